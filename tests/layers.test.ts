@@ -30,7 +30,7 @@ const CORE_LAYERS = [
   ['permissions'],
   ['turn'],
   ['agent-loop.ts', 'attached-files.ts', 'tool-calls.ts'],
-  ['runs', 'subagent.ts', 'subagent-manager.ts'],
+  ['runs', 'verification', 'subagent.ts', 'subagent-manager.ts'],
   ['fan-out'],
   ['session', 'session.ts'],
 ];

@@ -21,7 +21,7 @@ export const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit_f
 export const NETWORK_TOOLS: ReadonlySet<string> = new Set(['web_fetch']);
 
 /** Only the main agent may dispatch. */
-const DISPATCHING = new Set(['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop']);
+const DISPATCHING = new Set(['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop', 'FanOut']);
 
 /** Tools of Claude Code that one of ours replaces, beside the aliases that are valid everywhere. */
 const COUNTERPARTS: Readonly<Record<string, string>> = {

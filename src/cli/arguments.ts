@@ -10,6 +10,7 @@ import type {SubcommandArguments} from '../commands/command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import {SETTING_SOURCES, type SettingSource} from '../config/setting-sources.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
+import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import {parseRule} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
@@ -59,6 +60,7 @@ export function parseArguments(
   const mode = last(flags.permissionMode) as PermissionMode | undefined;
   const isDriven = last(flags.inputFormat) === 'stream-json';
   const mayBypass = (flags.allowDangerouslySkipPermissions || flags.dangerouslySkipPermissions) ?? false;
+  const fanOut = last(flags.fanOut) as FanOutMode | undefined;
   const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
   const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
   return {
@@ -82,6 +84,7 @@ export function parseArguments(
       driverAnswers: flags.permissionPromptTool !== undefined,
       debug: flags.debug || isDebugSet(env),
       ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
+      ...optional('fanOut', fanOut),
       ...optional('model', last(flags.model)),
       ...optional('fallback', splitNames(last(flags.fallbackModel))),
       // meow has checked it against the choices of the table.

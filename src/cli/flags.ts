@@ -1,5 +1,6 @@
 /** The one table of flags: meow parses by it, --help prints it, and arguments.ts checks by it what goes with what. */
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
+import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 
@@ -60,6 +61,7 @@ export const FLAGS = {
   awaitInitialize: aSwitch('of drivers: their first line is initialize'),
   allowedTools: text('A,B', 'rules that pass without a question: edit_file, "bash(npm test)"'),
   disallowedTools: text('A,B', 'rules that are refused'),
+  fanOut: oneOf<FanOutMode>('MODE', FAN_OUT_MODES),
   maxTurns: count('N', 'model calls at most'),
   timeout: count('S', 'seconds at most'),
   continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
@@ -110,7 +112,7 @@ ${rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
 
 Environment
   ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL,
-  ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU}_MODEL, MINI_CC_HOME, MINI_CC_DEBUG, NO_COLOR
+  ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU}_MODEL, MINI_CC_HOME, MINI_CC_FAN_OUT, MINI_CC_DEBUG, NO_COLOR
 
 Without a key or a server the built-in offline model answers.
 Exit codes: 0 done, 1 the run failed, 2 bad usage, 3 a limit ended it, 129 130 143 by a signal.

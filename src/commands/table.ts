@@ -5,6 +5,7 @@ import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-comman
 import {compactCommand, contextCommand} from './context.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
+import {fanOutCommand} from './runs/fanout.ts';
 import {KEYS} from './keys.ts';
 import {modelCommand} from './model.ts';
 import {createNoteCommand, type NoteDeps} from './note.ts';
@@ -12,8 +13,8 @@ import {modeCommand, permissionsCommand} from './permissions.ts';
 import {resumeCommand} from './resume.ts';
 import {sandboxCommand} from './sandbox.ts';
 import {shellCommand} from './shell.ts';
-import {backgroundCommand, stopCommand} from './stop.ts';
-import {subagentsCommand, tasksCommand} from './subagents.ts';
+import {backgroundCommand, stopCommand} from './runs/stop.ts';
+import {subagentsCommand, tasksCommand} from './runs/subagents.ts';
 
 export function createCommandTable(agents: AgentsCommandDeps, examine: Examine, notes: NoteDeps): readonly Command[] {
   const available = [
@@ -28,6 +29,7 @@ export function createCommandTable(agents: AgentsCommandDeps, examine: Examine, 
     subagentsCommand,
     tasksCommand,
     backgroundCommand,
+    fanOutCommand,
     resumeCommand,
     rewindCommand,
     stopCommand,

@@ -1,9 +1,9 @@
 /** Fan-outs and verification, from the settings, the flag and the environment. */
 import type {Settings} from '../config/settings.ts';
 import type {AgentCatalog} from '../core/agent-types.ts';
-import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
+import type {Checkpoints} from '../core/contract/checkpoints.ts';
 import type {Emit} from '../core/contract/events.ts';
-import type {Model} from '../core/contract/model.ts';
+import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Workspace} from '../core/contract/permission.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import {FanOuts} from '../core/fan-out/fan-outs.ts';
@@ -13,13 +13,13 @@ import type {Questions} from '../core/permissions/questions.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {ChangedFiles, SessionState} from '../core/session/parts.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
-import type {Checkpoints} from '../core/contract/checkpoints.ts';
 import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
 import {createTokenBudget, systemClock} from '../core/turn/run-limits.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {findNearest, toToolName} from '../core/util/names.ts';
 import type {VerifySettings} from '../core/verification/find-checks.ts';
 import type {Verifier} from '../core/verification/verifier.ts';
+import type {ModelChooser} from '../models/choose.ts';
 import {listProjectFiles} from '../storage/project-files.ts';
 import {createFanOutJournal} from '../storage/sessions/fan-out-journal.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
@@ -39,7 +39,9 @@ export function getFanOutSettings(
   const names = tools.map(toToolName);
   const wrong = tools.find((_, index) => !toolNames.includes(names[index]!));
   if (wrong !== undefined) {
-    throw new UsageError(`fanOut.tools: no tool ${JSON.stringify(wrong)} (did you mean ${findNearest(wrong, toolNames)}?)`);
+    throw new UsageError(
+      `fanOut.tools: no tool ${JSON.stringify(wrong)} (did you mean ${findNearest(wrong, toolNames)}?)`,
+    );
   }
   return {mode: fanOut ?? getMode(env.MINI_CC_FAN_OUT) ?? mode, parts, split, tools: names};
 }
@@ -75,7 +77,7 @@ interface FanOutParts {
   readonly baseTools: readonly Tool[];
   readonly verifier: Verifier;
   readonly fanOutSettings: FanOutSettings;
-  readonly modelFor: (agent: string, asked: string | undefined) => {readonly model: Model};
+  readonly chooser: ModelChooser;
 }
 
 export function createFanOuts(parts: FanOutParts): FanOuts {
@@ -87,7 +89,7 @@ export function createFanOuts(parts: FanOutParts): FanOuts {
     settings: parts.fanOutSettings,
     interactive: options.interactive,
     toolNames: baseTools.map(({name}) => name),
-    getModel: () => parts.modelFor('code', undefined).model,
+    chooseModel: (agent) => parts.chooser.choose(agent, {}),
     permissionMode: () => permits.policy.mode,
     journal: createFanOutJournal(
       store,

@@ -5,6 +5,7 @@ import type {SettingSource} from '../config/setting-sources.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
+import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Clock, Limits} from '../core/contract/results.ts';
@@ -65,6 +66,8 @@ export interface SessionOptions {
   /** `--agent`: the main agent is this one. */
   readonly agent?: string;
   readonly rawStream?: boolean;
+  /** `--fan-out` */
+  readonly fanOut?: FanOutMode;
   readonly debug?: boolean;
   /** Subagents that run at a time, instead of what the settings say. */
   readonly maxConcurrent?: number;

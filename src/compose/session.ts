@@ -28,6 +28,7 @@ import {Inbox} from '../core/turn/inbox.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
+import {Verifier} from '../core/verification/verifier.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';
 import {DebugLog} from '../storage/debug-log.ts';
@@ -36,7 +37,9 @@ import {createTemporaryHome, removeTemporaryHome} from '../storage/sessions/temp
 import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.ts';
 import {FileIndex} from '../tools/search/file-index.ts';
+import type {FanOutToolDeps} from '../tools/task/fan-out.ts';
 import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
+import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
 import {createModelResolver, createSecrets, getMainModel, type SessionOptions} from './options.ts';
 import {
@@ -66,7 +69,8 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   const permissions = addPermissions(agents);
   const changes = {...permissions, ...createFileChanges(permissions)};
   const manager = addManager(changes);
-  const parts = createParts(manager);
+  const fanOuts = addFanOuts(manager);
+  const parts = createParts(fanOuts);
   if (options.interactive) manager.catalog.watch();
   return parts;
 }
@@ -176,6 +180,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
     {cwd: root, home: options.home, trusts: trust.trusts},
     options.appendSystemPrompt,
   );
+  const verifier = new Verifier({settings: getVerifySettings(settings), fingerprint: () => fingerprint.take()});
   const memory = [...promptContext.memory, ...toolNotes(root, options.home, trust.trusts)];
   const {workspace, sandboxControl, writeLog, checkpoints, worktrees, permits} = before;
   const summaryName = settings.compaction?.model;
@@ -204,14 +209,22 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
         ...{agents: settings.agents ?? {}, contextTokens: settings.contextTokens},
       },
       toolRules: getToolRules(loaded, rules, options.tools),
-      resultTokens: settings.subagents?.resultTokens ?? 500,
+      ...{resultTokens: settings.subagents?.resultTokens ?? 500, verifier},
     },
   });
-  return {...before, inbox, archiveAfterMinutes, rawStream, promptContext, summaryModel, manager};
+  return {...before, inbox, archiveAfterMinutes, rawStream, promptContext, summaryModel, verifier, manager};
+}
+
+/** The fan-outs, which run through the manager. */
+function addFanOuts(before: ReturnType<typeof addManager>) {
+  const {options, loaded, baseTools} = before;
+  const names = baseTools.map(({name}) => name);
+  const fanOutSettings = getFanOutSettings(options, loaded.settings, names);
+  return {...before, fanOuts: createFanOuts({...before, fanOutSettings})};
 }
 
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
-function createParts(before: ReturnType<typeof addManager>): SessionParts {
+function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
   const {options, root, redactor, bus, emit, resolver, store, firstConversation, toolNames, catalog, agents} = before;
   const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
@@ -233,7 +246,7 @@ function createParts(before: ReturnType<typeof addManager>): SessionParts {
   const run = createMainRun(before);
   return {
     ...{agentId: MAIN, state, bus, redactor, questions, manager, agents, inbox, pending},
-    ...{commands, denials, changes, run, shell},
+    ...{commands, denials, changes, run, shell, fanOuts: before.fanOuts},
     info: {
       cwd: root,
       tools: run.tools.map(({name}) => name),
@@ -284,12 +297,13 @@ function createSandboxParts({
   };
 }
 
-function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run'] {
-  const {rules, baseTools, emit, chooser, agents, mainAgent, manager, rawStream} = before;
+function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run'] {
+  const {rules, baseTools, emit, chooser, agents, mainAgent, manager, rawStream, fanOuts} = before;
   const {workspace, permits, checkpoints, writeLog, promptContext, summaryModel} = before;
   const {clock = systemClock, tools: only, systemPrompt} = before.options;
+  const onDenied: FanOutToolDeps['onDenied'] = (denial) => permits.onDenied({...denial, agent: MAIN, tool: 'FanOut'});
   const taskTools = createTaskTools({
-    ...{agents, manager: () => manager},
+    ...{agents, manager: () => manager, fanOuts: () => fanOuts, onDenied},
     modelFor: (agent, asked) => chooser.choose(agent, asked),
   });
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
@@ -306,12 +320,14 @@ function createMainRun(before: ReturnType<typeof addManager>): SessionParts['run
   };
 }
 
-function listWarnings(before: ReturnType<typeof addManager>): readonly string[] {
+function listWarnings(before: ReturnType<typeof addFanOuts>): readonly string[] {
   const {options, redactor, catalog, firstConversation, state, warnings} = before;
+  const cutOff = before.fanOuts.describeCutOff();
   return redactor.values([
     ...warnings,
     ...describeBrokenAgents(catalog),
     ...firstConversation.warnings,
+    ...(cutOff === undefined ? [] : [cutOff]),
     ...(state.model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
   ]);
 }

@@ -5,7 +5,9 @@
 
 import {z} from 'zod';
 import {THEME_NAMES} from '../core/contract/events.ts';
+import {FAN_OUT_MODES} from '../core/contract/fan-out.ts';
 import {SANDBOX_MODES} from '../core/contract/permission.ts';
+import {SPLITS} from '../core/fan-out/partition.ts';
 import {mustBe} from '../core/util/problem.ts';
 
 function text(what: string) {
@@ -194,16 +196,19 @@ const sandbox = section({
   }),
 });
 
-const FAN_OUT_MODES = ['ask', 'auto', 'off'] as const;
 const fanOut = section({
   mode: oneOf(FAN_OUT_MODES).optional().meta({
     description: 'Whether a prompt about many files is split among agents.',
     defaultText: 'ask in the REPL, off in print mode',
   }),
   parts: whole(1, 64).optional().meta({description: 'Parts that the files are split into.', default: 3}),
-  split: oneOf(['ceil', 'balanced'])
+  split: oneOf(SPLITS)
     .optional()
     .meta({description: 'ceil: 100 files = 34, 34, 32; balanced: 34, 33, 33.', default: 'ceil'}),
+  tools: list('the name of a tool', 'a list of tool names')
+    .optional()
+    .meta({description: 'Tools of the parts.', default: ['read_file', 'edit_file', 'write_file']}),
+  where: oneOf(['local', 'workers', 'auto']).optional().meta({description: 'Where the parts run.', default: 'local'}),
 });
 
 const verify = section({

@@ -8,13 +8,13 @@
  * Text and a receipt come back, in a `SubagentResult`.
  */
 import {type AgentRun, runAgent} from './agent-loop.ts';
-import type {AgentDefinition} from './agent-types.ts';
+import {AGENT_TYPES, type AgentDefinition} from './agent-types.ts';
 import type {Emit} from './contract/events.ts';
 import type {Model} from './contract/model.ts';
+import type {WriteScope} from './contract/fan-out.ts';
 import type {RunLimits, RunResult} from './contract/results.ts';
 import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';
-import type {WriteScope} from './contract/permission.ts';
 import {createPermit} from './permissions/decision.ts';
 import partPrompt from './prompts/part.md';
 import {runCall} from './runs/background-call.ts';
@@ -32,6 +32,7 @@ import {createSystemPrompt} from './turn/system-prompt.ts';
 import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {addUsage} from './util/messages.ts';
+import {runVerified} from './verification/verify-run.ts';
 
 /** One round of a run: its task, or a message that makes it go on after its end. */
 export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | 'isolation' | 'prompt' | 'warnings'> {
@@ -71,7 +72,11 @@ export async function executeRun(live: LiveRun, round: RunRound, execution: Exec
     if (queued) emit({type: 'run_active'});
     const work = async () => {
       const workplace = await openWorkplace(live, round, execution.deps, emit);
-      const result = await runAgent(createRun(live, round, workplace, execution.deps, emit));
+      const run = createRun(live, round, workplace, execution.deps, emit);
+      const bash = execution.deps.baseTools.find(({name}) => name === 'bash');
+      // The parts of a fan-out are verified together.
+      const isVerified = bash && round.agent.name === AGENT_TYPES.code!.name && !round.scope;
+      const result = await (isVerified ? runVerified(run, execution.deps.verifier, bash) : runAgent(run));
       return workplace.leave(withWarnings(result, round.warnings));
     };
     const ended = await runToEnd(live, work, before, execution, emit);

@@ -95,6 +95,7 @@ export function createResultObject(
   const isOwn = ({restored, tool}: RunRecord) => !restored && tool === undefined;
   // Restored runs were in the result of an earlier process.
   const runs = session.request({type: 'runs'}).slice(reported.runs).filter(isOwn);
+  const {results: subagentResults} = session.request({type: 'last_fan_out'});
   const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
   const text = result.outcome === 'success' ? result.text : withReason(result);
   return {
@@ -134,6 +135,7 @@ export function createResultObject(
       ...(run.reason ? {reason: run.reason} : {}),
       ...(run.result?.warnings && {warnings: run.result.warnings}),
     })),
+    ...(subagentResults && {subagentResults}),
     uuid: randomUUID(),
   };
 }

@@ -89,7 +89,8 @@ export class Bubblewrap implements Sandbox {
     const view = this.#views.get({...options, seen});
     const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
     // Who writes only files that exist makes no repository.
-    const watch = before && places && !files ? watchRepositories(this.#repositories, before, {roots, places}) : undefined;
+    const watch =
+      before && places && !files ? watchRepositories(this.#repositories, before, {roots, places}) : undefined;
     return {
       file: this.#file,
       args: [

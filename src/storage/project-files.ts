@@ -26,7 +26,11 @@ export async function listProjectFiles(root: string, listAll: () => Promise<read
 async function listByGit(root: string, args: readonly string[]): Promise<readonly string[] | undefined> {
   try {
     const {exitCode, stdout} = await git(root, ['ls-files', '-z', ...args], {limitMs: LIMIT_MS});
-    return exitCode === 0 ? splitNames(stdout).map((name) => name.toString()).toSorted() : undefined;
+    return exitCode === 0
+      ? splitNames(stdout)
+          .map((name) => name.toString())
+          .toSorted()
+      : undefined;
   } catch {
     // No git, or it takes too long.
     return undefined;

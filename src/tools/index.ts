@@ -9,6 +9,7 @@ import {readFileTool} from './files/read-file.ts';
 import {createWriteFile} from './files/write-file.ts';
 import {globTool} from './search/glob.ts';
 import {grepTool} from './search/grep.ts';
+import {createFanOutTool, type FanOutToolDeps} from './task/fan-out.ts';
 import {createTaskTool, type TaskDeps} from './task/task.ts';
 import {createTaskList} from './task/task-list.ts';
 import {createTaskOutput} from './task/task-output.ts';
@@ -36,10 +37,10 @@ export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions): Tool[] 
 }
 
 /** Names of the tools that `createTaskTools` makes. */
-export const TASK_TOOL_NAMES: readonly string[] = ['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop'];
+export const TASK_TOOL_NAMES: readonly string[] = ['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop', 'FanOut'];
 
 /** Only the main agent gets these tools: a subagent cannot dispatch another one. */
-export function createTaskTools(deps: TaskDeps): Tool[] {
+export function createTaskTools(deps: TaskDeps & FanOutToolDeps): Tool[] {
   const {manager} = deps;
   return [
     createTaskTool(deps),
@@ -47,5 +48,6 @@ export function createTaskTools(deps: TaskDeps): Tool[] {
     createTaskOutput(manager),
     createTaskSend(manager),
     createTaskStop(manager),
+    createFanOutTool(deps),
   ] as Tool[];
 }

@@ -1,7 +1,7 @@
 /** What `/subagents diff` and `undo` say, over real files and a real run. */
 import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {subagentsCommand} from '../../src/commands/subagents.ts';
+import {subagentsCommand} from '../../src/commands/runs/subagents.ts';
 import type {RunRecord} from '../../src/core/contract/runs.ts';
 import type {CommandContext} from '../../src/core/contract/session.ts';
 import type {SubagentManager} from '../../src/core/subagent-manager.ts';
@@ -22,6 +22,7 @@ function given(files: Readonly<Record<string, string>> = {}, options = {}) {
   const changes = createChangedFiles({
     root: made.root,
     checkpoints: () => made.store.current,
+    openCheckpoints: () => made.store.current,
     formatPatch,
     onRestored: async (paths, label) => void notified.push(...paths.map((file) => `${label} ${file}`)),
   });

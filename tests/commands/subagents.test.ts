@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {backgroundCommand} from '../../src/commands/stop.ts';
-import {subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
+import {backgroundCommand} from '../../src/commands/runs/stop.ts';
+import {subagentsCommand, tasksCommand} from '../../src/commands/runs/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/contract/session.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';

@@ -18,6 +18,7 @@ import {NO_CHECKPOINTS} from '../../src/core/turn/checkpointed-call.ts';
 import {WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
 import {systemClock} from '../../src/core/turn/run-limits.ts';
+import {Verifier} from '../../src/core/verification/verifier.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 import {permissionSandbox} from '../support/sandbox.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
@@ -74,6 +75,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
       limits: {profile: 'standard', agents: {}},
       toolRules: {deny: []},
       resultTokens: 500,
+      verifier: new Verifier({settings: {level: 'off', rounds: 0}, fingerprint: async () => ''}),
       ...given.runs,
     },
     ...given.options,

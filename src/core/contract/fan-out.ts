@@ -5,6 +5,13 @@ export const FAN_OUT_MODES = ['ask', 'auto', 'off'] as const;
 /** Whether a prompt about many files is split: after a preview, at once, never. */
 export type FanOutMode = (typeof FAN_OUT_MODES)[number];
 
+/** The only files that an agent may write, in every mode: absolute, with links resolved. */
+export interface WriteScope {
+  readonly files: readonly string[];
+  /** Those of them that a person allowed: no question comes about them. */
+  readonly allowed: readonly string[];
+}
+
 /** What is to be done. */
 export interface FanOutRequest {
   readonly instruction: string;
@@ -82,10 +89,13 @@ export interface FanOutName {
 }
 
 export type FanOutLine = {readonly id: string} & (
-  | ({readonly type: 'plan'; readonly version: number} & Pick<StoredFanOut, 'at' | 'instruction' | 'tools' | 'allowed'> & {
-      readonly parts: readonly FanOutPart[];
-      readonly continues?: FanOutName;
-    })
+  | ({readonly type: 'plan'; readonly version: number} & Pick<
+      StoredFanOut,
+      'at' | 'instruction' | 'tools' | 'allowed'
+    > & {
+        readonly parts: readonly FanOutPart[];
+        readonly continues?: FanOutName;
+      })
   | {readonly type: 'part'; readonly part: number; readonly runId: string}
   | {
       readonly type: 'part_end';

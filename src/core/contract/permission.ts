@@ -1,5 +1,6 @@
 /** What a call touches, where an agent works, what it asks to do and what is decided about it; and what needs trust. */
 import type {PermissionMode} from './events.ts';
+import type {WriteScope} from './fan-out.ts';
 
 /** What a call wants to touch, for permissions and for what may run side by side. */
 export type Access =
@@ -22,13 +23,6 @@ export type Access =
  * `worktree`: they write only in the agent's own git worktree, in every mode. `files`: only the files of its scope.
  */
 export type Confinement = 'none' | 'read-only' | 'workspace-write' | 'worktree' | 'files';
-
-/** The only files that an agent may write, in every mode: absolute, with links resolved. */
-export interface WriteScope {
-  readonly files: readonly string[];
-  /** Those of them that a person allowed: no question comes about them. */
-  readonly allowed: readonly string[];
-}
 
 /** Where an agent works. `cwd` moves with its `cd`. */
 export interface Workspace {

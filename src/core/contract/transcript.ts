@@ -1,8 +1,8 @@
 /** The lines of a transcript, and the journal that writes them. */
 
 import type {Message, Usage} from './model.ts';
+import type {WriteScope} from './fan-out.ts';
 import type {NamedLimits, Outcome, Todo, ToolDisplay} from './results.ts';
-import type {WriteScope} from './permission.ts';
 import type {Isolation} from './worktree.ts';
 
 /** Version of the transcript's format, in its first line. */

@@ -11,9 +11,9 @@
  * Each step is in the journal, so that a fan-out that was cut off can go on.
  */
 import {randomUUID} from 'node:crypto';
-import type {AgentCatalog} from '../agent-types.ts';
+import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
+import type {Emit, PermissionMode} from '../contract/events.ts';
 import type {
-  FanOutJournal,
   FanOutName,
   FanOutPart,
   FanOutReport,
@@ -21,8 +21,6 @@ import type {
   StoredFanOut,
   SubagentResults,
 } from '../contract/fan-out.ts';
-import type {Emit, PermissionMode} from '../contract/events.ts';
-import type {Model} from '../contract/model.ts';
 import type {Clock} from '../contract/results.ts';
 import type {RestoredFiles} from '../contract/session.ts';
 import type {Questions} from '../permissions/questions.ts';
@@ -32,7 +30,7 @@ import {toToolName} from '../util/names.ts';
 import type {Verifier} from '../verification/verifier.ts';
 import {detectFanOut} from './detection.ts';
 import type {ProjectFiles} from './meant-files.ts';
-import {isClosing, PartRuns, type FanOutWork, type PartRunsDeps} from './part-runs.ts';
+import {type FanOutWork, isClosing, PartRuns, type PartRunsDeps} from './part-runs.ts';
 import {type FanOutPlan, type FanOutSettings, splitFiles} from './plan.ts';
 import {askForPlan} from './preview.ts';
 import {resolveFiles} from './resolve-files.ts';
@@ -52,7 +50,7 @@ export interface FanOutDeps extends PartRunsDeps {
   readonly settings: FanOutSettings;
   readonly interactive: boolean;
   readonly agents: AgentCatalog;
-  readonly getModel: () => Model;
+  readonly chooseModel: (agent: AgentDefinition) => Pick<FanOutPlan, 'model' | 'warnings'>;
   readonly permissionMode: () => PermissionMode;
   readonly questions: Questions;
   readonly emit: Emit;
@@ -201,16 +199,18 @@ export class FanOuts {
   }
 
   #createPlan({instruction, tools, timeoutSeconds}: FanOutRequest, files: readonly string[]): FanOutPlan {
-    const {settings, agents, getModel, toolNames} = this.#deps;
+    const {settings, agents, chooseModel, toolNames} = this.#deps;
     const agent = agents.get(AGENT);
     if (!agent) throw new UsageError(`A fan-out runs the agent ${AGENT}, which subagents.allowAgents does not allow`);
     const named = (tools ?? settings.tools).map(toToolName);
     const unknown = named.filter((tool) => !toolNames.includes(tool));
     if (unknown.length > 0 || named.length === 0) {
-      throw new UsageError(`The tools of a fan-out are among ${toolNames.join(', ')}, not ${unknown.join(', ') || 'none'}`);
+      throw new UsageError(
+        `The tools of a fan-out are among ${toolNames.join(', ')}, not ${unknown.join(', ') || 'none'}`,
+      );
     }
     const parts = splitFiles(files, settings);
-    return {instruction, files, parts, agent, tools: named, model: getModel(), timeoutSeconds};
+    return {instruction, files, parts, agent, tools: named, ...chooseModel(agent), timeoutSeconds};
   }
 
   async #preview(plan: FanOutPlan, no: string, signal: AbortSignal) {
@@ -265,7 +265,9 @@ export class FanOuts {
     const text = [
       line,
       ...parts.flatMap(describePartEnd),
-      ...(facts.outside > 0 ? [`${count(facts.outside, 'change')} outside of the parts: one run did them in order`] : []),
+      ...(facts.outside > 0
+        ? [`${count(facts.outside, 'change')} outside of the parts: one run did them in order`]
+        : []),
       ...runs.problems,
       ...facts.checks,
       ...(changed.length > 0 ? ['/fanout undo takes all of it back.'] : []),
@@ -278,7 +280,10 @@ export class FanOuts {
 
 function describePartEnd({files, outcome, reason}: FanOutPart, index: number): string[] {
   if (outcome === 'success') return [];
-  const words = outcome === 'timeout' || outcome === 'stopped' ? (reason ?? outcome) : `${outcome === 'limit' ? 'limit reached' : 'failed'}: ${reason ?? 'unknown'}`;
+  const words =
+    outcome === 'timeout' || outcome === 'stopped'
+      ? (reason ?? outcome)
+      : `${outcome === 'limit' ? 'limit reached' : 'failed'}: ${reason ?? 'unknown'}`;
   return [`part ${index + 1} ${words} (${listFiles(files)})`];
 }
 

@@ -1,11 +1,11 @@
 /** What parts need changed outside of their files: read from their reports, and done at the end by one run. */
-import type {OutsideRequest} from '../contract/fan-out.ts';
-import type {WriteScope} from '../contract/permission.ts';
+import type {OutsideRequest, WriteScope} from '../contract/fan-out.ts';
 import {isProtected} from '../permissions/files/file-zone.ts';
 import {resolveLinks} from '../permissions/files/paths.ts';
 import {isInside} from '../util/paths.ts';
 
-const LINE = /^\s*(?:[-*]\s+)?(?:\*\*)?Outside(?:\*\*)?:(?:\*\*)?\s*`?([^\s:`]+(?:\s[^\s:`]+)*)`?\s*[:—–-]\s*(\S.*)$/gim;
+const LINE =
+  /^\s*(?:[-*]\s+)?(?:\*\*)?Outside(?:\*\*)?:(?:\*\*)?\s*`?([^\s:`]+(?:\s[^\s:`]+)*)`?\s*[:—–-]\s*(\S.*)$/gim;
 
 /** The requests in a report, in their order: a line `Outside: PATH: what to change` for each. */
 export function parseOutside(report: string): readonly OutsideRequest[] {
@@ -22,11 +22,7 @@ export function formatOutsidePrompt(instruction: string, requests: readonly Outs
  * The files that the run may write: those that the requests name, in the workspace, and those of the parts. Only the
  * latter were shown to the person.
  */
-export function createOutsideScope(
-  requests: readonly OutsideRequest[],
-  parts: WriteScope,
-  root: string,
-): WriteScope {
+export function createOutsideScope(requests: readonly OutsideRequest[], parts: WriteScope, root: string): WriteScope {
   const named = requests
     .map(({path}) => resolveLinks(path, root))
     .filter((file) => isInside(file, [root]) && !isProtected(file.slice(root.length)));

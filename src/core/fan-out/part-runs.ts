@@ -2,8 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import {restrictTools} from '../agent-types.ts';
-import type {FanOutJournal, FanOutPart, OutsideRequest} from '../contract/fan-out.ts';
-import type {WriteScope} from '../contract/permission.ts';
+import type {FanOutJournal, FanOutPart, OutsideRequest, WriteScope} from '../contract/fan-out.ts';
 import type {SubagentResult} from '../contract/runs.ts';
 import {resolveLinks} from '../permissions/files/paths.ts';
 import type {SpawnRequest} from '../runs/dispatch.ts';
@@ -69,7 +68,8 @@ export class PartRuns {
       scope,
       ...getPartLimits(plan, scope.files.length),
     });
-    if (ended.outcome !== 'success') this.problems.push(`The changes outside of the parts are not complete: ${ended.reason}`);
+    if (ended.outcome !== 'success')
+      this.problems.push(`The changes outside of the parts are not complete: ${ended.reason}`);
   }
 
   /** Another round of a run that has ended. */
@@ -88,7 +88,12 @@ export class PartRuns {
     const files = plan.files.map((file) => this.#resolve(file));
     const prompt = `Several agents did this task:\n\n${plan.instruction}\n\n${message}`;
     const scope = {files, allowed: allowed ? files : []};
-    await this.#spawn(randomUUID(), {description: 'repair what fails', prompt, scope, ...getPartLimits(plan, files.length)});
+    await this.#spawn(randomUUID(), {
+      description: 'repair what fails',
+      prompt,
+      scope,
+      ...getPartLimits(plan, files.length),
+    });
   }
 
   async #runPart(index: number): Promise<readonly OutsideRequest[]> {
@@ -118,7 +123,9 @@ export class PartRuns {
 
   async #spawn(
     runId: string,
-    task: Pick<SpawnRequest, 'description' | 'prompt' | 'maxTurns' | 'timeoutSeconds' | 'contextTokens'> & {scope: WriteScope},
+    task: Pick<SpawnRequest, 'description' | 'prompt' | 'maxTurns' | 'timeoutSeconds' | 'contextTokens'> & {
+      scope: WriteScope;
+    },
     part?: number,
   ) {
     const {id, plan, callId, signal} = this.work;
@@ -126,7 +133,8 @@ export class PartRuns {
     const onlyTools = agent.tools === '*' ? {} : {onlyTools: agent.tools};
     this.#note(part === undefined ? {type: 'agent', id, agentId: runId} : {type: 'part', id, part, runId});
     try {
-      const request = {...task, ...onlyTools, agent, model: plan.model, runId, signal, ...(callId && {callId})};
+      const {model, warnings = []} = plan;
+      const request = {...task, ...onlyTools, agent, model, warnings, runId, signal, ...(callId && {callId})};
       return this.#count(await this.deps.manager.spawn(request));
     } catch (error) {
       return {outcome: 'error' as const, reason: getErrorMessage(error), text: '', durationMs: 0};

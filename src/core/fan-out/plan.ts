@@ -29,6 +29,8 @@ export interface FanOutPlan {
   readonly agent: AgentDefinition;
   readonly tools: readonly string[];
   readonly model: Model;
+  /** About the choice of the model. */
+  readonly warnings?: readonly string[];
   readonly timeoutSeconds?: number | undefined;
 }
 
@@ -67,7 +69,10 @@ export function describePart(part: number, parts: number, files: number): string
 }
 
 /** @param cost of the worst case in US dollars; undefined where a price is not known */
-export async function formatPreview(plan: FanOutPlan, getCost?: (tokens: number) => number | undefined): Promise<string> {
+export async function formatPreview(
+  plan: FanOutPlan,
+  getCost?: (tokens: number) => number | undefined,
+): Promise<string> {
   const {parts, model, tools} = plan;
   const limits = parts.map((files) => getPartLimits(plan, files.length));
   const window = (await model.contextWindow(false)) ?? Number.NaN;

@@ -3,8 +3,8 @@ import {randomUUID} from 'node:crypto';
 import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {Questions} from '../permissions/questions.ts';
 import {Glob} from '../util/glob.ts';
-import {type FanOutPlan, formatPreview, splitFiles} from './plan.ts';
 import type {Split} from './partition.ts';
+import {type FanOutPlan, formatPreview, splitFiles} from './plan.ts';
 import {count} from './summary.ts';
 
 /** Parts that a person can choose. */
@@ -74,7 +74,12 @@ async function askForText(
   const most = Math.min(MAX_PARTS, files.length);
   const title = what === 'parts' ? `How many parts? 1 to ${most}` : 'Leave out which files? Paths, folders or patterns';
   const detail = what === 'parts' ? `now ${parts.length}` : files.join('\n');
-  const question: Question = {...{id: randomUUID(), agent: 'mini-cc', title, detail}, detailType: 'text', options: [], escape: 'back'};
+  const question: Question = {
+    ...{id: randomUUID(), agent: 'mini-cc', title, detail},
+    detailType: 'text',
+    options: [],
+    escape: 'back',
+  };
   const answer = await ask(question, deps, signal);
   return typeof answer === 'string' ? undefined : answer.note;
 }
@@ -83,7 +88,8 @@ async function askForText(
 export function changeParts(plan: FanOutPlan, text: string, split: Split): FanOutPlan | string {
   const most = Math.min(MAX_PARTS, plan.files.length);
   const parts = Number(text.trim());
-  if (!Number.isInteger(parts) || parts < 1 || parts > most) return `${JSON.stringify(text)} is no number from 1 to ${most}.`;
+  if (!Number.isInteger(parts) || parts < 1 || parts > most)
+    return `${JSON.stringify(text)} is no number from 1 to ${most}.`;
   return {...plan, parts: splitFiles(plan.files, {parts, split})};
 }
 

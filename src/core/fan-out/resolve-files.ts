@@ -16,13 +16,16 @@ export function resolveFiles(
   root: string,
   unit?: FanOutUnit,
 ): readonly string[] {
-  const meant = names ? names.flatMap((name) => findFiles(name, project, root)) : findMeantFiles(instruction, project, unit);
+  const meant = names
+    ? names.flatMap((name) => findFiles(name, project, root))
+    : findMeantFiles(instruction, project, unit);
   return [...new Set(meant)].filter((file) => isOrdinary(file, root));
 }
 
 function findFiles(name: string, {all}: ProjectFiles, root: string): readonly string[] {
   const relative = path.relative(root, path.resolve(root, name));
-  if (relative.startsWith('..')) throw new UsageError(`A fan-out works in ${root}: ${JSON.stringify(name)} is outside of it`);
+  if (relative.startsWith('..'))
+    throw new UsageError(`A fan-out works in ${root}: ${JSON.stringify(name)} is outside of it`);
   if (getKind(path.join(root, relative)) === 'file') return [relative];
   const found = all.filter(createFileTest(isPattern(name) ? name : relative));
   if (found.length === 0) throw new UsageError(`No file is meant by ${JSON.stringify(name)} in ${root}`);

@@ -24,8 +24,14 @@ export async function verifyParts(
   }
   const repaired = round > 0 && getNewFailures(checks).length === 0;
   const lines = formatChecks(checks);
-  if (repaired) return [...lines, `verification: what failed after the fan-out was repaired in ${round === 1 ? 'one round' : `${round} rounds`}`];
-  return round > 0 ? [...lines, `verification: still failing after ${round === 1 ? 'one round' : `${round} rounds`}`] : lines;
+  if (repaired)
+    return [
+      ...lines,
+      `verification: what failed after the fan-out was repaired in ${round === 1 ? 'one round' : `${round} rounds`}`,
+    ];
+  return round > 0
+    ? [...lines, `verification: still failing after ${round === 1 ? 'one round' : `${round} rounds`}`]
+    : lines;
 }
 
 /** Each run gets the failures that name its files; what names none of them goes to one run for all files. */
@@ -37,7 +43,16 @@ async function sendBack(failures: readonly ComparedCheck[], runs: PartRuns): Pro
     });
     if (runId === undefined || own.length === 0) return [];
     const named = [...new Set(own.flatMap((each) => each.named))];
-    return [{runId, checks: own.map(({check}) => check), message: formatFailures(own.map(({check}) => check), named)}];
+    return [
+      {
+        runId,
+        checks: own.map(({check}) => check),
+        message: formatFailures(
+          own.map(({check}) => check),
+          named,
+        ),
+      },
+    ];
   });
   const rest = failures.filter((check) => !sent.some(({checks}) => checks.includes(check)));
   await Promise.all(sent.map(({runId, message}) => runs.resume(runId, message)));

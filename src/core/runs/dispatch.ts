@@ -3,13 +3,14 @@
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
 import type {Model} from '../contract/model.ts';
+import type {WriteScope} from '../contract/fan-out.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
-import type {WriteScope} from '../contract/permission.ts';
 import type {TokenBudget, Tool} from '../contract/tool.ts';
 import type {Isolation} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import type {Inbox} from '../turn/inbox.ts';
+import type {Verifier} from '../verification/verifier.ts';
 import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
 import type {LimitSettings} from './limit-profiles.ts';
@@ -42,6 +43,8 @@ export interface SubagentDeps extends WorkplaceDeps {
   readonly toolRules: ToolRules;
   /** Tokens within which a final answer is asked to stay. */
   readonly resultTokens: number;
+  /** Runs the checks of the project after agents that change code. */
+  readonly verifier: Verifier;
 }
 
 export interface ManagerDeps {

@@ -4,9 +4,9 @@ import {MiniCcError} from '../util/errors.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
-type FanOutRequests = Pick<Requests, 'fan_out' | 'last_fan_out' | 'undo_fan_out'>;
+export type FanOutRequest = 'fan_out' | 'last_fan_out' | 'undo_fan_out';
 
-export function fanOutRequests({fanOuts}: SessionParts, turns: Turns): FanOutRequests {
+export function fanOutRequests({fanOuts}: SessionParts, turns: Turns): Pick<Requests, FanOutRequest> {
   return {
     async fan_out(request) {
       const {signal} = new AbortController();
@@ -20,7 +20,8 @@ export function fanOutRequests({fanOuts}: SessionParts, turns: Turns): FanOutReq
       return {...(last && {last}), ...(results && {results})};
     },
     async undo_fan_out() {
-      if (turns.isBusy) throw new MiniCcError('SESSION_BUSY', 'Something is at work: /stop ends it. Then take it back.');
+      if (turns.isBusy)
+        throw new MiniCcError('SESSION_BUSY', 'Something is at work: /stop ends it. Then take it back.');
       return fanOuts.undo();
     },
   };

@@ -9,7 +9,7 @@ import {MiniCcError, UsageError} from '../util/errors.ts';
 import {toToolName} from '../util/names.ts';
 import {contextRequests} from './context-requests.ts';
 import {type ConversationRequest, conversationRequests} from './conversation-requests.ts';
-import {fanOutRequests} from './fan-out-requests.ts';
+import {type FanOutRequest, fanOutRequests} from './fan-out-requests.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 import type {UserCommands} from './user-commands.ts';
@@ -76,7 +76,10 @@ type ContextRequest = 'compact' | 'context';
 
 function runRequests(
   parts: SessionParts,
-): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | 'run_command' | 'find_files' | 'tell'> {
+): Omit<
+  Requests,
+  SettingRequest | ConversationRequest | ContextRequest | FanOutRequest | 'run_command' | 'find_files' | 'tell'
+> {
   const {manager, changes} = parts;
   return {
     runs: () => manager.list(),
@@ -88,7 +91,7 @@ function runRequests(
     read_run: ({run}) => manager.read(manager.find(run).runId),
     spawn_run({agent: name, tools, ...task}) {
       // No subagent has the tools that dispatch.
-      const offered = parts.info.tools.filter((tool) => !tool.startsWith('Task'));
+      const offered = parts.info.tools.filter((tool) => !/^(?:Task|FanOut)/.test(tool));
       const whole = getAgent(name, parts.agents);
       if (tools) checkTools(whole.name, tools, whole.tools === '*' ? offered : whole.tools);
       const agent = tools ? restrictTools(whole, tools.map(toToolName), offered) : whole;

@@ -4,15 +4,15 @@
  */
 export const PLANNED_FEATURES = {
   /** Flags of the command line, in camel case. */
-  flags: ['maxBudgetUsd', 'forkSession', 'mcpConfig', 'strictMcpConfig', 'fanOut', 'jsonSchema'],
+  flags: ['maxBudgetUsd', 'forkSession', 'mcpConfig', 'strictMcpConfig', 'jsonSchema'],
   /** `mini-cc NAME`. */
   subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
-  commands: ['cost', 'export', 'fanout', 'init', 'memory', 'mcp'],
+  commands: ['cost', 'export', 'init', 'memory', 'mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
-  settings: ['pricing', 'hooks', 'mcpServers', 'verify', 'fanOut'],
+  settings: ['pricing', 'hooks', 'mcpServers'],
   /** Environment variables. */
-  variables: ['MINI_CC_FAN_OUT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+  variables: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
   /** Keys of agent definitions. */
   definitions: ['maxBudgetUsd', 'outputSchema'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

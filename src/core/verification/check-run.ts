@@ -50,13 +50,11 @@ export interface ComparedCheck extends CheckResult {
   readonly news: readonly string[];
 }
 
-export function compareChecks(
-  before: readonly CheckResult[],
-  after: readonly CheckResult[],
-): readonly ComparedCheck[] {
+export function compareChecks(before: readonly CheckResult[], after: readonly CheckResult[]): readonly ComparedCheck[] {
   return after.map((check) => {
     const old = before.find(({command}) => command === check.command);
-    const news = check.outcome === 'failed' ? getNewLines(old?.outcome === 'failed' ? old.output : '', check.output) : [];
+    const news =
+      check.outcome === 'failed' ? getNewLines(old?.outcome === 'failed' ? old.output : '', check.output) : [];
     return {...check, news, isOld: check.outcome === 'failed' && old?.outcome === 'failed' && news.length === 0};
   });
 }

@@ -71,7 +71,8 @@ function inPackageJson(text: string | undefined, has: Has): Checks {
   const first = (names: readonly string[]) => names.filter((name) => typeof own[name] === 'string').slice(0, 1);
   const uses = (name: string) => [devDependencies, dependencies].some((each) => isObject(each) && name in each);
   const types = first(TYPE_SCRIPTS);
-  const bare = types.length === 0 && has('tsconfig.json') && uses('typescript') ? ['npx --no-install tsc --noEmit'] : [];
+  const bare =
+    types.length === 0 && has('tsconfig.json') && uses('typescript') ? ['npx --no-install tsc --noEmit'] : [];
   const test = own.test;
   const isTest = typeof test === 'string' && !/no test specified/.test(test);
   return {

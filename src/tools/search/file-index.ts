@@ -66,14 +66,7 @@ export class FileIndex {
   }
 
   async #list(prepare: (path: string) => Entry): Promise<void> {
-    const files: string[] = [];
-    await runRipgrep(
-      {
-        ...{args: ['--files', '--null'], cwd: this.#folder, paths: ['.'], separator: '\0'},
-        onRecord: (record) => files.push(record.replace(/^\.\//, '')) < MAX_FILES,
-      },
-      {workspace: {env: this.#env}, signal: new AbortController().signal},
-    );
+    const files = await listFiles(this.#folder, this.#env);
     const entries = new Map<string, Entry>();
     const add = (path: string) => {
       if (!entries.has(path)) entries.set(path, this.#entries.get(path) ?? prepare(path));
@@ -88,6 +81,19 @@ export class FileIndex {
     this.#entries = entries;
     this.#listedAt = performance.now();
   }
+}
+
+/** @returns paths relative to the folder, in no order. @throws MiniCcError `RIPGREP` when they cannot be listed */
+export async function listFiles(folder: string, env: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const files: string[] = [];
+  await runRipgrep(
+    {
+      ...{args: ['--files', '--null'], cwd: folder, paths: ['.'], separator: '\0'},
+      onRecord: (record) => files.push(record.replace(/^\.\//, '')) < MAX_FILES,
+    },
+    {workspace: {env}, signal: new AbortController().signal},
+  );
+  return files;
 }
 
 function getDepth(path: string): number {

@@ -1,6 +1,7 @@
 /** A session over a manager of subagents, with everything real but the model and the files. */
 import {AGENT_TYPES, type AgentCatalog} from '../../../src/core/agent-types.ts';
 import type {Model} from '../../../src/core/contract/model.ts';
+import type {FanOuts} from '../../../src/core/fan-out/fan-outs.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {ChangedFiles, SessionParts} from '../../../src/core/session/parts.ts';
@@ -39,6 +40,7 @@ export function sessionOver(
     commands: [],
     denials: [],
     changes: {} as ChangedFiles,
+    fanOuts: {consider: async () => undefined, last: () => undefined} as unknown as FanOuts,
     interactive: true,
     limits: {},
     inbox: made.inbox,

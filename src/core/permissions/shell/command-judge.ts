@@ -143,7 +143,9 @@ function judgeHidden(command: ReadCommand, hidden: readonly string[], context: P
 
 function denyWithoutSandbox({message}: UnclearCommand, {confinement}: PermissionContext): Verdict {
   const agent =
-    confinement === 'read-only' ? 'a read-only agent' : `an agent ${confinement === 'files' ? 'of a fan-out' : 'in a worktree'}`;
+    confinement === 'read-only'
+      ? 'a read-only agent'
+      : `an agent ${confinement === 'files' ? 'of a fan-out' : 'in a worktree'}`;
   return deny(
     `${message}; without a sandbox ${agent} runs only plain commands that only read (mini-cc doctor says how to get one)`,
   );

@@ -1,16 +1,16 @@
 /** `/subagents` and its alias `/tasks`: what the runs of this session do, and a hand on them. */
 
-import type {Message} from '../core/contract/model.ts';
-import type {RunRecord} from '../core/contract/runs.ts';
-import type {Command, CommandContext, CommandResult, RunDetails} from '../core/contract/session.ts';
-import type {TranscriptEntry} from '../core/contract/transcript.ts';
-import {getSessionKey} from '../core/runs/announcement.ts';
-import {describeSent, formatDuration, formatRunTitle} from '../core/runs/progress-line.ts';
-import {hasEnded} from '../core/runs/run-record.ts';
-import {formatRunTable, formatState} from '../core/runs/run-table.ts';
-import {getText} from '../core/util/messages.ts';
-import {toShortLine} from '../core/util/text.ts';
-import {formatFiles, formatGaps, formatRestored} from './changes.ts';
+import type {Message} from '../../core/contract/model.ts';
+import type {RunRecord} from '../../core/contract/runs.ts';
+import type {Command, CommandContext, CommandResult, RunDetails} from '../../core/contract/session.ts';
+import type {TranscriptEntry} from '../../core/contract/transcript.ts';
+import {getSessionKey} from '../../core/runs/announcement.ts';
+import {describeSent, formatDuration, formatRunTitle} from '../../core/runs/progress-line.ts';
+import {hasEnded} from '../../core/runs/run-record.ts';
+import {formatRunTable, formatState} from '../../core/runs/run-table.ts';
+import {getText} from '../../core/util/messages.ts';
+import {toShortLine} from '../../core/util/text.ts';
+import {formatFiles, formatGaps, formatRestored} from '../changes.ts';
 
 const FORMS = `/subagents [list]
 /subagents stop <id|#|all>

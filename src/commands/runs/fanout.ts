@@ -1,7 +1,7 @@
 /** `/fanout`: the same work on many files by several agents. */
-import type {FanOutPart, StoredFanOut} from '../core/contract/fan-out.ts';
-import type {Command, CommandContext, CommandResult} from '../core/contract/session.ts';
-import {formatGaps, formatRestored} from './changes.ts';
+import type {FanOutPart, StoredFanOut} from '../../core/contract/fan-out.ts';
+import type {Command, CommandContext, CommandResult} from '../../core/contract/session.ts';
+import {formatGaps, formatRestored} from '../changes.ts';
 
 const FORMS = `/fanout INSTRUCTION   split it over the files that it means; a preview comes first
 /fanout               the last one
@@ -35,7 +35,8 @@ function formatFanOut({instruction, parts, report, undone}: StoredFanOut): strin
 }
 
 function formatPart({files, runId, outcome, reason}: FanOutPart): string {
-  const state = outcome === undefined ? 'not ended' : outcome === 'success' ? 'ok' : `${outcome}${reason ? `: ${reason}` : ''}`;
+  const state =
+    outcome === undefined ? 'not ended' : outcome === 'success' ? 'ok' : `${outcome}${reason ? `: ${reason}` : ''}`;
   const run = runId === undefined ? '' : ` · run ${runId.slice(0, 8)}`;
   const more = files.length > 3 ? ` and ${files.length - 3} more` : '';
   return `${state} · ${files.slice(0, 3).join(', ')}${more}${run}`;

@@ -1,6 +1,6 @@
 /** `/stop` and `/background`: what becomes of the work under way. */
-import type {Command} from '../core/contract/session.ts';
-import {formatRunTitle} from '../core/runs/progress-line.ts';
+import type {Command} from '../../core/contract/session.ts';
+import {formatRunTitle} from '../../core/runs/progress-line.ts';
 
 export const stopCommand: Command = {
   name: 'stop',
