@@ -19,7 +19,7 @@ describe('effective settings', () => {
     expect(find('agents."a.b".maxTurns')).toMatchObject({value: 3, source: 'local'});
     expect(find('limits.profile')).toEqual({key: 'limits.profile', value: 'standard', source: 'default', from: []});
     expect(find('retry.maxWaitSeconds')).toMatchObject({value: null, text: '120 in print mode, 300 in the REPL'});
-    expect(keys.filter((key) => /^(?:fanOut|hooks|version|\$schema)/.test(key))).toEqual([]);
+    expect(keys.filter((key) => /^(?:hooks|version|\$schema)/.test(key))).toEqual([]);
   });
 
   it('name all files of rules that add up', () => {
@@ -42,8 +42,8 @@ describe('effective settings', () => {
       from: ['ANTHROPIC_MODEL'],
     });
     expect(model({ANTHROPIC_MODEL: ''})).toMatchObject({value: 'opus', source: 'user'});
-    expect(getEffectiveSettings(at, {MINI_CC_FAN_OUT: 'auto'}).warnings).toEqual([
-      'MINI_CC_FAN_OUT is not yet available and is ignored',
+    expect(getEffectiveSettings(at, {OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x'}).warnings).toEqual([
+      'OTEL_EXPORTER_OTLP_ENDPOINT is not yet available and is ignored',
     ]);
   });
 

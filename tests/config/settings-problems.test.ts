@@ -188,8 +188,6 @@ describe('a setting that this release does not have', () => {
       pricing: {'glm/glm-4.7': {input: 0.6, output: 2.2, cacheRead: 0.11}},
       hooks: {Stop: [{matcher: '', hooks: []}]},
       mcpServers: {x: {command: 'x', args: []}},
-      verify: {level: 'fast', rounds: 2, fast: ['npm test']},
-      fanOut: {mode: 'auto', parts: 3, split: 'balanced'},
     };
     const at = makeFolders({[USER]: later});
     expect(loadSettings(at).settings).toEqual({});

@@ -116,7 +116,7 @@ describe('print mode with a failure', () => {
     [['--max-budget-usd', '1'], /--max-budget-usd is not yet available/],
     [['--json-schema', 'x'], /--json-schema is not yet available/],
     [['--agents', '{"x": {"prompt": 7}}'], /--agents:1:\d+: /],
-    [['--fan-out', 'auto'], /--fan-out is not yet available/],
+    [['--fan-out', 'all'], /Unknown value for flag `--fan-out`: `all`/],
     [['--cwd', '/nowhere'], /No such directory: \/nowhere/],
     [['--add-dir', '/nowhere'], /No such directory: \/nowhere/],
     [['--allowed-tools', 'bash(npm test'], /no closing bracket \(did you mean "bash\(npm test\)"\?\)/],

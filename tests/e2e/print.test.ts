@@ -137,6 +137,7 @@ describe('print mode', () => {
       'TaskOutput',
       'TaskSend',
       'TaskStop',
+      'FanOut',
     ]);
     const last = objects.at(-1);
     expect(last).toMatchObject({

@@ -52,7 +52,7 @@ describe('print mode in an untrusted directory', () => {
   });
 
   it('lists everything that is ignored in one line, also of agents, and names keys that are not yet available once', async () => {
-    const at = await setUp(JSON.stringify({providers: {}, hooks: {}, sandbox: 'off', fanOut: 'off'}));
+    const at = await setUp(JSON.stringify({providers: {}, hooks: {}, sandbox: 'off', pricing: {}}));
     await at.write('.mini-cc/settings.local.json', ALLOW);
     const agent = {description: 'Repairs broken tests', prompt: 'Repair it.', tools: ['bash']};
     const definition = JSON.stringify({...agent, name: 'fixer', permissionMode: 'bypassPermissions', apiKeyEnv: 'K'});
