@@ -5,16 +5,16 @@ import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-comman
 import {compactCommand, contextCommand} from './context.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
-import {fanOutCommand} from './runs/fanout.ts';
 import {KEYS} from './keys.ts';
 import {modelCommand} from './model.ts';
 import {createNoteCommand, type NoteDeps} from './note.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
 import {resumeCommand} from './resume.ts';
-import {sandboxCommand} from './sandbox.ts';
-import {shellCommand} from './shell.ts';
+import {fanOutCommand} from './runs/fanout.ts';
 import {backgroundCommand, stopCommand} from './runs/stop.ts';
 import {subagentsCommand, tasksCommand} from './runs/subagents.ts';
+import {sandboxCommand} from './sandbox.ts';
+import {shellCommand} from './shell.ts';
 
 export function createCommandTable(agents: AgentsCommandDeps, examine: Examine, notes: NoteDeps): readonly Command[] {
   const available = [

@@ -23,7 +23,7 @@ import type {ModelChooser} from '../models/choose.ts';
 import {listProjectFiles} from '../storage/project-files.ts';
 import {createFanOutJournal} from '../storage/sessions/fan-out-journal.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
-import {listFiles} from '../core/fan-out/summary.ts';
+import {listFiles} from '../tools/search/file-index.ts';
 import type {SessionOptions} from './options.ts';
 
 const DEFAULT_TOOLS = ['read_file', 'edit_file', 'write_file'];

@@ -10,8 +10,8 @@
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import {AGENT_TYPES, type AgentDefinition} from './agent-types.ts';
 import type {Emit} from './contract/events.ts';
-import type {Model} from './contract/model.ts';
 import type {WriteScope} from './contract/fan-out.ts';
+import type {Model} from './contract/model.ts';
 import type {RunLimits, RunResult} from './contract/results.ts';
 import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
 import type {TokenBudget, Tool} from './contract/tool.ts';

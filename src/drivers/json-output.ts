@@ -1,6 +1,7 @@
 /** The objects of `--output-format json` and `stream-json`, in Claude Code's shapes. */
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
+import type {SubagentResults} from '../core/contract/fan-out.ts';
 import type {Usage} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
@@ -75,10 +76,15 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
 export interface Reported {
   readonly runs: number;
   readonly denials: number;
+  readonly fanOuts: number;
 }
 
 export function countReported(session: Session): Reported {
-  return {runs: session.request({type: 'runs'}).length, denials: session.request({type: 'denials'}).length};
+  return {
+    runs: session.request({type: 'runs'}).length,
+    denials: session.request({type: 'denials'}).length,
+    fanOuts: session.request({type: 'fan_outs'}).results.length,
+  };
 }
 
 /**
@@ -90,12 +96,12 @@ export function createResultObject(
   session: Session,
   result: RunResult,
   durationMs: number,
-  reported: Reported = {runs: 0, denials: 0},
+  reported: Reported = {runs: 0, denials: 0, fanOuts: 0},
 ): Record<string, unknown> {
   const isOwn = ({restored, tool}: RunRecord) => !restored && tool === undefined;
   // Restored runs were in the result of an earlier process.
   const runs = session.request({type: 'runs'}).slice(reported.runs).filter(isOwn);
-  const {results: subagentResults} = session.request({type: 'last_fan_out'});
+  const subagentResults = sumResults(session.request({type: 'fan_outs'}).results.slice(reported.fanOuts));
   const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
   const text = result.outcome === 'success' ? result.text : withReason(result);
   return {
@@ -137,6 +143,18 @@ export function createResultObject(
     })),
     ...(subagentResults && {subagentResults}),
     uuid: randomUUID(),
+  };
+}
+
+/** Undefined where there was no fan-out. */
+function sumResults(results: readonly SubagentResults[]): SubagentResults | undefined {
+  if (results.length === 0) return undefined;
+  const sum = (key: keyof SubagentResults) => results.reduce((total, each) => total + each[key], 0);
+  return {
+    total: sum('total'),
+    successful: sum('successful'),
+    failed: sum('failed'),
+    filesModified: sum('filesModified'),
   };
 }
 

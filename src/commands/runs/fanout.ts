@@ -21,7 +21,7 @@ export const fanOutCommand: Command = {
 };
 
 function show({request}: CommandContext): CommandResult {
-  const {last} = request({type: 'last_fan_out'});
+  const {last} = request({type: 'fan_outs'});
   return {ok: true, text: last ? formatFanOut(last) : `There was no fan-out in this session.\n${FORMS}`};
 }
 

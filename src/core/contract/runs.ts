@@ -1,7 +1,7 @@
 /** Runs of subagents as the registry, the screen and the commands know them. Their messages are only on disk. */
 
-import type {Usage} from './model.ts';
 import type {WriteScope} from './fan-out.ts';
+import type {Usage} from './model.ts';
 import type {NamedLimits, Outcome, OutputStore, RunResult} from './results.ts';
 import type {Journal, RestoredMessage, TranscriptEntry} from './transcript.ts';
 import type {Isolation} from './worktree.ts';

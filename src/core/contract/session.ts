@@ -54,8 +54,8 @@ export interface Requests {
 
   /** Does the work of one instruction on many files by several runs, to its end. @throws UsageError for wrong files or tools */
   fan_out(request: FanOutRequest): Promise<FanOutReport>;
-  /** The last fan-out of the session; sums over those of this process. */
-  last_fan_out(): {readonly last?: StoredFanOut; readonly results?: SubagentResults};
+  /** The last fan-out of the session, and the results of those that ended in this process. */
+  fan_outs(): {readonly last?: StoredFanOut; readonly results: readonly SubagentResults[]};
   /** Takes back all that the last fan-out changed. @throws UsageError when there is none, MiniCcError while it is at work */
   undo_fan_out(): Promise<FanOutUndone>;
 

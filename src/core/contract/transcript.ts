@@ -1,7 +1,7 @@
 /** The lines of a transcript, and the journal that writes them. */
 
-import type {Message, Usage} from './model.ts';
 import type {WriteScope} from './fan-out.ts';
+import type {Message, Usage} from './model.ts';
 import type {NamedLimits, Outcome, Todo, ToolDisplay} from './results.ts';
 import type {Isolation} from './worktree.ts';
 

@@ -35,7 +35,7 @@ import {type FanOutPlan, type FanOutSettings, splitFiles} from './plan.ts';
 import {askForPlan} from './preview.ts';
 import {resolveFiles} from './resolve-files.ts';
 import {describeCutOff, FAN_OUT_VERSION, isCutOff, isDone, readFanOuts} from './state.ts';
-import {count, formatSummary, listFiles} from './summary.ts';
+import {count, formatSummary, nameFiles} from './summary.ts';
 import {verifyParts} from './verify-parts.ts';
 
 /** What the session knows of changed files. */
@@ -80,14 +80,14 @@ const AGENT = 'code';
 export class FanOuts {
   readonly #deps: FanOutDeps;
   /** Of the fan-outs that ended in this process. */
-  #results: SubagentResults | undefined;
+  readonly #results: SubagentResults[] = [];
 
   constructor(deps: FanOutDeps) {
     this.#deps = deps;
   }
 
-  /** Sums over the fan-outs of this process; undefined when there was none. */
-  get results(): SubagentResults | undefined {
+  /** Of the fan-outs that ended in this process. */
+  get results(): readonly SubagentResults[] {
     return this.#results;
   }
 
@@ -273,7 +273,7 @@ export class FanOuts {
       ...(changed.length > 0 ? ['/fanout undo takes all of it back.'] : []),
     ].join('\n');
     if (!isClosing(signal)) journal.append({type: 'end', id, report: {line, text, results}});
-    this.#results = addResults(this.#results, results);
+    this.#results.push(results);
     return {id, instruction, parts, line, text, results, changed};
   }
 }
@@ -284,16 +284,5 @@ function describePartEnd({files, outcome, reason}: FanOutPart, index: number): s
     outcome === 'timeout' || outcome === 'stopped'
       ? (reason ?? outcome)
       : `${outcome === 'limit' ? 'limit reached' : 'failed'}: ${reason ?? 'unknown'}`;
-  return [`part ${index + 1} ${words} (${listFiles(files)})`];
-}
-
-function addResults(a: SubagentResults | undefined, b: SubagentResults): SubagentResults {
-  return a
-    ? {
-        total: a.total + b.total,
-        successful: a.successful + b.successful,
-        failed: a.failed + b.failed,
-        filesModified: a.filesModified + b.filesModified,
-      }
-    : b;
+  return [`part ${index + 1} ${words} (${nameFiles(files)})`];
 }

@@ -5,7 +5,7 @@ import type {Model} from '../contract/model.ts';
 import {formatSeconds} from '../runs/progress-line.ts';
 import {tokens as formatTokens} from '../runs/receipt.ts';
 import {partition, type Split} from './partition.ts';
-import {count, listFiles} from './summary.ts';
+import {count, nameFiles} from './summary.ts';
 
 export interface FanOutSettings {
   /** Default: `ask` where a person can be asked, else `off`. */
@@ -83,7 +83,7 @@ export async function formatPreview(
   const seconds = [...new Set(limits.map(({timeoutSeconds}) => timeoutSeconds))];
   const time = seconds.map((each) => (each === 0 ? 'no time limit' : formatSeconds(each * 1000))).join(' or ');
   return [
-    ...parts.map((files, index) => `${index + 1}  ${count(files.length, 'file')}: ${listFiles(files)}`),
+    ...parts.map((files, index) => `${index + 1}  ${count(files.length, 'file')}: ${nameFiles(files)}`),
     `model ${model.name} · tools ${tools.join(', ')}`,
     `limits of each: ${count(limits[0]?.maxTurns ?? 0, 'turn')}, ${time}${context === undefined ? '' : `, ${context} tokens of context`}`,
     `worst case: ${count(calls, 'model call')}, ${Number.isNaN(tokens) ? 'tokens unknown' : `${formatTokens(tokens)} tokens`}, cost ${cost === undefined ? 'n/a' : `$${cost.toFixed(2)}`}`,

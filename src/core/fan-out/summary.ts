@@ -30,7 +30,7 @@ export function count(n: number, noun: string): string {
 }
 
 /** At most so many names, then how many more there are. */
-export function listFiles(files: readonly string[], most = 3): string {
+export function nameFiles(files: readonly string[], most = 3): string {
   const shown = files.slice(0, most).join(', ');
   return files.length > most ? `${shown} and ${files.length - most} more` : shown;
 }

@@ -2,8 +2,8 @@
 
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
-import type {Model} from '../contract/model.ts';
 import type {WriteScope} from '../contract/fan-out.ts';
+import type {Model} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
 import type {TokenBudget, Tool} from '../contract/tool.ts';

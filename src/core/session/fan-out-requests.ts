@@ -4,7 +4,7 @@ import {MiniCcError} from '../util/errors.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
-export type FanOutRequest = 'fan_out' | 'last_fan_out' | 'undo_fan_out';
+export type FanOutRequest = 'fan_out' | 'fan_outs' | 'undo_fan_out';
 
 export function fanOutRequests({fanOuts}: SessionParts, turns: Turns): Pick<Requests, FanOutRequest> {
   return {
@@ -14,10 +14,10 @@ export function fanOutRequests({fanOuts}: SessionParts, turns: Turns): Pick<Requ
       if (typeof approved === 'string') throw new MiniCcError('REFUSED', 'The fan-out was refused. Nothing was run.');
       return fanOuts.run(approved, signal);
     },
-    last_fan_out() {
+    fan_outs() {
       const {results} = fanOuts;
       const last = fanOuts.last();
-      return {...(last && {last}), ...(results && {results})};
+      return {...(last && {last}), results};
     },
     async undo_fan_out() {
       if (turns.isBusy)
