@@ -10,6 +10,7 @@ export const STANDARD_TOOLS: readonly string[] = [
   'edit_file',
   'grep',
   'glob',
+  'symbols',
   'todo_write',
   'web_fetch',
 ];
@@ -27,6 +28,7 @@ const DISPATCHING = new Set(['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'Task
 const COUNTERPARTS: Readonly<Record<string, string>> = {
   MultiEdit: 'edit_file',
   LS: 'glob',
+  LSP: 'symbols',
   TodoRead: 'todo_write',
   BashOutput: 'bash',
   KillBash: 'bash',
@@ -36,7 +38,7 @@ const COUNTERPARTS: Readonly<Record<string, string>> = {
 /** Tools of Claude Code that have no counterpart here. */
 const WITHOUT_COUNTERPART: readonly string[] =
   `NotebookEdit NotebookRead WebSearch ExitPlanMode EnterPlanMode AskUserQuestion SlashCommand Skill
-  ListMcpResourcesTool ReadMcpResourceTool LSP ToolSearch`.split(/\s+/);
+  ListMcpResourcesTool ReadMcpResourceTool ToolSearch`.split(/\s+/);
 
 /** Known names: a definition may write them in other capital or small letters. */
 const SPELLINGS: readonly string[] = [

@@ -248,6 +248,8 @@ export interface CodeIndex {
   rename(request: RenameRequest, options?: QueryOptions): Promise<RenamePlan>;
   /** How many files there are, and which are not parsed. */
   coverage(options?: QueryOptions): Promise<Coverage>;
+  /** A question is open. */
+  readonly isBusy: boolean;
   /** Ends the thread. A question that is open fails. */
   close(): Promise<void>;
 }

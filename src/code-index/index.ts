@@ -28,6 +28,7 @@ class ThreadedCodeIndex implements CodeIndex {
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
   #worker: Promise<Worker> | undefined;
   #lastId = 0;
+  #asked = 0;
 
   constructor(options: CodeIndexOptions) {
     this.#options = options;
@@ -77,6 +78,10 @@ class ThreadedCodeIndex implements CodeIndex {
     return filterCoverage(value, may);
   }
 
+  get isBusy(): boolean {
+    return this.#asked > 0;
+  }
+
   async close(): Promise<void> {
     const worker = await this.#worker?.catch(() => undefined);
     this.#worker = undefined;
@@ -92,9 +97,19 @@ class ThreadedCodeIndex implements CodeIndex {
     return {found: value.found.filter(may), coverage: filterCoverage(value.coverage, may)};
   }
 
-  async #ask<T>(question: Question, {signal, mayRead}: QueryOptions): Promise<{may: May; value: T}> {
+  async #ask<T>(question: Question, options: QueryOptions): Promise<{may: May; value: T}> {
+    this.#asked += 1;
+    try {
+      return await this.#send<T>(question, options);
+    } finally {
+      this.#asked -= 1;
+    }
+  }
+
+  async #send<T>(question: Question, {signal, mayRead}: QueryOptions): Promise<{may: May; value: T}> {
     signal?.throwIfAborted();
-    const listed = await this.#list(signal);
+    // An outline looks at its file alone.
+    const listed = question.ask === 'outline' ? undefined : await this.#list(signal);
     this.#worker ??= this.#start();
     const worker = await this.#worker;
     const id = ++this.#lastId;
@@ -103,7 +118,7 @@ class ThreadedCodeIndex implements CodeIndex {
     const onAbort = () => answer.reject(signal?.reason);
     signal?.addEventListener('abort', onAbort, {once: true});
     worker.ref();
-    const message: Message = {id, listed, question};
+    const message: Message = {id, ...(listed && {listed}), question};
     worker.postMessage(message);
     try {
       const value = (await answer.promise) as T;

@@ -30,7 +30,13 @@ export async function agentsCommandLine(
   const {settings, keyNames, trust, trustWarnings} = await loadTrustedSettings(options, root);
   for (const line of trustWarnings) say(`mini-cc: ${line}`);
   const {redactor} = createSecrets(options, keyNames, root);
-  const baseTools = createBaseTools(createSessionSandbox(settings, options.home), {mayReachPrivate: () => false});
+  const baseTools = createBaseTools(
+    createSessionSandbox(settings, options.home),
+    {mayReachPrivate: () => false},
+    () => {
+      throw new Error('only the names of the tools are asked for');
+    },
+  );
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, () => undefined);
   return runAgentsCommandLine(args, {

@@ -6,6 +6,7 @@ import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {listAgentKeyNames} from '../agents/catalog.ts';
+import {CodeIndexes} from '../code-index/code-indexes.ts';
 import {createCommandTable, isSlashCommand} from '../commands/table.ts';
 import {addNote, listMemoryFiles, toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
@@ -95,7 +96,7 @@ async function openProject(options: SessionOptions) {
 
 /** The tools of all agents, with the sandbox and the rules that they need. */
 async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
-  const {options, root, loaded, redactor} = before;
+  const {options, root, loaded, redactor, env, store} = before;
   const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
   const sandboxControl = await SandboxControl.open(loaded.settings, sandbox);
   const {warning} = await sandboxControl.state();
@@ -103,10 +104,12 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
     folder: getProjectFolder(options.home, root),
     ...{root, redactor},
   });
-  const baseTools = createBaseTools(sandbox, {mayReachPrivate: (host) => rules.namesHost(host)});
+  const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
+  const web = {mayReachPrivate: (host: string) => rules.namesHost(host)};
+  const baseTools = createBaseTools(sandbox, web, (folder) => indexes.for(folder));
   return {
     ...before,
-    ...{sandbox, sandboxControl, rules, baseTools},
+    ...{sandbox, sandboxControl, rules, baseTools, indexes},
     toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
     warnings: [...loaded.warnings, ...warnings, ...(warning === undefined ? [] : [warning])],
   };
@@ -260,7 +263,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     interactive: options.interactive,
     onClose: async () => {
       catalog.close();
-      await Promise.all([cleanup, worktrees.settled()]);
+      await Promise.all([cleanup, worktrees.settled(), before.indexes.close()]);
       checkpoints.close();
       sandbox.folder.close();
       if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);

@@ -44,7 +44,7 @@ export const AGENT_TYPES: Readonly<Record<string, AgentDefinition>> = {
   explore: {
     name: 'explore',
     description: 'Finds and explains code: where things are, how they work. Cannot change anything.',
-    tools: ['bash', 'read_file', 'grep', 'glob'],
+    tools: ['bash', 'read_file', 'grep', 'glob', 'symbols'],
     prompt: explorePrompt,
     readOnly: true,
   },
@@ -58,7 +58,7 @@ export const AGENT_TYPES: Readonly<Record<string, AgentDefinition>> = {
   plan: {
     name: 'plan',
     description: 'Works out a design and its steps from the code as it is. Cannot change anything.',
-    tools: ['bash', 'read_file', 'grep', 'glob'],
+    tools: ['bash', 'read_file', 'grep', 'glob', 'symbols'],
     prompt: planPrompt,
     readOnly: true,
   },

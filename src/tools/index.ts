@@ -1,4 +1,5 @@
 /** The tools that every agent may be given. Loads zod: import it after the first paint. */
+import type {CodeIndex} from '../code-index/contract.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
@@ -9,6 +10,7 @@ import {readFileTool} from './files/read-file.ts';
 import {createWriteFile} from './files/write-file.ts';
 import {globTool} from './search/glob.ts';
 import {grepTool} from './search/grep.ts';
+import {createSymbols} from './search/symbols.ts';
 import {createFanOutTool, type FanOutToolDeps} from './task/fan-out.ts';
 import {createTaskTool, type TaskDeps} from './task/task.ts';
 import {createTaskList} from './task/task-list.ts';
@@ -20,9 +22,9 @@ import {createWebFetch, type WebFetchOptions} from './web/web-fetch.ts';
 
 /**
  * Created once and used by all agents of a session. They share file locks and the list of running processes; what
- * belongs to one agent is stored by its id. The order never changes, because it is part of each request's bytes.
+ * belongs to one agent is stored by its id. `getIndex` gives the code index of a folder. The order never changes, because it is part of each request's bytes.
  */
-export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions): Tool[] {
+export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions, getIndex: (root: string) => CodeIndex): Tool[] {
   const locks = new FileLocks();
   return [
     createBash(sandbox, new ProcessGroups()),
@@ -31,6 +33,7 @@ export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions): Tool[] 
     createEditFile(locks),
     grepTool,
     globTool,
+    createSymbols(getIndex),
     createTodoWrite(),
     createWebFetch(web),
   ] as Tool[];

@@ -102,7 +102,7 @@ describe('print mode with background subagents', () => {
     expect(stop?.text).toBe('It has ended already: success.');
     expect(send).toMatchObject({isError: true, text: 'Invalid subagent index: 9'});
     const subagent = server.requests.find(({body}) => isSubagent(body))!;
-    expect(subagent.body.tools?.map(({name}) => name)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+    expect(subagent.body.tools?.map(({name}) => name)).toEqual(['bash', 'read_file', 'grep', 'glob', 'symbols']);
   });
 });
 

@@ -43,6 +43,6 @@ describe('web_fetch in the built program', () => {
     );
     await runCli(['-p', 'explore', '--dangerously-skip-permissions'], {server});
     expect(getToolNames(server.requests[0]!.body)).toContain('web_fetch');
-    expect(getToolNames(server.requests[1]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+    expect(getToolNames(server.requests[1]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob', 'symbols']);
   });
 });

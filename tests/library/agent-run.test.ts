@@ -138,7 +138,7 @@ it('is ended when it is closed', async () => {
 it('runs as an agent of the project', async () => {
   const server = await serverWith(() => say('yes'));
   await runAgent(await prepared({apiKey: 'k', baseURL: server.url, prompt: 'x', agent_type: 'explore'}));
-  expect(getToolNames(server.requests[0]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob']);
+  expect(getToolNames(server.requests[0]!.body)).toEqual(['bash', 'read_file', 'grep', 'glob', 'symbols']);
 });
 
 it.each([

@@ -1,21 +1,30 @@
 import {expect, test} from 'vitest';
 import {z} from 'zod';
+import {openCodeIndex} from '../../src/code-index/index.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBaseTools} from '../../src/tools/index.ts';
 
-const tools = createBaseTools(createSandbox({home: '/x', miniCcHome: '/x'}), {mayReachPrivate: () => false});
+const tools = createBaseTools(createSandbox({home: '/x', miniCcHome: '/x'}), {mayReachPrivate: () => false}, (root) =>
+  openCodeIndex({root, env: {}}),
+);
 
 test('the base tools have a fixed order', () => {
-  const names = ['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write', 'web_fetch'];
+  const names = ['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'symbols', 'todo_write', 'web_fetch'];
   expect(tools.map(({name}) => name)).toEqual(names);
 });
 
-test('their descriptions and schemas cost less than 5.5 KB in each request', () => {
+test('their descriptions and schemas cost less than 5.8 KB in each request', () => {
   const specs = tools.map(({name, description, input}) => ({
     ...{name, description},
     input_schema: z.toJSONSchema(input, {io: 'input'}),
   }));
-  expect(JSON.stringify(specs).length).toBeLessThan(5500);
+  expect(JSON.stringify(specs).length).toBeLessThan(5800);
+});
+
+test('the symbols tool costs less than 300 bytes of them', () => {
+  const {name, description, input} = tools.find((tool) => tool.name === 'symbols')!;
+  const {$schema: _, ...input_schema} = z.toJSONSchema(input, {io: 'input'});
+  expect(JSON.stringify({name, description, input_schema}).length).toBeLessThan(300);
 });
 
 test('their inputs have the names that the documentation gives', () => {
@@ -27,6 +36,7 @@ test('their inputs have the names that the documentation gives', () => {
     ['path', 'old_string', 'new_string', 'replace_all', 'edits'],
     ['pattern', 'path', 'glob', 'type', 'mode', '-A', '-B', '-C', '-i', '-n', 'limit'],
     ['pattern', 'path', 'limit'],
+    ['name', 'path', 'mode'],
     ['todos'],
     ['url', 'prompt'],
   ]);

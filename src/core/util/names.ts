@@ -35,7 +35,7 @@ function sortLetters(word: string): string {
 
 /** The tools that rules and definitions can name. */
 export const TOOL_NAMES: readonly string[] = [
-  ...['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'todo_write', 'web_fetch'],
+  ...['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'symbols', 'todo_write', 'web_fetch'],
   ...['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop', 'FanOut'],
 ];
 

@@ -108,6 +108,7 @@ export class RuleBook {
 const COVERED_BY: Readonly<Record<string, readonly string[]>> = {
   grep: ['grep', 'read_file'],
   glob: ['glob', 'read_file'],
+  symbols: ['symbols', 'read_file'],
   write_file: ['write_file', 'edit_file'],
 };
 

@@ -59,6 +59,7 @@ const PATTERN_KINDS: Readonly<Record<string, 'command' | 'path' | 'domain' | 'ag
   read_file: 'path',
   grep: 'path',
   glob: 'path',
+  symbols: 'path',
   edit_file: 'path',
   write_file: 'path',
   web_fetch: 'domain',

@@ -1,0 +1,184 @@
+/** Finds definitions and uses of names, from syntax trees. */
+import {stat} from 'node:fs/promises';
+import {dirname, join, relative} from 'node:path';
+import {z} from 'zod';
+import type {
+  Answer,
+  CodeIndex,
+  Coverage,
+  Definition,
+  Import,
+  QueryOptions,
+  Reference,
+} from '../../code-index/contract.ts';
+import type {ToolResult} from '../../core/contract/results.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import {isInside} from '../../core/util/paths.ts';
+import {errorResult, textResult} from '../../core/util/tool-output.ts';
+import {absolutePath, shownPath} from '../files/paths.ts';
+import {plural} from './grep-lines.ts';
+import {getSearchPath} from './search-path.ts';
+import description from './symbols.md';
+
+const MAX_LINES = 250;
+const MAX_NAMED = 5;
+
+const input = z.object({
+  name: z.string().optional(),
+  path: z.string().optional(),
+  mode: z.enum(['definitions', 'references', 'outline', 'importers']).optional(),
+});
+
+export type SymbolsInput = z.infer<typeof input>;
+
+/** @param getIndex the index of a folder: absolute, links resolved */
+export function createSymbols(getIndex: (root: string) => CodeIndex): Tool<SymbolsInput> {
+  return {
+    name: 'symbols',
+    description: description.trim(),
+    input,
+    title: ({name, path, mode}) =>
+      [mode, name, path === undefined ? undefined : `in ${path}`].filter(Boolean).join(' '),
+    access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path ?? workspace.root, workspace)}],
+    run: (given, context) => findSymbols(given, context, getIndex),
+  };
+}
+
+async function findSymbols(
+  given: SymbolsInput,
+  context: ToolContext,
+  getIndex: (root: string) => CodeIndex,
+): Promise<ToolResult> {
+  const {name, path} = given;
+  const mode = given.mode ?? (name === undefined ? 'outline' : 'definitions');
+  const needed = mode === 'outline' || mode === 'importers' ? path : name;
+  if (needed === undefined) {
+    return errorResult(`${mode} needs ${mode === 'outline' || mode === 'importers' ? 'a path' : 'a name'}.`);
+  }
+  const {workspace, mayRead, signal} = context;
+  const target = await getSearchPath(path ?? workspace.root, context);
+  const isFile = (await stat(target)).isFile();
+  const root = [workspace.root, ...workspace.extraRoots].find((each) => isInside(target, [each]));
+  if (root === undefined && isFile && mode !== 'outline') {
+    return errorResult(`${path} is outside of the workspace: only its outline can be read.`);
+  }
+  const index = getIndex(root ?? (isFile ? dirname(target) : target));
+  const inside = relative(index.root, target);
+  const show = (file: string) => shownPath(join(index.root, file), workspace);
+  const options: QueryOptions = {signal, ...(mayRead && {mayRead})};
+  const found = await ask({index, mode, name: name ?? '', path: inside, isFile}, options, show);
+  const {lines, coverage, empty, notes} = found;
+  const more = lines.length - MAX_LINES;
+  const text = [
+    ...(lines.length > 0 ? lines.slice(0, MAX_LINES) : [empty]),
+    ...(more > 0 ? [`(${plural(more, 'more line')}: narrow by path)`] : []),
+    ...notes,
+    ...describeGaps(coverage, show),
+  ];
+  return textResult(text.join('\n'), {facts: {read: []}});
+}
+
+interface SymbolQuestion {
+  readonly index: CodeIndex;
+  readonly mode: NonNullable<SymbolsInput['mode']>;
+  readonly name: string;
+  /** Relative to the index's root; empty for all of it. */
+  readonly path: string;
+  readonly isFile: boolean;
+}
+
+interface Found {
+  readonly lines: readonly string[];
+  /** What to say when there are no lines. */
+  readonly empty: string;
+  readonly notes: readonly string[];
+  readonly coverage: Coverage;
+}
+
+type Show = (path: string) => string;
+
+async function ask(question: SymbolQuestion, options: QueryOptions, show: Show): Promise<Found> {
+  const {index, mode, name, path, isFile} = question;
+  switch (mode) {
+    case 'outline': {
+      const answer = isFile ? await index.outline(path, options) : await index.definitions({path}, options);
+      const inOrder = isFile ? answer.found : sortByPlace(answer.found.filter(({container}) => container.length === 0));
+      return toFound(
+        answer,
+        inOrder.map((each) => formatDefinition(each, show)),
+        'No definitions.',
+      );
+    }
+    case 'definitions': {
+      const answer = await index.definitions({name, path}, options);
+      const empty = `No definition of ${name} in ${plural(answer.coverage.files, 'file')}.`;
+      return toFound(
+        answer,
+        answer.found.map((each) => formatDefinition(each, show)),
+        empty,
+      );
+    }
+    case 'references':
+      return formatReferences(await index.references({name, path}, options), name, show);
+    case 'importers': {
+      const answer = await index.importers(path, options);
+      const empty = `No import of ${show(path)} in ${plural(answer.coverage.files, 'file')}.`;
+      return toFound(
+        answer,
+        answer.found.map((each) => formatImport(each, show)),
+        empty,
+      );
+    }
+  }
+}
+
+function toFound({coverage}: Answer<unknown>, lines: readonly string[], empty: string): Found {
+  return {lines, empty, notes: [], coverage};
+}
+
+function sortByPlace(definitions: readonly Definition[]): readonly Definition[] {
+  return definitions.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line));
+}
+
+/** Variables of functions that only have the same name are counted, not listed. */
+function formatReferences({found, coverage}: Answer<Reference>, name: string, show: Show): Found {
+  const meant = found.filter(({target}) => target !== 'local');
+  const locals = found.length - meant.length;
+  const note = `(${plural(locals, 'use')} of local variables of this name left out)`;
+  return {
+    lines: meant.map((each) => formatReference(each, show)),
+    empty: `No use of ${name} in ${plural(coverage.files, 'file')}.`,
+    notes: locals > 0 ? [note] : [],
+    coverage,
+  };
+}
+
+function formatDefinition({path, line, kind, name, container, declaration, text}: Definition, show: Show): string {
+  const what = declaration ? `${kind} (declared)` : kind;
+  return `${show(path)}:${line} ${what} ${[...container, name].join('.')}: ${text}`;
+}
+
+function formatReference({path, line, kind, inside, target, text}: Reference, show: Show): string {
+  const where = inside === undefined ? '' : ` in ${inside}`;
+  const to = target === 'unknown' ? ' (of what is unknown)' : target === 'this file' ? '' : ` (of ${show(target)})`;
+  return `${show(path)}:${line} ${kind}${where}${to}: ${text}`;
+}
+
+function formatImport({path, line, specifier, names}: Import, show: Show): string {
+  const list = names.map(({imported, local}) => (imported === local ? local : `${imported} as ${local}`)).join(', ');
+  return `${show(path)}:${line} import ${specifier}${list === '' ? '' : `: ${list}`}`;
+}
+
+/** What was not searched, so that "nothing found" is not taken for "there is nothing". */
+function describeGaps({skipped, unparsed, withErrors}: Coverage, show: Show): string[] {
+  const kinds = Object.entries(unparsed).slice(0, MAX_NAMED);
+  const files = skipped.slice(0, MAX_NAMED).map(({path, why}) => `${show(path)} (${why})`);
+  const more = skipped.length > MAX_NAMED ? ` and ${skipped.length - MAX_NAMED} more` : '';
+  const broken = withErrors.slice(0, MAX_NAMED).map(show);
+  const others = withErrors.length > MAX_NAMED ? ` and ${withErrors.length - MAX_NAMED} more` : '';
+  return [
+    ...(kinds.length > 0 ? [`(not parsed: ${kinds.map(([end, count]) => `${count} .${end}`).join(', ')})`] : []),
+    ...(files.length > 0 ? [`(skipped: ${files.join(', ')}${more})`] : []),
+    ...(broken.length > 0 ? [`(with syntax that was not understood: ${broken.join(', ')}${others})`] : []),
+  ];
+}
