@@ -1,6 +1,6 @@
 /** The whole screen: finished items above, each printed once; the live part below, always lower than the window. */
 import {Box, Static, useCursor, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
-import {useEffect, useMemo, useSyncExternalStore} from 'react';
+import {useEffect, useMemo, useRef, useSyncExternalStore} from 'react';
 import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
 import {promptWidth} from './components/prompt.tsx';
@@ -29,16 +29,23 @@ export function App({controller, colorBits}: AppProps) {
   usePaste((text) => pasteText(controller, text));
 
   const {formatter} = local;
-  const theme = getTheme(ui.session?.theme, colorBits);
+  const themeName = ui.session?.theme;
+  const theme = useMemo(() => getTheme(themeName, colorBits), [themeName, colorBits]);
   const isReady = formatter !== undefined;
   const finished = useMemo(() => printable(ui.finished, isReady), [ui.finished, isReady]);
   const {question} = currentQuestion(ui, local);
   const askId = question?.id;
   useEffect(() => controller.questionShown(askId), [controller, askId]);
-  useEffect(() => controller.printed(finished.length), [controller, finished.length]);
 
-  useExternalEditor(controller, question);
-  useHandover(controller, local.handover);
+  const isAway = local.handover !== undefined;
+  // While the terminal is handed over, Ink draws nothing: what is finished then is printed afterwards.
+  const held = useRef(finished);
+  if (!isAway) held.current = finished;
+  const printed = held.current;
+  useEffect(() => controller.printed(printed.length), [controller, printed.length]);
+
+  useExternalEditor(controller, isAway ? undefined : question);
+  useHandover(controller, local.handover, theme);
 
   const layout = liveLayout({ui, local, columns, rows});
   const isCut = (layout.question?.rows.length ?? 0) > layout.given.question;
@@ -49,7 +56,7 @@ export function App({controller, colorBits}: AppProps) {
 
   return (
     <ThemeContext value={theme}>
-      <Static items={[...finished]}>
+      <Static items={[...printed]}>
         {(item) => <FinishedItemView key={item.id} item={item} columns={columns} formatter={formatter} />}
       </Static>
       {!local.isLeaving && (

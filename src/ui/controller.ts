@@ -4,7 +4,7 @@
  */
 import {KEYS} from '../commands/keys.ts';
 import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
-import type {Session, SubmitResult} from '../core/contract/session.ts';
+import type {Session, SubmitResult, TranscriptPart} from '../core/contract/session.ts';
 import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
@@ -322,6 +322,12 @@ export class Controller {
     // A message that was typed but not sent: Ctrl+Y brings it back.
     const killed = expandedText(editor) || mainEditor.killed;
     this.change({mainEditor: undefined, editor: {...mainEditor, killed}});
+  }
+
+  /** A part of the session's transcript. */
+  readTranscript(from: number, to?: number): TranscriptPart {
+    const none = {messages: [], count: 0};
+    return this.#session?.request({type: 'transcript', from, ...(to !== undefined && {to})}) ?? none;
   }
 
   // Leaving

@@ -1,15 +1,17 @@
-/** Hands the terminal over: to `$EDITOR`, for a question or for the prompt, and to the shell, for Ctrl+Z. */
+/** Hands the terminal over: to `$EDITOR`, for a question or for the prompt, to the transcript, and to the shell, for Ctrl+Z. */
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {useApp} from 'ink';
+import {useApp, useStdin, useStdout} from 'ink';
 import {useEffect} from 'react';
 import type {Question} from '../../core/contract/events.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {Controller} from '../controller.ts';
 import type {LocalState} from '../state/local-state.ts';
+import {PLAIN_FORMATTER} from '../text/plain-format.ts';
+import type {Theme} from '../theme.ts';
 import {edit, expandedText, findPastes} from './editor.ts';
 
 /** A question may ask for the editor. @param question answered when the editor has ended */
@@ -29,15 +31,23 @@ export function useExternalEditor(controller: Controller, question: Question | u
   }, [controller, id, file, cancelChoice, suspendTerminal]);
 }
 
-/** Ctrl+G and Ctrl+Z. */
-export function useHandover(controller: Controller, handover: LocalState['handover']): void {
+/** Ctrl+G, Ctrl+O and Ctrl+Z. */
+export function useHandover(controller: Controller, handover: LocalState['handover'], theme: Theme): void {
   const {suspendTerminal} = useApp();
+  const {stdin} = useStdin();
+  const {stdout} = useStdout();
   useEffect(() => {
     if (handover === undefined) return;
-    suspendTerminal(() => (handover === 'editor' ? editPrompt(controller) : suspendProcess()))
+    suspendTerminal(async () => {
+      if (handover === 'editor') return editPrompt(controller);
+      if (handover === 'shell') return suspendProcess();
+      const {formatter} = controller.local.get();
+      const {showTranscript} = await import('../transcript/transcript-view.tsx');
+      return showTranscript(controller, theme, formatter ?? PLAIN_FORMATTER, {stdin, stdout});
+    })
       .catch((error: unknown) => controller.hint(getErrorMessage(error), 4000))
       .finally(() => controller.change({handover: undefined}));
-  }, [controller, handover, suspendTerminal]);
+  }, [controller, handover, suspendTerminal, theme, stdin, stdout]);
 }
 
 async function editPrompt(controller: Controller): Promise<void> {

@@ -94,14 +94,17 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
       controller.askToLeave('Ctrl+D');
       return true;
     case 'g':
+      controller.change({handover: 'editor'});
+      return true;
     case 'z':
-      controller.change({handover: press.text === 'g' ? 'editor' : 'shell'});
+      controller.change({handover: 'shell'});
       return true;
     case 'l':
       controller.repaint();
       return true;
     case 'o':
-      controller.hint(`${formatNotYetAvailable('The full transcript (Ctrl+O)')}.`, 2000);
+      if (local.get().formatter) controller.change({handover: 'transcript'});
+      else controller.hint('The session is still opening: press Ctrl+O again in a moment.', 2000);
       return true;
     case 't':
       controller.change({showTodos: !local.get().showTodos});

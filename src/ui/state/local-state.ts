@@ -54,7 +54,7 @@ export interface LocalState {
   readonly files: {readonly query: string | undefined; readonly paths: readonly string[]};
   readonly historySearch: HistorySearch | undefined;
   /** Who has the terminal. */
-  readonly handover: 'editor' | 'shell' | undefined;
+  readonly handover: 'editor' | 'shell' | 'transcript' | undefined;
 }
 
 /**

@@ -87,8 +87,11 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
       const {reply} = state;
       return {...addThought(state, event.text), reply: {...reply, thinking: reply.thinking + event.text}};
     }
-    case 'message':
-      return event.role === 'user' ? state : {...finishText(addUnstreamed(state, event)), reply: NO_REPLY};
+    case 'message': {
+      const messages = state.messages + 1;
+      if (event.role === 'user') return {...state, messages};
+      return {...finishText(addUnstreamed(state, event)), reply: NO_REPLY, messages};
+    }
     case 'retry': {
       const stopped = {...dropText(state), reply: NO_REPLY};
       const text = screenLine(formatRetry(event, state.reply.text !== ''));

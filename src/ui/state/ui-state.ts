@@ -122,6 +122,8 @@ export interface UiState {
   readonly reply: {readonly thinking: string; readonly text: string};
   /** The end of `reply.thinking` that has no printed line yet; empty when the model does not think. */
   readonly thought: string;
+  /** How many messages of the main agent's conversation have come. */
+  readonly messages: number;
   readonly tools: readonly RunningTool[];
   /** In order of dispatch. */
   readonly subagents: readonly SubagentRun[];
@@ -163,6 +165,7 @@ export const INITIAL_STATE: UiState = {
   waitingSince: undefined,
   reply: NO_REPLY,
   thought: '',
+  messages: 0,
   tools: [],
   subagents: [],
   runCount: 0,

@@ -1,0 +1,107 @@
+/** A message of the transcript as rows of the screen, in full: thinking, calls and their results too. */
+import type {ToolResultBlock} from '../../core/contract/model.ts';
+import type {RestoredMessage} from '../../core/contract/transcript.ts';
+import {getText} from '../../core/util/messages.ts';
+import {describeInput} from '../../core/util/tool-output.ts';
+import type {Formatter} from '../text/format.ts';
+import {layoutLines} from '../text/lines.ts';
+import {screenLine, screenText} from '../text/screen-text.ts';
+import type {Row, TextStyle} from '../text/styled-text.tsx';
+import {wrapText} from '../text/wrap.ts';
+
+type Block = Exclude<RestoredMessage['message']['content'], string>[number];
+
+const PLAIN: TextStyle = {};
+const MUTED: TextStyle = {tone: 'muted'};
+const THOUGHT: TextStyle = {tone: 'muted', italic: true};
+
+/** A longer text is not formatted. Characters. */
+const MAX_FORMATTED = 50_000;
+
+/** The rows, with a blank one before what begins something new. */
+export function messageRows(restored: RestoredMessage, columns: number, formatter: Formatter): Row[] {
+  const {message, prompt, announcement, companion, summary} = restored;
+  if (announcement) {
+    const {agent, description = '', outcome, text} = announcement;
+    const head = [{text: screenLine(`[${agent}] ${description} - ${outcome}`), style: {bold: true}}];
+    return [[], head, ...markdown(text, columns, formatter)];
+  }
+  if (summary) return [[], ...plain('The conversation was compacted here. The summary:', columns, MUTED), ...own()];
+  if (companion !== undefined) return [[], ...plain(`> ${companion}`, columns, {bold: true}), ...own()];
+  if (prompt) return [[], ...plain(getText(message.content), columns, {bold: true}, '> ')];
+  return typeof message.content === 'string' ? own() : blocks(message.content);
+
+  function own(): Row[] {
+    const rows = plain(getText(message.content), columns, MUTED, '  ');
+    return message.role === 'assistant' ? [[], ...markdown(getText(message.content), columns, formatter)] : rows;
+  }
+
+  function blocks(content: readonly Block[]): Row[] {
+    return content.flatMap((block) => blockRows(block, restored, columns, formatter));
+  }
+}
+
+function blockRows(block: Block, {message, calls = {}}: RestoredMessage, columns: number, formatter: Formatter): Row[] {
+  switch (block.type) {
+    case 'thinking':
+      return [[], ...plain(`Thinking: ${block.thinking.trim()}`, columns, THOUGHT)];
+    case 'text':
+      if (message.role === 'user') return plain(block.text, columns, MUTED, '  ');
+      return [[], ...markdown(block.text, columns, formatter)];
+    case 'tool_use':
+      return [[], ...plain(`● ${block.name} ${screenLine(describeInput(block.input))}`, columns, {bold: true})];
+    case 'tool_result':
+      return resultRows(block, calls[block.tool_use_id]?.display, columns);
+    case 'image':
+      return plain('(an image)', columns, MUTED, '  ');
+    default:
+      return [];
+  }
+}
+
+type Display = NonNullable<RestoredMessage['calls']>[string]['display'];
+
+function resultRows({content = '', is_error: isError}: ToolResultBlock, display: Display, columns: number): Row[] {
+  const images = typeof content === 'string' ? 0 : content.filter(({type}) => type === 'image').length;
+  const style: TextStyle = isError ? {tone: 'error'} : MUTED;
+  const text = [getText(content), ...(images > 0 ? ['(an image)'] : [])].join('\n').trim();
+  const rows = plain(text === '' ? '(no output)' : text, columns, style, '  ');
+  return display?.type === 'diff' ? [...rows, ...diffRows(display.patch, columns)] : rows;
+}
+
+function diffRows(patch: string, columns: number): Row[] {
+  return screenText(patch)
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => {
+      const tone = line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : 'hunk';
+      return plain(line, columns, {tone}, '  ');
+    });
+}
+
+/** @param indent before the first row; further rows are indented as far */
+function plain(text: string, columns: number, style: TextStyle, indent = ''): Row[] {
+  const rest = ' '.repeat(indent.length);
+  return wrapText(screenText(text), Math.max(1, columns - indent.length)).map((row, index) => [
+    ...(indent === '' ? [] : [{text: index === 0 ? indent : rest, style: PLAIN}]),
+    {text: row, style},
+  ]);
+}
+
+function markdown(text: string, columns: number, {format, lex}: Formatter): readonly Row[] {
+  if (text.length > MAX_FORMATTED) return plain(text, columns, PLAIN);
+  return layoutLines(format(lex(screenText(text))), columns);
+}
+
+/** What a search looks through. */
+export function messageText({message: {content}}: RestoredMessage): string {
+  if (typeof content === 'string') return content;
+  return content
+    .map((block) => {
+      if (block.type === 'thinking') return block.thinking;
+      if (block.type === 'text') return block.text;
+      if (block.type === 'tool_use') return `${block.name} ${describeInput(block.input)}`;
+      return block.type === 'tool_result' ? getText(block.content ?? '') : '';
+    })
+    .join('\n');
+}

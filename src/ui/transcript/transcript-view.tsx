@@ -1,0 +1,208 @@
+/** The whole transcript of the session, in the alternate screen: what is printed on the main screen stays as it is. */
+import {Box, render, Text, useInput, useWindowSize} from 'ink';
+import {useEffect, useMemo, useReducer, useRef} from 'react';
+import type {RestoredMessage} from '../../core/contract/transcript.ts';
+import type {Controller} from '../controller.ts';
+import {type KeyPress, parseKeys} from '../input/keys.ts';
+import type {UiState} from '../state/ui-state.ts';
+import type {Formatter} from '../text/format.ts';
+import {Rows, Styled, ThemeContext} from '../text/styled-text.tsx';
+import {cutText, textWidth} from '../text/wrap.ts';
+import type {Theme} from '../theme.ts';
+import {messageRows} from './message-rows.ts';
+import {TranscriptScroll} from './scroll.ts';
+
+/** How often the text that the model writes is drawn. Milliseconds. */
+const REFRESH_MS = 200;
+/** Of a text that grows, its end is shown. Characters. */
+const MAX_OPEN = 8_000;
+
+/** The streams of the screen. */
+export interface TranscriptTerminal {
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: NodeJS.WritableStream;
+}
+
+/** Shows the transcript until the person leaves it, or leaves the program. */
+export async function showTranscript(
+  controller: Controller,
+  theme: Theme,
+  formatter: Formatter,
+  {stdin, stdout}: TranscriptTerminal,
+): Promise<void> {
+  const input = stdin as NodeJS.ReadStream;
+  // At once: a key that comes before the first frame must not be echoed.
+  input.setRawMode?.(true);
+  const shown = render(
+    <ThemeContext value={theme}>
+      <TranscriptView controller={controller} formatter={formatter} onLeave={() => shown.unmount()} />
+    </ThemeContext>,
+    {
+      stdin: input,
+      // Ink keeps one instance for each stream; that of the main screen waits meanwhile.
+      stdout: forwardTo(stdout as NodeJS.WriteStream),
+      interactive: true,
+      exitOnCtrlC: false,
+      patchConsole: false,
+      incrementalRendering: true,
+      alternateScreen: true,
+    },
+  );
+  const unsubscribe = controller.local.subscribe(() => {
+    if (controller.local.get().isLeaving) shown.unmount();
+  });
+  try {
+    await shown.waitUntilExit();
+  } finally {
+    unsubscribe();
+  }
+}
+
+function forwardTo(stdout: NodeJS.WriteStream): NodeJS.WriteStream {
+  return new Proxy(stdout, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+interface ViewProps {
+  readonly controller: Controller;
+  readonly formatter: Formatter;
+  readonly onLeave: () => void;
+}
+
+function TranscriptView({controller, formatter, onLeave}: ViewProps) {
+  const {columns, rows} = useWindowSize();
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  // A new one for each width: rows of another width are of no use.
+  const scroll = useMemo(
+    () =>
+      new TranscriptScroll(
+        (from, to) => controller.readTranscript(from, to),
+        (message) => messageRows(message, columns, formatter),
+      ),
+    [controller, formatter, columns],
+  );
+  // The last row stays free: a frame as high as the window cannot be redrawn in parts.
+  const height = Math.max(1, rows - 2);
+  useMemo(() => scroll.resize(height), [scroll, height]);
+  useFollow(controller, scroll, redraw);
+
+  const state = useRef<ViewState>(NO_SEARCH);
+  useInput((text, key) => {
+    for (const press of parseKeys(text, key)) {
+      const next = pressKey(scroll, state.current, press);
+      if (next === 'leave') return onLeave();
+      state.current = next;
+    }
+    if (key.pageUp) scroll.page(-1);
+    if (key.pageDown) scroll.page(1);
+    redraw();
+  });
+  const {typed} = state.current;
+  const ui = controller.ui.get();
+  return (
+    <Box flexDirection="column" height={height + 1}>
+      <Box flexDirection="column" height={height}>
+        <Rows rows={scroll.visible()} />
+      </Box>
+      {typed === undefined ? (
+        <Styled tone="muted">{describe(scroll, state.current, ui, columns)}</Styled>
+      ) : (
+        <Text>{cutText(`/${typed}`, columns)}</Text>
+      )}
+    </Box>
+  );
+}
+
+interface ViewState {
+  /** What is searched for, while it is typed. */
+  readonly typed: string | undefined;
+  /** What was searched for last; empty: nothing. */
+  readonly text: string;
+  readonly isFound: boolean;
+}
+
+const NO_SEARCH: ViewState = {typed: undefined, text: '', isFound: true};
+
+function pressKey(scroll: TranscriptScroll, state: ViewState, press: KeyPress): ViewState | 'leave' {
+  const {name, text, ctrl, meta} = press;
+  const find = (wanted: string, direction: 1 | -1): ViewState => ({
+    ...{typed: undefined, text: wanted, isFound: scroll.find(wanted, direction)},
+  });
+  if (ctrl && /^[cdo]$/.test(text)) return 'leave';
+  const {typed} = state;
+  if (typed !== undefined) {
+    if (name === 'escape') return {...state, typed: undefined};
+    if (name === 'return') return find(typed, -1);
+    if (name === 'backspace' || name === 'delete') return {...state, typed: typed.slice(0, -1)};
+    return name === 'text' && !ctrl && !meta ? {...state, typed: typed + text} : state;
+  }
+  if (name === 'escape' || text === 'q') return 'leave';
+  if (text.startsWith('/')) return {...state, typed: text.slice(1)};
+  if (state.text !== '' && /^[nN]$/.test(text)) return find(state.text, text === 'n' ? -1 : 1);
+  pressScroll(scroll, press);
+  return state;
+}
+
+function pressScroll(scroll: TranscriptScroll, {name, text}: KeyPress): void {
+  if (name === 'up' || text === 'k') scroll.move(-1);
+  else if (name === 'down' || text === 'j') scroll.move(1);
+  else if (text === 'b') scroll.page(-1);
+  else if (text === ' ') scroll.page(1);
+  else if (name === 'home' || text === 'g') scroll.toStart();
+  else if (name === 'end' || text === 'G') scroll.toEnd();
+}
+
+/** Draws anew when messages come, and now and then while one is being written. */
+function useFollow(controller: Controller, scroll: TranscriptScroll, redraw: () => void): void {
+  useEffect(() => {
+    let drawn: UiState | undefined;
+    const follow = () => {
+      const ui = controller.ui.get();
+      if (ui === drawn) return;
+      const isNew = drawn === undefined || drawn.messages !== ui.messages;
+      drawn = ui;
+      if (isNew) scroll.refresh();
+      scroll.setOpen(toOpenMessage(ui));
+      redraw();
+    };
+    follow();
+    const timer = setInterval(follow, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [controller, scroll, redraw]);
+}
+
+function toOpenMessage({reply: {thinking, text}}: UiState): RestoredMessage | undefined {
+  if (thinking === '' && text === '') return undefined;
+  const cut = (whole: string) => (whole.length > MAX_OPEN ? `…${whole.slice(-MAX_OPEN)}` : whole);
+  const content = [
+    ...(thinking === '' ? [] : [{type: 'thinking' as const, thinking: cut(thinking), signature: ''}]),
+    ...(text === '' ? [] : [{type: 'text' as const, text: cut(text)}]),
+  ];
+  return {message: {role: 'assistant', content}};
+}
+
+/** The last line: as many of its parts as the window has room for. */
+function describe(scroll: TranscriptScroll, {text, isFound}: ViewState, ui: UiState, columns: number): string {
+  const {first, last} = scroll.range;
+  const parts = [
+    'q back',
+    ...(ui.questions.length > 0 ? ['a question waits'] : []),
+    ...(isFound ? [] : [`not found: ${text}`]),
+    `messages ${first}-${last} of ${scroll.count}`,
+    ...(ui.busy ? ['working'] : []),
+    text === '' ? '/ search' : 'n, N next',
+    'g G ends',
+    'arrows, PgUp, PgDn',
+  ];
+  let line = '';
+  for (const part of parts) {
+    const longer = line === '' ? part : `${line} · ${part}`;
+    if (textWidth(longer) > columns) break;
+    line = longer;
+  }
+  return line;
+}
