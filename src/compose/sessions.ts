@@ -123,7 +123,8 @@ export function openConversation(
     history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
     const rewindPoints = () => readRewindPoints(transcript);
     const messagesBefore = (uuid: string) => readMessagesBefore(transcript, uuid);
-    const wholeConversation = () => (existsSync(transcript) ? getWholeConversation(readTranscript(transcript)) : []);
+    const wholeConversation = (isStreaming: boolean) =>
+      existsSync(transcript) ? getWholeConversation(readTranscript(transcript), isStreaming) : [];
     // The transcript may be older than the key that the redactor removes. Looking for keys in all of a long conversation
     // would take most of the time in which it opens.
     const shown = restored.slice(-MAX_SHOWN);

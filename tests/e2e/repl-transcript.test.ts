@@ -104,7 +104,7 @@ describe('--continue', () => {
     let main = 0;
     const replies = [
       thinkingThen('I look.', callTool('read_file', {path: 'src/greet.ts'}, undefined, 'I **read** it.')),
-      callTool('edit_file', {path: 'src/greet.ts', old_string: 'export', new_string: 'export /* x */'}),
+      callTool('edit_file', {path: 'src/greet.ts', old_string: 'export', new_string: 'export async'}),
       callTools([explore('a', 'look at tests'), explore('b', 'look at docs')]),
       callTool('bash', {command: 'cat missing-file'}),
       say('All is **done**.'),

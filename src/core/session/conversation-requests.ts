@@ -50,7 +50,7 @@ export function conversationRequests(
       return {previous};
     },
     transcript({from, to}) {
-      const messages = state.conversation.wholeConversation();
+      const messages = state.conversation.wholeConversation(turns.isBusy);
       // A negative number counts from the end.
       return {messages: messages.slice(from, to), count: messages.length};
     },

@@ -100,8 +100,8 @@ export interface Conversation {
   rewindPoints(): readonly RewindPoint[];
   /** The messages before the one with this uuid, from the transcript. */
   messagesBefore(uuid: string): readonly RestoredMessage[];
-  /** All that was said, from the transcript: also what is not sent to the model any more. */
-  wholeConversation(): readonly RestoredMessage[];
+  /** All that was said, from the transcript: also what is not sent to the model any more. @param isStreaming a reply is coming in */
+  wholeConversation(isStreaming: boolean): readonly RestoredMessage[];
   /** @throws MiniCcError when lines could not be written, and the error of the disk; it is closed all the same */
   close(): void;
 }

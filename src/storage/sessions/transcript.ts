@@ -306,11 +306,12 @@ function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine):
 
 /**
  * All that was said, for people: also what a summary took the place of, and results in their full length. Without what was
- * rewound.
+ * rewound. @param isStreaming text at the end belongs to a reply that is coming in: it is left out
  */
-export function getWholeConversation({entries}: Transcript): RestoredMessage[] {
+export function getWholeConversation({entries}: Transcript, isStreaming: boolean): RestoredMessage[] {
+  const whole = isStreaming ? entries.slice(0, entries.findLastIndex(({type}) => type !== 'partial') + 1) : entries;
   let lines: MessageLine[] = [];
-  for (const entry of listSaid(entries)) {
+  for (const entry of withStreamedText(whole)) {
     if (entry.type === 'message') lines.push(withAnnouncement(entry));
     if (entry.type === 'rewind') {
       const at = lines.findLastIndex(({uuid}) => uuid === entry.to);

@@ -32,7 +32,7 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
     case 'prompt':
       return <SentPrompt text={item.text} columns={columns} />;
     case 'markdown':
-      return <Markdown text={item.text} from={item.from} columns={columns} formatter={formatter} />;
+      return <Markdown text={item.text} from={item.from} isCut={item.isCut} columns={columns} formatter={formatter} />;
     case 'lines':
       return <Rows rows={layoutLines(item.lines, columns)} />;
     case 'thinking':
@@ -56,11 +56,14 @@ interface MarkdownProps extends Omit<FinishedProps, 'item'> {
   readonly text: string;
   /** What is before is printed. */
   readonly from?: LinePlace;
+  /** Its end is missing. */
+  readonly isCut?: boolean | undefined;
 }
 
-function Markdown({text, from = START, columns, formatter}: MarkdownProps) {
+function Markdown({text, from = START, isCut = false, columns, formatter}: MarkdownProps) {
   if (!formatter) return null;
-  return <Rows rows={layoutLines(linesFrom(formatter.format(formatter.lex(text)), from), columns)} />;
+  const lines = isCut ? formatter.formatCut(text) : formatter.format(formatter.lex(text));
+  return <Rows rows={layoutLines(linesFrom(lines, from), columns)} />;
 }
 
 /** What the person wrote. */

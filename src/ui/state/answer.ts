@@ -44,15 +44,15 @@ export function addText(state: UiState, text: string): UiState {
   return finishText(addDelta(finishText(state), text));
 }
 
-/** The text of the model has ended: prints the rest of it, and what waited for its end. */
-export function finishText(before: UiState): UiState {
+/** The text of the model has ended: prints the rest of it, and what waited for its end. @param isCut it ended too early */
+export function finishText(before: UiState, isCut = false): UiState {
   const state = endThought(before);
   const {stream, waiting} = state;
   if (isEmpty(stream)) return state;
   const {printed: from, continued} = stream;
   const text = restOf(stream);
   const next = {...state, stream: EMPTY_STREAM, waiting: [], waitingSince: undefined};
-  const rest = text.trim() === '' ? [] : [{kind: 'markdown', text, from, continued} as const];
+  const rest = text.trim() === '' ? [] : [{kind: 'markdown', text, from, continued, ...(isCut && {isCut})} as const];
   return addItems(next, [...rest, ...waiting]);
 }
 

@@ -8,7 +8,7 @@ import type {CallShown, RestoredMessage} from '../../core/contract/transcript.ts
 import {CUT_OFF, getText, INTERRUPTED, NO_USAGE} from '../../core/util/messages.ts';
 import {describeInput} from '../../core/util/tool-output.ts';
 import {screenText} from '../text/screen-text.ts';
-import {addText} from './answer.ts';
+import {addText, finishText} from './answer.ts';
 import {addItem} from './finished-items.ts';
 import type {UiState} from './ui-state.ts';
 
@@ -63,7 +63,10 @@ class Replay {
     if (summary) return addItem(state, {kind: 'notice', level: 'info', text: COMPACTED_HERE});
     if (announcement) return this.#announce(state, announcement);
     if (companion !== undefined) return this.#addCompanion(state, companion, text);
-    if (message.role === 'assistant') return this.#addReply(state, message.content);
+    if (message.role === 'assistant') {
+      const after = next && getText(next.message.content);
+      return this.#addReply(state, message.content, after === INTERRUPTED || after === CUT_OFF);
+    }
     if (text === INTERRUPTED) return addItem(state, {kind: 'notice', level: 'warning', text: 'interrupted'});
     if (text === CUT_OFF) return addItem(state, {kind: 'notice', level: 'warning', text: CUT_OFF.slice(1, -1)});
     const ended = this.#addResults(state, restored, next);
@@ -85,7 +88,8 @@ class Replay {
     return output === '' ? prompted : addItem(prompted, {kind: 'notice', level: 'info', text: screenText(output)});
   }
 
-  #addReply(state: UiState, content: RestoredMessage['message']['content']): UiState {
+  /** @param isCut its end is missing */
+  #addReply(state: UiState, content: RestoredMessage['message']['content'], isCut: boolean): UiState {
     if (typeof content === 'string') return addText(state, content);
     let next = state;
     for (const block of content) {
@@ -95,6 +99,7 @@ class Replay {
     const facts = {id: '', content: [], model: '', usage: NO_USAGE, stopReason: null};
     const text = getText(content);
     if (text !== '') next = this.#emit(next, {type: 'text_delta', text});
+    if (isCut) next = finishText(next, true);
     return this.#emit(next, {type: 'message', role: 'assistant', ...facts});
   }
 

@@ -167,7 +167,7 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
 
 function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState {
   let next: UiState = {
-    ...finishText(state),
+    ...finishText(state, event.outcome !== 'success'),
     busy: false,
     tools: state.tools.filter(({byUser}) => byUser),
     dispatched: [],

@@ -11,8 +11,8 @@ export type FinishedItem = {readonly id: number; readonly gap: boolean} & Finish
 
 export type FinishedBody =
   | {readonly kind: 'prompt'; readonly text: string}
-  /** Markdown, from a place in its lines on: what is before is printed. */
-  | {readonly kind: 'markdown'; readonly text: string; readonly from: LinePlace}
+  /** Markdown, from a place in its lines on: what is before is printed. `isCut`: its end is missing. */
+  | {readonly kind: 'markdown'; readonly text: string; readonly from: LinePlace; readonly isCut?: true}
   /** A part of an answer, formatted while it grew. */
   | {readonly kind: 'lines'; readonly lines: readonly Line[]}
   /** The beginning of what the model thought. */

@@ -12,6 +12,8 @@ export interface Formatter {
   readonly format: (tokens: readonly Token[]) => Line[];
   /** Formats text that is not whole yet. */
   readonly formatOpen: (source: string) => OpenFormat;
+  /** Formats text whose end will never come: marks that are open are closed, as they were while it grew. */
+  readonly formatCut: (text: string) => Line[];
   /** Offsets of white space in inline markdown at which no mark is open. */
   readonly closedPlaces: (text: string) => readonly number[];
   /** The rendered text of inline markdown. */
@@ -60,6 +62,14 @@ export function createFormatter(): Formatter {
         lines,
         findStable: () => (stableText ? new Format(highlight, leaf, stableText()).blocks(tokens, false) : lines),
       };
+    },
+    formatCut: (text) => {
+      const tokens = lex(text);
+      const leaf = openLeaf(tokens);
+      if (leaf?.type === 'paragraph' || leaf?.type === 'text' || leaf?.type === 'heading') {
+        leaf.tokens = lexInline(closeOpenMarks(leaf.text).shown);
+      }
+      return format(tokens);
     },
     closedPlaces: (text) => closeOpenMarks(text).closedAt,
     inlineText: (text) => plainText(inline(lexInline(text), PLAIN)),

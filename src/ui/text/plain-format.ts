@@ -11,6 +11,7 @@ export const PLAIN_FORMATTER: Formatter = {
     const stable = lines.map((line, index) => (index === lines.length - 1 ? {...line, stable: 0} : line));
     return {tokens: [], lines: stable, findStable: () => stable};
   },
+  formatCut: (text) => splitLines([{text, style: {}}]),
   closedPlaces: () => [],
   inlineText: (text) => text,
 };

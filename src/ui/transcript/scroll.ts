@@ -4,8 +4,7 @@
  */
 import type {TranscriptPart} from '../../core/contract/session.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
-import type {Row} from '../text/styled-text.tsx';
-import {plainText} from '../text/styled-text.tsx';
+import {plainText, type Row} from '../text/styled-text.tsx';
 import {messageText} from './message-rows.ts';
 
 /** How many messages are asked for at once. */
@@ -64,7 +63,7 @@ export class TranscriptScroll {
   /** Messages were added. */
   refresh(): void {
     this.#count = this.#load(-PAGE);
-    this.#laid.delete(this.#count);
+    this.#laid.clear();
     if (this.#isAtEnd) this.toEnd();
   }
 
