@@ -143,9 +143,9 @@ const provider = section({
   apiKeyEnv: text('the name of an environment variable')
     .optional()
     .meta({description: 'The environment variable that holds its key.'}),
-  auth: oneOf(['x-api-key', 'bearer'])
+  auth: oneOf(['bearer', 'x-api-key'])
     .optional()
-    .meta({description: 'The header for the key of a server that speaks the Messages API.', default: 'x-api-key'}),
+    .meta({description: 'The header for the key of a server that speaks the Messages API.', default: 'bearer'}),
   local: flag()
     .optional()
     .meta({description: 'It runs on this machine.', defaultText: 'whether its address is of this machine'}),

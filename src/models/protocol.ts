@@ -8,8 +8,10 @@ import type {ReplyWatch} from './reply-watch.ts';
 export interface ModelServer {
   readonly baseURL: string;
   readonly apiKey?: string;
-  /** In place of `apiKey`: sent as `Authorization: Bearer`. */
+  /** In place of `apiKey`. */
   readonly authToken?: string;
+  /** The header of the key. Default: `Authorization: Bearer`, as the SDK sends it. */
+  readonly sendsKeyAs?: 'x-api-key' | 'bearer' | undefined;
   readonly api?: ModelApi;
   /** Of the clouds. */
   readonly region?: string;

@@ -134,7 +134,7 @@ export class Providers {
     const {auth, region, project} = settings;
     return {
       ...{baseURL, api},
-      ...(key && (auth === 'bearer' ? {authToken: key} : {apiKey: key})),
+      ...(key && {apiKey: key, sendsKeyAs: auth}),
       ...(region && {region}),
       ...(project && {project}),
     };

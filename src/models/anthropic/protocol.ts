@@ -46,14 +46,18 @@ const COMMON = {
 } as const;
 
 function createClient(server: ModelServer): Anthropic {
-  const {baseURL, apiKey, authToken, fetch, takesCustomHeaders} = server;
+  const {baseURL, apiKey, authToken, fetch, sendsKeyAs, takesCustomHeaders} = server;
+  const defaultHeaders = {
+    ...(takesCustomHeaders ? {} : withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS)),
+    ...(sendsKeyAs === 'x-api-key' && {'x-api-key': apiKey ?? null, authorization: null}),
+  };
   return new Anthropic({
     ...COMMON,
     baseURL,
     // Without either, the SDK would look for keys of the user elsewhere.
     ...(authToken ? {authToken, apiKey: null} : {apiKey: apiKey ?? 'none', authToken: null}),
     openTelemetry: false,
-    ...(takesCustomHeaders ? {} : {defaultHeaders: withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS)}),
+    defaultHeaders,
     ...(fetch ? {fetch} : {}),
   });
 }

@@ -1,0 +1,188 @@
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {startChatServer} from '../support/chat-server.ts';
+import type {Home} from '../support/environment.ts';
+import {callTools, type MessagesServer, say, status, withUsage} from '../support/messages-server.ts';
+import {getToolResults} from '../support/request-facts.ts';
+import {type CliRun, runCli} from '../support/run-cli.ts';
+import {explore, home, isSubagent, serve} from './fixture.ts';
+
+const KEYS = {GLM_API_KEY: 'glm-key-1234567', CHAT_API_KEY: 'chat-key-1234567'};
+const MAIN_KEY = 'main-key-1234567';
+
+async function userWith(settings: object): Promise<Home> {
+  const user = await home();
+  mkdirSync(user.env.MINI_CC_HOME!, {recursive: true});
+  writeFileSync(path.join(user.env.MINI_CC_HOME!, 'settings.json'), JSON.stringify(settings));
+  return user;
+}
+
+function run(
+  args: readonly string[],
+  user: Home,
+  server?: Pick<MessagesServer, 'url'>,
+  env: object = {},
+): Promise<CliRun> {
+  const main = server && {ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: MAIN_KEY};
+  return runCli(['-p', ...args], {home: user, env: {...main, ...KEYS, ...env}});
+}
+
+const glm = (server: Pick<MessagesServer, 'url'>) => ({glm: {baseURL: server.url, apiKeyEnv: 'GLM_API_KEY'}});
+
+/** The keys that came to a server. */
+function keysAt({requests}: {readonly requests: readonly {readonly headers: Record<string, unknown>}[]}): string[] {
+  const seen = requests.flatMap(({headers}) => [headers['x-api-key'], headers.authorization]);
+  return [...new Set(seen.flatMap((key) => (key === undefined ? [] : String(key).replace('Bearer ', ''))))];
+}
+
+const names = (server: MessagesServer) => server.requests.map(({body}) => body.model);
+
+describe('models of several providers', () => {
+  it('work in one session, each server with its own key, and the totals are those of the servers', async () => {
+    const main = await serve((body) =>
+      body.messages.length === 1
+        ? callTools([explore(), {name: 'Task', input: {description: 'write', prompt: 'write', agent_type: 'code'}}])
+        : withUsage(say('All done.'), {input_tokens: 1000, output_tokens: 11}),
+    );
+    const zhipu = await serve(() => withUsage(say('found it'), {input_tokens: 300, output_tokens: 7}));
+    const chat = await startChatServer((body) =>
+      body.messages.some(({role}) => role === 'tool')
+        ? withUsage(say('written'), {input_tokens: 500, output_tokens: 13, cache_read_input_tokens: 90})
+        : callTools([{name: 'write_file', input: {path: 'new.txt', content: 'new'}, id: 'call.1'}]),
+    );
+    onTestFinished(chat.close);
+    const user = await userWith({
+      roles: {explore: {model: 'glm/glm-4.7', thinking: 'low'}, code: {model: 'chat/gpt-test'}},
+      providers: {...glm(zhipu), chat: {baseURL: chat.url, api: 'openai', apiKeyEnv: 'CHAT_API_KEY'}},
+    });
+    const {stdout, stderr, code} = await run(
+      ['go', '--output-format', 'json', '--permission-mode', 'acceptEdits'],
+      user,
+      main,
+      {ANTHROPIC_CUSTOM_HEADERS: 'x-secret: only-for-main'},
+    );
+    expect(stderr).not.toContain('WARNING');
+    const result = JSON.parse(stdout);
+    expect({code, text: result.result}).toEqual({code: 0, text: 'All done.'});
+
+    expect([keysAt(main), keysAt(zhipu), keysAt(chat)]).toEqual([[MAIN_KEY], [KEYS.GLM_API_KEY], [KEYS.CHAT_API_KEY]]);
+    expect(main.requests.map(({headers}) => headers['x-secret'])).toEqual(['only-for-main', 'only-for-main']);
+    expect([...zhipu.requests, ...chat.requests].flatMap(({headers}) => headers['x-secret'] ?? [])).toEqual([]);
+    expect(names(zhipu)).toEqual(['glm-4.7']);
+    expect(zhipu.requests[0]!.body.thinking).toEqual({type: 'enabled', budget_tokens: 2048});
+
+    expect(result.modelUsage['glm/glm-4.7']).toMatchObject({outputTokens: 7});
+    const {prompt, completion, cached} = chat.usage;
+    expect(result.modelUsage['chat/gpt-test']).toMatchObject({outputTokens: completion, cacheReadInputTokens: cached});
+    const used = result.subagents.find(({agent}: {agent: string}) => agent === 'code').usage;
+    expect(used.input_tokens + used.cache_read_input_tokens).toBe(prompt);
+    const replies = result.subagents.flatMap(({transcript}: {transcript: string}) =>
+      readFileSync(transcript, 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('"stopReason"'))
+        .map((line) => JSON.parse(line).model as string),
+    );
+    expect(replies.toSorted()).toEqual(['chat/gpt-test', 'chat/gpt-test', 'glm/glm-4.7']);
+  });
+
+  it('take the name in the call first, and a name that cannot be used is passed over with a warning', async () => {
+    const main = await serve((body) => {
+      if (isSubagent(body)) return say(`from ${body.model}`);
+      const task = (model: string) => ({...explore(`by ${model}`), input: {...explore(`by ${model}`).input, model}});
+      return body.messages.length === 1 ? callTools([task('haiku'), task('nosuch/model')]) : say('done');
+    });
+    const user = await userWith({agents: {explore: {model: 'opus'}}});
+    await run(['go', '--model', 'sonnet'], user, main);
+    const [first, second] = getToolResults(main.requests.at(-1)!.body);
+    expect(first!.text).toContain('from claude-haiku-5-5');
+    expect(first!.text).not.toContain('WARNING');
+    expect(second!.text).toContain('from claude-opus-5-5');
+    expect(second!.text).toMatch(/WARNING: .*there is no provider "nosuch".*claude-opus-5-5 answered instead/);
+  });
+
+  it('that a server does not know are replaced by the model of the session, with a warning', async () => {
+    const main = await serve((body) => {
+      if (body.model === 'unknown-model') return status(404, {message: 'model: unknown-model'});
+      if (isSubagent(body)) return say(`from ${body.model}`);
+      return body.messages.length === 1
+        ? callTools([{...explore(), input: {...explore().input, model: 'unknown-model'}}])
+        : say('done');
+    });
+    await run(['go'], await home(), main);
+    const [result] = getToolResults(main.requests.at(-1)!.body);
+    expect(result!.text).toContain('from claude-sonnet-5-5');
+    expect(result!.text).toContain('WARNING: unknown-model cannot answer (404): claude-sonnet-5-5 answers instead');
+  });
+});
+
+describe('a fallback', () => {
+  it.each([
+    ['401', status(401), 1],
+    ['503', status(503), 2],
+    ['429 with a long wait', status(429, {retryAfter: 600}), 1],
+    ['404', status(404), 1],
+  ] as const)('answers at %s, with its own key and one line for the user', async (_, fault, least) => {
+    const main = await serve(() => fault);
+    const second = await serve([say('I stand in.')]);
+    const user = await userWith({fallback: ['glm/glm-4.7'], providers: glm(second), retry: {maxWaitSeconds: 4}});
+    const {stdout, stderr, code} = await run(['go', '--output-format', 'json'], user, main);
+    const result = JSON.parse(stdout);
+    expect({code, text: result.result}).toEqual({code: 0, text: 'I stand in.'});
+    expect(stderr).toMatch(/^claude-sonnet-5-5 cannot answer \(.*\): glm\/glm-4\.7 answers instead$/m);
+    expect(result.warnings).toHaveLength(1);
+    expect(Object.keys(result.modelUsage)).toEqual(['glm/glm-4.7']);
+    expect(main.requests.length).toBeGreaterThanOrEqual(least);
+    expect([keysAt(main), keysAt(second)]).toEqual([[MAIN_KEY], [KEYS.GLM_API_KEY]]);
+  });
+
+  it.each([
+    ['402', status(402)],
+    ['429, insufficient_quota', status(429, {errorType: 'insufficient_quota'})],
+    ['400', status(400)],
+  ] as const)('does not answer at %s', async (_, fault) => {
+    const main = await serve(() => fault);
+    const second = await serve([say('I stand in.')]);
+    const user = await userWith({providers: glm(second)});
+    const {code, stderr} = await run(['go', '--fallback-model', 'glm/glm-4.7'], user, main);
+    expect({code, main: main.requests.length, second: second.requests.length}).toEqual({code: 1, main: 1, second: 0});
+    expect(stderr).not.toContain('retrying');
+  });
+
+  it('answers where the connection fails, keeps its name in the transcript, and a failed model is not asked each time', async () => {
+    const main = await serve([status(401), status(401)]);
+    const second = await serve((body) =>
+      body.messages.length === 1 ? callTools([{name: 'glob', input: {pattern: '*'}}]) : say('ok'),
+    );
+    const user = await userWith({fallback: ['glm/glm-4.7'], providers: glm(second)});
+    const {stdout} = await run(['go', '--output-format', 'json'], user, main);
+    expect({main: main.requests.length, second: second.requests.length}).toEqual({main: 1, second: 2});
+    const {session_id: id} = JSON.parse(stdout);
+    const {stdout: transcript} = await runCli(['sessions', 'export', id, '--json'], {home: user});
+    expect(transcript.match(/"model": ?"glm\/glm-4\.7"/g)?.length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('a wrong provider or name', () => {
+  it.each([
+    [{providers: {x: {local: true}}}, [], /providers\.x\.baseURL: is missing/],
+    [{providers: {x: {baseURL: 'nonsense'}}}, [], /providers\.x\.baseURL: must be the address of a server/],
+    [
+      {providers: {x: {baseURL: 'http://127.0.0.1:1', apiKeyEnv: 'EMPTY'}}},
+      ['--model', 'x/m'],
+      /EMPTY.* is not set or empty/,
+    ],
+    [{}, ['--model', 'glm/glm-4.7'], /"glm\/glm-4\.7" cannot be used: there is no provider "glm"/],
+    [{model: 'nosuch/m'}, [], /"nosuch\/m" cannot be used/],
+    [{}, ['--fallback-model', 'nosuch/m'], /fallback: .*"nosuch\/m" cannot be used/],
+    [{}, ['--effort', 'huge'], /effort/],
+  ])('%j %j is one line, exit 2, before any call', async (settings, args, words) => {
+    const main = await serve([say('never')]);
+    const user = await userWith(settings);
+    const {stderr, code} = await run(['go', ...args], user, main, {EMPTY: ''});
+    expect(code).toBe(2);
+    expect(stderr).toMatch(words);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(main.requests).toHaveLength(0);
+  });
+});
