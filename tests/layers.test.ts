@@ -45,6 +45,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   models: ['@anthropic-ai/sdk', '@anthropic-ai/bedrock-sdk', '@anthropic-ai/vertex-sdk', 'openai'],
   storage: ['zod'],
   agents: ['zod', 'jsonc-parser', 'yaml'],
+  // marked reads the answers of an exported page.
+  commands: ['marked'],
   config: ['zod'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'fuzzysort', 'string-width'],

@@ -123,7 +123,7 @@ const USAGE = `Usage
   mini-cc [prompt]          the REPL
   mini-cc -p [prompt]       one answer on standard output (also: piped standard input)
   mini-cc agents …          list, show NAME, create TEXT, delete NAME, lint [NAME], schema (--json, --yes, --template)
-  mini-cc sessions …        list, show ID, export ID, delete ID (--json, --yes)
+  mini-cc sessions …        list, show ID, export ID [md|json|html] [FILE], delete ID (--json, --yes)
   mini-cc doctor            what works here, and how to repair what does not (--json)
   mini-cc config …          show (--json): what is in force and why; schema
 `;

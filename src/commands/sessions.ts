@@ -1,6 +1,7 @@
-import type {RestoredMessage} from '../core/contract/transcript.ts';
+import {existsSync} from 'node:fs';
+import path from 'node:path';
 import {UsageError} from '../core/util/errors.ts';
-import {getText} from '../core/util/messages.ts';
+import {formatFileName} from '../core/util/paths.ts';
 import {showControls, toOneLine} from '../core/util/text.ts';
 import {listRunFolders} from '../storage/sessions/archive.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
@@ -12,11 +13,14 @@ import {
   printText,
   type SubcommandArguments,
 } from './command-line.ts';
+import {EXPORT_FORM, type ExportDeps, formatExport, parseTarget, writeExport} from './export/export.ts';
+import {formatMarkdown} from './export/markdown.ts';
 
-const VERBS = 'list, show ID, export ID, delete ID';
+const VERBS = `list, show ID, export ID ${EXPORT_FORM}, delete ID`;
 
 /** @throws UsageError for bad usage, an id that is unknown, or a session that is open elsewhere. */
-export function runSessionsCommandLine(args: SubcommandArguments, store: SessionStore): CommandLineOutcome {
+export async function runSessionsCommandLine(args: SubcommandArguments, deps: ExportDeps): Promise<CommandLineOutcome> {
+  const {store} = deps;
   const {verb, words, json, sure} = args;
   if (verb === '' || verb === 'list') {
     if (words.length > 0)
@@ -25,8 +29,8 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
     return json ? printJson(rows) : printText(formatList(rows));
   }
   if (!['show', 'export', 'delete'].includes(verb)) throw createUnknownVerb('mini-cc sessions', verb, VERBS);
-  const [id] = words;
-  if (id === undefined || words.length > 1)
+  const [id, ...rest] = words;
+  if (id === undefined || (rest.length > 0 && verb !== 'export'))
     throw new UsageError(`mini-cc sessions ${verb} needs the id of one session`);
   const found = store.find(id);
   if (verb === 'delete') {
@@ -34,12 +38,30 @@ export function runSessionsCommandLine(args: SubcommandArguments, store: Session
     store.erase(found.id);
     return json ? printJson({id: found.id}) : printText(`Erased ${found.id}`);
   }
-  const transcript = readTranscript(found.transcript);
-  const markdown = () => getRestoredMessages(transcript).flatMap(formatMessage).join('\n\n');
-  if (verb === 'export') return json ? printJson([transcript.header, ...transcript.entries]) : printText(markdown());
+  if (verb === 'export') return exportSession(found.id, rest, args, deps);
   const session = store.list().find((candidate) => candidate.id === found.id)!;
   const summary = getRow(session, store);
-  return json ? printJson(summary) : printText(formatSummary(summary, markdown()));
+  return json
+    ? printJson(summary)
+    : printText(formatSummary(summary, formatMarkdown(getRestoredMessages(readTranscript(found.transcript)))));
+}
+
+/** To standard output, or to a file. */
+async function exportSession(
+  id: string,
+  words: readonly string[],
+  {json, sure}: SubcommandArguments,
+  deps: ExportDeps,
+): Promise<CommandLineOutcome> {
+  if (json && words.length > 0)
+    throw new UsageError('sessions export: --json is for standard output; name json and a FILE');
+  const {format, file} = json ? {format: 'json' as const} : parseTarget(words);
+  const text = await formatExport(deps, id, format);
+  if (file === undefined) return printText(text);
+  if (existsSync(path.resolve(deps.root, file)) && !sure) {
+    throw new UsageError(`sessions export: ${formatFileName(file)} is there already: say --yes to replace it`);
+  }
+  return printText(`Exported session ${id} to ${await writeExport(deps, file, text)}`);
 }
 
 /** A row of the list, and what `show` begins with. Times are ISO 8601. */
@@ -96,27 +118,4 @@ function formatSummary(summary: SessionRow, conversation: string): string {
     '',
     showControls(conversation),
   ].join('\n');
-}
-
-const RESULT_CHARS = 300;
-
-/** What a person typed is a heading; the report of a background run is a quotation. */
-function formatMessage({message: {role, content}, announcement}: RestoredMessage): string[] {
-  const text = getText(content);
-  if (announcement) {
-    const {agent, outcome, text: result} = announcement;
-    return [`[${agent}] ${outcome}: ${result.trim() || '(not available)'}`.replaceAll(/^/gm, '> ')];
-  }
-  const parts = text === '' ? [] : [role === 'user' ? text.replaceAll(/^/gm, '## ') : text];
-  if (typeof content === 'string') return parts;
-  for (const block of content) {
-    if (block.type === 'tool_use') parts.push(`- **${block.name}** \`${JSON.stringify(block.input)}\``);
-    if (block.type === 'tool_result') parts.push(quote(getText(block.content ?? '')));
-  }
-  return parts.filter((part) => part !== '');
-}
-
-function quote(text: string): string {
-  const shown = text.length > RESULT_CHARS ? `${text.slice(0, RESULT_CHARS).toWellFormed()}…` : text;
-  return shown.trim() === '' ? '' : shown.replaceAll(/^/gm, '  > ');
 }

@@ -5,6 +5,7 @@ import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-comman
 import {compactCommand, contextCommand} from './context.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
+import {createExportCommand, type ExportDeps} from './export/export.ts';
 import {KEYS} from './keys.ts';
 import {modelCommand} from './model.ts';
 import {createNoteCommand, type NoteDeps} from './note.ts';
@@ -16,7 +17,12 @@ import {subagentsCommand, tasksCommand} from './runs/subagents.ts';
 import {sandboxCommand} from './sandbox.ts';
 import {shellCommand} from './shell.ts';
 
-export function createCommandTable(agents: AgentsCommandDeps, examine: Examine, notes: NoteDeps): readonly Command[] {
+export function createCommandTable(
+  agents: AgentsCommandDeps,
+  examine: Examine,
+  notes: NoteDeps,
+  exports: ExportDeps,
+): readonly Command[] {
   const available = [
     createAgentsCommand(agents),
     clearCommand,
@@ -32,6 +38,7 @@ export function createCommandTable(agents: AgentsCommandDeps, examine: Examine, 
     fanOutCommand,
     resumeCommand,
     rewindCommand,
+    createExportCommand(exports),
     stopCommand,
     createDoctorCommand(examine),
     exitCommand,

@@ -235,6 +235,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     createAgentsCommandDeps(catalog, root, options.home, toolNames),
     async () => (await import('./doctor.ts')).examine(options),
     {listMemoryFiles: () => listMemoryFiles(root, options.home), addNote: (file, note) => addNote(file, note, root)},
+    {store, redactor, root},
   );
   const files = new FileIndex(root, before.env);
   const shell = before.baseTools.find(({name}) => name === 'bash')!;

@@ -20,11 +20,13 @@ import {
   readTranscript,
   type Transcript,
 } from '../storage/sessions/transcript.ts';
-import type {SessionOptions} from './options.ts';
+import {createSecrets, type SessionOptions} from './options.ts';
 
 /** `mini-cc sessions …`, without opening one. @throws UsageError for bad usage or an unknown id. */
-export function sessionsCommandLine(options: SessionOptions, args: SubcommandArguments): CommandLineOutcome {
-  return runSessionsCommandLine(args, new SessionStore(options.home, realpathSync(options.cwd)));
+export function sessionsCommandLine(options: SessionOptions, args: SubcommandArguments): Promise<CommandLineOutcome> {
+  const root = realpathSync(options.cwd);
+  const {redactor} = createSecrets(options, [], root);
+  return runSessionsCommandLine(args, {store: new SessionStore(options.home, root), redactor, root});
 }
 
 /** With one line for the user about each session that is damaged or empty. */

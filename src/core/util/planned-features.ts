@@ -8,7 +8,7 @@ export const PLANNED_FEATURES = {
   /** `mini-cc NAME`. */
   subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
-  commands: ['cost', 'export', 'init', 'memory', 'mcp'],
+  commands: ['cost', 'init', 'memory', 'mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
   settings: ['pricing', 'hooks', 'mcpServers'],
   /** Environment variables. */

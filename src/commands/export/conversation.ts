@@ -1,0 +1,83 @@
+/** Messages of a transcript as HTML: prompts, answers, thinking, and each tool call with its result, folded. */
+import type {Message} from '../../core/contract/model.ts';
+import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
+import {getText} from '../../core/util/messages.ts';
+import {describeCall} from './calls.ts';
+import {type Html, html, markdownToHtml} from './safe-html.ts';
+
+interface Said extends RestoredMessage {
+  /** ISO 8601. */
+  readonly at?: string;
+}
+
+type Block = Exclude<Message['content'], string>[number];
+type Result = Extract<Block, {type: 'tool_result'}>;
+
+/** @param runs ids of the runs by the call that dispatched them */
+export function formatMessages(messages: readonly Said[], runs: ReadonlyMap<string, string> = new Map()): Html {
+  const results = new Map(
+    messages.flatMap(({message: {content}}) =>
+      typeof content === 'string'
+        ? []
+        : content.flatMap((block) => (block.type === 'tool_result' ? [[block.tool_use_id, block] as const] : [])),
+    ),
+  );
+  return html`${messages.map((message) => formatMessage(message, results, runs))}`;
+}
+
+/** The lines of a run's transcript. */
+export function formatEntries(entries: readonly TranscriptEntry[]): Html {
+  return formatMessages(entries.filter((entry) => entry.type === 'message'));
+}
+
+function formatMessage(
+  {message, announcement, companion, summary, at}: Said,
+  results: ReadonlyMap<string, Result>,
+  runs: ReadonlyMap<string, string>,
+): Html {
+  const {role, content} = message;
+  const text = getText(content);
+  if (announcement) {
+    const {agent, description = '', outcome, reason, text: result} = announcement;
+    return html`<div class="note ${outcome === 'success' ? '' : 'bad'}"><strong>${agent}</strong> ${description}: ${outcome}${reason ? ` (${reason})` : ''}${markdownToHtml(result)}</div>`;
+  }
+  if (summary) return folded('Summary of what was before', html`${markdownToHtml(text)}`);
+  if (companion !== undefined) return folded(companion, html`<pre>${text}</pre>`);
+  const when = at === undefined ? html`` : html`<time>${formatTime(at)}</time> `;
+  if (role === 'user')
+    return text === '' ? html`` : html`<div class="prompt">${when}${text}${countImages(content)}</div>`;
+  if (typeof content === 'string') return markdownToHtml(content);
+  return html`${content.map((block) => formatBlock(block, results, runs))}`;
+}
+
+function formatBlock(block: Block, results: ReadonlyMap<string, Result>, runs: ReadonlyMap<string, string>): Html {
+  switch (block.type) {
+    case 'text':
+      return markdownToHtml(block.text);
+    case 'thinking':
+      return block.thinking === '' ? html`` : folded('Thinking', html`<pre>${block.thinking}</pre>`);
+    case 'tool_use': {
+      const result = results.get(block.id);
+      const run = runs.get(block.id);
+      const isBad = !result || result.is_error === true;
+      const state = isBad ? html` <span class="bad">${result ? 'failed' : 'no result'}</span>` : html``;
+      const link = run === undefined ? html`` : html` <a href="#run-${run}">timeline</a>`;
+      return html`<details><summary><span class="name">${describeCall(block)}</span>${state}${link}</summary><pre>${JSON.stringify(block.input, null, 2)}</pre>${result ? html`<pre>${getText(result.content ?? '')}</pre>` : undefined}</details>`;
+    }
+    default:
+      return html``;
+  }
+}
+
+function folded(title: string, body: Html): Html {
+  return html`<details><summary class="dim">${title}</summary>${body}</details>`;
+}
+
+function countImages(content: Message['content']): string {
+  const images = typeof content === 'string' ? 0 : content.filter(({type}) => type === 'image').length;
+  return images === 0 ? '' : `\n[${images} image${images === 1 ? '' : 's'}, not in this file]`;
+}
+
+function formatTime(at: string): string {
+  return new Date(at).toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit'});
+}

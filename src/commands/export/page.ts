@@ -1,0 +1,47 @@
+/** A session as one HTML page: no script, nothing from elsewhere, and no link that leads away from it. */
+import {createHash} from 'node:crypto';
+import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
+import {addUsage, getText, NO_USAGE} from '../../core/util/messages.ts';
+import {toShortLine} from '../../core/util/text.ts';
+import {formatMessages} from './conversation.ts';
+import {PAGE_STYLE} from './page-style.ts';
+import {html} from './safe-html.ts';
+import type {StoredConversation} from './stored-session.ts';
+import {formatTimeline} from './timeline.ts';
+
+export function formatPage({header, entries, messages, runs}: StoredConversation): string {
+  const first = messages.find(({prompt}) => prompt) ?? messages[0];
+  const title = toShortLine(getText(first?.message.content ?? ''), 100) || 'A session of mini-cc';
+  const lines = entries.filter((entry) => entry.type === 'message');
+  const times = new Map(lines.map(({uuid, at}) => [uuid, at]));
+  const usage = lines.reduce((sum, line) => addUsage(sum, line.usage ?? NO_USAGE), NO_USAGE);
+  const models = [...new Set(lines.flatMap(({model}) => model ?? []))];
+  const said = messages.map((message) => {
+    const at = message.uuid === undefined ? undefined : times.get(message.uuid);
+    return at === undefined ? message : {...message, at};
+  });
+  const dispatched = new Map(
+    runs.flatMap(({callId, runId}) => (callId === undefined ? [] : [[callId, runId] as const])),
+  );
+  // What is not allowed here does not happen, even if a text got out of its element.
+  const style = createHash('sha256').update(PAGE_STYLE).digest('base64');
+  const body = html`<h1>${title}</h1>
+<dl class="facts"><dt>Session</dt><dd>${header.id}</dd><dt>Begun</dt><dd>${formatDate(header.at)}</dd><dt>Folder</dt><dd>${header.cwd}${header.branch === undefined ? '' : ` (${header.branch})`}</dd>
+<dt>Model</dt><dd>${models.join(', ') || '–'}</dd><dt>Main agent</dt><dd>${messages.length} messages · tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)}</dd><dt>Subagents</dt><dd>${runs.length}</dd></dl>
+<h2>Conversation</h2>
+${formatMessages(said, dispatched)}
+<h2>Subagents</h2>
+${formatTimeline(runs)}`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${style}'; base-uri 'none'; form-action 'none'">
+<title>${html`${title}`}</title><style>${PAGE_STYLE}</style></head>
+<body>
+${body}
+</body></html>
+`;
+}
+
+function formatDate(at: string): string {
+  return new Date(at).toLocaleString('en-GB', {dateStyle: 'medium', timeStyle: 'short'});
+}

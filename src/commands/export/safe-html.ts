@@ -1,0 +1,116 @@
+/**
+ * HTML that holds foreign text. Only the template `html` makes it, and it escapes what it is given: whatever the text
+ * says, it stays text. Markdown becomes a few elements without attributes; links and images become their words.
+ */
+import {type MarkedToken, marked, type Token} from 'marked';
+import {showControls} from '../../core/util/text.ts';
+
+type Part = Html | string | number | undefined | readonly Html[];
+
+/** Safe to stand in a page. */
+export class Html {
+  readonly #text: string;
+
+  private constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** What stands in `${}` is escaped, unless it is `Html` itself. */
+  static template(words: TemplateStringsArray, ...parts: readonly Part[]): Html {
+    return new Html(words.reduce((text, word, index) => `${text}${Html.#toText(parts[index - 1])}${word}`));
+  }
+
+  static #toText(part: Part): string {
+    if (part === undefined) return '';
+    if (part instanceof Html) return part.#text;
+    if (typeof part === 'object') return part.map((each) => Html.#toText(each)).join('');
+    return escapeText(String(part));
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+export const html = Html.template;
+
+/** For the text of an element, and for an attribute in quotes. Characters that hide or turn other text are made visible. */
+function escapeText(text: string): string {
+  return showControls(text).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** A longer text, or one that is nested too deep, is shown as it was written. */
+const MAX_MARKDOWN_CHARS = 100_000;
+
+export function markdownToHtml(text: string): Html {
+  if (text.length > MAX_MARKDOWN_CHARS) return html`<pre>${text}</pre>`;
+  try {
+    return blocks(marked.lexer(text));
+  } catch (error) {
+    if (error instanceof RangeError) return html`<pre>${text}</pre>`;
+    throw error;
+  }
+}
+
+function blocks(tokens: readonly Token[]): Html {
+  return html`${tokens.map((token) => block(token as MarkedToken))}`;
+}
+
+function block(token: MarkedToken): Html {
+  switch (token.type) {
+    case 'heading':
+      return html`<p class="heading">${inline(token.tokens)}</p>`;
+    case 'paragraph':
+      return html`<p>${inline(token.tokens)}</p>`;
+    case 'blockquote':
+      return html`<blockquote>${blocks(token.tokens)}</blockquote>`;
+    case 'code':
+      return html`<pre>${token.text}</pre>`;
+    case 'hr':
+      return html`<hr>`;
+    case 'list': {
+      const items = token.items.map((item) => html`<li>${blocks(item.tokens)}</li>`);
+      return token.ordered ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`;
+    }
+    case 'table':
+      return html`<div class="wide"><table><tr>${token.header.map(({tokens}) => html`<th>${inline(tokens)}</th>`)}</tr>${token.rows.map(
+        (row) => html`<tr>${row.map(({tokens}) => html`<td>${inline(tokens)}</td>`)}</tr>`,
+      )}</table></div>`;
+    case 'space':
+    case 'def':
+      return html``;
+    case 'text':
+      return token.tokens ? inline(token.tokens) : html`${token.text}`;
+    default:
+      return html`<p>${token.raw}</p>`;
+  }
+}
+
+function inline(tokens: readonly Token[]): Html {
+  return html`${tokens.map((token) => span(token as MarkedToken))}`;
+}
+
+function span(token: MarkedToken): Html {
+  switch (token.type) {
+    case 'strong':
+      return html`<strong>${inline(token.tokens)}</strong>`;
+    case 'em':
+      return html`<em>${inline(token.tokens)}</em>`;
+    case 'del':
+      return html`<del>${inline(token.tokens)}</del>`;
+    case 'codespan':
+      return html`<code>${token.text}</code>`;
+    case 'br':
+      return html`<br>`;
+    // Words of the page lead nowhere: the address stands beside them.
+    case 'link':
+      return token.text === token.href ? html`${token.href}` : html`${inline(token.tokens)} (${token.href})`;
+    case 'image':
+      return html`[${token.text || 'image'}] (${token.href})`;
+    case 'text':
+    case 'escape':
+      return 'tokens' in token && token.tokens ? inline(token.tokens) : html`${token.text}`;
+    default:
+      return html`${token.raw}`;
+  }
+}
