@@ -9,6 +9,7 @@ import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
 import {formatPath, NEEDS_TRUST, USERS_OWN} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
+import {findModelClaims, getProviderNames} from './model-claims.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
 import {SETTING_SOURCES, type SettingSource} from './setting-sources.ts';
 import {readSettingsFile, readSettingsText, remove, type SettingsFile, valueAt} from './settings-file.ts';
@@ -63,19 +64,21 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   const claims: Claim[] = [];
   const claude = readClaudeLayers(options);
   for (const {claims: own} of claude) claims.push(...own);
-  const own = layerFiles(options).map((source) => {
-    const {file, layer, isProjects} = source;
-    const read =
-      source.text === undefined
-        ? readSettingsFile(file, layer === 'command line')
-        : readSettingsText(file, source.text);
+  const files = layerFiles(options).map(({text, ...source}) => ({
+    ...source,
+    read:
+      text === undefined
+        ? readSettingsFile(source.file, source.layer === 'command line')
+        : readSettingsText(source.file, text),
+  }));
+  const providers = getProviderNames(files.filter(({isProjects}) => isProjects).map(({read}) => read.values));
+  const own = files.map(({file, layer, isProjects, read}) => {
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
       (problem.severity === 'error' ? errors : warnings).push(formatProblem(problem));
     }
     if (isProjects) dropUsersOwn(read, file, warnings);
-    if (isProjects) claims.push(...dropUntrusted(read, file, options.trusts));
-    const {providers = {}, agents = {}} = read.values;
-    keyNames.push(...[...Object.values(providers), ...Object.values(agents)].flatMap(({apiKeyEnv}) => apiKeyEnv ?? []));
+    if (isProjects) claims.push(...dropUntrusted(read, file, providers, options.trusts));
+    keyNames.push(...getKeyNames(read));
     dropNotYet(read, file, warnings);
     return {file, layer, isProjects, found: read.found, values: read.values};
   });
@@ -172,15 +175,24 @@ function dropUsersOwn({values}: SettingsFile, file: string, warnings: string[]):
 }
 
 /** Removes what is not trusted. @returns all that needs trust in the file. */
-function dropUntrusted({values}: SettingsFile, file: string, trusts: Trusts = () => false): Claim[] {
-  return NEEDS_TRUST.flatMap((key) => {
-    const path = key.split('.');
+function dropUntrusted(
+  {values}: SettingsFile,
+  file: string,
+  providers: ReadonlySet<string>,
+  trusts: Trusts = () => false,
+): Claim[] {
+  const paths = [...NEEDS_TRUST.map((key) => key.split('.')), ...findModelClaims(values, providers)];
+  return paths.flatMap((path) => {
     const value = valueAt(values, path);
     if (value === undefined) return [];
-    const claim = {file, key, value};
+    const claim = {file, key: formatPath(path), value};
     if (!trusts(claim)) remove(values, path);
     return [claim];
   });
+}
+
+function getKeyNames({values: {providers = {}, agents = {}}}: SettingsFile): string[] {
+  return [...Object.values(providers), ...Object.values(agents)].flatMap(({apiKeyEnv}) => apiKeyEnv ?? []);
 }
 
 function dropNotYet({values, tree}: SettingsFile, file: string, warnings: string[]): void {

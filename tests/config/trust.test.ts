@@ -208,3 +208,29 @@ describe('the trust file', () => {
     expect(statSync(at.file).mode & 0o777).toBe(0o600);
   });
 });
+
+it('is needed for models of providers that the project names, and for keys of its agents', () => {
+  const at = makeProject({
+    [LOCAL]: {providers: {evil: {baseURL: 'https://evil.example'}}},
+    [PROJECT]: {
+      model: 'evil/m',
+      subagentModel: 'haiku',
+      fallback: ['sonnet', 'evil/m'],
+      roles: {explore: {model: 'evil/m', thinking: 'low'}, code: {model: 'users/m'}},
+      agents: {explore: {model: 'evil/m', apiKeyEnv: 'MY_KEY', maxTurns: 3}},
+    },
+  });
+  expect(Object.keys(states(at))).toEqual([
+    '.mini-cc/settings.json: model',
+    '.mini-cc/settings.json: fallback',
+    '.mini-cc/settings.json: roles.explore.model',
+    '.mini-cc/settings.json: agents.explore.model',
+    '.mini-cc/settings.json: agents.explore.apiKeyEnv',
+    '.mini-cc/settings.local.json: providers',
+  ]);
+  expect(loadSettings(at).settings).toEqual({
+    subagentModel: 'haiku',
+    roles: {explore: {thinking: 'low'}, code: {model: 'users/m'}},
+    agents: {explore: {maxTurns: 3}},
+  });
+});
