@@ -71,6 +71,7 @@ export function defineAgent(
       ...(fields.maxTurns === undefined ? {} : {maxTurns: fields.maxTurns}),
       ...(fields.timeoutSeconds === undefined ? {} : {timeoutSeconds: fields.timeoutSeconds}),
       ...(fields.maxTokens === undefined ? {} : {maxTokens: fields.maxTokens}),
+      ...(fields.maxBudgetUsd === undefined ? {} : {maxBudgetUsd: fields.maxBudgetUsd}),
       ...(fields.contextTokens === undefined ? {} : {contextTokens: fields.contextTokens}),
       ...(fields.isolation === 'worktree' ? {isolation: 'worktree'} : {}),
       ...(fields.background === undefined ? {} : {background: fields.background}),

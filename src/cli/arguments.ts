@@ -63,6 +63,7 @@ export function parseArguments(
   const fanOut = last(flags.fanOut) as FanOutMode | undefined;
   const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
   const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
+  const maxBudgetUsd = amount('maxBudgetUsd', last(flags.maxBudgetUsd));
   return {
     ...optional('subcommand', subcommand),
     print: flags.print || isDriven,
@@ -85,6 +86,7 @@ export function parseArguments(
       debug: flags.debug || isDebugSet(env),
       ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
       ...optional('fanOut', fanOut),
+      ...optional('maxBudgetUsd', maxBudgetUsd),
       ...optional('model', last(flags.model)),
       ...optional('fallback', splitNames(last(flags.fallbackModel))),
       // meow has checked it against the choices of the table.
@@ -300,6 +302,13 @@ function wholeNumber(flag: FlagName, value: number | undefined, least = 1): numb
 /** `A,B` */
 function splitNames(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((name) => name.trim());
+}
+
+function amount(flag: FlagName, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (value.trim() !== '' && Number.isFinite(number) && number > 0) return number;
+  throw new UsageError(`${written(flag)} takes an amount in US dollars above 0, not ${JSON.stringify(value)}`);
 }
 
 /** @param base what a relative path begins at, and the folder when none is given */

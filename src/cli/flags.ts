@@ -63,6 +63,7 @@ export const FLAGS = {
   disallowedTools: text('A,B', 'rules that are refused'),
   fanOut: oneOf<FanOutMode>('MODE', FAN_OUT_MODES),
   maxTurns: count('N', 'model calls at most'),
+  maxBudgetUsd: text('X', 'US dollars at most, with all subagents'),
   timeout: count('S', 'seconds at most'),
   continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
   resume: text('[ID]', 'go on with a session; without an id you choose one', {shortFlag: 'r'}),

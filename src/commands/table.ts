@@ -2,13 +2,12 @@
 import type {Command} from '../core/contract/session.ts';
 import {formatNotYetAvailable, NOT_YET_AVAILABLE, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
-import {compactCommand, contextCommand} from './context.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
 import {KEYS} from './keys.ts';
+import {createNoteCommand, type NoteDeps} from './memory/note.ts';
 import {modelCommand} from './model.ts';
-import {createNoteCommand, type NoteDeps} from './note.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
 import {resumeCommand} from './resume.ts';
 import {fanOutCommand} from './runs/fanout.ts';
@@ -16,6 +15,8 @@ import {backgroundCommand, stopCommand} from './runs/stop.ts';
 import {subagentsCommand, tasksCommand} from './runs/subagents.ts';
 import {sandboxCommand} from './sandbox.ts';
 import {shellCommand} from './shell.ts';
+import {compactCommand, contextCommand} from './usage/context.ts';
+import {costCommand} from './usage/cost.ts';
 
 export function createCommandTable(
   agents: AgentsCommandDeps,
@@ -28,6 +29,7 @@ export function createCommandTable(
     clearCommand,
     compactCommand,
     contextCommand,
+    costCommand,
     modelCommand,
     modeCommand,
     permissionsCommand,

@@ -46,7 +46,8 @@ export async function agentsCommandLine(
     openEditor: async () => 'No editor is opened on the command line.',
     complete: async (prompt, schema) => {
       const model = createModelResolver(options, settings, redactor).resolve(getModelName(options, settings));
-      return redactor.text(await askModelForJson(model, prompt, schema, new AbortController().signal));
+      // There is no session that could count the tokens.
+      return redactor.text(await askModelForJson(model, prompt, schema, new AbortController().signal, () => undefined));
     },
   });
 }

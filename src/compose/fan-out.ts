@@ -5,7 +5,7 @@ import type {Checkpoints} from '../core/contract/checkpoints.ts';
 import type {Emit} from '../core/contract/events.ts';
 import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Workspace} from '../core/contract/permission.ts';
-import type {Tool} from '../core/contract/tool.ts';
+import type {Budget, Tool} from '../core/contract/tool.ts';
 import {FanOuts} from '../core/fan-out/fan-outs.ts';
 import type {FanOutSettings} from '../core/fan-out/plan.ts';
 import {createPermit, type PermitDeps} from '../core/permissions/decision.ts';
@@ -14,7 +14,7 @@ import type {Redactor} from '../core/secrets/redaction.ts';
 import type {ChangedFiles, SessionState} from '../core/session/parts.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
-import {createTokenBudget, systemClock} from '../core/turn/run-limits.ts';
+import {systemClock} from '../core/turn/run-limits.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {findNearest, toToolName} from '../core/util/names.ts';
 import type {VerifySettings} from '../core/verification/find-checks.ts';
@@ -76,6 +76,7 @@ interface FanOutParts {
   readonly changes: ChangedFiles;
   readonly baseTools: readonly Tool[];
   readonly verifier: Verifier;
+  readonly budget: Budget;
   readonly fanOutSettings: FanOutSettings;
   readonly chooser: ModelChooser;
 }
@@ -106,7 +107,7 @@ export function createFanOuts(parts: FanOutParts): FanOuts {
         ...{agentId, label, emit, checkpoints, workspace: own, tools: bash, model: state.model},
         files: createFileLedger(writeLog, label),
         output: state.conversation.output,
-        tokens: createTokenBudget(),
+        budget: parts.budget,
         permit: createPermit(permits, label, own, emit),
       };
     },

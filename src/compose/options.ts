@@ -13,6 +13,7 @@ import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.t
 import {Redactor} from '../core/secrets/redaction.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
+import {PriceList} from '../models/prices.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';
 
@@ -43,6 +44,8 @@ export interface SessionOptions {
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly limits?: Partial<Limits>;
+  /** Of the session with all of its runs. US dollars. */
+  readonly maxBudgetUsd?: number;
   readonly appendSystemPrompt?: string;
   readonly addDirs?: readonly string[];
   /** `--system-prompt`: in place of the main agent's own. */
@@ -129,6 +132,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     },
     maxOutputTokens: settings.maxOutputTokens ?? 16_384,
     contextWindows: settings.contextWindow ?? {},
+    prices: new PriceList(settings.pricing ?? {}),
   });
 }
 

@@ -26,12 +26,14 @@ import {createSession} from '../core/session.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
 import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {Inbox} from '../core/turn/inbox.ts';
+import {checkPrice, createBudget} from '../core/turn/limits/budget.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {Verifier} from '../core/verification/verifier.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';
+import {PRICES_AS_OF} from '../models/prices.ts';
 import {DebugLog} from '../storage/debug-log.ts';
 import {getProjectFolder, SessionStore} from '../storage/sessions/session-store.ts';
 import {createTemporaryHome, removeTemporaryHome} from '../storage/sessions/temporary-home.ts';
@@ -67,13 +69,22 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   const project = await openProject(options);
   const tools = await addTools(project);
   const agents = addAgents(tools);
-  const permissions = addPermissions(agents);
+  const permissions = addPermissions(addBudget(agents));
   const changes = {...permissions, ...createFileChanges(permissions)};
   const manager = addManager(changes);
   const fanOuts = addFanOuts(manager);
   const parts = createParts(fanOuts);
   if (options.interactive) manager.catalog.watch();
   return parts;
+}
+
+/** What the session and its runs may use. @throws UsageError for a budget where a price is not known */
+function addBudget(before: ReturnType<typeof addAgents>) {
+  const {options, loaded, mainAgent, emit, state, summaryModel} = before;
+  const maxBudgetUsd = options.maxBudgetUsd ?? mainAgent?.maxBudgetUsd ?? loaded.settings.limits?.maxBudgetUsd;
+  for (const model of summaryModel ? [state.model, summaryModel] : [state.model]) checkPrice(model, maxBudgetUsd);
+  const budget = createBudget({maxBudgetUsd}, MAIN, (usage) => emit({type: 'cost', usage}));
+  return {...before, budget};
 }
 
 /** Settings, keys, the transcript and the event bus. */
@@ -125,9 +136,11 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
   const {model, warnings} = getMainModel(resolver, options, settings, mainAgent);
   const state: SessionState = {conversation: firstConversation, model, ...(settings.theme && {theme: settings.theme})};
+  const summaryName = settings.compaction?.model;
+  const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
   return {
     ...before,
-    ...{catalog, mainAgent, state},
+    ...{catalog, mainAgent, state, summaryModel},
     warnings: [...before.warnings, ...warnings],
     chooser: new ModelChooser(resolver, settings, () => state.model, options.env),
     agents: restrictCatalog(catalog, settings.subagents?.allowAgents ?? ['*']),
@@ -136,7 +149,7 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
 }
 
 /** Who may do what, and the workspace that this holds for. */
-function addPermissions(before: ReturnType<typeof addAgents>) {
+function addPermissions(before: ReturnType<typeof addBudget>) {
   const {options, root, env, redactor, rules, loaded, sandboxControl, sandbox, mainAgent, sessionFolder, store, state} =
     before;
   const questions = new Questions();
@@ -173,7 +186,7 @@ function addPermissions(before: ReturnType<typeof addAgents>) {
 
 /** The manager of subagents. */
 function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeof createFileChanges>) {
-  const {options, root, loaded, rules, env, resolver, chooser, store, bus, baseTools, agents, state} = before;
+  const {options, root, loaded, rules, env, chooser, store, bus, baseTools, agents, state} = before;
   const {settings, trust} = loaded;
   const inbox = new Inbox();
   const fingerprint = new WorkspaceFingerprint(root);
@@ -185,11 +198,9 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
   );
   const verifier = new Verifier({settings: getVerifySettings(settings), fingerprint: () => fingerprint.take()});
   const memory = [...promptContext.memory, ...toolNotes(root, options.home, trust.trusts)];
-  const {workspace, sandboxControl, writeLog, checkpoints, worktrees, permits} = before;
-  const summaryName = settings.compaction?.model;
-  const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
+  const {workspace, sandboxControl, writeLog, checkpoints, worktrees, permits, summaryModel, budget} = before;
   const manager = new SubagentManager({
-    ...{mainAgentId: MAIN, inbox, bus, archiveAfterMinutes},
+    ...{mainAgentId: MAIN, inbox, bus, budget, archiveAfterMinutes},
     maxConcurrent: options.maxConcurrent ?? getPoolSize(settings, state.model, env),
     store: store.runStore(() => state.conversation.id),
     fingerprint: () => fingerprint.take(),
@@ -215,7 +226,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
       ...{resultTokens: settings.subagents?.resultTokens ?? 500, verifier},
     },
   });
-  return {...before, inbox, archiveAfterMinutes, rawStream, promptContext, summaryModel, verifier, manager};
+  return {...before, inbox, archiveAfterMinutes, rawStream, promptContext, verifier, manager};
 }
 
 /** The fan-outs, which run through the manager. */
@@ -279,7 +290,12 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     findFiles: (query) => files.find(query),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
-    resolveModel: (name) => resolver.resolve(name),
+    resolveModel(name) {
+      const model = resolver.resolve(name);
+      checkPrice(model, before.budget.limitUsd);
+      return model;
+    },
+    pricesAsOf: PRICES_AS_OF,
     chooseModel: (agent) => before.chooser.choose(agent),
   };
 }
@@ -303,7 +319,7 @@ function createSandboxParts({
 
 function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run'] {
   const {rules, baseTools, emit, chooser, agents, mainAgent, manager, rawStream, fanOuts} = before;
-  const {workspace, permits, checkpoints, writeLog, promptContext, summaryModel} = before;
+  const {workspace, permits, checkpoints, writeLog, promptContext, summaryModel, budget} = before;
   const {clock = systemClock, tools: only, systemPrompt} = before.options;
   const onDenied: FanOutToolDeps['onDenied'] = (denial) => permits.onDenied({...denial, agent: MAIN, tool: 'FanOut'});
   const taskTools = createTaskTools({
@@ -312,7 +328,7 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
   });
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
   return {
-    ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock, summaryModel},
+    ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock, summaryModel, budget},
     // What a rule refuses in any case is not offered: a model would spend turns on it.
     tools: getMainTools(mainAgent, baseTools, taskTools).filter(
       ({name}) => !rules.forbids(name) && (!only || only.includes(name)),

@@ -14,6 +14,7 @@ import {SessionStore} from '../storage/sessions/session-store.ts';
 import {
   getAnnouncedIds,
   getRestoredMessages,
+  getUsed,
   getWholeConversation,
   readMessagesBefore,
   readRewindPoints,
@@ -139,6 +140,7 @@ export function openConversation(
         restored: redactor.values(shown),
         earlierMessages: restored.length - shown.length,
         announced,
+        usedBefore: transcriptSoFar ? getUsed(transcriptSoFar, 'main') : [],
       },
       ...{rewindPoints, messagesBefore, wholeConversation, close},
     };

@@ -63,6 +63,13 @@ const dollars = (what: string) => atLeastZero('US dollars for a million tokens')
 
 const thinking = () => oneOf(['off', 'low', 'medium', 'high']).optional();
 
+const dollarLimit = (what: string) =>
+  z
+    .number(mustBe('an amount in US dollars above 0'))
+    .positive(mustBe('an amount in US dollars above 0'))
+    .optional()
+    .meta({description: what, defaultText: 'none'});
+
 const agent = section({
   model: modelName().optional().meta({description: 'Its model: an alias, provider/model, or a model’s name.'}),
   thinking: thinking().meta({description: 'How much its model thinks before it answers.'}),
@@ -73,6 +80,7 @@ const agent = section({
   timeoutSeconds: atLeastZero('a number of seconds, 0 for no limit')
     .optional()
     .meta({description: 'Wall time of a run in seconds; 0 = no limit.'}),
+  maxBudgetUsd: dollarLimit('Cost of a run in US dollars.'),
 });
 
 const permissions = section({
@@ -115,6 +123,7 @@ const limits = section({
   profile: oneOf(['standard', 'graded'])
     .optional()
     .meta({description: 'Turns and wall time of subagents: fixed, or by role and task.', default: 'standard'}),
+  maxBudgetUsd: dollarLimit('Cost of a session with its subagents, in US dollars. Needs the prices of its models.'),
   idleSeconds: whole(0)
     .optional()
     .meta({description: 'Seconds without a byte from the model’s stream until the call is given up.', default: 120}),

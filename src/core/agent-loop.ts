@@ -22,6 +22,7 @@ import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
+import {findNearLimit, findReachedLimit, findUsedUp} from './turn/limits/reached-limit.ts';
 import {ToolSpecs, toProgressEvent} from './turn/model-request.ts';
 import {isHistoryRefused, RefusedHistory} from './turn/refused-history.ts';
 import {formatTimeout, RunAborted} from './turn/run-ending.ts';
@@ -67,11 +68,13 @@ const EMPTY_ANSWER: Ending = {
 export async function runAgent(run: AgentRun): Promise<RunResult> {
   const tally = new Tally(run.clock);
   const {timeoutSeconds} = run.limits;
-  const timeout = new AbortController();
+  const ending = new AbortController();
   const deadline = new Deadline(run.clock, timeoutSeconds * 1000, () =>
-    timeout.abort(new RunAborted('timeout', timeoutSeconds)),
+    ending.abort(new RunAborted('timeout', formatTimeout(timeoutSeconds))),
   );
-  const signal = AbortSignal.any([run.signal, timeout.signal]);
+  // Others have used up what there was for all: the run ends at once, also in a call.
+  const stopWatching = run.budget.onUsedUp(() => ending.abort(new RunAborted('budget', run.budget.usedUp)));
+  const signal = AbortSignal.any([run.signal, ending.signal]);
   const limited = {...run, signal, permit: pauseWhileDeciding(run.permit, deadline)};
   try {
     return await runTurns(limited, deadline, tally);
@@ -79,6 +82,7 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
     return endFailedRun(error, limited, tally);
   } finally {
     deadline.stop();
+    stopWatching();
     reportRepairs(run);
   }
 }
@@ -92,12 +96,12 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
   for (;;) {
     run.signal.throwIfAborted();
     await deliverMessages(run);
-    if (run.tokens.isUsedUp) return tally.result(endAtTokens(run));
+    const usedUp = findUsedUp(run);
+    if (usedUp) return tally.result(usedUp);
     const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
     if (nearLimit) appendUserText(run, REPORT_NOW);
     const sent = await requestReply(run, specs.create(run.tools), tally, nearLimit === undefined);
     const reply = await appendReply(run, sent, tally);
-    run.tokens.spend(reply.usage);
 
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
     if (calls.length > 0) {
@@ -148,26 +152,14 @@ function formatRefusal({refusal: {category, explanation} = {}}: ModelReply): str
   return `the model refused to answer${why}`;
 }
 
-/** The limit that is so near that this turn must be the report. Never in a run's first turn. */
-function findNearLimit(run: AgentRun, turn: number, deadline: Deadline): Ending | undefined {
-  if (turn === 1) return undefined;
-  if (turn >= run.limits.maxTurns) return endAtTurns(run);
-  if (run.tokens.isReportDue) return endAtTokens(run);
-  return deadline.isReportDue ? {outcome: 'timeout', timeout: formatTimeout(run.limits.timeoutSeconds)} : undefined;
-}
-
-/** The limit that allows no further model call, so that the tools of this turn need not run. */
-function findReachedLimit(run: AgentRun, turns: number): Ending | undefined {
-  if (turns >= run.limits.maxTurns) return endAtTurns(run);
-  return run.tokens.isUsedUp ? endAtTokens(run) : undefined;
-}
-
-function endAtTurns({limits}: AgentRun): Ending {
-  return {outcome: 'limit', limit: `${limits.maxTurns} turn${limits.maxTurns === 1 ? '' : 's'}`};
-}
-
-function endAtTokens({tokens}: AgentRun): Ending {
-  return {outcome: 'limit', limit: `${tokens.limit} tokens`};
+/** Counts what was used beside the replies of the conversation: summaries, and attempts that failed. */
+function spendBeside(
+  {history, budget}: AgentRun,
+  used: {readonly usage: Usage; readonly model: string} | undefined,
+): void {
+  if (!used) return;
+  budget.spend(used.usage, used.model);
+  history.recordUsage(used.usage, used.model);
 }
 
 /**
@@ -185,7 +177,7 @@ async function requestReply(
   await waitUntilWritten(run);
   const onUsage = (usage: Usage, model: string) => {
     tally.addCall(usage, model);
-    run.tokens.spend(usage);
+    spendBeside(run, {usage, model});
   };
   const size = await makeRoom(run, tools, onUsage);
   let overflows = 0;
@@ -224,9 +216,9 @@ async function callModel(
   tally: Tally,
   {mayCallTools, size}: {readonly mayCallTools: boolean; readonly size: WindowSize | undefined},
 ): Promise<ModelReply> {
-  const {model, system, tokens, signal} = run;
+  const {model, system, budget, signal} = run;
   // The server ends a reply that would exceed the budget, or the window.
-  const most = Math.min(tokens.left, size?.reserve ?? Number.POSITIVE_INFINITY);
+  const most = Math.min(budget.maxOutputTokens(model.outputPrice), size?.reserve ?? Number.POSITIVE_INFINITY);
   const limits = most === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: most};
   tally.beginCall();
   const streamed = new StreamedText(run.history, run.clock);
@@ -245,7 +237,7 @@ async function callModel(
         let isKnown = false;
         if (progress.type === 'retry') {
           isKnown = progress.fallback !== undefined && !tally.addWarning(formatRetry(progress));
-          tokens.spend(tally.abandonAttempt());
+          spendBeside(run, tally.abandonAttempt());
           streamed.restart();
         } else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
         else if (progress.type === 'text') {
@@ -301,6 +293,7 @@ type AppendedReply = ModelReply & {readonly badInputs: ReadonlyMap<string, strin
 /** @throws as `waitUntilWritten` */
 async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Promise<AppendedReply> {
   tally.addReply(reply);
+  run.budget.spend(reply.usage, reply.model);
   const {model, asked, usage, stopReason} = reply;
   const facts = {model, ...(asked !== undefined && asked !== model && {asked}), usage, stopReason};
   const {content, badInputs} = run.history.appendReply(reply.content, facts, reply.garbledInputs);
@@ -336,6 +329,7 @@ async function answerCalls(
     ? refuseCalls(calls, 'Not run: the limit of this run is reached.')
     : await runToolCalls(calls, run, run.signal, reply.badInputs);
   tally.addToolRecords(outcomes.map(({record}) => record));
+  for (const {usage, model} of outcomes.flatMap(({record}) => record.used ?? [])) run.history.recordUsage(usage, model);
   const content = outcomes.map(({block}) => block);
   run.history.append({role: 'user', content}, getCallsShown(outcomes));
   await waitUntilWritten(run);
@@ -356,12 +350,14 @@ function pauseWhileDeciding(permit: Permit, deadline: Deadline): Permit {
 
 /** Ends a run that was aborted or whose model failed. What the model had streamed by then stays in the history. */
 function endFailedRun(error: unknown, run: AgentRun, tally: Tally): RunResult {
-  const {tokens, signal} = run;
+  const {budget, signal} = run;
   const partial = tally.takeStreamedText();
-  tokens.spend(tally.abandonAttempt());
+  const abandoned = tally.abandonAttempt();
+  if (abandoned) budget.spend(abandoned.usage, abandoned.model);
   tally.addCutOffText(partial.trim());
   const aborted: unknown = signal.aborted ? signal.reason : undefined;
   try {
+    if (abandoned) run.history.recordUsage(abandoned.usage, abandoned.model);
     recordCutOff(run.history, partial, aborted instanceof RunAborted && aborted.reason === 'user');
   } catch (failure) {
     // The disk is full: the result has the text all the same, and the next message answers the open calls.
@@ -371,6 +367,9 @@ function endFailedRun(error: unknown, run: AgentRun, tally: Tally): RunResult {
   if (signal.aborted) {
     if (aborted instanceof RunAborted && aborted.reason === 'timeout') {
       return tally.result({outcome: 'timeout', timeout: aborted.message});
+    }
+    if (aborted instanceof RunAborted && aborted.reason === 'budget') {
+      return tally.result({outcome: 'limit', limit: aborted.message});
     }
     return tally.result({outcome: 'stopped'});
   }

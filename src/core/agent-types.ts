@@ -28,6 +28,8 @@ export interface AgentDefinition {
   readonly timeoutSeconds?: number;
   /** Tokens of a run, in and out, including the cache. */
   readonly maxTokens?: number;
+  /** Cost of a run in US dollars. */
+  readonly maxBudgetUsd?: number;
   /** Binds its runs to a smaller context window. Tokens. */
   readonly contextTokens?: number;
   /** `worktree`: each run works in its own worktree. A Task call cannot lift that. */

@@ -5,8 +5,10 @@
 
 import {randomUUID} from 'node:crypto';
 import type {Emit} from './contract/events.ts';
-import type {ToolResult} from './contract/results.ts';
+import type {Model} from './contract/model.ts';
+import type {RunLimits, ToolResult} from './contract/results.ts';
 import type {RunRecord, SubagentResult} from './contract/runs.ts';
+import type {BudgetShare} from './contract/tool.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
 import {createAnnouncement} from './runs/announcement.ts';
 import {RunArchive} from './runs/archive.ts';
@@ -23,7 +25,7 @@ import {type Restored, restoreRuns} from './runs/restore.ts';
 import {openNewRun, openNextRound} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun, type RunRound} from './subagent.ts';
 import type {BackgroundCall, BackgroundCalls} from './tool-calls.ts';
-import {createTokenBudget} from './turn/run-limits.ts';
+import {checkPrice} from './turn/limits/budget.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 
@@ -255,10 +257,10 @@ export class SubagentManager {
     const request = {...asked, isolation: getIsolation(asked)};
     const {agent, description, model, prompt, background, signal, isolation, scope, warnings} = request;
     const limits = getLimits(this.deps.runs.limits, agent, request);
-    const opened = openNewRun(this.deps.store, this.#registry, request);
-    const {budget: tokens, release} = (request.tokens ?? createTokenBudget()).setAside(limits.maxTokens);
+    const {budget, release} = this.#setAside(agent.name, model, limits);
+    const opened = orRelease(release, () => openNewRun(this.deps.store, this.#registry, request));
     const live = new LiveRun(opened, background ? undefined : signal);
-    this.#begin(live, {agent, description, model, limits, prompt, tokens, isolation, scope, warnings}, release);
+    this.#begin(live, {agent, description, model, limits, prompt, budget, isolation, scope, warnings}, release);
     return live;
   }
 
@@ -275,14 +277,25 @@ export class SubagentManager {
     const {agent, model, warnings} = this.deps.revive(record);
     const background = parent === undefined;
     const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: message, background});
-    const opened = openNextRound(this.deps.store, this.#registry, record, {message, model: model.name, background});
+    const {budget, release} = this.#setAside(agent.name, model, limits);
+    const next = {message, model: model.name, background};
+    const opened = orRelease(release, () => openNextRound(this.deps.store, this.#registry, record, next));
     this.#archive.cancel(opened.runId);
-    const tokens = createTokenBudget(limits.maxTokens);
     const {description, isolation = 'none', scope} = record;
     const live = new LiveRun(opened, parent);
-    const round = {agent, description, model, limits, prompt: message, tokens, isolation, scope, warnings};
-    this.#begin(live, round, () => undefined);
+    const round = {agent, description, model, limits, prompt: message, budget, isolation, scope, warnings};
+    this.#begin(live, round, release);
     return live;
+  }
+
+  /** @throws MiniCcError `BUDGET` where nothing is left, UsageError for a limit of money of a model without a price */
+  #setAside(agent: string, model: Model, limits: RunLimits): BudgetShare {
+    const {budget} = this.deps;
+    if (budget.usedUp !== undefined) {
+      throw new MiniCcError('BUDGET', `The session's ${budget.usedUp} is used up: nothing was dispatched.`);
+    }
+    checkPrice(model, limits.maxBudgetUsd ?? budget.limitUsd);
+    return budget.setAside(agent, limits);
   }
 
   #begin(live: LiveRun, round: RunRound, release: () => void): void {
@@ -353,5 +366,15 @@ export class SubagentManager {
 
   #emitFor(runId: string): Emit {
     return this.deps.bus.emitFor(runId, this.deps.mainAgentId);
+  }
+}
+
+/** What was set aside is given back where the run cannot begin. */
+function orRelease<T>(release: () => void, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    release();
+    throw error;
   }
 }

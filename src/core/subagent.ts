@@ -14,7 +14,7 @@ import type {WriteScope} from './contract/fan-out.ts';
 import type {Model} from './contract/model.ts';
 import type {RunLimits, RunResult} from './contract/results.ts';
 import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
-import type {TokenBudget, Tool} from './contract/tool.ts';
+import type {Budget, Tool} from './contract/tool.ts';
 import {createPermit} from './permissions/decision.ts';
 import partPrompt from './prompts/part.md';
 import {runCall} from './runs/background-call.ts';
@@ -31,14 +31,14 @@ import {formatReason, NO_TOTALS, withWarnings} from './turn/run-ending.ts';
 import {createSystemPrompt} from './turn/system-prompt.ts';
 import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
-import {addUsage} from './util/messages.ts';
+import {addUsage, addUsageTo} from './util/messages.ts';
 import {runVerified} from './verification/verify-run.ts';
 
 /** One round of a run: its task, or a message that makes it go on after its end. */
 export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | 'isolation' | 'prompt' | 'warnings'> {
   readonly model: Model;
   readonly limits: RunLimits;
-  readonly tokens: TokenBudget;
+  readonly budget: Budget;
   readonly scope?: WriteScope | undefined;
 }
 
@@ -58,8 +58,8 @@ const UPDATE_EVERY_MS = 250;
 export async function executeRun(live: LiveRun, round: RunRound, execution: ExecutionDeps): Promise<SubagentResult> {
   const {runId} = live;
   const {pool, registry} = execution;
-  const emit = updateRecord(runId, execution);
   const before = registry.get(runId)!;
+  const emit = updateRecord(before, execution, round.budget);
   const queued = pool.isFull;
   emitStart(before, round, queued, emit);
   if (queued) live.transcript.park();
@@ -95,7 +95,7 @@ export async function executeBackgroundCall(
 ): Promise<SubagentResult> {
   const {runId} = live;
   const {registry, deps} = execution;
-  const emit = updateRecord(runId, execution);
+  const emit = updateRecord(registry.get(runId)!, execution);
   const {callId, tool: agent, title: description} = call;
   emit({type: 'run_start', agent, description, model: '', queued: false, callId, background: true});
   const before = registry.update(runId, {state: 'processing', startedAt: Date.now()})!;
@@ -131,7 +131,7 @@ async function runToEnd(
 ): Promise<SubagentResult> {
   try {
     const {result, receipt} = await work();
-    const {outcome, text, durationMs, usage} = result;
+    const {outcome, text, durationMs} = result;
     const reason = formatReason(result);
     // From here on the run can no longer be sent to the background.
     live.isEnding = true;
@@ -142,7 +142,7 @@ async function runToEnd(
       text,
       durationMs: Math.round(durationMs),
       tools: before.tools + result.tools.length,
-      usage: addUsage(before.usage, usage),
+      ...addUsed(before, result),
       background: registry.get(live.runId)?.background ?? before.background,
       round: before.round,
     });
@@ -179,7 +179,7 @@ async function closeTranscript(
 }
 
 function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: SubagentDeps, emit: Emit): AgentRun {
-  const {agent, model, limits, tokens} = round;
+  const {agent, model, limits, budget} = round;
   const {workspace, promptContext, label} = workplace;
   return {
     agentId: live.runId,
@@ -189,7 +189,7 @@ function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: S
     files: createFileLedger(deps.writeLog, label),
     checkpoints: deps.checkpoints,
     output: live.transcript.output,
-    tokens,
+    budget,
     permit: createPermit(deps.permits, label, workspace, emit, agent),
     emit,
     model,
@@ -221,7 +221,7 @@ function publishEnd(
   {registry}: ExecutionDeps,
   emit: Emit,
 ): void {
-  const {usage, usageByModel, durationMs, modelMs, turns, outcome, warnings} = result;
+  const {usage, durationMs, modelMs, turns, outcome, warnings} = result;
   const reason = formatReason(result);
   const state = getEndState(outcome);
   const endedAt = Date.now();
@@ -229,16 +229,17 @@ function publishEnd(
     ...{state, outcome, endedAt, lastAt: endedAt, receipt: receipt.line},
     tools: before.tools + result.tools.length,
     // With the tokens of calls that were cut off or retried.
-    usage: addUsage(before.usage, usage),
+    ...addUsed(before, result),
     ...(reason === '' ? {} : {reason}),
-    result: {usageByModel, durationMs, modelMs, turns, ...(warnings && {warnings})},
+    result: {durationMs, modelMs, turns, ...(warnings && {warnings})},
   });
   emit({type: 'run_end', outcome, reason, receipt: receipt.line, tools: result.tools.length, durationMs, usage});
   emit({type: 'run_state', state});
 }
 
-/** Updates the run's record from each of its events, and passes the event on. */
-function updateRecord(runId: string, {registry, pool, emit}: ExecutionDeps): Emit {
+/** Updates the run's record from each of its events, and passes the event on. @param before as its round began */
+function updateRecord(before: RunRecord, {registry, pool, emit}: ExecutionDeps, budget?: Budget): Emit {
+  const {runId} = before;
   return (event) => {
     const record = registry.get(runId);
     if (record) {
@@ -247,12 +248,24 @@ function updateRecord(runId: string, {registry, pool, emit}: ExecutionDeps): Emi
       else if (event.type === 'tool_progress') registry.update(runId, {lastLines: event.text, lastAt: at});
       else if (event.type === 'tool_end') registry.update(runId, {tools: record.tools + 1, lastAt: at});
       else if (event.type === 'message' && event.role === 'assistant') {
-        registry.update(runId, {usage: addUsage(record.usage, event.usage), lastAt: at});
+        registry.update(runId, {...(budget && addUsed(before, budget)), lastAt: at});
       } else if (at - record.lastAt > UPDATE_EVERY_MS) registry.update(runId, {lastAt: at});
     }
     if (event.type === 'retry' && OVERLOADED.has(event.reason)) pool.overloaded();
     emit(event);
   };
+}
+
+/** What all rounds of a run have used. @param before as the last one began */
+function addUsed(
+  before: Pick<RunRecord, 'usage' | 'usageByModel'>,
+  round: Pick<RunRecord, 'usage' | 'usageByModel'>,
+): Pick<RunRecord, 'usage' | 'usageByModel'> {
+  const byModel = Object.entries(round.usageByModel).reduce(
+    (sums, [model, usage]) => addUsageTo(sums, model, usage),
+    before.usageByModel,
+  );
+  return {usage: addUsage(before.usage, round.usage), usageByModel: byModel};
 }
 
 /** The base tools that the agent may have. Task is no base tool, so no subagent can dispatch. */

@@ -13,10 +13,10 @@ import type {Emit} from './contract/events.ts';
 import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
 import type {Access, AllowedCall, CallDecision, Permit, PermitRequest, Workspace} from './contract/permission.ts';
 import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
-import type {TokenBudget, Tool, ToolContext} from './contract/tool.ts';
+import type {Budget, Tool, ToolContext} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
-import {askModel} from './turn/model-request.ts';
+import {askModel, type OnUsage} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {toToolName} from './util/names.ts';
@@ -35,7 +35,7 @@ export interface Caller extends CheckpointedCaller {
   readonly workspace: Workspace;
   readonly tools: readonly Tool[];
   readonly output: OutputStore;
-  readonly tokens: TokenBudget;
+  readonly budget: Budget;
   readonly permit: Permit;
   /** Hooks that see each result. */
   readonly afterCall?: readonly AfterCall[];
@@ -242,16 +242,18 @@ function createContext(
   signal: AbortSignal,
   used: NonNullable<ToolRecord['used']>[number][],
 ): Omit<ToolContext, 'attempt' | 'places'> {
-  const {agentId, workspace, files, output, tokens, emit} = caller;
+  const {agentId, workspace, files, output, budget, emit} = caller;
   const ask: ToolContext['ask'] = async (question) => {
-    const limits = tokens.left === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: tokens.left};
-    const {usage, model, content} = await askModel(caller.model, {...question, ...limits}, signal);
-    tokens.spend(usage);
-    used.push({usage, model});
-    return getText(content);
+    const maxOutputTokens = budget.maxOutputTokens(caller.model.outputPrice);
+    const limits = maxOutputTokens === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens};
+    const onUsage: OnUsage = (usage, model) => {
+      budget.spend(usage, model);
+      used.push({usage, model});
+    };
+    return getText((await askModel(caller.model, {...question, ...limits}, signal, onUsage)).content);
   };
   const outlivesTurn = caller.background !== undefined;
-  return {agentId, callId: call.id, signal, outlivesTurn, workspace, files, output, tokens, emit, ask};
+  return {agentId, callId: call.id, signal, outlivesTurn, workspace, files, output, emit, ask};
 }
 
 /** The same as in the foreground, but in a workspace of its own: it does not move the agent's working directory. */

@@ -2,12 +2,13 @@
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {SubagentResults} from '../core/contract/fan-out.ts';
-import type {Usage} from '../core/contract/model.ts';
+import type {Usage, UsageEntry} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';
-import {addUsage, NO_USAGE} from '../core/util/messages.ts';
+import {addUsage, addUsageTo, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
+import {isBudget} from '../core/util/money.ts';
 import {NOT_YET_AVAILABLE} from '../core/util/planned-features.ts';
 
 /** The first line of stream-json. */
@@ -66,7 +67,7 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
       // Readers of Claude Code's shapes do not know `unable`.
       stop_reason: stopReason === 'unable' ? 'end_turn' : stopReason,
       stop_sequence: null,
-      usage,
+      usage: toApiUsage(usage),
     };
     return {type: 'assistant', message, ...tags};
   };
@@ -77,6 +78,8 @@ export interface Reported {
   readonly runs: number;
   readonly denials: number;
   readonly fanOuts: number;
+  /** Of all models and agents. */
+  readonly usage: Usage;
 }
 
 export function countReported(session: Session): Reported {
@@ -84,6 +87,7 @@ export function countReported(session: Session): Reported {
     runs: session.request({type: 'runs'}).length,
     denials: session.request({type: 'denials'}).length,
     fanOuts: session.request({type: 'fan_outs'}).results.length,
+    usage: sumUsage(session.request({type: 'usage'}).current),
   };
 }
 
@@ -96,13 +100,18 @@ export function createResultObject(
   session: Session,
   result: RunResult,
   durationMs: number,
-  reported: Reported = {runs: 0, denials: 0, fanOuts: 0},
+  reported: Reported = {runs: 0, denials: 0, fanOuts: 0, usage: NO_USAGE},
 ): Record<string, unknown> {
   const isOwn = ({restored, tool}: RunRecord) => !restored && tool === undefined;
   // Restored runs were in the result of an earlier process.
   const runs = session.request({type: 'runs'}).slice(reported.runs).filter(isOwn);
   const subagentResults = sumResults(session.request({type: 'fan_outs'}).results.slice(reported.fanOuts));
-  const byModel = sumByModel([result.usageByModel, ...runs.map((run) => run.result?.usageByModel ?? {})]);
+  const {current} = session.request({type: 'usage'});
+  const total = sumUsage(current);
+  const byModel = current.reduce<Readonly<Record<string, Usage>>>(
+    (sums, {model, usage}) => addUsageTo(sums, model, usage),
+    {},
+  );
   const text = result.outcome === 'success' ? result.text : withReason(result);
   return {
     type: 'result',
@@ -113,10 +122,11 @@ export function createResultObject(
     num_turns: result.turns,
     result: text,
     session_id: session.info.sessionId,
-    // Prices are not known yet, and an unknown price must not look like 0.
-    total_cost_usd: null,
-    usage: Object.values(byModel).reduce(addUsage, NO_USAGE),
-    modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, camelUsage(usage)])),
+    // The cost and the models are those of the whole session, as in Claude Code.
+    total_cost_usd: toCost(total),
+    ...(isCostKnown(total) ? {} : {cost_unknown: true}),
+    usage: toApiUsage(subtractUsage(total, reported.usage)),
+    modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, toModelUsage(usage)])),
     // Another model answered than the one that was asked for.
     ...(result.warnings && {warnings: result.warnings}),
     permission_denials: session
@@ -136,7 +146,8 @@ export function createResultObject(
       outcome: run.outcome ?? 'unknown',
       tools: run.tools,
       duration_ms: Math.round(run.result?.durationMs ?? 0),
-      usage: run.usage,
+      usage: toApiUsage(run.usage),
+      cost_usd: toCost(run.usage),
       transcript: run.transcript,
       ...(run.reason ? {reason: run.reason} : {}),
       ...(run.result?.warnings && {warnings: run.result.warnings}),
@@ -163,6 +174,7 @@ function getSubtype(result: RunResult): string {
     case 'success':
       return 'success';
     case 'limit':
+      if (isBudget(result.limit)) return 'error_max_budget_usd';
       return / turns?$/.test(result.limit) ? 'error_max_turns' : 'error_during_execution';
     case 'timeout':
       return 'error_timeout';
@@ -177,19 +189,29 @@ function withReason(result: RunResult): string {
   return result.text === '' || result.text === reason ? reason : `${result.text}\n\n${reason}`;
 }
 
-function sumByModel(parts: readonly Readonly<Record<string, Usage>>[]): Record<string, Usage> {
-  const sums: Record<string, Usage> = {};
-  for (const part of parts) {
-    for (const [model, usage] of Object.entries(part)) sums[model] = addUsage(sums[model] ?? NO_USAGE, usage);
-  }
-  return sums;
+function sumUsage(entries: readonly UsageEntry[]): Usage {
+  return entries.reduce((all, {usage}) => addUsage(all, usage), NO_USAGE);
 }
 
-function camelUsage(usage: Usage) {
+/** As a server counts: the cost has fields of its own. */
+function toApiUsage(usage: Usage) {
+  const {cost_usd: _, cost_unknown: _u, cache_creation_1h_input_tokens: hour, ...counts} = usage;
+  if (hour === undefined) return counts;
+  const minutes = usage.cache_creation_input_tokens - hour;
+  return {...counts, cache_creation: {ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour}};
+}
+
+/** An unknown price must not look like 0, nor a part like the whole. */
+function toCost(usage: Usage): number | null {
+  return isCostKnown(usage) ? (usage.cost_usd ?? 0) : null;
+}
+
+function toModelUsage(usage: Usage) {
   return {
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     cacheReadInputTokens: usage.cache_read_input_tokens,
     cacheCreationInputTokens: usage.cache_creation_input_tokens,
+    costUSD: toCost(usage),
   };
 }

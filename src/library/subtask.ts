@@ -1,8 +1,8 @@
 /** A program's request as the manager's, and the manager's result as the program's. */
 import type {SubagentResult} from '../core/contract/runs.ts';
 import {formatReason} from '../core/turn/run-ending.ts';
-import {countTokens} from '../core/turn/run-limits.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {countTokens} from '../core/util/messages.ts';
 import {toToolName} from '../core/util/names.ts';
 import type {SubtaskRequest, SubtaskResult} from './public.d.ts';
 

@@ -107,6 +107,12 @@ export class FallbackModel implements Model {
     return this.#first.maxOutputTokens;
   }
 
+  /** Any of them may answer. */
+  get outputPrice(): number | undefined {
+    const prices = this.links.map(({model}) => model.outputPrice);
+    return prices.every((price) => price !== undefined) ? Math.max(...prices) : undefined;
+  }
+
   contextWindow(mayAsk: boolean): Promise<number | undefined> {
     return this.#first.contextWindow(mayAsk);
   }

@@ -10,6 +10,12 @@ import {ModelError} from '../core/util/errors.ts';
 
 type Mutable<T> = {-readonly [K in keyof T]: T[K]};
 
+const COUNTS = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
+
+type ServerUsage = {readonly [K in (typeof COUNTS)[number]]?: number | null} & {
+  readonly cache_creation?: {readonly ephemeral_1h_input_tokens?: number} | null;
+};
+
 export class ReplyBuilder {
   #id = '';
   #model = '';
@@ -122,11 +128,13 @@ export class ReplyBuilder {
   }
 
   /** Each count is the total of the whole message, so a later count replaces an earlier one. A missing one does not. */
-  #countUsage(usage: {[K in keyof Usage]?: number | null} | undefined): void {
-    for (const key of Object.keys(this.#usage) as (keyof Usage)[]) {
+  #countUsage(usage: ServerUsage | undefined): void {
+    for (const key of COUNTS) {
       const value = usage?.[key];
       if (typeof value === 'number') this.#usage[key] = value;
     }
+    const hour = usage?.cache_creation?.ephemeral_1h_input_tokens;
+    if (typeof hour === 'number' && hour > 0) this.#usage.cache_creation_1h_input_tokens = hour;
   }
 }
 

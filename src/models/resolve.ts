@@ -5,11 +5,13 @@ import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {ContextSize} from './context-size.ts';
 import {type ChainLink, Circuits, FallbackModel} from './fallback.ts';
+import type {PriceList} from './prices.ts';
 import type {ModelServer, Protocol, ServerWords} from './protocol.ts';
 import {DEFAULT_PROVIDER, type Provider, type ProviderSettings, Providers} from './providers.ts';
 import {type ModelSettings, ServerModel} from './server-model.ts';
 
 export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'replyLimits' | 'maxOutputTokens' | 'clock'> {
+  readonly prices: PriceList;
   /** Context windows by the name of the model, as the settings say. Tokens. */
   readonly contextWindows: Readonly<Record<string, number>>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -174,6 +176,7 @@ export class ModelResolver {
         source: {provider: provider.name, id, api, baseURL, keyEnv: keyEnv ?? provider.keyEnv},
         ...{retry: options.retry, replyLimits: options.replyLimits, clock: options.clock},
         maxOutputTokens: options.maxOutputTokens,
+        prices: options.prices,
         thinking: thinking ?? options.thinking,
         thinkingTokens: thinking === undefined ? options.thinkingTokens : undefined,
       },
@@ -231,6 +234,7 @@ export class ModelResolver {
         contextSize: new ContextSize(OFFLINE_NAME, options.contextWindows[OFFLINE_NAME], undefined),
         ...{retry: options.retry, replyLimits: options.replyLimits, clock: options.clock},
         maxOutputTokens: options.maxOutputTokens,
+        prices: options.prices,
       },
       () => loadProtocol(server, words),
     );

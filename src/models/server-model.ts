@@ -13,6 +13,7 @@ import type {
 import type {Clock} from '../core/contract/results.ts';
 import {withoutThoughts} from '../core/turn/valid-messages.ts';
 import type {ContextSize} from './context-size.ts';
+import type {PriceList} from './prices.ts';
 import type {OpenReply, Protocol} from './protocol.ts';
 import {ReplyBuilder} from './reply-builder.ts';
 import {type ReplyLimits, ReplyWatch} from './reply-watch.ts';
@@ -32,6 +33,7 @@ export interface ModelSettings {
   readonly offline: boolean;
   readonly local: boolean;
   readonly maxOutputTokens: number;
+  readonly prices: PriceList;
   readonly contextSize: ContextSize;
   readonly replyLimits: ReplyLimits;
   readonly retry: RetryPolicy;
@@ -54,6 +56,10 @@ export class ServerModel implements Model {
 
   get maxOutputTokens(): number {
     return this.settings.maxOutputTokens;
+  }
+
+  get outputPrice(): number | undefined {
+    return this.settings.prices.getOutputPrice(this.name);
   }
 
   get name(): string {
@@ -94,7 +100,7 @@ export class ServerModel implements Model {
     attempt: Attempt,
     onProgress: (progress: ModelProgress) => void,
   ): Promise<ModelReply> {
-    const {replyLimits, clock, name} = this.settings;
+    const {replyLimits, clock, name, prices} = this.settings;
     const protocol = await this.protocol();
     const watch = new ReplyWatch(replyLimits, clock, request.signal);
     const builder = new ReplyBuilder();
@@ -107,7 +113,7 @@ export class ServerModel implements Model {
         watch.addEvent(event);
         reportProgress(event, onProgress);
         if (event.type === 'message_start' || event.type === 'message_delta') {
-          onProgress({type: 'usage', usage: builder.usage, model: name});
+          onProgress({type: 'usage', usage: prices.addCost(builder.usage, name), model: name});
         }
         if (event.type === 'message_stop') {
           void releaseConnection(reply, watch);
@@ -115,7 +121,8 @@ export class ServerModel implements Model {
         }
       }
       const whole = builder.finish(this.settings.id);
-      return {...whole, model: this.#getFullName(whole.model), asked: name};
+      const model = this.#getFullName(whole.model);
+      return {...whole, usage: prices.addCost(whole.usage, model, name), model, asked: name};
     } catch (error) {
       watch.abort();
       request.signal.throwIfAborted();

@@ -174,21 +174,19 @@ test('a read-only agent gets no writing tool, and a warning says so', () => {
 });
 
 test('fields that are not yet available are warnings, and the agent works', () => {
-  const later = {
-    maxBudgetUsd: 0.5,
-    outputSchema: {},
-  };
+  const later = {outputSchema: {}};
   const {agent, problems} = parse(change({...later, permissionMode: 'plan', isolation: 'none'}));
   expect(agent).toBeDefined();
   expect(problems.map(({message}) => message)).toEqual(
-    ['maxBudgetUsd', 'outputSchema'].map((key) => `${key} is not yet available and is ignored`),
+    ['outputSchema'].map((key) => `${key} is not yet available and is ignored`),
   );
 });
 
-test('the token limit and background are part of the agent', () => {
-  const {agent, problems} = parse(change({maxTokens: 9000, background: true}));
+test('the limits of tokens and money, and background, are part of the agent', () => {
+  const fields = {maxTokens: 9000, maxBudgetUsd: 0.5, background: true};
+  const {agent, problems} = parse(change(fields));
   expect(problems).toEqual([]);
-  expect(agent?.definition).toMatchObject({maxTokens: 9000, background: true});
+  expect(agent?.definition).toMatchObject(fields);
 });
 
 test('thinking and a key of its own are part of the agent; the key of an agent that may not widen is not', () => {

@@ -38,13 +38,13 @@ describe('/subagents', () => {
     const {text} = await run('list');
     expect(text.split('\n')).toEqual([
       expect.stringMatching(
-        /^1 {2}processing {2}code {5}look around {2}0 tools {2}0 tokens {3}cost n\/a {2}idle 0\.\ds +-$/,
+        /^1 {2}processing {2}code {5}look around {2}0 tools {2}0 tokens {3}cost \$0\.00 {2}idle 0\.\ds +-$/,
       ),
       expect.stringMatching(
-        /^2 {2}failed {6}explore {2}second one {3}0 tools {2}0 tokens {3}cost n\/a {2}ended 0\.\ds ago {2}-$/,
+        /^2 {2}failed {6}explore {2}second one {3}0 tools {2}0 tokens {3}cost \$0\.00 {2}ended 0\.\ds ago {2}-$/,
       ),
       expect.stringMatching(
-        /^3 {2}done {8}explore {2}first one {4}1 tool {3}30 tokens {2}cost n\/a {2}ended 0\.\ds ago {2}look$/,
+        /^3 {2}done {8}explore {2}first one {4}1 tool {3}30 tokens {2}cost n\/a {4}ended 0\.\ds ago {2}look$/,
       ),
     ]);
     expect((await run('list', tasksCommand)).text.split('\n')).toHaveLength(3);
@@ -103,7 +103,7 @@ describe('/subagents', () => {
     const {runId, transcript} = await spawn(new ScriptedModel([say('x')]), {label: 'mine'});
     const {text} = await run(`info ${runId.slice(0, 9)}`);
     expect(text.split('\n').map((line) => line.split(':')[0])).toEqual(
-      'status label task run session transcript model where runtime created started ended cleanup archive outcome receipt'.split(
+      'status label task run session transcript model cost where runtime created started ended cleanup archive outcome receipt'.split(
         ' ',
       ),
     );

@@ -6,8 +6,8 @@ import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {History} from '../../src/core/turn/history.ts';
+import {createBudget} from '../../src/core/turn/limits/budget.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
-import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {type ModelSettings, modelAt, serve} from '../models/fixture.ts';
@@ -46,8 +46,8 @@ const usage = (input: number, output: number) => ({
   ...{cache_read_input_tokens: 0, cache_creation_input_tokens: 0},
 });
 const spent = (limit: number, tokens: number) => {
-  const budget = createTokenBudget(limit);
-  budget.spend({...NO_USAGE, input_tokens: tokens});
+  const budget = createBudget({maxTokens: limit});
+  budget.spend({...NO_USAGE, input_tokens: tokens}, 'm');
   return budget;
 };
 const ofType = <T extends AgentEventBody['type']>(events: readonly AgentEventBody[], type: T) =>
@@ -68,9 +68,9 @@ describe('the requests of a run', () => {
   });
 
   it('limit the output to the tokens that the budget has left', async () => {
-    const tokens = createTokenBudget(900);
+    const budget = createBudget({maxTokens: 900});
     const script = [withUsage(callTool('look', {}), usage(300, 100)), withUsage(say('ok'), usage(1, 1))];
-    const {run, bodies} = await runAt(script, [tool('look')], {tokens}, {maxOutputTokens: 1000});
+    const {run, bodies} = await runAt(script, [tool('look')], {budget}, {maxOutputTokens: 1000});
     await runAgent(run);
     expect(bodies().map((body) => body.max_tokens)).toEqual([900, 500]);
     const free = await runAt([say('ok')], [], {}, {maxOutputTokens: 1000});
@@ -79,13 +79,13 @@ describe('the requests of a run', () => {
   });
 
   it('are not made when the budget is used up', async () => {
-    const {run, server} = await runAt([], [], {tokens: spent(100, 100)});
+    const {run, server} = await runAt([], [], {budget: spent(100, 100)});
     expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '100 tokens', turns: 0});
     expect(server.requests).toHaveLength(0);
   });
 
   it('do not ask for a report in the first turn, even near the limit', async () => {
-    const {run, bodies} = await runAt([say('ok')], [tool('look')], {tokens: spent(1000, 950)});
+    const {run, bodies} = await runAt([say('ok')], [tool('look')], {budget: spent(1000, 950)});
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
     expect(bodies()[0]?.messages).toHaveLength(1);
     expect(bodies()[0]).not.toHaveProperty('tool_choice');
@@ -160,26 +160,26 @@ describe('the events and lines of a run', () => {
 
 describe('the result of a run', () => {
   it('counts the tokens of attempts that failed, also against the budget', async () => {
-    const tokens = createTokenBudget(10_000);
+    const budget = createBudget({maxTokens: 10_000});
     const script = [withUsage(errorEvent('overloaded_error', 3), usage(100, 50)), withUsage(say('ok'), usage(110, 20))];
-    const {run} = await runAt(script, [], {tokens});
+    const {run} = await runAt(script, [], {budget});
     // The failed attempt had reported 1 output token before it failed.
     expect(await runAgent(run)).toMatchObject({usage: usage(210, 21), usageByModel: {m: usage(210, 21)}});
-    expect(tokens.left).toBe(10_000 - 231);
+    expect(budget.maxOutputTokens(undefined)).toBe(10_000 - 231);
   });
 
   it('counts the tokens of a model call that timed out, also against the budget', async () => {
-    const tokens = createTokenBudget(10_000);
+    const budget = createBudget({maxTokens: 10_000});
     const {run} = await runAt(
       [withUsage(stall(4), usage(100, 50))],
       [],
-      {tokens},
+      {budget},
       {replyLimits: {idleSeconds: 0.2, thinkingSeconds: 600}},
     );
     expect(await runAgent(run)).toMatchObject({
       ...{outcome: 'timeout', timeout: 'timed out: no byte from the model for 0.2 s', usage: usage(100, 1)},
     });
-    expect(tokens.left).toBe(10_000 - 101);
+    expect(budget.maxOutputTokens(undefined)).toBe(10_000 - 101);
   });
 
   it('says how long the model took', async () => {

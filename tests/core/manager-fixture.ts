@@ -17,6 +17,7 @@ import {SubagentManager} from '../../src/core/subagent-manager.ts';
 import {NO_CHECKPOINTS} from '../../src/core/turn/checkpointed-call.ts';
 import {WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
+import {createBudget} from '../../src/core/turn/limits/budget.ts';
 import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {Verifier} from '../../src/core/verification/verifier.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';
@@ -49,6 +50,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
   const manager = new SubagentManager({
     maxConcurrent: given.maxConcurrent ?? 3,
     mainAgentId: 'main',
+    budget: createBudget(),
     bus,
     inbox,
     store,

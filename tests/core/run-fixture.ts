@@ -15,7 +15,8 @@ import {NO_CHECKPOINTS} from '../../src/core/turn/checkpointed-call.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 import {History} from '../../src/core/turn/history.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
-import {createTokenBudget, systemClock} from '../../src/core/turn/run-limits.ts';
+import {createBudget} from '../../src/core/turn/limits/budget.ts';
+import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {permissionSandbox} from '../support/sandbox.ts';
 
@@ -47,7 +48,7 @@ export function runFixture(model: Model, tools: readonly Tool[] = [], change: Pa
     history,
     inbox: new Inbox(),
     limits: {maxTurns: 20, timeoutSeconds: 0},
-    tokens: createTokenBudget(),
+    budget: createBudget(),
     clock: systemClock,
     signal: abort.signal,
     rawStream: false,

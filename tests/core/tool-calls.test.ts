@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {runAgent} from '../../src/core/agent-loop.ts';
 import type {PermitRequest} from '../../src/core/contract/permission.ts';
-import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
+import {createBudget} from '../../src/core/turn/limits/budget.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
@@ -140,7 +140,7 @@ describe('a question that a tool asks the model', () => {
   it('is sent without tools and history, and its tokens count for the run', async () => {
     const model = new ScriptedModel([calls(call('read', {})), say('the answer'), say('done')]);
     const reader = tool('read', async ({ask}) => textResult(await ask({system: 'Read.', prompt: 'what is it?'})));
-    const {run} = runFixture(model, [reader], {tokens: createTokenBudget(1000)});
+    const {run} = runFixture(model, [reader], {budget: createBudget({maxTokens: 1000})});
     const result = await runAgent(run);
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'the answer'});
     expect(model.requests[1]).toMatchObject({
@@ -152,7 +152,7 @@ describe('a question that a tool asks the model', () => {
     // Three calls of ten tokens in and five out.
     expect(result.usage).toMatchObject({input_tokens: 30, output_tokens: 15});
     expect(result.usageByModel).toMatchObject({scripted: {input_tokens: 30}});
-    expect(run.tokens.left).toBe(1000 - 45);
+    expect(run.budget.maxOutputTokens(undefined)).toBe(1000 - 45);
     expect(result.turns).toBe(2);
   });
 });

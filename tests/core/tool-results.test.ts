@@ -3,8 +3,8 @@ import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
+import {createBudget} from '../../src/core/turn/limits/budget.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
-import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
@@ -199,12 +199,12 @@ describe('a question that a tool asks the model', () => {
   it('has the rest of the token budget as its output limit, and its tokens count', async () => {
     const asks = tool('asks', async ({ask}) => textResult(await ask({system: 's', prompt: 'p'})));
     const model = new ScriptedModel([calls(call('asks', {})), say('an answer'), say('ok')]);
-    const tokens = createTokenBudget(1_000);
-    const {run} = runFixture(model, [asks], {tokens});
+    const budget = createBudget({maxTokens: 1_000});
+    const {run} = runFixture(model, [asks], {budget});
     const result = await runAgent(run);
     // The scripted model uses 15 tokens a call.
     expect(model.requests.map(({maxOutputTokens}) => maxOutputTokens)).toEqual([1_000, 985, 970]);
-    expect(tokens.left).toBe(955);
+    expect(budget.maxOutputTokens(undefined)).toBe(955);
     expect(result.usage).toMatchObject({input_tokens: 30, output_tokens: 15});
     expect(result.tools).toMatchObject([{tool: 'asks', used: [{model: 'scripted', usage: {input_tokens: 10}}]}]);
     expect(resultsIn(run.history.messages[2])[0]?.content).toBe('an answer');

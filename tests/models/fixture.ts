@@ -5,6 +5,7 @@ import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
 import {ContextSize} from '../../src/models/context-size.ts';
+import {PriceList} from '../../src/models/prices.ts';
 import type {ModelServer, Protocol, ServerWords} from '../../src/models/protocol.ts';
 import {ServerModel, type ModelSettings as ServerModelSettings} from '../../src/models/server-model.ts';
 import {type MessagesServer, type Script, startMessagesServer} from '../support/messages-server.ts';
@@ -27,6 +28,7 @@ const SETTINGS: ModelSettings = {
   replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
   retry: {maxWaitSeconds: 10},
   clock: systemClock,
+  prices: new PriceList({}),
 };
 
 const redactor = new Redactor([{name: 'SOME_KEY', value: 'sk-1234567890'}]);

@@ -1,6 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {systemClock} from '../../src/core/turn/run-limits.ts';
+import {PriceList} from '../../src/models/prices.ts';
 import {ModelResolver} from '../../src/models/resolve.ts';
 import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
 import {getKey} from '../support/request-facts.ts';
@@ -16,6 +17,7 @@ function resolver(env: Readonly<Record<string, string>> = {}, offline = false): 
     replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
     clock: systemClock,
     maxOutputTokens: 100,
+    prices: new PriceList({}),
     contextWindows: {},
     redactor: new Redactor([]),
   });

@@ -20,7 +20,6 @@ import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
 import {resolveLinks} from '../../src/core/permissions/files/paths.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
-import {createTokenBudget} from '../../src/core/turn/run-limits.ts';
 
 export interface Fixture {
   readonly root: string;
@@ -59,7 +58,6 @@ export function fixture(given: Partial<Workspace> = {}): Fixture {
     workspace,
     files,
     output: {open: (callId) => outputFile(join(base, `${callId}.txt`))},
-    tokens: createTokenBudget(),
     emit: (event) => void events.push(event),
     ask: async () => '',
     places: [],

@@ -9,6 +9,7 @@ import {describeSent, formatDuration, formatRunTitle} from '../../core/runs/prog
 import {hasEnded} from '../../core/runs/run-record.ts';
 import {formatRunTable, formatState} from '../../core/runs/run-table.ts';
 import {getText} from '../../core/util/messages.ts';
+import {formatCost} from '../../core/util/money.ts';
 import {toShortLine} from '../../core/util/text.ts';
 import {formatFiles, formatGaps, formatRestored} from '../changes.ts';
 
@@ -116,6 +117,7 @@ function formatRun({record, archiveAt}: RunDetails): string {
     ['session', `${record.sessionId} (${getSessionKey(agent, runId)})`],
     ['transcript', record.transcript],
     ['model', model || '-'],
+    ['cost', formatRunCost(record)],
     ['where', record.background ? 'background' : 'foreground'],
     ['runtime', formatDuration(getRuntime(record))],
     ['created', formatTime(createdAt)],
@@ -127,6 +129,12 @@ function formatRun({record, archiveAt}: RunDetails): string {
     ['receipt', receipt?.replace(/^Receipt: /, '') ?? '-'],
   ];
   return facts.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`).join('\n');
+}
+
+/** In all, and by model where several answered. */
+function formatRunCost({usage, usageByModel}: RunRecord): string {
+  const parts = Object.entries(usageByModel).map(([model, used]) => `${model} ${formatCost(used)}`);
+  return parts.length > 1 ? `${formatCost(usage)} (${parts.join(', ')})` : formatCost(usage);
 }
 
 /** Without the time in the queue; of a run at work, up to now. Milliseconds. */

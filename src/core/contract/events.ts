@@ -99,6 +99,8 @@ export type AgentEventBody =
   | {readonly type: 'session'; readonly info: SessionInfo}
   /** How full the model's context window is after a reply. `limit`: what a request may have, where it is known. Tokens. */
   | {readonly type: 'context'; readonly tokens: number; readonly limit?: number}
+  /** What the session has cost since it was started or resumed. */
+  | {readonly type: 'cost'; readonly usage: Usage}
   /** A summary took the place of the older part of the conversation. Tokens of the next request. */
   | {
       readonly type: 'compacted';

@@ -20,6 +20,20 @@ export interface Usage {
   readonly output_tokens: number;
   readonly cache_read_input_tokens: number;
   readonly cache_creation_input_tokens: number;
+  /** Those of `cache_creation_input_tokens` that are kept for an hour: they cost more. Absent: none, or not told. */
+  readonly cache_creation_1h_input_tokens?: number;
+  /** What it cost in US dollars, by the prices of that time. Absent: no price was known. */
+  readonly cost_usd?: number;
+  /** Of a sum: some of its tokens have no known price, so `cost_usd` is too low. */
+  readonly cost_unknown?: true;
+}
+
+/** Tokens that an agent used at a model. */
+export interface UsageEntry {
+  /** The name of the agent; `mini-cc` for the model calls of commands. */
+  readonly agent: string;
+  readonly model: string;
+  readonly usage: Usage;
 }
 
 /** How much a model thinks before it answers. */
@@ -106,6 +120,8 @@ export interface Model {
   readonly thinking?: Thinking | undefined;
   /** The most tokens that a reply may have. */
   readonly maxOutputTokens: number;
+  /** US dollars for a million tokens out. Absent: what its replies cost is not known. */
+  readonly outputPrice?: number | undefined;
   /**
    * Tokens that a request and its reply may have together. Never rejects.
    * @param mayAsk the model's server may be asked, once. @returns undefined when only the server could say it

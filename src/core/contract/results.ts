@@ -98,11 +98,13 @@ export interface NamedLimits {
   readonly timeoutSeconds?: number | undefined;
   /** Tokens in and out, cache included. */
   readonly maxTokens?: number | undefined;
+  /** Cost in US dollars. */
+  readonly maxBudgetUsd?: number | undefined;
   /** Binds the run to a smaller context window. Tokens. */
   readonly contextTokens?: number | undefined;
 }
 
-export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens'>;
+export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens' | 'maxBudgetUsd'>;
 
 /** A monotonic clock in milliseconds, with timers. Tests pass their own. */
 export interface Clock {

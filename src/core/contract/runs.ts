@@ -56,13 +56,15 @@ export interface RunRecord extends RunHeader {
   /** Tool calls that ended. */
   readonly tools: number;
   readonly usage: Usage;
+  /** The same by the model that answered. Of all rounds. */
+  readonly usageByModel: Readonly<Record<string, Usage>>;
   /** 1, plus one for each message that made it continue after its end. */
   readonly round: number;
   /** Of an ended background run: whether its announcement is in the main agent's history. `skipped`: it had none. */
   readonly announcement?: 'waiting' | 'delivered' | 'skipped';
   /** It was read from disk and has not worked in this process. */
   readonly restored: boolean;
-  readonly result?: Pick<RunResult, 'usageByModel' | 'durationMs' | 'modelMs' | 'turns' | 'warnings'>;
+  readonly result?: Pick<RunResult, 'durationMs' | 'modelMs' | 'turns' | 'warnings'>;
 }
 
 export type EndEntry = Extract<TranscriptEntry, {type: 'end'}>;
@@ -76,6 +78,7 @@ export interface StoredRun extends RunHeader {
   readonly round: number;
   readonly tools: number;
   readonly usage: Usage;
+  readonly usageByModel: Readonly<Record<string, Usage>>;
   /** Its last text. */
   readonly text: string;
   /** Absent when the run was cut off. */

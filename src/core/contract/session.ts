@@ -7,7 +7,7 @@
  */
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
-import type {PromptContent} from './model.ts';
+import type {PromptContent, UsageEntry} from './model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';
@@ -29,6 +29,8 @@ export interface Requests {
   set_sandbox(request: {readonly mode: SandboxMode}): Promise<SandboxState>;
   /** The agents that may be dispatched, as their files are now. */
   agents(): readonly {readonly name: string; readonly description: string}[];
+  /** What the session has used, by agent and model, and what its budget has left. */
+  usage(): SessionUsage;
   /** Calls that were refused so far, where no person can be asked. */
   denials(): readonly Denial[];
 
@@ -147,6 +149,17 @@ export interface ContextUse {
 export interface ContextPart {
   readonly name: string;
   readonly tokens: number;
+}
+
+export interface SessionUsage {
+  /** Also of what the session used before it was resumed. */
+  readonly entries: readonly UsageEntry[];
+  /** Since it was started or resumed. */
+  readonly current: readonly UsageEntry[];
+  /** The date of the built-in list of prices. */
+  readonly pricesAsOf: string;
+  /** US dollars. Absent without a limit. */
+  readonly budget?: {readonly limitUsd: number; readonly spentUsd: number; readonly setAsideUsd: number};
 }
 
 export interface CommandOutput {

@@ -1,7 +1,7 @@
 /** What a tool is. `tool-calls.ts` checks input and permission, cuts output and handles errors for all tools. */
 import type {ZodType} from 'zod';
 import type {Emit} from './events.ts';
-import type {Usage} from './model.ts';
+import type {Usage, UsageEntry} from './model.ts';
 import type {Access, Attempt, Workspace} from './permission.ts';
 import type {OutputStore, ToolResult} from './results.ts';
 
@@ -16,8 +16,6 @@ export interface ToolContext {
   readonly workspace: Workspace;
   readonly files: FileLedger;
   readonly output: OutputStore;
-  /** What the agent may still use. The share of a subagent is taken from it. */
-  readonly tokens: TokenBudget;
   readonly emit: Emit;
   /**
    * Asks the agent's model a question outside of the conversation. The tokens count for the agent.
@@ -92,25 +90,45 @@ export interface FileLedger {
   assertFresh(path: string, now: SeenContent): void;
 }
 
-/** How many tokens a run may still use, in and out, including the cache. */
-export interface TokenBudget {
-  /** Tokens; infinite without a limit. */
-  readonly limit: number;
-  readonly left: number;
-  readonly isUsedUp: boolean;
-  /** So little is left that the run must report now. */
-  readonly isReportDue: boolean;
-  spend(usage: Usage): void;
-  /**
-   * Reserves a part of what is left for a child run, so that all runs together stay within the limit.
-   * @param wanted the child's own limit in tokens. Default: half of what is left.
-   */
-  setAside(wanted?: number): BudgetShare;
+/** What a run may use in all; absent: no limit. */
+export interface BudgetLimits {
+  /** Tokens in and out, including the cache. */
+  readonly maxTokens?: number | undefined;
+  /** US dollars. */
+  readonly maxBudgetUsd?: number | undefined;
+}
+
+/** What a run has used, and what it may still use. */
+export interface Budget {
+  /** The limit that is used up, as a run that it ends names it, e.g. `4000 tokens`. Undefined while something is left. */
+  readonly usedUp: string | undefined;
+  /** The limit of which so little is left that the run must report now. */
+  readonly reportDue: string | undefined;
+  /** Its own use, without that of the runs that it dispatched. */
+  readonly usage: Usage;
+  readonly usageByModel: Readonly<Record<string, Usage>>;
+  /** The limit in US dollars, of its own or of the session. */
+  readonly limitUsd: number | undefined;
+  /** US dollars, with those of the runs that it dispatched. */
+  readonly spentUsd: number;
+  /** US dollars that runs at work may still use of their own limits. */
+  readonly setAsideUsd: number;
+  /** The most tokens that a reply may have now. @param outputPrice US dollars for a million tokens out */
+  maxOutputTokens(outputPrice: number | undefined): number;
+  spend(usage: Usage, model: string): void;
+  /** The same for another: a command. */
+  spendFor(agent: string, usage: Usage, model: string): void;
+  /** Its own use, and that of the runs that it dispatched, ended ones too. */
+  entries(): readonly UsageEntry[];
+  /** The budget of a run that it dispatches, whose own limit of money is set aside until it ends. */
+  setAside(agent: string, limits: BudgetLimits): BudgetShare;
+  /** Calls the listener when others have used up what this run needs. @returns the way to stop listening */
+  onUsedUp(listener: () => void): () => void;
 }
 
 /** The budget of a child run, as long as it runs. */
 export interface BudgetShare {
-  readonly budget: TokenBudget;
+  readonly budget: Budget;
   /** Returns to the parent what the child did not use. */
   release(): void;
 }

@@ -115,6 +115,15 @@ export type TranscriptEntry =
    * `start` takes its place. The whole message, when it comes, replaces all of it.
    */
   | {readonly type: 'partial'; readonly at: string; readonly text: string; readonly start?: true}
+  /** What was used beside the replies: by a summary, by an attempt that failed, by a tool or a command that asked a model. */
+  | {
+      readonly type: 'usage';
+      readonly at: string;
+      readonly model: string;
+      readonly usage: Usage;
+      /** For whom, where it is not the agent of this transcript. */
+      readonly agent?: string;
+    }
   /** A run was sent to the background while it was at work. */
   | {readonly type: 'background'; readonly at: string}
   /** An ended run continues in the background; `round` counts from 1. */
@@ -154,6 +163,7 @@ export interface RunEnd {
   readonly tools?: number;
   /** In all rounds. */
   readonly usage?: Usage;
+  readonly usageByModel?: Readonly<Record<string, Usage>>;
   readonly background?: boolean;
   readonly round?: number;
 }

@@ -8,8 +8,8 @@ import {resolveLinks} from '../permissions/files/paths.ts';
 import type {SpawnRequest} from '../runs/dispatch.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 import {formatReason} from '../turn/run-ending.ts';
-import {countTokens} from '../turn/run-limits.ts';
 import {getErrorMessage} from '../util/errors.ts';
+import {countTokens} from '../util/messages.ts';
 import {createOutsideScope, formatOutsidePrompt, parseOutside} from './outside.ts';
 import {describePart, type FanOutPlan, formatPartPrompt, getPartLimits} from './plan.ts';
 

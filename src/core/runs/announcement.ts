@@ -6,6 +6,7 @@ import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
+import {formatCost} from '../util/money.ts';
 import {formatDuration} from './progress-line.ts';
 import {countInputTokens, cutAtParagraph, tokens} from './receipt.ts';
 
@@ -58,7 +59,7 @@ export function formatAnnouncement(run: EndedRun): string {
   const stats = [
     `runtime ${formatDuration(run.durationMs)}`,
     `tokens ${tokens(into + out)} (in ${tokens(into)} / out ${tokens(out)})`,
-    'est n/a',
+    `est ${formatCost(run.usage)}`,
     `sessionKey ${getSessionKey(run.agent, run.runId)}`,
     `sessionId ${run.sessionId}`,
     `transcript ${run.transcript}`,

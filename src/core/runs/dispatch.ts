@@ -6,7 +6,7 @@ import type {WriteScope} from '../contract/fan-out.ts';
 import type {Model} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
-import type {TokenBudget, Tool} from '../contract/tool.ts';
+import type {Budget, Tool} from '../contract/tool.ts';
 import type {Isolation} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import type {Inbox} from '../turn/inbox.ts';
@@ -51,6 +51,8 @@ export interface ManagerDeps {
   /** Runs at work at the same time. A function is called at the first dispatch, and never rejects. */
   readonly maxConcurrent: number | (() => Promise<number>);
   readonly mainAgentId: string;
+  /** Of the session: what its runs may use comes out of it. */
+  readonly budget: Budget;
   readonly runs: SubagentDeps;
   readonly store: RunStore;
   readonly bus: Emitters;
@@ -79,8 +81,6 @@ export interface SpawnRequest extends SubagentTask {
   readonly callId?: string;
   /** Ends a foreground run with its parent's turn. */
   readonly signal: AbortSignal;
-  /** What its parent may still use; the run's share comes out of it. */
-  readonly tokens?: TokenBudget;
 }
 
 /** The answer to a dispatch in the background. */
@@ -90,9 +90,9 @@ export function formatAccepted(agent: string, runId: string): string {
 
 /** Two dispatches of a session with the same key are the same task. */
 export function getTaskKey(request: SpawnRequest, session: string): string {
-  const {agent, prompt, model, maxTurns, timeoutSeconds, maxTokens} = request;
+  const {agent, prompt, model, maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd} = request;
   // Only the limits that the call names: the profile's limit for background runs does not make it another task.
-  const limits = {maxTurns, timeoutSeconds, maxTokens};
+  const limits = {maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd};
   return hashTask({
     agent,
     prompt,

@@ -4,6 +4,7 @@ import type {Usage} from '../contract/model.ts';
 import type {Outcome, RunResult, ToolFacts} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
+import {formatCost} from '../util/money.ts';
 import {formatFileName} from '../util/paths.ts';
 import {findCitations} from './citations.ts';
 import {formatDuration} from './progress-line.ts';
@@ -32,7 +33,7 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
     formatCitations(result.text, elsewhere?.citedIn ?? root),
     formatDuration(result.durationMs),
     `tokens in ${tokens(countInputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
-    'est n/a',
+    `est ${formatCost(result.usage)}`,
   ];
   const uncounted = facts.find((fact) => fact.uncounted !== undefined)?.uncounted;
   if (uncounted !== undefined) parts.push(`what commands changed is not counted (${uncounted})`);

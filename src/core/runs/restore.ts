@@ -38,9 +38,19 @@ export function restoreRuns(store: RunStore, announced: ReadonlySet<string>, res
 
 /** Writes the end of a run that a crash cut off into its transcript. */
 function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
-  const {runId, text, tools, usage, background, round, createdAt, lastAt} = stored;
+  const {runId, text, tools, usage, usageByModel, background, round, createdAt, lastAt} = stored;
   const durationMs = Math.max(0, lastAt - createdAt);
-  const end: RunEnd = {outcome: 'unknown', reason: CUT_OFF, text, tools, usage, background, round, durationMs};
+  const end: RunEnd = {
+    outcome: 'unknown',
+    reason: CUT_OFF,
+    text,
+    tools,
+    usage,
+    usageByModel,
+    background,
+    round,
+    durationMs,
+  };
   if (stored.archived) return end;
   const {journal, park} = store.reopen(runId);
   new History(journal).recordEnd(end);
@@ -62,6 +72,6 @@ function toRecord(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord 
     // A run that was cut off counts as ended now, so that it is not archived before it can continue.
     endedAt: stored.end ? stored.lastAt : Date.now(),
     restored: true,
-    result: {usageByModel: {}, durationMs, modelMs: 0, turns: 0},
+    result: {durationMs, modelMs: 0, turns: 0},
   };
 }

@@ -21,12 +21,12 @@ export interface OpenedRun {
 export function openNewRun(store: RunStore, registry: RunRegistry, request: SpawnRequest): OpenedRun {
   const {agent, description, model, callId, label, prompt, background = false, cleanup = 'keep'} = request;
   const {runId = randomUUID()} = request;
-  const {maxTurns, timeoutSeconds, maxTokens, contextTokens} = request;
+  const {maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd, contextTokens} = request;
   const header: RunHeader = {
     ...{runId, agent: agent.name, description, model: model.name, background, cleanup},
     ...(label ? {label} : {}),
     ...(callId ? {callId} : {}),
-    limits: {maxTurns, timeoutSeconds, maxTokens, contextTokens},
+    limits: {maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd, contextTokens},
     ...(request.onlyTools ? {onlyTools: request.onlyTools} : {}),
     ...(request.scope ? {scope: request.scope} : {}),
     ...(request.isolation ? {isolation: request.isolation} : {}),
@@ -44,7 +44,16 @@ export function openRun(store: RunStore, registry: RunRegistry, header: RunHeade
     ...header,
     sessionId: store.sessionId,
     transcript: open.transcript,
-    ...{state: 'created', createdAt: at, lastAt: at, tools: 0, usage: NO_USAGE, round: 1, restored: false},
+    ...{
+      state: 'created',
+      createdAt: at,
+      lastAt: at,
+      tools: 0,
+      usage: NO_USAGE,
+      usageByModel: {},
+      round: 1,
+      restored: false,
+    },
   });
   return {runId: header.runId, transcript: open, history};
 }

@@ -2,6 +2,7 @@
 
 import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
+import {formatCost} from '../util/money.ts';
 import {showControls} from '../util/text.ts';
 import {formatDuration} from './progress-line.ts';
 import {countInputTokens, tokens} from './receipt.ts';
@@ -25,7 +26,9 @@ export function formatRunTable(records: readonly RunRecord[], now: number, last:
         shown(record.label ?? record.description, last === 'ids' ? MAX_CHARS : MAX_LISTED_CHARS),
       ],
       ...[formatToolCount(record.tools), `${tokens(countRunTokens(record))} tokens`],
-      ...(last === 'ids' ? [record.runId] : ['cost n/a', formatIdleTime(record, now), record.lastTool ?? '-']),
+      ...(last === 'ids'
+        ? [record.runId]
+        : [`cost ${formatCost(record.usage)}`, formatIdleTime(record, now), record.lastTool ?? '-']),
     ]);
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>

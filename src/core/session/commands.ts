@@ -52,7 +52,7 @@ export class CommandRunner {
   }
 
   #createContext(args: string): CommandContext {
-    const {interactive, questions, redactor, state} = this.#parts;
+    const {interactive, questions, redactor, state, run} = this.#parts;
     return {
       args,
       info: this.#session.info,
@@ -66,7 +66,12 @@ export class CommandRunner {
       },
       // A command may save the answer: keys that the model repeats must not come into a file that way.
       complete: async (prompt, schema) =>
-        redactor.text(await askModelForJson(state.model, prompt, schema, this.#abort.signal)),
+        redactor.text(
+          await askModelForJson(state.model, prompt, schema, this.#abort.signal, (usage, model) => {
+            run.budget.spendFor('mini-cc', usage, model);
+            state.conversation.history.recordUsage(usage, model, 'mini-cc');
+          }),
+        ),
     };
   }
 }

@@ -3,7 +3,7 @@ import type {Message} from '../contract/model.ts';
 import type {ContextPart, ContextUse, Requests} from '../contract/session.ts';
 import {compact} from '../turn/compaction.ts';
 import {getResults, getWindowSize} from '../turn/context-window.ts';
-import {ToolSpecs} from '../turn/model-request.ts';
+import {type OnUsage, ToolSpecs} from '../turn/model-request.ts';
 import type {SessionParts} from './parts.ts';
 import {createMainRun, type Turns} from './turns.ts';
 
@@ -14,8 +14,11 @@ export function contextRequests(parts: SessionParts, turns: Turns): Pick<Request
         const run = createMainRun(parts, signal);
         const size = (await getWindowSize(run.model, run.limits.contextTokens))!;
         const tools = new ToolSpecs().create(run.tools);
-        // No turn counts these tokens: they are in no result.
-        return compact(run, tools, {trigger: 'manual', size, focus, onUsage: () => undefined});
+        const onUsage: OnUsage = (usage, model) => {
+          run.budget.spend(usage, model);
+          run.history.recordUsage(usage, model);
+        };
+        return compact(run, tools, {trigger: 'manual', size, focus, onUsage});
       }),
     context: () => getContextUse(parts),
   };

@@ -4,7 +4,7 @@ import type {AgentRun} from '../agent-loop.ts';
 import type {FanOutReport} from '../contract/fan-out.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {ApprovedFanOut, FanOuts} from '../fan-out/fan-outs.ts';
-import {NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
+import {formatTimeout, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
 import {Deadline} from '../turn/run-limits.ts';
 import {NO_USAGE} from '../util/messages.ts';
 
@@ -17,7 +17,7 @@ export async function runFanOutTurn(fanOuts: FanOuts, approved: ApprovedFanOut, 
   const timeout = new AbortController();
   const {timeoutSeconds} = run.limits;
   const deadline = new Deadline(run.clock, timeoutSeconds * 1000, () =>
-    timeout.abort(new RunAborted('timeout', timeoutSeconds)),
+    timeout.abort(new RunAborted('timeout', formatTimeout(timeoutSeconds))),
   );
   const signal = AbortSignal.any([run.signal, timeout.signal]);
   try {

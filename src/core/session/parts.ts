@@ -2,7 +2,7 @@
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
 import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
-import type {Model} from '../contract/model.ts';
+import type {Model, UsageEntry} from '../contract/model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
 import type {
@@ -46,12 +46,14 @@ export interface SessionParts {
    */
   readonly interactive: boolean;
   readonly limits: Partial<Limits>;
+  /** The date of the built-in list of prices. */
+  readonly pricesAsOf: string;
   /** Of the main agent; the manager puts the ends of background runs there. */
   readonly inbox: Inbox;
   /** Ends of background runs that an earlier process could not announce. */
   readonly pending: readonly PendingAnnouncement[];
   /** The main agent's run, without what changes from turn to turn. */
-  readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output' | 'tokens'>;
+  readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output'>;
   /** The tool bash, also where the main agent does not have it: for commands that the user types. */
   readonly shell: Tool;
   /** See the request `find_files`. */
@@ -94,6 +96,8 @@ export interface Conversation {
   readonly restored: readonly RestoredMessage[];
   /** How many messages came before these, which no front end shows. */
   readonly earlierMessages?: number;
+  /** What the transcript says was used before it was opened, without the runs. */
+  readonly usedBefore: readonly UsageEntry[];
   /** Ids of the announcements in its history, also in what counts no more. */
   readonly announced: ReadonlySet<string>;
   /** To which it can go back, newest first. */

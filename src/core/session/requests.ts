@@ -2,10 +2,11 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit, SessionInfo} from '../contract/events.ts';
-import type {Requests} from '../contract/session.ts';
+import type {Requests, SessionUsage} from '../contract/session.ts';
 import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
+import {sumEntries} from '../util/messages.ts';
 import {toToolName} from '../util/names.ts';
 import {contextRequests} from './context-requests.ts';
 import {type ConversationRequest, conversationRequests} from './conversation-requests.ts';
@@ -44,6 +45,7 @@ type SettingRequest =
   | 'set_sandbox'
   | 'agents'
   | 'denials'
+  | 'usage'
   | 'redact';
 
 function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Requests, SettingRequest> {
@@ -67,8 +69,24 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     set_sandbox: ({mode}) => parts.sandbox.set(mode),
     agents: () => parts.agents.list().map(({name, description}) => ({name, description})),
     denials: () => parts.denials,
+    usage: () => getSessionUsage(parts),
     // As every answer, it is redacted on its way out.
     redact: ({text}) => text,
+  };
+}
+
+function getSessionUsage({run: {budget}, state, manager, pricesAsOf}: SessionParts): SessionUsage {
+  const {limitUsd, spentUsd, setAsideUsd} = budget;
+  const current = budget.entries();
+  const restored = manager.list().filter((run) => run.restored);
+  const earlier = restored.flatMap(({agent, usageByModel}) =>
+    Object.entries(usageByModel).map(([model, usage]) => ({agent, model, usage})),
+  );
+  return {
+    entries: sumEntries([...state.conversation.usedBefore, ...earlier, ...current]),
+    current: sumEntries(current),
+    pricesAsOf,
+    ...(limitUsd !== undefined && {budget: {limitUsd, spentUsd, setAsideUsd}}),
   };
 }
 

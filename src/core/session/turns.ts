@@ -11,7 +11,7 @@ import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {createInternalError, formatReason, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
-import {createTokenBudget, MAIN_LIMITS} from '../turn/run-limits.ts';
+import {MAIN_LIMITS} from '../turn/run-limits.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
@@ -220,13 +220,12 @@ export class Turns {
 
   #createRun(signal: AbortSignal): AgentRun {
     const run = createMainRun(this.#parts, signal);
-    return this.#unattended ? {...run, limits: this.#unattended.limitsLeft} : run;
+    return this.#unattended ? {...run, limits: {...run.limits, ...this.#unattended.limitsLeft}} : run;
   }
 }
 
 /** The main agent's run, as the next turn has it. */
 export function createMainRun({run, state, inbox, limits}: SessionParts, signal: AbortSignal): AgentRun {
   const {history, output} = state.conversation;
-  const tokens = createTokenBudget();
-  return {...run, model: state.model, history, output, inbox, limits: {...MAIN_LIMITS, ...limits}, tokens, signal};
+  return {...run, model: state.model, history, output, inbox, limits: {...MAIN_LIMITS, ...limits}, signal};
 }

@@ -66,7 +66,7 @@ export class UnattendedSession {
     const leftMs = timeoutSeconds * 1000 - (systemClock.now() - this.#startedAt);
     const end = () => {
       this.#timedOut = true;
-      abortTurn(new RunAborted('timeout', timeoutSeconds));
+      abortTurn(new RunAborted('timeout', formatTimeout(timeoutSeconds)));
       void this.manager.stopAll();
     };
     return systemClock.setTimer(end, Math.max(0, leftMs));

@@ -52,9 +52,9 @@ export class UserCommands {
 
   async #runShell(command: string, callId: string): Promise<ToolResult> {
     const {signal} = this.#abort;
-    const {agentId, files, output, tokens} = createMainRun(this.#parts, signal);
+    const {agentId, files, output} = createMainRun(this.#parts, signal);
     const context: ToolContext = {
-      ...{agentId, callId, signal, files, output, tokens, emit: this.#emit, places: []},
+      ...{agentId, callId, signal, files, output, emit: this.#emit, places: []},
       ...{workspace: this.#workspace, attempt: AS_USER, outlivesTurn: true},
       ask: () => Promise.reject(new MiniCcError('UNSUPPORTED', 'The shell asks no model.')),
     };

@@ -4,7 +4,7 @@
  * runtime knows takes its place. The replaced lines stay in the transcript.
  */
 import type {Emit} from '../contract/events.ts';
-import type {Message, Model, ToolSpec, Usage} from '../contract/model.ts';
+import type {Message, Model, ToolSpec} from '../contract/model.ts';
 import type {Replacement, RestoredMessage} from '../contract/transcript.ts';
 import {getErrorMessage, ModelError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
@@ -18,7 +18,7 @@ import {
 } from './compaction-summary.ts';
 import {type ContextWindow, getResults, getWindowSize, type WindowSize} from './context-window.ts';
 import type {History} from './history.ts';
-import {askModel} from './model-request.ts';
+import {askModel, type OnUsage} from './model-request.ts';
 
 /** What of an agent's run concerns its window. */
 export interface WindowRun {
@@ -45,9 +45,6 @@ const CUT_LAST_STEP = 0.4;
 const SUMMARY_OVERHEAD = 600;
 /** The share of the window that a summary may have. */
 const SUMMARY_SHARE = 0.2;
-
-/** What a step cost, to be counted by the caller. */
-type OnUsage = (usage: Usage, model: string) => void;
 
 /**
  * To be called before each request. Does nothing while there is room.
@@ -208,8 +205,7 @@ async function summarise(
     const maxBytes = window.toBytes(limit - SUMMARY_OVERHEAD);
     const prompt = createSummaryPrompt(older, focus, maxBytes);
     const maxOutputTokens = Math.min(reserve, Math.floor(size.limit * SUMMARY_SHARE));
-    const reply = await askModel(summaryModel, {system: SUMMARY_SYSTEM, prompt, maxOutputTokens}, signal);
-    onUsage(reply.usage, reply.model);
+    const reply = await askModel(summaryModel, {system: SUMMARY_SYSTEM, prompt, maxOutputTokens}, signal, onUsage);
     const text = getText(reply.content).trim();
     return text === '' ? {text: createDigest(older), failure: 'the model gave no text'} : {text};
   } catch (error) {

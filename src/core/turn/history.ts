@@ -8,7 +8,7 @@
  */
 
 import {randomUUID} from 'node:crypto';
-import type {AssistantBlock, Message, PromptContent} from '../contract/model.ts';
+import type {AssistantBlock, Message, PromptContent, Usage} from '../contract/model.ts';
 import type {
   Announcement,
   CallsShown,
@@ -225,6 +225,11 @@ export class History {
   /** Writes how the run ended. The messages do not change. */
   recordEnd(end: RunEnd): void {
     this.journal.append({type: 'end', at: now(), ...end});
+  }
+
+  /** Writes what model calls beside the replies used. @param agent for whom, where it is not the agent of this history */
+  recordUsage(usage: Usage, model: string, agent?: string): void {
+    this.journal.append({type: 'usage', at: now(), model, usage, ...(agent !== undefined && {agent})});
   }
 
   /** Writes that the run continues in the background from here. */

@@ -2,9 +2,9 @@
 
 import {type ZodType, z} from 'zod';
 import type {AgentEventBody} from '../contract/events.ts';
-import type {Model, ModelProgress, ModelReply, ModelRequest, ToolSpec} from '../contract/model.ts';
+import type {Model, ModelProgress, ModelReply, ModelRequest, ToolSpec, Usage} from '../contract/model.ts';
 import type {Tool} from '../contract/tool.ts';
-import {getText} from '../util/messages.ts';
+import {countTokens, getText} from '../util/messages.ts';
 
 interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' | 'answerSchema'> {
   readonly prompt: string;
@@ -12,17 +12,36 @@ interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' 
 
 const JSON_SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
 
+/** What a model call used; called once for each of its attempts that used something. */
+export type OnUsage = (usage: Usage, model: string) => void;
+
 /**
  * Asks one question, without tools and without a history.
  * @throws ModelError when the call failed; the signal's reason when aborted.
  */
-export function askModel(
+export async function askModel(
   model: Model,
   {system, prompt, ...limits}: ModelQuestion,
   signal: AbortSignal,
+  onUsage: OnUsage,
 ): Promise<ModelReply> {
   const messages = [{role: 'user' as const, content: prompt}];
-  return model.reply({...limits, system, tools: [], messages, mayCallTools: false, signal}, () => undefined);
+  let attempt: {readonly usage: Usage; readonly model: string} | undefined;
+  const countAttempt = () => {
+    if (attempt && countTokens(attempt.usage) > 0) onUsage(attempt.usage, attempt.model);
+    attempt = undefined;
+  };
+  try {
+    const request = {...limits, system, tools: [], messages, mayCallTools: false, signal};
+    const reply = await model.reply(request, (progress) => {
+      if (progress.type === 'usage') attempt = progress;
+      else if (progress.type === 'retry') countAttempt();
+    });
+    attempt = reply;
+    return reply;
+  } finally {
+    countAttempt();
+  }
 }
 
 /**
@@ -34,8 +53,9 @@ export async function askModelForJson(
   prompt: string,
   answerSchema: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
+  onUsage: OnUsage,
 ): Promise<string> {
-  const reply = await askModel(model, {system: JSON_SYSTEM, prompt, answerSchema}, signal);
+  const reply = await askModel(model, {system: JSON_SYSTEM, prompt, answerSchema}, signal, onUsage);
   return getText(reply.content);
 }
 

@@ -9,13 +9,13 @@ export class RunAborted extends Error {
   constructor(
     /**
      * `user`: a person interrupted the turn. `stop`: a person or the main agent stopped the run. `close`: the session
-     * ends. `timeout`: the wall time is used up.
+     * ends. `timeout`: the wall time is used up. `budget`: other runs have used up what there was for all.
      */
-    readonly reason: 'user' | 'stop' | 'close' | 'timeout',
-    /** Of a `timeout`: the limit in seconds. */
-    seconds = 0,
+    readonly reason: 'user' | 'stop' | 'close' | 'timeout' | 'budget',
+    /** Of a `timeout` and of a `budget`: the limit in words. */
+    limit = '',
   ) {
-    super(reason === 'timeout' ? formatTimeout(seconds) : reason === 'user' ? 'interrupted by the user' : 'stopped');
+    super(limit || (reason === 'user' ? 'interrupted by the user' : 'stopped'));
     this.name = 'RunAborted';
   }
 }

@@ -1,14 +1,10 @@
-/** The limits of a run while it is at work: wall time and tokens. Turns are counted by the agent loop itself. */
+/** The limits of a run while it is at work: the wall time. Turns are counted by the agent loop itself, tokens and money by `budget.ts`. */
 
-import type {Usage} from '../contract/model.ts';
 import type {Clock, Limits} from '../contract/results.ts';
-import type {BudgetShare, TokenBudget} from '../contract/tool.ts';
+import {REPORT_AT} from './limits/budget.ts';
 
 /** The limits of the main agent. Those of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: Number.POSITIVE_INFINITY, timeoutSeconds: 0};
-
-/** Share of a limit at which a run is asked to report. */
-const REPORT_AT = 0.9;
 
 /** The longest time of a Node timer, in milliseconds: about 24 days. A timer with a longer time fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -80,54 +76,4 @@ export class Deadline {
     this.#cancel?.();
     this.#cancel = undefined;
   }
-}
-
-class RunTokenBudget implements TokenBudget {
-  #spent = 0;
-  #setAside = 0;
-
-  constructor(readonly limit: number = Number.POSITIVE_INFINITY) {}
-
-  get left(): number {
-    return Math.max(0, this.limit - this.#spent - this.#setAside);
-  }
-
-  get isUsedUp(): boolean {
-    return this.left <= 0;
-  }
-
-  get isReportDue(): boolean {
-    return this.#spent + this.#setAside >= REPORT_AT * this.limit;
-  }
-
-  spend(usage: Usage): void {
-    this.#spent += countTokens(usage);
-  }
-
-  setAside(wanted?: number): BudgetShare {
-    if (this.limit === Number.POSITIVE_INFINITY) return {budget: new RunTokenBudget(wanted), release: () => undefined};
-    const share = Math.min(this.left, wanted ?? Math.floor(this.left / 2));
-    const budget = new RunTokenBudget(share);
-    this.#setAside += share;
-    let isReleased = false;
-    return {
-      budget,
-      release: () => {
-        if (isReleased) return;
-        isReleased = true;
-        this.#setAside -= share;
-        this.#spent += budget.#spent;
-      },
-    };
-  }
-}
-
-/** All tokens of a model call: in and out, read from the cache and written to it. */
-export function countTokens(usage: Usage): number {
-  return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
-}
-
-/** @param limit tokens; infinite without a limit. */
-export function createTokenBudget(limit?: number): TokenBudget {
-  return new RunTokenBudget(limit);
 }

@@ -2,7 +2,7 @@
 
 import type {ModelReply, Usage} from '../contract/model.ts';
 import type {Clock, RunResult, RunTotals, ToolRecord} from '../contract/results.ts';
-import {addUsage, getText, NO_USAGE} from '../util/messages.ts';
+import {addUsage, countTokens, getText, NO_USAGE} from '../util/messages.ts';
 
 /** How a run ended, without the totals. */
 export type Ending<T = RunResult> = T extends {outcome: infer O}
@@ -57,13 +57,14 @@ export class Tally {
     this.#attempt = {usage, model};
   }
 
-  /** The attempt under way failed: its text no longer counts, its tokens do. @returns the tokens. */
-  abandonAttempt(): Usage {
+  /** The attempt under way failed: its text no longer counts, its tokens do. @returns what it used, if anything. */
+  abandonAttempt(): {readonly usage: Usage; readonly model: string} | undefined {
     this.#streamedText = '';
-    const {usage, model} = this.#attempt ?? {usage: NO_USAGE, model: ''};
-    if (this.#attempt) this.#addUsage(usage, model);
+    const attempt = this.#attempt;
     this.#attempt = undefined;
-    return usage;
+    if (!attempt || countTokens(attempt.usage) === 0) return undefined;
+    this.#addUsage(attempt.usage, attempt.model);
+    return attempt;
   }
 
   /** The result says it once. @returns whether it is news: it was not said, or a part of the answer was shown */

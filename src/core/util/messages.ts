@@ -1,5 +1,5 @@
 /** Messages and their text, and sums of token usage. */
-import type {Message, PromptContent, ToolResultBlock, Usage} from '../contract/model.ts';
+import type {Message, PromptContent, ToolResultBlock, Usage, UsageEntry} from '../contract/model.ts';
 
 export const NO_USAGE: Usage = {
   input_tokens: 0,
@@ -9,17 +9,64 @@ export const NO_USAGE: Usage = {
 };
 
 export function addUsage(a: Usage, b: Usage): Usage {
+  const hour = (a.cache_creation_1h_input_tokens ?? 0) + (b.cache_creation_1h_input_tokens ?? 0);
+  const isPriced = a.cost_usd !== undefined || b.cost_usd !== undefined;
   return {
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
     cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
     cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
+    ...(hour > 0 && {cache_creation_1h_input_tokens: hour}),
+    ...(isPriced && {cost_usd: (a.cost_usd ?? 0) + (b.cost_usd ?? 0)}),
+    ...(isPriced && !(isCostKnown(a) && isCostKnown(b)) && {cost_unknown: true as const}),
   };
 }
 
 /** Messages by which a transcript says that a reply was cut short. The model reads them too. */
 export const INTERRUPTED = '[Interrupted by the user]';
 export const CUT_OFF = '[Cut off here: mini-cc ended before this reply did]';
+
+/** The tokens that came since then, without their cost. @param before an earlier state of the same sum */
+export function subtractUsage(now: Usage, before: Usage): Usage {
+  const hour = (now.cache_creation_1h_input_tokens ?? 0) - (before.cache_creation_1h_input_tokens ?? 0);
+  return {
+    input_tokens: now.input_tokens - before.input_tokens,
+    output_tokens: now.output_tokens - before.output_tokens,
+    cache_read_input_tokens: now.cache_read_input_tokens - before.cache_read_input_tokens,
+    cache_creation_input_tokens: now.cache_creation_input_tokens - before.cache_creation_input_tokens,
+    ...(hour > 0 && {cache_creation_1h_input_tokens: hour}),
+  };
+}
+
+/** Whether `cost_usd` is all that it cost. Nothing costs nothing. */
+export function isCostKnown(usage: Usage): boolean {
+  return usage.cost_unknown !== true && (usage.cost_usd !== undefined || countTokens(usage) === 0);
+}
+
+/** All tokens of a model call: in and out, read from the cache and written to it. */
+export function countTokens(usage: Usage): number {
+  return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+}
+
+/** The sums by name, with one more. */
+export function addUsageTo(
+  sums: Readonly<Record<string, Usage>>,
+  name: string,
+  usage: Usage,
+): Readonly<Record<string, Usage>> {
+  return {...sums, [name]: addUsage(sums[name] ?? NO_USAGE, usage)};
+}
+
+/** One entry for each agent and model, in the order in which they came; none for what used nothing. */
+export function sumEntries(entries: readonly UsageEntry[]): readonly UsageEntry[] {
+  const sums = new Map<string, UsageEntry>();
+  for (const {agent, model, usage} of entries) {
+    if (countTokens(usage) === 0) continue;
+    const key = JSON.stringify([agent, model]);
+    sums.set(key, {agent, model, usage: addUsage(sums.get(key)?.usage ?? NO_USAGE, usage)});
+  }
+  return [...sums.values()];
+}
 
 /** The text blocks of a message, joined by blank lines; other blocks are left out. */
 export function getText(content: string | readonly {type: string}[]): string {

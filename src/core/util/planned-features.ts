@@ -4,17 +4,17 @@
  */
 export const PLANNED_FEATURES = {
   /** Flags of the command line, in camel case. */
-  flags: ['maxBudgetUsd', 'forkSession', 'mcpConfig', 'strictMcpConfig', 'jsonSchema'],
+  flags: ['forkSession', 'mcpConfig', 'strictMcpConfig', 'jsonSchema'],
   /** `mini-cc NAME`. */
   subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
-  commands: ['cost', 'init', 'memory', 'mcp'],
+  commands: ['init', 'memory', 'mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
-  settings: ['pricing', 'hooks', 'mcpServers'],
+  settings: ['hooks', 'mcpServers'],
   /** Environment variables. */
   variables: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
   /** Keys of agent definitions. */
-  definitions: ['maxBudgetUsd', 'outputSchema'],
+  definitions: ['outputSchema'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Every message about such a feature contains this text. */

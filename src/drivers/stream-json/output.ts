@@ -43,7 +43,8 @@ function initFields({tools}: JsonObject): JsonObject {
   };
 }
 
-function resultFields({subtype, is_error, result, total_cost_usd: cost, permission_denials}: JsonObject): JsonObject {
+function resultFields(object: JsonObject): JsonObject {
+  const {subtype, is_error, result, total_cost_usd: cost, modelUsage, permission_denials} = object;
   const isTimeout = subtype === 'error_timeout';
   const denials = permission_denials as readonly {readonly tool_name: string; readonly tool_input: unknown}[];
   return {
@@ -51,12 +52,17 @@ function resultFields({subtype, is_error, result, total_cost_usd: cost, permissi
     subtype: isTimeout ? 'error_during_execution' : subtype,
     stop_reason: is_error ? null : 'end_turn',
     ...(is_error === true && {errors: [isTimeout ? `timeout: ${result}` : result]}),
-    // Their type has no null.
-    ...(typeof cost === 'number' ? {} : {total_cost_usd: 0, cost_unknown: true}),
+    // Their type has no null: the sum of what is known.
+    ...(typeof cost === 'number' ? {} : {total_cost_usd: sumCosts(modelUsage), cost_unknown: true}),
     permission_denials: denials.map((denial) => ({
       ...denial,
       tool_name: toClaudeToolName(denial.tool_name),
       tool_input: toClaudeInput(denial.tool_name, denial.tool_input),
     })),
   };
+}
+
+function sumCosts(modelUsage: unknown): number {
+  const costs = Object.values(modelUsage as Readonly<Record<string, {readonly costUSD: number | null}>>);
+  return costs.reduce((sum, {costUSD}) => sum + (costUSD ?? 0), 0);
 }

@@ -1,12 +1,13 @@
 /** The runs of one session: their transcripts on disk, and what can be read back from them. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
+import type {Usage} from '../../core/contract/model.ts';
 import type {OutputStore} from '../../core/contract/results.ts';
 import type {EndEntry, RunHeader, RunStore, StoredRun} from '../../core/contract/runs.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError, UsageError} from '../../core/util/errors.ts';
-import {addUsage, getText, NO_USAGE} from '../../core/util/messages.ts';
+import {addUsage, addUsageTo, getText, NO_USAGE} from '../../core/util/messages.ts';
 import {archiveTranscript, findArchived, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {
   assertContinuable,
@@ -120,10 +121,21 @@ function parseRun(transcript: string): StoredRun | undefined {
 }
 
 function createUnwrittenEnd(header: TranscriptHeader, state: ReturnType<typeof fromEntries>): EndEntry {
-  const {text, tools, usage, round, lastAt} = state;
+  const {text, tools, usage, usageByModel, round, lastAt} = state;
   const durationMs = Math.max(0, lastAt - Date.parse(header.at));
   const reason = 'its transcript was written by a newer mini-cc';
-  const end = {type: 'end', at: header.at, outcome: 'unknown', reason, text, tools, usage, round, durationMs} as const;
+  const end = {
+    type: 'end',
+    at: header.at,
+    outcome: 'unknown',
+    reason,
+    text,
+    tools,
+    usage,
+    usageByModel,
+    round,
+    durationMs,
+  } as const;
   return {...end, background: state.background ?? header.background ?? false};
 }
 
@@ -158,13 +170,13 @@ function fromHeader(header: TranscriptHeader) {
 
 /** The end entry contains the whole state of the run. */
 function fromEnd(end: EndEntry) {
-  const {text = '', tools = 0, usage = NO_USAGE, background = false, round = 1} = end;
-  return {text, tools, usage, background, round, lastAt: Date.parse(end.at), end};
+  const {text = '', tools = 0, usage = NO_USAGE, usageByModel = {}, background = false, round = 1} = end;
+  return {text, tools, usage, usageByModel, background, round, lastAt: Date.parse(end.at), end};
 }
 
 /** The state of a run whose last line is not its end: it was cut off, or just sent to the background. */
 function fromEntries(entries: readonly TranscriptEntry[]) {
-  let state = {text: '', tools: 0, usage: NO_USAGE, round: 1, lastAt: 0};
+  let state: RunSoFar = {text: '', tools: 0, usage: NO_USAGE, usageByModel: {}, round: 1, lastAt: 0};
   let isBackground = false;
   let streamed = '';
   let end: EndEntry | undefined;
@@ -188,18 +200,29 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
       case 'message':
         streamed = '';
         state = {...state, ...fromMessage(entry, state)};
+        break;
+      case 'usage':
+        state = {...state, ...addUsed(state, entry)};
     }
   }
   if (streamed.trim() !== '') state = {...state, text: streamed.trim()};
   return {...state, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
 }
 
+type RunSoFar = Pick<StoredRun, 'text' | 'tools' | 'usage' | 'usageByModel' | 'round' | 'lastAt'>;
+
+function addUsed(state: RunSoFar, {usage, model = ''}: {readonly usage: Usage; readonly model?: string}) {
+  return {usage: addUsage(state.usage, usage), usageByModel: addUsageTo(state.usageByModel, model, usage)};
+}
+
 function fromMessage(
-  {message, usage = NO_USAGE}: Extract<TranscriptEntry, {type: 'message'}>,
-  state: Pick<StoredRun, 'text' | 'tools' | 'usage'>,
-) {
+  {message, usage, model}: Extract<TranscriptEntry, {type: 'message'}>,
+  state: RunSoFar,
+): Partial<RunSoFar> {
   const {content, role} = message;
-  if (role === 'assistant') return {text: getText(content) || state.text, usage: addUsage(state.usage, usage)};
+  if (role === 'assistant') {
+    return {text: getText(content) || state.text, ...(usage && addUsed(state, {usage, ...(model && {model})}))};
+  }
   if (typeof content === 'string') return {};
   return {tools: state.tools + content.filter(({type}) => type === 'tool_result').length};
 }

@@ -1,7 +1,7 @@
 /** Reads transcripts: JSON lines, one whole event a line. `transcript-writer.ts` writes them. */
 import {closeSync, existsSync, fsyncSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import type {Message} from '../../core/contract/model.ts';
+import type {Message, UsageEntry} from '../../core/contract/model.ts';
 import type {Outcome} from '../../core/contract/results.ts';
 import type {RewindPoint} from '../../core/contract/session.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
-import {CUT_OFF, getText, withResultTexts} from '../../core/util/messages.ts';
+import {CUT_OFF, getText, sumEntries, withResultTexts} from '../../core/util/messages.ts';
 import {parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
 
 /** The name of a transcript that gets a new first line, until it is complete. */
@@ -154,6 +154,7 @@ function isEntry(value: unknown): value is TranscriptEntry {
     const {from, to, by} = value;
     return typeof from === 'string' && typeof to === 'string' && Array.isArray(by) && by.every(isMessageLine);
   }
+  if (type === 'usage') return typeof value.model === 'string' && isObject(value.usage);
   if (type === 'partial') return typeof value.text === 'string';
   if (type === 'shorten') return Array.isArray(value.results) && value.results.every(isObject);
   if (type !== 'message') return true;
@@ -334,6 +335,15 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
       prompt ? [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}] : [],
     )
     .reverse();
+}
+
+/** What was used so far by the replies and beside them, also by those that count no more. @param agent of the transcript */
+export function getUsed({entries}: Transcript, agent: string): readonly UsageEntry[] {
+  const used = entries.flatMap((entry) => {
+    if (entry.type === 'usage') return [{agent: entry.agent ?? agent, model: entry.model, usage: entry.usage}];
+    return entry.type === 'message' && entry.usage ? [{agent, model: entry.model ?? '', usage: entry.usage}] : [];
+  });
+  return sumEntries(used);
 }
 
 /** Ids of all announcements, also of those that were rewound: each end of a run is announced once. */

@@ -69,7 +69,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
       const {label, cleanup, isolation} = input;
       const background = input.background ?? agent.background ?? false;
       const dispatched = await deps.manager().dispatch({
-        ...{agent, model, background, callId: context.callId, signal: context.signal, tokens: context.tokens},
+        ...{agent, model, background, callId: context.callId, signal: context.signal},
         ...{description: input.description, prompt: input.prompt, warnings},
         ...{maxTurns: input.max_turns, timeoutSeconds: input.timeout_seconds, maxTokens: input.max_tokens},
         ...(label === undefined ? {} : {label}),

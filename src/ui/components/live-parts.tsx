@@ -136,6 +136,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           mode={ui.session?.permissionMode ?? ''}
           running={ui.subagents.filter((run) => !hasEnded(run)).length}
           context={ui.context}
+          cost={ui.cost}
           hint={local.historySearch ? describeSearch(local.historySearch) : local.hint}
           tip={getTip(ui, local, panel)}
           columns={columns}

@@ -1,5 +1,7 @@
 import {Text} from 'ink';
+import type {Usage} from '../../core/contract/model.ts';
 import {tokens} from '../../core/runs/receipt.ts';
+import {formatCost} from '../../core/util/money.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Styled} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
@@ -9,6 +11,8 @@ interface StatusProps {
   readonly mode: string;
   readonly running: number;
   readonly context: ContextState;
+  /** What the session has used so far. */
+  readonly cost: Usage | undefined;
   /** Shown in place of the line, when not empty. */
   readonly hint: string;
   /** A key that is useful now; it is left out first. */
@@ -23,13 +27,14 @@ function formatContext({tokens: used, limit}: ContextState): string {
 }
 
 /** Mode, running agents and model. In a narrow window the last parts are left out. */
-export function StatusLine({model, mode, running, context, hint, tip = '', columns}: StatusProps) {
+export function StatusLine({model, mode, running, context, cost, hint, tip = '', columns}: StatusProps) {
   if (hint !== '') return <Styled tone="warning">{cutText(hint, columns)}</Styled>;
   const parts = [
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
     model,
     formatContext(context),
+    cost === undefined ? '' : `cost ${formatCost(cost)}`,
     tip,
   ].filter((part) => part !== '');
   let line = '';

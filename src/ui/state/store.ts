@@ -53,6 +53,8 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       return {...finishText(state), todos: [], context: NO_CONTEXT};
     case 'announcement':
       return announceRun(state, event);
+    case 'cost':
+      return {...state, cost: event.usage};
     case 'context': {
       const {tokens, limit} = event;
       return {...state, context: limit === undefined ? {tokens} : {tokens, limit}};

@@ -1,5 +1,6 @@
 /** What the screen shows, as data. `store.ts` makes it from events, components draw it. */
 import type {Question, SessionInfo} from '../../core/contract/events.ts';
+import type {Usage} from '../../core/contract/model.ts';
 import type {Outcome, Todo, ToolDisplay} from '../../core/contract/results.ts';
 import type {ProgressState} from '../../core/runs/progress-line.ts';
 import {type AnswerStream, EMPTY_STREAM} from '../text/answer-stream.ts';
@@ -139,6 +140,8 @@ export interface UiState {
   readonly queued: readonly QueuedPrompt[];
   readonly todos: readonly Todo[];
   readonly context: ContextState;
+  /** What the session has used since it was started or resumed; undefined: nothing yet. */
+  readonly cost: Usage | undefined;
   /** A turn was run: the session can be resumed. */
   readonly hasRun: boolean;
 }
@@ -176,5 +179,6 @@ export const INITIAL_STATE: UiState = {
   queued: [],
   todos: [],
   context: NO_CONTEXT,
+  cost: undefined,
   hasRun: false,
 };

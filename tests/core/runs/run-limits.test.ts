@@ -2,7 +2,6 @@ import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import {getLimits} from '../../../src/core/runs/limit-profiles.ts';
 import {getTools} from '../../../src/core/subagent.ts';
-import {createTokenBudget} from '../../../src/core/turn/run-limits.ts';
 import {ModelError} from '../../../src/core/util/errors.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
@@ -88,23 +87,6 @@ describe('the limit of tokens', () => {
     const {result} = await spawn(new ScriptedModel([looking]), {agent, maxTokens: 12});
     expect(result).toMatchObject({outcome: 'limit', limit: '12 tokens', turns: 1});
     expect(result.tools.map((record) => record.isError)).toEqual([true]);
-  });
-
-  it('of a child is set aside from what its parent has left, and what it did not use is given back', async () => {
-    const parent = createTokenBudget(100);
-    const {spawn} = managerFixture();
-    const run = spawn(new ScriptedModel([say('found')]), {tokens: parent, maxTokens: 60});
-    expect(parent.left).toBe(40);
-    const second = spawn(new ScriptedModel([say('found')]), {tokens: parent, maxTokens: 60});
-    expect(parent.left).toBe(0);
-    await Promise.all([run, second]);
-    expect(parent.left).toBe(70);
-  });
-
-  it('is half of what the parent has left for a child without a limit of its own', () => {
-    const parent = createTokenBudget(100);
-    expect(parent.setAside().budget.limit).toBe(50);
-    expect(createTokenBudget().setAside().budget.left).toBe(Number.POSITIVE_INFINITY);
   });
 });
 

@@ -19,7 +19,7 @@ export function sessionOver(
   change: Partial<SessionParts> = {},
 ) {
   const openConversation = () => ({
-    ...{id: 'session-1', transcript: '/t', restored: [], announced: new Set<string>()},
+    ...{id: 'session-1', transcript: '/t', restored: [], announced: new Set<string>(), usedBefore: []},
     history: new History({append: () => undefined}),
     output: run.output,
     rewindPoints: () => [],
@@ -55,6 +55,7 @@ export function sessionOver(
     listSessions: () => [],
     chooseModel: () => ({model, warnings: []}),
     resolveModel: () => model,
+    pricesAsOf: '2026-10-24',
     onClose: async () => undefined,
     ...change,
   });

@@ -18,8 +18,8 @@ describe('the tally of a run', () => {
     const tally = new Tally(new FakeClock());
     tally.setAttemptUsage(usage(5), 'm');
     tally.setAttemptUsage(usage(8), 'm');
-    expect(tally.abandonAttempt()).toEqual(usage(8));
-    expect(tally.abandonAttempt()).toEqual(NO_USAGE);
+    expect(tally.abandonAttempt()).toEqual({usage: usage(8), model: 'm'});
+    expect(tally.abandonAttempt()).toBeUndefined();
     expect(tally.result({outcome: 'success'})).toMatchObject({usage: usage(8), usageByModel: {m: usage(8)}});
   });
 
@@ -27,7 +27,7 @@ describe('the tally of a run', () => {
     const tally = new Tally(new FakeClock());
     tally.setAttemptUsage(usage(8), 'm');
     tally.addReply(reply('yes', 10));
-    expect(tally.abandonAttempt()).toEqual(NO_USAGE);
+    expect(tally.abandonAttempt()).toBeUndefined();
     expect(tally.result({outcome: 'success'}).usage).toEqual(usage(10));
   });
 

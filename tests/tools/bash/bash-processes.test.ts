@@ -64,7 +64,11 @@ describe('ending', () => {
   });
 
   test('a limit of the run is named', async () => {
-    const {result} = await cutOff('echo $$ > p; mv p pids; sleep 60', 1, new RunAborted('timeout', 300));
+    const {result} = await cutOff(
+      'echo $$ > p; mv p pids; sleep 60',
+      1,
+      new RunAborted('timeout', 'timed out after 300 s'),
+    );
     expect(result.text).toBe('interrupted (timed out after 300 s)');
   });
 

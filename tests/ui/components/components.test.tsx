@@ -58,7 +58,14 @@ test('in a narrow window the line of a subagent keeps state and counts', () => {
 });
 
 test('in a narrow window the status line leaves out its last parts', () => {
-  const status = {model: 'claude-sonnet-4', mode: 'acceptEdits', running: 3, context: {tokens: 12_345}, hint: ''};
+  const status = {
+    model: 'claude-sonnet-4',
+    mode: 'acceptEdits',
+    running: 3,
+    context: {tokens: 12_345},
+    cost: undefined,
+    hint: '',
+  };
   expect(drawn(<StatusLine {...status} columns={80} />)).toBe(
     'acceptEdits · 3 agents · claude-sonnet-4 · context 12.3k',
   );

@@ -1,6 +1,6 @@
 /** /compact and /context: the model's context window, what fills it, and making room in it. */
-import type {Command, ContextUse} from '../core/contract/session.ts';
-import {tokens} from '../core/runs/receipt.ts';
+import type {Command, ContextUse} from '../../core/contract/session.ts';
+import {tokens} from '../../core/runs/receipt.ts';
 
 export const compactCommand: Command = {
   name: 'compact',
