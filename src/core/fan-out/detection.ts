@@ -78,7 +78,11 @@ function asksForWork(sentence: string, unit: FanOutUnit, language: PromptLanguag
   if (isRequest && asks.test(work.replace(/[吗呢么][?？]?$/u, ''))) return false;
   if (wishes.test(sentence) || aside.test(sentence)) return false;
   if (reads.test(work)) return thenChanges.test(work);
-  if (handles.test(work)) return thenChanges.test(work);
+  if (handles.test(work)) {
+    // What else it asks for: "update every file, and list all files".
+    const rest = work.replace(handles, ' ').trim();
+    return thenChanges.test(work) || judgeSentence(rest) !== undefined;
+  }
   return unit === 'code' ? hasChange(work, language) : isImperative(work, language) || isFragment(work, language);
 }
 

@@ -75,9 +75,10 @@ export async function formatPreview(
 ): Promise<string> {
   const {parts, model, tools} = plan;
   const limits = parts.map((files) => getPartLimits(plan, files.length));
-  const window = (await model.contextWindow(false)) ?? Number.NaN;
+  const window = await model.contextWindow(false);
   const calls = limits.reduce((sum, {maxTurns}) => sum + maxTurns, 0);
-  const tokens = limits.reduce((sum, each) => sum + each.maxTurns * Math.min(window, each.contextTokens ?? window), 0);
+  const perCall = (own: number | undefined) => Math.min(window ?? own ?? Number.NaN, own ?? Number.POSITIVE_INFINITY);
+  const tokens = limits.reduce((sum, each) => sum + each.maxTurns * perCall(each.contextTokens), 0);
   const cost = Number.isNaN(tokens) ? undefined : getCost?.(tokens);
   const context = limits[0]?.contextTokens;
   const seconds = [...new Set(limits.map(({timeoutSeconds}) => timeoutSeconds))];

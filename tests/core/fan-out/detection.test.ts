@@ -31,6 +31,7 @@ const FILES = [
   'Find all files that use moment and replace it by dayjs',
   'List all files, then rename foo to bar in all files',
   'Dockerize every file',
+  'Update every file in the project, and list ALL files',
   'Please fix all the source files.',
   'Remove console.log from all files',
   'tous les fichiers',
