@@ -6,11 +6,11 @@ import type {SessionOptions} from '../../../src/compose/options.ts';
 import {compose} from '../../../src/compose/session.ts';
 import type {AgentEvent, Answer, Question} from '../../../src/core/contract/events.ts';
 import type {SubmitResult} from '../../../src/core/contract/session.ts';
+import {home, serve} from '../../e2e/fixture.ts';
 import {createUserEnvironment} from '../../support/environment.ts';
 import {callTools, type MessagesBody, type Reply, say} from '../../support/messages-server.ts';
 import {countReplies, getFirstPrompt} from '../../support/request-facts.ts';
 import {emptyFolder} from '../../support/workspace.ts';
-import {home, serve} from '../../e2e/fixture.ts';
 
 export const DEFAULTS = {permissionMode: 'acceptEdits', fanOut: 'auto'} as const;
 
@@ -54,7 +54,9 @@ export async function openProject({files, script, settings = {}, options = {}, g
 }
 
 export const numbered = (count: number, text = (index: number) => `export const f${index} = 1;\n`) =>
-  Object.fromEntries(Array.from({length: count}, (_, index) => [`src/f${String(index).padStart(3, '0')}.ts`, text(index)]));
+  Object.fromEntries(
+    Array.from({length: count}, (_, index) => [`src/f${String(index).padStart(3, '0')}.ts`, text(index)]),
+  );
 
 /** The files in the prompt of a part; undefined for another request. */
 export function getPartFiles(body: MessagesBody): string[] | undefined {

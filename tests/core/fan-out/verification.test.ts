@@ -5,7 +5,8 @@ import {countReplies, getFirstPrompt} from '../../support/request-facts.ts';
 import {changeAll, edit, getPartFiles, getText, numbered, openProject, read} from './session-fixture.ts';
 
 /** Fails for each file that contains the word, as a compiler would. */
-const CHECK = (word: string) => `! grep -Hn ${word} -r src | sed 's/^\\([^:]*\\):\\([0-9]*\\):.*/\\1(\\2,1): error TS2304: ${word}/' | grep .\n`;
+const CHECK = (word: string) =>
+  `! grep -Hn ${word} -r src | sed 's/^\\([^:]*\\):\\([0-9]*\\):.*/\\1(\\2,1): error TS2304: ${word}/' | grep .\n`;
 const VERIFY = {level: 'fast', fast: ['sh check.sh']};
 const OPTIONS = {allowedTools: ['bash(sh check.sh)', 'bash(sh old.sh)', 'bash(missing-tool)', 'bash(npm run:*)']};
 const files = (count = 3) => ({...numbered(count), 'check.sh': CHECK('BROKEN')});
@@ -23,17 +24,27 @@ function breaking(repairs: readonly string[]) {
       say('Repaired.'),
     ]),
   ];
-  return (body: MessagesBody) => (getPartFiles(body)?.[0] === 'src/f000.ts' ? (turns[countReplies(body)] ?? say('?')) : changeAll(body));
+  return (body: MessagesBody) =>
+    getPartFiles(body)?.[0] === 'src/f000.ts' ? (turns[countReplies(body)] ?? say('?')) : changeAll(body);
 }
 
 test('an error that the checks find goes back to the run whose file is named, and is repaired in the second round', async () => {
   const script = breaking(['= BROKEN + 1', '= 7']);
-  const {session, server, folder} = await openProject({files: files(), script, settings: {verify: VERIFY}, options: OPTIONS});
+  const {session, server, folder} = await openProject({
+    files: files(),
+    script,
+    settings: {verify: VERIFY},
+    options: OPTIONS,
+  });
   const text = getText(await session.submit('Refactor all files in src'));
   expect(text).toMatch(/^fan-out: 3 agents · 3 ok · 3 files changed/);
-  expect(text).toContain('\nverification: `sh check.sh` passes\nverification: what failed after the fan-out was repaired in 2 rounds\n');
+  expect(text).toContain(
+    '\nverification: `sh check.sh` passes\nverification: what failed after the fan-out was repaired in 2 rounds\n',
+  );
   expect(await folder.read('src/f000.ts')).toContain('= 7');
-  const told = server.requests.map(({body}) => lastUser(body)).filter((last) => last.includes('The checks of the project fail'));
+  const told = server.requests
+    .map(({body}) => lastUser(body))
+    .filter((last) => last.includes('The checks of the project fail'));
   expect(told).toHaveLength(2);
   expect(told[0]).toContain('src/f000.ts(1,1): error TS2304: BROKEN');
   expect(session.request({type: 'runs'})).toHaveLength(3);
@@ -45,7 +56,9 @@ test('after the last round what fails is said, and never that it passes', async 
   const script = breaking(['= BROKEN + 1', '= BROKEN + 2', '= 7']);
   const {session} = await openProject({files: files(), script, settings: {verify: VERIFY}, options: OPTIONS});
   const text = getText(await session.submit('Refactor all files in src'));
-  expect(text).toContain('\nverification: `sh check.sh` FAILS: src/f000.ts(1,1): error TS2304: BROKEN\nverification: still failing after 2 rounds');
+  expect(text).toContain(
+    '\nverification: `sh check.sh` FAILS: src/f000.ts(1,1): error TS2304: BROKEN\nverification: still failing after 2 rounds',
+  );
   expect(text).not.toContain('passes');
 });
 
@@ -61,12 +74,20 @@ test('with rounds 0 nothing goes back', async () => {
 test('what failed before too is told apart, also where something new fails beside it', async () => {
   const old = {...files(), 'src/old.ts': 'export const OLD = 1;\n', 'old.sh': CHECK('OLD')};
   const verify = {level: 'fast', fast: ['sh old.sh', 'sh check.sh']};
-  const first = await openProject({files: old, script: changeAll, settings: {verify, fanOut: {parts: 4}}, options: OPTIONS});
+  const first = await openProject({
+    files: old,
+    script: changeAll,
+    settings: {verify, fanOut: {parts: 4}},
+    options: OPTIONS,
+  });
   const text = getText(await first.session.submit('Refactor all files in src'));
   expect(text).toContain('\nverification: `sh old.sh` fails as it did before\nverification: `sh check.sh` passes\n');
   // The same check fails, with an old line and a new one.
   const both = {...files(), 'src/old.ts': 'export const x = "BROKEN";\n'};
-  const second = await openProject({...{files: both, script: breaking(['= 7']), options: OPTIONS}, settings: {verify: VERIFY, fanOut: {parts: 4}}});
+  const second = await openProject({
+    ...{files: both, script: breaking(['= 7']), options: OPTIONS},
+    settings: {verify: VERIFY, fanOut: {parts: 4}},
+  });
   const after = getText(await second.session.submit('Refactor all files in src/'));
   expect(after).toContain('\nverification: `sh check.sh` fails as it did before\n');
   expect(after).toContain('repaired in one round');
@@ -74,7 +95,12 @@ test('what failed before too is told apart, also where something new fails besid
 
 test('a check that is not permitted, or whose program is missing, was not run: nothing is claimed', async () => {
   const verify = {level: 'fast', fast: ['touch made', 'missing-tool']};
-  const {session, folder} = await openProject({files: files(), script: changeAll, settings: {verify}, options: OPTIONS});
+  const {session, folder} = await openProject({
+    files: files(),
+    script: changeAll,
+    settings: {verify},
+    options: OPTIONS,
+  });
   const text = getText(await session.submit('Refactor all files in src'));
   expect(text).toMatch(/\nverification: `touch made` was not run: Permission denied: bash runs a command/);
   expect(text).toMatch(/\nverification: `missing-tool` was not run: .*not found/);
@@ -111,7 +137,9 @@ test('the checks of package.json are found, by the level; a project without any 
   expect(getText(await thorough.session.submit('Refactor all files'))).toContain('`npm run test` passes');
   expect(await thorough.folder.read('tested.log')).toBe('tested\ntested\n');
   const none = await openProject({files: numbered(3), script: changeAll, settings: {verify: {level: 'fast'}}});
-  expect(getText(await none.session.submit('Refactor all files'))).toContain('verification: nothing was run: no checks were found');
+  expect(getText(await none.session.submit('Refactor all files'))).toContain(
+    'verification: nothing was run: no checks were found',
+  );
 });
 
 test('a run of the agent code is verified, too, and repairs what it broke in its own run', async () => {

@@ -16,18 +16,48 @@ function folder(files: Readonly<Record<string, string>>): string {
 const scripts = (each: Record<string, string>, more = {}) => JSON.stringify({scripts: each, ...more});
 const CASES: readonly [string, Readonly<Record<string, string>>, readonly string[], readonly string[]][] = [
   ['nothing', {}, [], []],
-  ['npm scripts', {'package.json': scripts({lint: 'x', typecheck: 'x', test: 'x'})}, ['npm run lint', 'npm run typecheck'], ['npm run test']],
+  [
+    'npm scripts',
+    {'package.json': scripts({lint: 'x', typecheck: 'x', test: 'x'})},
+    ['npm run lint', 'npm run typecheck'],
+    ['npm run test'],
+  ],
   ['pnpm', {'package.json': scripts({lint: 'x'}), 'pnpm-lock.yaml': ''}, ['pnpm run lint'], []],
   ['yarn', {'package.json': scripts({test: 'x'}), 'yarn.lock': ''}, [], ['yarn run test']],
-  ['the placeholder of npm init', {'package.json': scripts({test: 'echo "Error: no test specified" && exit 1'})}, [], []],
-  ['TypeScript without a script', {'package.json': scripts({}, {devDependencies: {typescript: '5'}}), 'tsconfig.json': '{}'}, ['npx --no-install tsc --noEmit'], []],
+  [
+    'the placeholder of npm init',
+    {'package.json': scripts({test: 'echo "Error: no test specified" && exit 1'})},
+    [],
+    [],
+  ],
+  [
+    'TypeScript without a script',
+    {'package.json': scripts({}, {devDependencies: {typescript: '5'}}), 'tsconfig.json': '{}'},
+    ['npx --no-install tsc --noEmit'],
+    [],
+  ],
   ['a package.json that is no JSON', {'package.json': '{'}, [], []],
-  ['Python', {'pyproject.toml': '[tool.ruff]\n[tool.mypy]\n[tool.pytest.ini_options]\n'}, ['ruff check .', 'mypy .'], ['python3 -m pytest -q']],
-  ['Python by its dependencies', {'pyproject.toml': 'dev = ["flake8", "pytest>=7"]\n'}, ['flake8'], ['python3 -m pytest -q']],
+  [
+    'Python',
+    {'pyproject.toml': '[tool.ruff]\n[tool.mypy]\n[tool.pytest.ini_options]\n'},
+    ['ruff check .', 'mypy .'],
+    ['python3 -m pytest -q'],
+  ],
+  [
+    'Python by its dependencies',
+    {'pyproject.toml': 'dev = ["flake8", "pytest>=7"]\n'},
+    ['flake8'],
+    ['python3 -m pytest -q'],
+  ],
   ['Go', {'go.mod': 'module x\n'}, ['go vet ./...'], ['go test ./...']],
   ['Rust', {'Cargo.toml': '[package]\n'}, ['cargo check --all-targets'], ['cargo test']],
   ['a Makefile', {Makefile: 'CC := gcc\nlint:\n\ttrue\ntest: lint\n\ttrue\ncheck:\n'}, ['make lint'], ['make test']],
-  ['a Makefile beside package.json', {Makefile: 'lint:\ntest:\n', 'package.json': scripts({lint: 'x'})}, ['npm run lint'], ['make test']],
+  [
+    'a Makefile beside package.json',
+    {Makefile: 'lint:\ntest:\n', 'package.json': scripts({lint: 'x'})},
+    ['npm run lint'],
+    ['make test'],
+  ],
 ];
 
 test.each(CASES)('%s', (_, files, fast, thorough) => {
