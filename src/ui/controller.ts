@@ -9,16 +9,17 @@ import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
 import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
+import type {PromptImages} from './input/clipboard-image.ts';
 import {Completer} from './input/completer.ts';
 import {prefixSearch} from './input/completion.ts';
-import {createEditor, expandedText, getSent, labelPastes, submitted} from './input/editor.ts';
+import {createEditor, edit, expandedText, getSent, labelPastes, submitted} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
 import {findSent, putBack} from './input/sent-prompts.ts';
 import {addText, MAX_WAIT_MS, settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
 import {forgetPrinted} from './state/finished-items.ts';
-import {type Cell, createCell, isWorking, type LocalState} from './state/local-state.ts';
+import {type Cell, createCell, createLocalState, isWorking, type LocalState} from './state/local-state.ts';
 import {addPrompt, openSession, printQuestion, reduce} from './state/store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './state/subagent-store.ts';
 import {INITIAL_STATE, type NoticeLevel, type SubagentRun, type UiState} from './state/ui-state.ts';
@@ -65,33 +66,13 @@ export class Controller {
   /** The runs that the last warning before leaving named. */
   #warnedRuns = '';
   #freedItems = 0;
+  #images: PromptImages | undefined;
   #printedQuestion = '';
 
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.now = options.now ?? (() => performance.now());
-    this.local = createCell<LocalState>({
-      editor: createEditor(options.history),
-      mainEditor: undefined,
-      panel: undefined,
-      selected: 0,
-      dismissed: undefined,
-      focus: undefined,
-      answered: [],
-      hint: '',
-      armed: undefined,
-      showTodos: true,
-      unsent: [],
-      runningPrompts: 0,
-      runningCommands: 0,
-      isLeaving: false,
-      repaints: 0,
-      search: prefixSearch,
-      formatter: undefined,
-      files: {query: undefined, paths: []},
-      historySearch: undefined,
-      handover: undefined,
-    });
+    this.local = createCell(createLocalState(options.history, prefixSearch));
     this.completer = new Completer(
       this,
       async (query) => (await this.#session?.request({type: 'find_files', query})) ?? [],
@@ -181,7 +162,9 @@ export class Controller {
     if (isCommand || isIdle) this.#printPrompt(session, text);
     const counter = isCommand ? 'runningCommands' : 'runningPrompts';
     this.change({[counter]: this.local.get()[counter] + 1});
-    const result = await session.submit({content: text.trim(), typed: true});
+    const trimmed = text.trim();
+    const content = this.#images?.toContent(trimmed) ?? trimmed;
+    const result = await session.submit({content, typed: true});
     this.change({[counter]: this.local.get()[counter] - 1});
     this.#pump.flush();
     if (result.type === 'command') this.#endCommand(result);
@@ -381,6 +364,15 @@ export class Controller {
   clearHint(): void {
     clearTimeout(this.#hintTimer);
     this.change({hint: '', armed: undefined});
+  }
+
+  /** Puts the image of the clipboard into the prompt; where there is none, a hint says why. */
+  async pasteImage(): Promise<void> {
+    const {PromptImages} = await import('./input/clipboard-image.ts');
+    this.#images ??= new PromptImages();
+    const taken = await this.#images.take();
+    if ('why' in taken) this.hint(taken.why, 6000);
+    else this.change({editor: edit(this.local.get().editor, {type: 'insert', text: `${taken.chip} `})});
   }
 
   showKeys(): void {

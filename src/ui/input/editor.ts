@@ -24,6 +24,8 @@ export interface EditorState {
   readonly draft: string;
   /** What Ctrl+_ goes back to, oldest first. */
   readonly undo: readonly {readonly text: string; readonly cursor: number}[];
+  /** What Alt+_ goes back to after that, the next one last. */
+  readonly redo: EditorState['undo'];
   /** The last action typed a part of a word: the next part is undone together with it. */
   readonly isTyping: boolean;
 }
@@ -52,7 +54,8 @@ export type EditorAction =
         | 'kill-to-start'
         | 'kill-to-end'
         | 'yank'
-        | 'undo';
+        | 'undo'
+        | 'redo';
     };
 
 const BIG_PASTE_LINES = 10;
@@ -76,23 +79,33 @@ export function createEditor(history: readonly SentPrompt[] = []): EditorState {
     historyAt: history.length,
     draft: '',
     undo: [],
+    redo: [],
     isTyping: false,
   };
 }
 
 export function edit(state: EditorState, action: EditorAction): EditorState {
   const next = apply(state, action);
-  if (action.type === 'undo') return next;
+  if (action.type === 'undo' || action.type === 'redo') return next;
   const isTyping = action.type === 'insert' && /^\S+$/.test(action.text);
   if (next.text === state.text) return next.isTyping ? {...next, isTyping: false} : next;
   const before = {text: state.text, cursor: state.cursor};
   const isOneStep = isTyping && state.isTyping;
-  return {...next, isTyping, undo: isOneStep ? state.undo : [...state.undo, before].slice(-MAX_UNDO)};
+  return {...next, isTyping, redo: [], undo: isOneStep ? state.undo : [...state.undo, before].slice(-MAX_UNDO)};
 }
 
 function undo(state: EditorState): EditorState {
   const last = state.undo.at(-1);
-  return last ? {...reset(state), ...last, undo: state.undo.slice(0, -1), isTyping: false} : state;
+  if (!last) return state;
+  const redo = [...state.redo, {text: state.text, cursor: state.cursor}];
+  return {...reset(state), ...last, undo: state.undo.slice(0, -1), redo, isTyping: false};
+}
+
+function redo(state: EditorState): EditorState {
+  const next = state.redo.at(-1);
+  if (!next) return state;
+  const undone = [...state.undo, {text: state.text, cursor: state.cursor}];
+  return {...reset(state), ...next, undo: undone, redo: state.redo.slice(0, -1), isTyping: false};
 }
 
 function apply(state: EditorState, action: EditorAction): EditorState {
@@ -145,6 +158,8 @@ function apply(state: EditorState, action: EditorAction): EditorState {
       return insert(state, state.killed);
     case 'undo':
       return undo(state);
+    case 'redo':
+      return redo(state);
   }
 }
 

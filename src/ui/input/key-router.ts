@@ -13,7 +13,6 @@
  * idle it goes back to an earlier prompt.
  */
 import type {Key} from 'ink';
-import {formatNotYetAvailable} from '../../core/util/planned-features.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
 import {currentQuestion} from '../state/local-state.ts';
@@ -110,10 +109,7 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
       controller.change({showTodos: !local.get().showTodos});
       return true;
     case 'v':
-      controller.hint(
-        `${formatNotYetAvailable('An image by Ctrl+V')}: drop its file here, or type @ and its path.`,
-        4000,
-      );
+      void controller.pasteImage();
       return true;
     default:
       return false;

@@ -82,6 +82,7 @@ const ALT_LETTERS: Readonly<Record<string, EditorAction>> = {
   b: {type: 'word-left'},
   f: {type: 'word-right'},
   d: {type: 'kill-word-right'},
+  _: {type: 'redo'},
 };
 
 /**

@@ -1,6 +1,7 @@
 /** What belongs to the screen alone: typed text, marks and hints. The core knows nothing of it. */
 import type {SessionInfo} from '../../core/contract/events.ts';
-import type {EditorState} from '../input/editor.ts';
+import {createEditor, type EditorState} from '../input/editor.ts';
+import type {SentPrompt} from '../input/prompt-history.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import type {Formatter} from '../text/format.ts';
 import type {PanelMark} from './panel.ts';
@@ -55,6 +56,32 @@ export interface LocalState {
   readonly historySearch: HistorySearch | undefined;
   /** Who has the terminal. */
   readonly handover: 'editor' | 'shell' | 'transcript' | undefined;
+}
+
+/** @param history earlier prompts, oldest first. @param search of commands, until the fuzzy one is loaded */
+export function createLocalState(history: readonly SentPrompt[] | undefined, search: CommandSearch): LocalState {
+  return {
+    editor: createEditor(history),
+    mainEditor: undefined,
+    panel: undefined,
+    selected: 0,
+    dismissed: undefined,
+    focus: undefined,
+    answered: [],
+    hint: '',
+    armed: undefined,
+    showTodos: true,
+    unsent: [],
+    runningPrompts: 0,
+    runningCommands: 0,
+    isLeaving: false,
+    repaints: 0,
+    search,
+    formatter: undefined,
+    files: {query: undefined, paths: []},
+    historySearch: undefined,
+    handover: undefined,
+  };
 }
 
 /**
