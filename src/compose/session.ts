@@ -12,13 +12,13 @@ import {addNote, listMemoryFiles, toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
-import type {Model} from '../core/contract/model.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
 import type {Session} from '../core/contract/session.ts';
 import {createPermit} from '../core/permissions/decision.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import mainPrompt from '../core/prompts/main.md';
+import type {PoolSizes} from '../core/runs/pool.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
@@ -201,7 +201,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
   const {workspace, sandboxControl, writeLog, checkpoints, worktrees, permits, summaryModel, budget} = before;
   const manager = new SubagentManager({
     ...{mainAgentId: MAIN, inbox, bus, budget, archiveAfterMinutes},
-    maxConcurrent: options.maxConcurrent ?? getPoolSize(settings, state.model, env),
+    maxConcurrent: options.maxConcurrent ?? getPoolSizes(settings, env),
     store: store.runStore(() => state.conversation.id),
     fingerprint: () => fingerprint.take(),
     revive: (record) => {
@@ -362,11 +362,14 @@ function createBus(options: SessionOptions, redactor: Redactor): EventBus {
   return bus;
 }
 
-/** What the settings say, else 8 for a hosted model, and for one on this machine what it can take, up to 3. */
-function getPoolSize(settings: Settings, model: Model, env: SessionOptions['env']): number | (() => Promise<number>) {
+/** What the settings say, else 8 for hosted models, and for those of a server on this machine what it can take, up to 3. */
+function getPoolSizes(settings: Settings, env: SessionOptions['env']): PoolSizes {
   const size = settings.subagents?.maxConcurrent ?? 'auto';
   if (size !== 'auto') return size;
-  return model.local ? () => measureLocalCapacity({baseURL: env.ANTHROPIC_BASE_URL ?? '', env}) : 8;
+  return ({local, source}) =>
+    local && source
+      ? {server: source.baseURL, size: () => measureLocalCapacity({baseURL: source.baseURL, env})}
+      : {server: source?.baseURL ?? '', size: 8};
 }
 
 function getExistingFolder(folder: string, root: string): string {

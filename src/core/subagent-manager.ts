@@ -17,7 +17,7 @@ import {createReplayModel, type Deduplicated, TaskDedup} from './runs/dedup.ts';
 import {getIsolation, getTaskKey, type ManagerDeps, type SpawnRequest} from './runs/dispatch.ts';
 import {getLimits} from './runs/limit-profiles.ts';
 import {LiveRun} from './runs/live-run.ts';
-import {Pool} from './runs/pool.ts';
+import {ServerPools} from './runs/pool.ts';
 import {formatRunTitle} from './runs/progress-line.ts';
 import {formatReport} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
@@ -35,17 +35,15 @@ export type Dispatched = Deduplicated<SubagentResult, LiveRun>;
 export class SubagentManager {
   readonly #registry = new RunRegistry();
   readonly #live = new Map<string, LiveRun>();
-  readonly #pool: Pool;
+  readonly #pools: ServerPools;
   readonly #dedup: TaskDedup<SubagentResult, LiveRun>;
   readonly #archive: RunArchive;
   readonly #emitMain: Emit;
-  #sized: Promise<void> | undefined;
 
   constructor(private readonly deps: ManagerDeps) {
     const {clock} = deps.runs;
     const {maxConcurrent, fingerprint} = deps;
-    // 1 until the first dispatch has found out the size.
-    this.#pool = new Pool(typeof maxConcurrent === 'number' ? maxConcurrent : 1, clock.now);
+    this.#pools = new ServerPools(maxConcurrent, clock.now);
     this.#dedup = new TaskDedup({
       now: clock.now,
       fingerprint,
@@ -299,12 +297,11 @@ export class SubagentManager {
   }
 
   #begin(live: LiveRun, round: RunRound, release: () => void): void {
-    const {maxConcurrent} = this.deps;
-    if (typeof maxConcurrent === 'function') this.#sized ??= maxConcurrent().then((size) => this.#pool.resize(size));
+    const {pool, sized} = this.#pools.get(round.model);
     this.#work(live, async (execution) => {
       // Awaited only while the size is being found out, so that runs of a known size begin at once.
-      if (this.#sized) await this.#sized;
-      const ended = await executeRun(live, round, execution);
+      if (sized) await sized;
+      const ended = await executeRun(live, round, {...execution, pool});
       release();
       return ended;
     });
@@ -314,7 +311,7 @@ export class SubagentManager {
     const {runId} = live;
     this.#live.set(runId, live);
     const {runs: deps} = this.deps;
-    const execution = {deps, pool: this.#pool, registry: this.#registry, emit: this.#emitFor(runId)};
+    const execution = {deps, registry: this.#registry, emit: this.#emitFor(runId)};
     live.begin(async () => {
       const ended = await execute(execution);
       this.#live.delete(runId);
@@ -360,7 +357,7 @@ export class SubagentManager {
     if (this.#registry.get(runId)?.background) return;
     live.history.recordBackground();
     this.#registry.update(runId, {background: true});
-    this.#pool.toBackground(runId);
+    this.#pools.toBackground(runId);
     this.#emitFor(runId)({type: 'run_background'});
   }
 

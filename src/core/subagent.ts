@@ -44,7 +44,8 @@ export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | '
 
 export interface ExecutionDeps {
   readonly deps: SubagentDeps;
-  readonly pool: Pool;
+  /** Absent for calls of a tool in the background, which take no slot. */
+  readonly pool?: Pool;
   readonly registry: RunRegistry;
   readonly emit: Emit;
 }
@@ -55,7 +56,11 @@ const OVERLOADED = new Set(['429', '529']);
 const UPDATE_EVERY_MS = 250;
 
 /** Never rejects: what goes wrong is an outcome. @param round its prompt is in the history already */
-export async function executeRun(live: LiveRun, round: RunRound, execution: ExecutionDeps): Promise<SubagentResult> {
+export async function executeRun(
+  live: LiveRun,
+  round: RunRound,
+  execution: ExecutionDeps & {readonly pool: Pool},
+): Promise<SubagentResult> {
   const {runId} = live;
   const {pool, registry} = execution;
   const before = registry.get(runId)!;
@@ -251,7 +256,7 @@ function updateRecord(before: RunRecord, {registry, pool, emit}: ExecutionDeps, 
         registry.update(runId, {...(budget && addUsed(before, budget)), lastAt: at});
       } else if (at - record.lastAt > UPDATE_EVERY_MS) registry.update(runId, {lastAt: at});
     }
-    if (event.type === 'retry' && OVERLOADED.has(event.reason)) pool.overloaded();
+    if (event.type === 'retry' && OVERLOADED.has(event.reason)) pool?.overloaded();
     emit(event);
   };
 }

@@ -37,7 +37,7 @@ export function calls(...blocks: AssistantBlock[]): ScriptedReply {
 export class ScriptedModel implements Model {
   readonly name = 'scripted';
   readonly offline = false;
-  readonly local = false;
+  readonly local: boolean = false;
   readonly maxOutputTokens = 16_384;
   /** The requests so far, with copies of their messages. */
   readonly requests: ModelRequest[] = [];

@@ -14,6 +14,7 @@ import type {Verifier} from '../verification/verifier.ts';
 import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
 import type {LimitSettings} from './limit-profiles.ts';
+import type {PoolSizes} from './pool.ts';
 import type {WorkplaceDeps} from './workplace.ts';
 
 /** What a dispatch asks for. */
@@ -48,8 +49,8 @@ export interface SubagentDeps extends WorkplaceDeps {
 }
 
 export interface ManagerDeps {
-  /** Runs at work at the same time. A function is called at the first dispatch, and never rejects. */
-  readonly maxConcurrent: number | (() => Promise<number>);
+  /** Runs at work at the same time. */
+  readonly maxConcurrent: PoolSizes;
   readonly mainAgentId: string;
   /** Of the session: what its runs may use comes out of it. */
   readonly budget: Budget;

@@ -3,6 +3,7 @@
  * server is overloaded (429, 529), the number of slots is halved; each run that ends well adds one again.
  */
 import PQueue from 'p-queue';
+import type {Model} from '../contract/model.ts';
 
 const FOREGROUND = 1;
 const BACKGROUND = 0;
@@ -83,5 +84,50 @@ export class Pool {
 
   endedWell(): void {
     if (this.#queue.concurrency < this.#size) this.#queue.concurrency += 1;
+  }
+}
+
+/** How many runs may be at work at the server of a model. */
+export interface ServerSize {
+  /** Models with the same one share a pool. */
+  readonly server: string;
+  /** A function is called at the first run, and never rejects. */
+  readonly size: number | (() => Promise<number>);
+}
+
+/** A number holds for all servers together. */
+export type PoolSizes = number | ((model: Model) => ServerSize);
+
+interface ServerPool {
+  readonly pool: Pool;
+  /** Resolves when the size is known; undefined where it always was. */
+  readonly sized?: Promise<void>;
+}
+
+/** One pool for each model server: what a server on this machine can take does not bind runs at another one. */
+export class ServerPools {
+  readonly #pools = new Map<string, ServerPool>();
+
+  /** @param now milliseconds of a clock that never jumps */
+  constructor(
+    private readonly sizes: PoolSizes,
+    private readonly now: () => number,
+  ) {}
+
+  /** The pool for runs of this model. */
+  get(model: Model): ServerPool {
+    const {server, size} = typeof this.sizes === 'number' ? {server: '', size: this.sizes} : this.sizes(model);
+    const known = this.#pools.get(server);
+    if (known) return known;
+    // 1 until its size is found out.
+    const pool = new Pool(typeof size === 'number' ? size : 1, this.now);
+    const made = {pool, ...(typeof size === 'function' && {sized: size().then((found) => pool.resize(found))})};
+    this.#pools.set(server, made);
+    return made;
+  }
+
+  /** A waiting run moves behind those of the foreground. */
+  toBackground(runId: string): void {
+    for (const {pool} of this.#pools.values()) pool.toBackground(runId);
   }
 }

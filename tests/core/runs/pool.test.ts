@@ -102,12 +102,22 @@ describe('runs in the pool', () => {
       asked += 1;
       return 2;
     };
-    const {spawn, events} = managerFixture({maxConcurrent: size});
+    const {spawn, events} = managerFixture({maxConcurrent: () => ({server: 'local', size})});
     await Promise.all([1, 2, 3].map((index) => spawn(new ScriptedModel([say(`answer ${index}`)]))));
     await spawn(new ScriptedModel([say('later')]));
     expect(asked).toBe(1);
     const starts = events.flatMap((event) => (event.type === 'run_start' ? [event.queued] : []));
     expect(starts).toEqual([false, false, true, false]);
+  });
+
+  it('wait for those at the same server alone', async () => {
+    const {spawn, events} = managerFixture({
+      maxConcurrent: ({local}) => (local ? {server: 'local', size: async () => 1} : {server: 'hosted', size: 2}),
+    });
+    const at = (local: boolean) => Object.assign(new ScriptedModel([say('answer')]), {local});
+    await Promise.all([true, false, true, false].map((local) => spawn(at(local))));
+    const starts = events.flatMap((event) => (event.type === 'run_start' ? [event.queued] : []));
+    expect(starts.toSorted()).toEqual([false, false, false, true]);
   });
 
   it('are counted by count(), each with its own id, until stopAll()', async () => {
