@@ -76,7 +76,8 @@ function readParameters(node: number, reader: FactsReader): void {
   const {tree} = reader;
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
     const declared = findDeclared(tree.field(parameter, 'declarator'), tree);
-    if (declared) reader.local(declared.name);
+    const type = tree.textOf(tree.field(parameter, 'type'));
+    if (declared) reader.local(declared.name, false, type);
   }
 }
 
@@ -108,7 +109,7 @@ function defineDeclaration(node: number, reader: FactsReader): void {
     } else if (reader.isOutside) {
       reader.define(declared.name, isConstant ? 'constant' : 'variable', declarator, {exported, declaration});
       reader.closeDefinition();
-    } else reader.local(declared.name);
+    } else reader.local(declared.name, false, tree.textOf(tree.field(node, 'type')));
   }
 }
 

@@ -49,7 +49,7 @@ function openFunction(node: number, reader: FactsReader): void {
   if (tree.isLeaf(parameters === NONE ? node : parameters)) reader.local(parameters);
   for (const parameter of tree.named(parameters)) {
     if (tree.role(parameter) === 'name' || tree.type(parameter) === 'implicit_parameter') reader.local(parameter);
-    reader.local(tree.field(parameter, 'name'));
+    reader.local(tree.field(parameter, 'name'), false, tree.textOf(tree.field(parameter, 'type')));
   }
 }
 
@@ -60,6 +60,7 @@ function defineFields(node: number, reader: FactsReader): void {
     if (tree.type(declarator) !== 'variable_declarator') continue;
     reader.define(tree.field(declarator, 'name'), isConstant ? 'constant' : 'field', declarator, {
       exported: isVisible(node, reader),
+      type: tree.textOf(tree.field(tree.child(node, 'variable_declaration'), 'type')),
     });
     reader.closeDefinition();
   }
@@ -79,7 +80,10 @@ function bindDeclared(node: number, reader: FactsReader): void {
   if (/^(?:event_)?field_declaration$/.test(tree.type(tree.parent(node)))) return;
   for (const declarator of tree.named(node)) {
     if (tree.type(declarator) !== 'variable_declarator') continue;
-    reader.local(tree.field(declarator, 'name'));
+    const written = tree.textOf(tree.field(node, 'type'));
+    const made = tree.child(declarator, 'object_creation_expression');
+    const type = written === 'var' ? tree.textOf(tree.field(made, 'type')) : written;
+    reader.local(tree.field(declarator, 'name'), false, type);
     for (const name of tree.named(tree.child(declarator, 'tuple_pattern'))) reader.local(name);
   }
 }

@@ -8,7 +8,8 @@ function openFunction(node: number, reader: FactsReader): void {
   reader.openScope(node, 'function');
   for (const role of ['receiver', 'parameters', 'result', 'type_parameters']) {
     for (const parameter of tree.named(tree.field(node, role))) {
-      for (const name of tree.named(parameter)) if (tree.role(name) === 'name') reader.local(name);
+      const type = tree.textOf(tree.field(parameter, 'type'));
+      for (const name of tree.named(parameter)) if (tree.role(name) === 'name') reader.local(name, false, type);
     }
   }
 }
@@ -46,7 +47,8 @@ function defineType(node: number, reader: FactsReader): void {
 function defineAll(kind: DefinitionKind): Rule {
   return (node, reader) => {
     const {tree} = reader;
-    for (const name of tree.named(node)) if (tree.role(name) === 'name') reader.variable(name, kind, node);
+    const type = tree.textOf(tree.field(node, 'type'));
+    for (const name of tree.named(node)) if (tree.role(name) === 'name') reader.variable(name, kind, node, {type});
   };
 }
 
@@ -64,8 +66,12 @@ function bindLeft(role: string): Rule {
   return (node, reader) => {
     const {tree} = reader;
     if (tree.type(node) === 'range_clause' && !tree.has(node, ':=')) return;
+    const [value = NONE, another = NONE] = tree.named(tree.field(node, 'right'));
+    const literal = tree.type(value) === 'unary_expression' ? tree.field(value, 'operand') : value;
+    const isOne = another === NONE && tree.type(literal) === 'composite_literal';
+    const type = isOne ? tree.textOf(tree.field(literal, 'type')) : undefined;
     for (const name of tree.named(tree.field(node, role))) {
-      if (tree.type(name) === 'identifier') reader.local(name);
+      if (tree.type(name) === 'identifier') reader.local(name, false, type);
     }
   };
 }

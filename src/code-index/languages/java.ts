@@ -50,7 +50,8 @@ function readParameters(node: number, reader: FactsReader): void {
   for (const parameter of tree.named(parameters)) {
     if (tree.type(parameter) === 'identifier') reader.local(parameter);
     const declarator = tree.child(parameter, 'variable_declarator');
-    reader.local(tree.field(declarator === NONE ? parameter : declarator, 'name'));
+    const type = tree.textOf(tree.field(parameter, 'type'));
+    reader.local(tree.field(declarator === NONE ? parameter : declarator, 'name'), false, type);
   }
 }
 
@@ -63,9 +64,13 @@ function defineVariables(node: number, reader: FactsReader): void {
   for (const declarator of tree.named(node)) {
     if (tree.type(declarator) !== 'variable_declarator') continue;
     const name = tree.field(declarator, 'name');
-    if (isLocal) reader.local(name);
+    const written = tree.textOf(tree.field(node, 'type'));
+    const value = tree.field(declarator, 'value');
+    const isMade = written === 'var' && tree.type(value) === 'object_creation_expression';
+    const type = isMade ? tree.textOf(tree.field(value, 'type')) : written;
+    if (isLocal) reader.local(name, false, type);
     else {
-      reader.define(name, isConstant ? 'constant' : 'field', declarator, {exported: isVisible(node, reader)});
+      reader.define(name, isConstant ? 'constant' : 'field', declarator, {exported: isVisible(node, reader), type});
       reader.closeDefinition();
     }
   }

@@ -44,7 +44,8 @@ function openFunction(node: number, reader: FactsReader): void {
   reader.local(tree.field(node, 'parameter'));
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
     const pattern = tree.field(parameter, 'pattern');
-    bindPattern(pattern === NONE ? parameter : pattern, (leaf) => reader.local(leaf), reader);
+    const type = tree.type(pattern) === 'identifier' ? tree.textOf(tree.field(parameter, 'type')) : undefined;
+    bindPattern(pattern === NONE ? parameter : pattern, (leaf) => reader.local(leaf, false, type), reader);
   }
 }
 
@@ -92,7 +93,8 @@ function defineMember(node: number, reader: FactsReader): void {
   const isOfClass = /^(?:class_body|interface_body|object_type)$/.test(tree.type(tree.parent(node)));
   if (isOfClass && /identifier$/.test(tree.type(name))) {
     const declaration = /signature/.test(type) && kind === 'method';
-    reader.define(name, kind, node, {declaration, seen: 'member'});
+    const held = kind === 'field' ? getDeclaredType(node, tree.field(node, 'value'), reader) : undefined;
+    reader.define(name, kind, node, {declaration, seen: 'member', type: held});
   }
   if (type !== 'method_definition') return;
   if (isConstructor) defineParameterProperties(node, reader);
@@ -105,7 +107,9 @@ function defineParameterProperties(node: number, reader: FactsReader): void {
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
     const name = tree.field(parameter, 'pattern');
     if (!tree.has(parameter, 'accessibility_modifier', 'readonly') || tree.type(name) !== 'identifier') continue;
-    reader.define(name, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member'});
+    const type = tree.textOf(tree.field(parameter, 'type'));
+    reader.define(name, 'field', parameter, {container: reader.container.slice(0, -1), seen: 'member', type});
+    reader.closeDefinition();
   }
 }
 
@@ -123,8 +127,16 @@ function defineVariable(node: number, reader: FactsReader): void {
     return;
   }
   const kind = isConstant ? 'constant' : 'variable';
-  bindPattern(name, (leaf) => reader.variable(leaf, kind, node, {exported, hoists}), reader);
+  const type = tree.type(name) === 'identifier' ? getDeclaredType(node, value, reader) : undefined;
+  bindPattern(name, (leaf) => reader.variable(leaf, kind, node, {exported, hoists, type}), reader);
   readRequire(node, name, value, reader);
+}
+
+/** Of `x: T` and `x = new T()`. */
+function getDeclaredType(node: number, value: number, {tree}: FactsReader): string | undefined {
+  const written = tree.field(node, 'type');
+  if (written !== NONE) return tree.textOf(written);
+  return tree.type(value) === 'new_expression' ? tree.textOf(tree.field(value, 'constructor')) : undefined;
 }
 
 /** `const {a: b} = require('x')` */
@@ -281,11 +293,13 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
     case 'statement_identifier':
       return 'skip';
     case 'shorthand_property_identifier':
-      return {kind: 'read', shorthand: true};
+      // `module.exports = {f}` exports `f` under its name, as `export {f}` does.
+      return {kind: 'read', shorthand: getExportsObject(parent, tree) === NONE};
     case 'shorthand_property_identifier_pattern':
       return {kind: 'write', shorthand: true};
     case 'property_identifier':
     case 'private_property_identifier':
+      if (type === 'pair') return {kind: 'write', object: getExportsObject(tree.parent(parent), tree)};
       return {kind: getAccessKind(parent, tree), object: tree.field(parent, 'object')};
     case 'type_identifier':
       if (type === 'nested_type_identifier') return {kind: 'type', object: tree.field(parent, 'module')};
@@ -298,9 +312,15 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
     }
     const isForeign = type === 'export_specifier' && tree.field(tree.parent(tree.parent(parent)), 'source') !== NONE;
     if (type === 'export_specifier' && (isForeign || role === 'alias')) return {kind: 'import', object: NONE};
-    return {kind: 'import', shorthand: type === 'export_specifier' && tree.field(parent, 'alias') === NONE};
+    return {kind: 'import'};
   }
   return {kind: getKind(leaf, parent, tree)};
+}
+
+/** The left side of `module.exports = {…}`, by the object. */
+function getExportsObject(object: number, tree: FactsReader['tree']): number {
+  const left = tree.field(tree.parent(object), 'left');
+  return tree.role(object) === 'right' && tree.textOf(left) === 'module.exports' ? left : NONE;
 }
 
 function getClause(leaf: number, tree: FactsReader['tree']): string {

@@ -18,10 +18,11 @@ function openFunction(node: number, reader: FactsReader): void {
     const type = tree.type(parameter);
     if (type === 'identifier') reader.local(parameter);
     const name = tree.field(parameter, 'name');
-    if (tree.type(name) === 'identifier') reader.local(name);
+    const annotation = tree.textOf(tree.field(parameter, 'type'));
+    if (tree.type(name) === 'identifier') reader.local(name, false, annotation);
     // `*args`, `**kw`, `x: int` and `(a, b)` contain the names.
     for (const inner of /pattern$|typed_parameter/.test(type) ? tree.named(parameter) : []) {
-      if (tree.type(inner) === 'identifier') reader.local(inner);
+      if (tree.type(inner) === 'identifier') reader.local(inner, false, annotation);
       if (/splat_pattern$/.test(tree.type(inner))) reader.local(tree.child(inner, 'identifier'));
     }
   }
@@ -52,18 +53,28 @@ function readAssignment(node: number, reader: FactsReader): void {
   const left = tree.field(node, 'left');
   const bind = (leaf: number) => {
     const isConstant = /^_*[A-Z][A-Z0-9_]*$/.test(tree.textOf(leaf));
-    if (reader.scopeKind === 'class') reader.define(leaf, 'field', node);
-    else reader.variable(leaf, isConstant ? 'constant' : 'variable', node, {hoists: true, once: true});
+    const type = leaf === left ? getAssignedType(node, reader) : undefined;
+    if (reader.scopeKind === 'class') reader.define(leaf, 'field', node, {type});
+    else reader.variable(leaf, isConstant ? 'constant' : 'variable', node, {hoists: true, once: true, type});
   };
   bindTargets(left, bind, reader);
   readAttribute(left, node, reader);
+}
+
+/** Of `x: T = …` and `x = T()`. */
+function getAssignedType(node: number, {tree}: FactsReader): string | undefined {
+  const written = tree.field(node, 'type');
+  if (written !== NONE) return tree.textOf(written);
+  const value = tree.field(node, 'right');
+  const called = tree.type(value) === 'call' ? tree.textOf(tree.field(value, 'function')) : '';
+  return /(?:^|\.)_*[A-Z]\w*$/.test(called) ? called : undefined;
 }
 
 /** `self.x = …` declares a field of the class. */
 function readAttribute(left: number, node: number, reader: FactsReader): void {
   const {tree} = reader;
   if (tree.type(left) !== 'attribute' || tree.textOf(tree.field(left, 'object')) !== 'self') return;
-  reader.ownField(tree.field(left, 'attribute'), node);
+  reader.ownField(tree.field(left, 'attribute'), node, getAssignedType(node, reader));
 }
 
 function bindLocals(role: string) {

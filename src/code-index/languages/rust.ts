@@ -29,7 +29,9 @@ function readParameters(node: number, reader: FactsReader): void {
   const {tree} = reader;
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
     const pattern = tree.field(parameter, 'pattern');
-    bindPattern(pattern === NONE ? parameter : pattern, reader);
+    const type = tree.textOf(tree.field(parameter, 'type'));
+    if (tree.type(pattern) === 'identifier') reader.local(pattern, false, type);
+    else bindPattern(pattern === NONE ? parameter : pattern, reader);
   }
 }
 
@@ -231,7 +233,14 @@ export const rust: LanguageRules = {
       reader.openScope(node, 'function');
       readParameters(node, reader);
     },
-    let_declaration: bind('pattern'),
+    let_declaration: (node, reader) => {
+      const {tree} = reader;
+      const pattern = tree.field(node, 'pattern');
+      const [, made] = /^&?([A-Z]\w*)(?:::\w+\(|\s*\{)/.exec(tree.textOf(tree.field(node, 'value'))) ?? [];
+      const type = tree.textOf(tree.field(node, 'type')) || made;
+      if (tree.type(pattern) === 'identifier') reader.local(pattern, false, type);
+      else bindPattern(pattern, reader);
+    },
     let_condition: bind('pattern'),
     for_expression: (node, reader) => {
       reader.openScope(node, 'block');

@@ -1,70 +1,148 @@
-/** Plans a rename: all occurrences that mean the same definition, or why they cannot be told. */
-import type {Definition, RenameConcern, RenameEdit, RenamePlan, RenameRequest} from '../contract.ts';
-import type {Use} from '../syntax/file-facts.ts';
-import type {Meaning} from './meanings.ts';
-import type {IndexedEntry} from './project-files.ts';
+/**
+ * Plans a rename: all occurrences that mean the same definition, or why they cannot be told. What would be written is parsed
+ * before it is offered: every name must mean there what it means now.
+ */
+import type {RenameConcern, RenameEdit, RenamePlan, RenameRequest} from '../contract.ts';
+import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
+import {isSameFamily, type Meaning} from './meanings.ts';
+import type {IndexedEntry, Parse} from './project-files.ts';
 import {isBelow, normalize, type Queries} from './queries.ts';
+import {findMentions, SourceLines} from './rename-mentions.ts';
 
-const MAX_MENTIONS = 200;
+/** So many concerns are listed. */
+const MAX_CONCERNS = 100;
+const SPREAD = /^(?:go|c|cpp|ruby|csharp|rust)$/;
+const EXPORTS: ReadonlySet<string> = new Set(['exports', 'module.exports']);
 
-export function planRename(request: RenameRequest, queries: Queries): RenamePlan {
-  return new RenamePlanner(request, queries).plan();
+export async function planRename(request: RenameRequest, queries: Queries, parse: Parse): Promise<RenamePlan> {
+  return new RenamePlanner(request, queries, parse).plan();
 }
 
 class RenamePlanner {
   readonly #request: RenameRequest;
   readonly #queries: Queries;
+  readonly #parse: Parse;
+  /** The last part of the old name: of `Parser.parse` it is `parse`. */
+  readonly #name: string;
   readonly #edits: RenameEdit[] = [];
   readonly #reasons: string[] = [];
   readonly #concerns: RenameConcern[] = [];
-  readonly #lines = new Map<string, readonly string[]>();
+  readonly #lines: SourceLines;
 
-  constructor(request: RenameRequest, queries: Queries) {
+  constructor(request: RenameRequest, queries: Queries, parse: Parse) {
     this.#request = request;
     this.#queries = queries;
+    this.#parse = parse;
+    this.#name = request.from.split('.').at(-1)!;
+    this.#lines = new SourceLines(queries.files);
   }
 
-  plan(): RenamePlan {
+  async plan(): Promise<RenamePlan> {
     const {from, to} = this.#request;
-    const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
-    if (!isName.test(to)) return this.#refuse(`${JSON.stringify(to)} is no name.`);
-    if (from === to) return this.#refuse(`${from} has this name already.`);
+    if (!/^#?[\p{L}_$][\p{L}\p{N}_$]*$/u.test(to)) return this.#refuse(`${JSON.stringify(to)} is no name.`);
+    if (this.#name === to) return this.#refuse(`${from} has this name already.`);
     const targets = this.#findTargets();
     if (typeof targets === 'string') return this.#refuse(targets);
     this.#collect(targets);
-    this.#findConflicts(targets);
+    this.#checkMembers(targets);
+    this.#checkNewName(targets);
     this.#checkSkipped();
-    return this.#finish(targets);
+    this.#checkPlaces();
+    if (this.#reasons.length === 0) await this.#checkMeanings();
+    if (this.#reasons.length > 0) return this.#refuse(this.#reasons[0]!, targets);
+    return {
+      verdict: 'safe',
+      definitions: targets.map((each) => this.#queries.meanings.toDefinition(each)),
+      edits: this.#edits.toSorted(comparePlaces),
+      ...{reasons: [], concerns: [], coverage: this.#queries.coverage()},
+      mentions: findMentions(this.#name, this.#edits, this.#queries, this.#lines),
+    };
+  }
+
+  #refuse(reason: string, targets: readonly Meaning[] = []): RenamePlan {
+    return {
+      verdict: 'refused',
+      definitions: targets.map((each) => this.#queries.meanings.toDefinition(each)),
+      edits: [],
+      reasons: this.#reasons.includes(reason) ? this.#reasons : [reason, ...this.#reasons],
+      concerns: this.#concerns.slice(0, MAX_CONCERNS),
+      mentions: findMentions(this.#name, [], this.#queries, this.#lines),
+      coverage: this.#queries.coverage(),
+    };
   }
 
   #findTargets(): Meaning[] | string {
     const {from, path, line} = this.#request;
     const {meanings} = this.#queries;
-    const all = meanings.named(from.split('.').at(-1)!);
-    const around = from.split('.').slice(0, -1).join('.');
+    const all = meanings.named(this.#name);
+    const around = from.split('.').slice(0, -1);
     const fitting = all.filter((each) => {
-      const definition = meanings.get(each)!;
+      const {container, line: own} = meanings.get(each)!;
       const isThere = path === undefined || isBelow(each.path, normalize(path));
-      const isNamed = around === '' || definition.container.join('.') === around;
-      return isThere && isNamed && (line === undefined || definition.line === line);
+      const isNamed = around.every((part, at) => container.at(at - around.length) === part);
+      return isThere && isNamed && (line === undefined || own === line);
     });
-    if (all.length === 0)
+    if (all.length === 0) {
       return `No definition of ${from} was found in the ${this.#queries.coverage().files} files that are parsed.`;
-    if (fitting.length === 0)
-      return `${from} is not defined in ${path}; it is in ${list(all.map((each) => this.#describe(each)))}.`;
-    const keys = new Set(fitting.map((each) => this.#groupOf(each)));
-    if (keys.size > 1) {
-      this.#addConcerns(fitting, 'another definition of this name');
-      return `${from} has ${fitting.length} definitions: ${list(fitting.map((each) => this.#describe(each)))}. Say which file is meant.`;
     }
-    const [key] = keys;
-    return all.filter((each) => this.#groupOf(each) === key);
+    const places = (list: readonly Meaning[]) => formatList(list.map((each) => this.#describe(each)));
+    if (fitting.length === 0) return `${from} is not defined in ${path ?? 'that place'}, but in ${places(all)}.`;
+    const families = this.#joinFamilies(fitting, all);
+    if (families.length > 1) {
+      for (const each of fitting) this.#concern(meanings.toDefinition(each), 'another definition of this name');
+      return `${from} has ${fitting.length} definitions: ${places(fitting)}. Say which one is meant.`;
+    }
+    return families[0]!;
   }
 
-  /** Overloads and declarations of the same name in the same place belong together. */
-  #groupOf(meaning: Meaning): string {
-    const {container, top} = this.#queries.meanings.get(meaning)!;
-    return `${meaning.path}\n${container.join('.')}\n${top}`;
+  /** Definitions that must have one name: parts of one thing, and what overrides it in related classes. */
+  #joinFamilies(fitting: readonly Meaning[], all: readonly Meaning[]): Meaning[][] {
+    const {meanings} = this.#queries;
+    const families: Meaning[][] = [];
+    for (const meaning of fitting) {
+      if (families.some((family) => family.some((each) => isSame(each, meaning)))) continue;
+      const family = [meaning];
+      for (const each of family) {
+        const key = meanings.groupOf(each);
+        const owners = this.#ownersOf(each);
+        for (const other of all) {
+          if (family.some((known) => isSame(known, other))) continue;
+          const isRelated = owners.length > 0 && this.#ownersOf(other).some((owner) => this.#areRelated(owner, owners));
+          if (meanings.groupOf(other) === key || isRelated) family.push(other);
+        }
+      }
+      families.push(family);
+    }
+    return families;
+  }
+
+  /** The classes that a member belongs to. */
+  #ownersOf(meaning: Meaning): Meaning[] {
+    const {meanings} = this.#queries;
+    const {container, top} = meanings.get(meaning)!;
+    const name = container.at(-1);
+    if (top || name === undefined) return [];
+    return meanings.named(name).filter((each) => {
+      const {container: around, kind} = meanings.get(each)!;
+      // Go, C and others may keep a method in another file than its class.
+      const isThere = each.path === meaning.path || SPREAD.test(meanings.toDefinition(meaning).language);
+      return (
+        isThere &&
+        /^(?:class|interface|struct|trait|module)$/.test(kind) &&
+        around.join('.') === container.slice(0, -1).join('.')
+      );
+    });
+  }
+
+  #areRelated(owner: Meaning, others: readonly Meaning[]): boolean {
+    return others.some((other) => this.#inheritsFrom(owner, other) || this.#inheritsFrom(other, owner));
+  }
+
+  #inheritsFrom(owner: Meaning, base: Meaning, steps = 0): boolean {
+    if (steps > 12) return false;
+    return this.#queries.meanings
+      .basesOf(owner)
+      .some((each) => isSame(each, base) || this.#inheritsFrom(each, base, steps + 1));
   }
 
   #describe(meaning: Meaning): string {
@@ -74,206 +152,210 @@ class RenamePlanner {
 
   #collect(targets: readonly Meaning[]): void {
     const {meanings} = this.#queries;
-    const name = this.#oldName;
-    const wanted = new Set(targets.map(({path, index}) => `${path}\n${index}`));
-    const isMember = targets.some((each) => !meanings.get(each)!.top);
-    for (const {entry, uses} of this.#queries.uses(name)) {
+    for (const {entry, uses} of this.#queries.uses(this.#name)) {
       for (const use of uses) {
         const meaning = meanings.meaningOf(use, entry);
-        if (typeof meaning === 'object' && wanted.has(`${meaning.path}\n${meaning.index}`)) this.#edit(use, entry);
-        else if (meaning === 'unknown') this.#judgeUnknown(use, entry, isMember, targets);
+        const isTarget = typeof meaning === 'object' && targets.some((each) => isSame(each, meaning));
+        if (isTarget) this.#edit(use, entry);
+        else this.#judgeOther(use, entry, meaning, targets);
       }
     }
+    const unknown = this.#concerns.length;
+    if (unknown === 0) return;
+    const [first] = this.#concerns;
+    this.#reasons.push(
+      `Syntax cannot tell what ${this.#name} means at ${unknown} ${unknown === 1 ? 'place' : 'places'}, first ${first!.path}:${first!.line} (${first!.why}).`,
+    );
   }
 
-  get #oldName(): string {
-    return this.#request.from.split('.').at(-1)!;
-  }
-
-  /** A use whose meaning syntax cannot say: it may or may not mean what is renamed. */
-  #judgeUnknown(use: Use, entry: IndexedEntry, isMember: boolean, targets: readonly Meaning[]): void {
-    if (use.member !== isMember && use.binding !== 'import') return;
-    if (!isSameFamily(entry.language, this.#queries.meanings.toDefinition(targets[0]!).language)) return;
-    if (use.binding === 'import' || use.kind === 'import') {
-      // A package from elsewhere, which the project does not define.
+  /** A use that is not known to mean the target. */
+  #judgeOther(use: Use, entry: IndexedEntry, meaning: Meaning | string, targets: readonly Meaning[]): void {
+    const {meanings} = this.#queries;
+    const target = meanings.toDefinition(targets[0]!);
+    if (!isSameFamily(entry.language, target.language)) return;
+    const isTop = meanings.get(targets[0]!)!.top;
+    if (isTop) {
+      const isExport = EXPORTS.has(use.receiver) && entry.path === target.path && use.member;
+      if (isExport) this.#edit(use, entry);
+      // In these languages a bare name may come from a file that nothing here names.
+      const isAmbient = /^(?:c|cpp|ruby|csharp|php|java)$/.test(entry.language);
+      if (meaning === 'unknown' && use.binding === 'free' && use.kind !== 'import' && isAmbient) {
+        this.#concern(this.#placeOf(use, entry), 'a name with more than one definition');
+      }
       return;
     }
-    const others = this.#queries.meanings
-      .named(this.#oldName)
-      .filter((each) => this.#queries.meanings.get(each)!.top !== isMember);
-    if (use.member && others.length === targets.length && /[a-z][A-Z]|._./.test(this.#oldName)) this.#edit(use, entry);
-    else
-      this.#concern(
-        use,
-        entry,
-        use.member ? 'a member of something unknown' : 'a name that is not defined or imported here',
-      );
+    // `const {name} = x` takes the member `name`, whatever it is called here.
+    const isTaken = use.shorthand && use.binding !== 'name' && use.binding !== 'import';
+    if (!isTaken && (meaning !== 'unknown' || !use.member || use.binding === 'import')) return;
+    const others = meanings.named(this.#name).filter((each) => {
+      const isMember = !meanings.get(each)!.top;
+      const isNear = isSameFamily(this.#queries.files.entries.get(each.path)!.language, entry.language);
+      return isMember && isNear && !targets.some((known) => isSame(known, each));
+    });
+    if (others.length === 0 && isDistinctive(this.#name)) this.#edit(use, entry, isTaken);
+    else this.#concern(this.#placeOf(use, entry), 'a member of something whose type syntax does not say');
   }
 
-  #edit(use: Use, entry: IndexedEntry): void {
+  /** @param keepsLocal the local name stays as it is: `{name}` becomes `{to: name}` */
+  #edit(use: Use, {path}: IndexedEntry, keepsLocal = false): void {
     const {to} = this.#request;
-    const newText = use.shorthand && !use.member ? `${use.name}: ${to}` : to;
-    this.#edits.push({path: entry.path, line: use.line, column: use.column, oldText: use.name, newText});
+    const isPlain = !use.shorthand || use.binding === 'import' || use.member;
+    const newText = keepsLocal ? `${to}: ${use.name}` : isPlain ? to : `${use.name}: ${to}`;
+    this.#edits.push({path, line: use.line, column: use.column, oldText: use.name, newText});
   }
 
-  #concern(use: Pick<Use, 'line' | 'column'>, {path}: IndexedEntry, why: string): void {
-    this.#concerns.push({path, line: use.line, column: use.column, why, text: this.#lineOf(path, use.line)});
+  #placeOf(
+    {line, column}: Pick<Use, 'line' | 'column'>,
+    {path}: Pick<IndexedEntry, 'path'>,
+  ): Omit<RenameConcern, 'why'> {
+    return {path, line, column, text: this.#lines.text(path, line)};
   }
 
-  #addConcerns(meanings: readonly Meaning[], why: string): void {
-    for (const meaning of meanings) {
-      const {path, line, column, text} = this.#queries.meanings.toDefinition(meaning);
-      this.#concerns.push({path, line, column, why, text});
-    }
+  #concern({path, line, column, text}: Omit<RenameConcern, 'why'>, why: string): void {
+    this.#concerns.push({path, line, column, why, text});
   }
 
-  /** The new name must not mean something else where it will stand. */
-  #findConflicts(targets: readonly Meaning[]): void {
-    const {to} = this.#request;
+  /** A member may have its name because something elsewhere calls it so. */
+  #checkMembers(targets: readonly Meaning[]): void {
     const {meanings} = this.#queries;
-    const isMember = targets.some((each) => !meanings.get(each)!.top);
-    const touched = new Set(this.#edits.map(({path}) => path));
-    let taken = 0;
-    for (const {entry, uses} of this.#queries.uses(to)) {
-      if (!touched.has(entry.path)) continue;
-      for (const use of uses) {
-        const definition = use.binding === 'name' ? entry.facts!.definitions[use.to] : undefined;
-        const isOfMember = use.member || (definition !== undefined && !definition.top);
-        if (isOfMember !== isMember) continue;
-        taken += 1;
-        if (taken <= 20) this.#concern(use, entry, `${to} is already taken here`);
+    for (const target of targets) {
+      const {container, language, kind} = meanings.toDefinition(target);
+      const isCalledByLanguage = /^__\w+__$/.test(this.#name) || kind === 'constructor';
+      if (isCalledByLanguage) this.#reasons.push(`${this.#describe(target)} has its name from the language.`);
+      const owners = this.#ownersOf(target);
+      const name = container.at(-1);
+      const foreign = owners.flatMap((owner) => {
+        const facts = this.#queries.files.entries.get(owner.path)!.facts!;
+        const count = facts.bases.filter(
+          (each) => each.name === name && !/^(?:object|Object|ABC|Enum|I?Disposable)$/.test(each.base),
+        );
+        return count.length > meanings.basesOf(owner).length ? count : [];
+      });
+      const base = foreign[0]?.base;
+      if (base !== undefined && !this.#name.startsWith('#') && kind === 'method') {
+        this.#reasons.push(`${this.#describe(target)} may override a member of ${base}, which is not in this project.`);
+      }
+      if (language === 'go' && kind === 'method' && !isDistinctive(this.#name) && /^[A-Z]/.test(this.#name)) {
+        this.#reasons.push(`${this.#describe(target)} may be there for an interface of another module.`);
       }
     }
-    if (taken > 0)
-      this.#reasons.push(`${to} is already used in files that would change: it would mean two things there.`);
+  }
+
+  /** The new name must not be there already, where the old one is seen. */
+  #checkNewName(targets: readonly Meaning[]): void {
+    const {to} = this.#request;
+    const {meanings} = this.#queries;
+    for (const target of targets) {
+      const own = meanings.get(target)!;
+      const {language} = meanings.toDefinition(target);
+      const taken = meanings.named(to).filter((each) => {
+        const other = meanings.get(each)!;
+        const isHere =
+          each.path === target.path ||
+          (own.top && sharesNames(meanings.groupOf(each), meanings.groupOf(target), language));
+        return isHere && other.container.join('.') === own.container.join('.');
+      });
+      const inherited = this.#ownersOf(target).flatMap((owner) => meanings.member(owner, to) ?? []);
+      const [first] = [...taken, ...inherited];
+      if (!first) continue;
+      this.#concern(meanings.toDefinition(first), `${to} is already taken here`);
+      this.#reasons.push(`${to} is already the name of ${this.#describe(first)}.`);
+      return;
+    }
   }
 
   #checkSkipped(): void {
-    const pattern = wordPattern(this.#oldName);
     for (const {path, why} of this.#queries.files.skipped) {
-      const line = this.#linesOf(path).findIndex((text) => pattern.test(text));
-      if (line < 0) continue;
-      this.#concerns.push({
-        path,
-        line: line + 1,
-        column: 1,
-        why: `a file that is not parsed: ${why}`,
-        text: this.#lineOf(path, line + 1),
-      });
+      const [place] = this.#lines.find(path, this.#name);
+      if (!place) continue;
+      this.#concern({path, ...place, text: this.#lines.text(path, place.line)}, `a file that is not parsed: ${why}`);
+      this.#reasons.push(`${path} contains ${this.#name} and is not parsed: ${why}.`);
+    }
+    // Where the parser lost its way it may have missed a name.
+    for (const {entry, uses} of this.#queries.uses(this.#name)) {
+      const isBroken = uses.some(({line}) => entry.facts!.errors.some(([at]) => at === line));
+      if (isBroken) this.#reasons.push(`${entry.path} has a syntax error beside ${this.#name}.`);
     }
   }
 
-  #finish(targets: readonly Meaning[]): RenamePlan {
+  #checkPlaces(): void {
     const {within} = this.#request;
-    const unknown = this.#concerns.filter(({why}) => !why.includes('already taken'));
-    if (unknown.length > 0) {
-      const [first] = unknown;
-      this.#reasons.push(
-        `Syntax cannot tell what ${this.#oldName} means at ${unknown.length} ${unknown.length === 1 ? 'place' : 'places'}, first ${first!.path}:${first!.line} (${first!.why}).`,
-      );
-    }
-    const outside = within
-      ? this.#edits.filter(({path}) => !within.some((place) => isBelow(path, normalize(place))))
-      : [];
-    if (outside.length > 0) {
-      this.#reasons.push(`${list([...new Set(outside.map(({path}) => path))])} would have to change, too.`);
-    }
-    if (this.#reasons.length > 0) return this.#refuse(this.#reasons[0]!, targets);
-    return {
-      verdict: 'safe',
-      definitions: this.#definitionsOf(targets),
-      edits: this.#edits.sort((a, b) =>
-        a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line || a.column - b.column,
-      ),
-      reasons: [],
-      concerns: [],
-      mentions: this.#findMentions(),
-      coverage: this.#queries.coverage(),
-    };
+    if (!within) return;
+    const outside = this.#edits.filter(({path}) => !within.some((place) => isBelow(path, normalize(place))));
+    const files = [...new Set(outside.map(({path}) => path))];
+    if (files.length > 0) this.#reasons.push(`${formatList(files)} would have to change, too.`);
   }
 
-  #definitionsOf(targets: readonly Meaning[]): Definition[] {
-    return targets.map((each) => this.#queries.meanings.toDefinition(each));
-  }
-
-  #refuse(reason: string, targets: readonly Meaning[] = []): RenamePlan {
-    const reasons = this.#reasons.includes(reason) ? this.#reasons : [reason, ...this.#reasons];
-    return {
-      ...{verdict: 'refused', definitions: this.#definitionsOf(targets), edits: [], reasons, concerns: this.#concerns},
-      ...{mentions: this.#findMentions(), coverage: this.#queries.coverage()},
-    };
-  }
-
-  /** Where the old name stands in files that are listed, beside the places that are edited. */
-  #findMentions(): RenameConcern[] {
-    const pattern = wordPattern(this.#oldName);
-    const edited = new Set(this.#edits.map(({path, line, column}) => `${path}:${line}:${column}`));
-    const found: RenameConcern[] = [];
-    for (const path of [...this.#queries.files.paths].sort()) {
-      const facts = this.#queries.files.entries.get(path)?.facts;
-      if (!facts && !/\.(?:md|mdx|txt|rst|json|ya?ml|toml|html?|vue|svelte|sh|xml|cfg|ini)$/i.test(path)) continue;
-      const uses = facts
-        ? new Set(
-            this.#queries
-              .uses(this.#oldName, path)
-              .flatMap(({uses: all}) => all.map(({line, column}) => `${line}:${column}`)),
-          )
-        : new Set();
-      for (const [at, text] of this.#linesOf(path).entries()) {
-        for (const {index} of text.matchAll(pattern)) {
-          const place = `${at + 1}:${index + 1}`;
-          if (edited.has(`${path}:${place}`) || uses.has(place)) continue;
-          found.push({
-            path,
-            line: at + 1,
-            column: index + 1,
-            why: facts ? 'in a string or comment' : 'in a file of another kind',
-            text: this.#lineOf(path, at + 1),
-          });
-          if (found.length >= MAX_MENTIONS) return found;
-        }
+  /** Parses each file as it would be, and compares what its names mean. */
+  async #checkMeanings(): Promise<void> {
+    const {to} = this.#request;
+    for (const path of new Set(this.#edits.map((edit) => edit.path))) {
+      const entry = this.#queries.files.entries.get(path)!;
+      const edits = this.#edits.filter((edit) => edit.path === path);
+      const text = this.#lines.apply(path, edits);
+      const after = text === undefined ? undefined : await this.#parse(text, entry.language, path);
+      if (!after) this.#reasons.push(`${path} changed meanwhile.`);
+      else if (after.errors.length > entry.facts!.errors.length) this.#reasons.push(`${to} is no name in ${path}.`);
+      else {
+        const edited = new Set(edits.map(({line, column}) => `${line}:${column}`));
+        const before = describeMeanings(
+          entry.facts!,
+          this.#name,
+          (use) => (edited.has(`${use.line}:${use.column}`) ? to : use.name),
+          to,
+        );
+        const line = findDifference(
+          before,
+          describeMeanings(after, this.#name, ({name}) => name, to),
+        );
+        if (line === undefined) continue;
+        this.#concern({path, line, column: 1, text: this.#lines.text(path, line)}, `${to} means something else here`);
+        this.#reasons.push(`${to} already means something else at ${path}:${line}.`);
       }
     }
-    return found;
-  }
-
-  #lineOf(path: string, line: number): string {
-    return (this.#linesOf(path)[line - 1] ?? '').trim().slice(0, 200).toWellFormed();
-  }
-
-  #linesOf(path: string): readonly string[] {
-    let lines = this.#lines.get(path);
-    if (lines === undefined) {
-      lines = readLines(path, this.#queries);
-      this.#lines.set(path, lines);
-    }
-    return lines;
   }
 }
 
-function readLines(path: string, {files}: Queries): readonly string[] {
-  try {
-    return files.readText(path).split('\n');
-  } catch {
-    // It is gone, or is no file that may be read: nothing in it can be renamed.
-    return [];
-  }
+interface DescribedUse {
+  readonly line: number;
+  readonly meaning: string;
 }
 
-function wordPattern(name: string): RegExp {
-  return new RegExp(`(?<![\\p{L}\\p{N}_$])${name.replace(/[$]/g, '\\$&')}(?![\\p{L}\\p{N}_$])`, 'gu');
+/** What the uses of the two names mean, in their order. Keys of objects may come and go with `{name}`. */
+function describeMeanings(facts: FileFacts, from: string, nameOf: (use: Use) => string, to: string): DescribedUse[] {
+  return unpackUses(facts).flatMap((use) => {
+    const isOfOne = use.name === from || use.name === to;
+    if (!isOfOne || (use.member && use.binding === 'member')) return [];
+    return [{line: use.line, meaning: `${nameOf(use)} ${use.binding} ${use.to}`}];
+  });
 }
 
-function list(items: readonly string[]): string {
+function findDifference(before: readonly DescribedUse[], after: readonly DescribedUse[]): number | undefined {
+  const at = before.findIndex(({meaning}, index) => after[index]?.meaning !== meaning);
+  if (at >= 0) return before[at]!.line;
+  return after.length > before.length ? after[before.length]!.line : undefined;
+}
+
+function isSame(a: Meaning, b: Meaning): boolean {
+  return a.path === b.path && a.index === b.index;
+}
+
+/** Of more than one word: a library hardly has a member that is called the same. */
+function isDistinctive(name: string): boolean {
+  return /[a-z0-9][A-Z]|[A-Za-z]_[A-Za-z]/.test(name) || name.startsWith('#');
+}
+
+/** Whether two top-level names of different files are in one namespace: same key but for the name. */
+function sharesNames(a: string, b: string, language: string): boolean {
+  if (!/^(?:go|c|cpp|ruby|csharp)$/.test(language)) return false;
+  return a.slice(0, a.lastIndexOf('\n')) === b.slice(0, b.lastIndexOf('\n'));
+}
+
+function comparePlaces(a: RenameEdit, b: RenameEdit): number {
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line || a.column - b.column;
+}
+
+function formatList(items: readonly string[]): string {
   const shown = items.slice(0, 5).join(', ');
   return items.length > 5 ? `${shown} and ${items.length - 5} more` : shown;
-}
-
-/** Languages whose files can name each other's definitions. */
-function isSameFamily(a: string, b: string): boolean {
-  const family = (language: string) => {
-    if (/^(?:typescript|tsx|javascript)$/.test(language)) return 'script';
-    return /^(?:c|cpp)$/.test(language) ? 'c' : language;
-  };
-  return family(a) === family(b);
 }

@@ -45,6 +45,8 @@ export interface DefineOptions {
   readonly container?: readonly string[];
   /** Where the name is seen. Default: in the scope that it stands in, and of a class as its member. */
   readonly seen?: 'here' | 'function' | 'member' | 'nowhere';
+  /** The name of its type, where the source says it. */
+  readonly type?: string | undefined;
 }
 
 /** What stands inside of these has their name around it. */
@@ -78,6 +80,8 @@ export class FactsReader {
   /** Leaves that name a definition, declare a local variable, or are no use. */
   readonly #nameOf = new Map<number, number>();
   readonly #noUse = new Set<number>();
+  /** The types of fields and variables, by the number of the definition. */
+  readonly #types = new Map<number, string>();
   readonly #textUses: {
     readonly offset: number;
     readonly name: string;
@@ -166,11 +170,13 @@ export class FactsReader {
       text: tree.lineText(line),
     });
     this.#nameOf.set(name, index);
+    const type = getTypeName(options.type);
+    if (type !== undefined) this.#types.set(index, type);
     if (seen === 'member' || this.#rules.seesMembersBare) {
       this.#scopes.addMember(container, text, index, this.#isDeclaration);
     }
     if (seen !== 'nowhere' && (seen !== 'member' || this.#rules.seesMembersBare)) {
-      this.#bind(text, {binding: 'definition', to: index}, seen === 'function');
+      this.#bind(text, {binding: 'definition', to: index, ...(type !== undefined && {type})}, seen === 'function');
     }
     if (FUNCTION_KINDS.has(kind) && !declaration) {
       this.#functions.push({name: text, container, line, column, endLine, ...measureFunction(node, tree, this.#rules)});
@@ -196,7 +202,7 @@ export class FactsReader {
     const isLocal = holder.kind === 'function' || (this.scopeKind === 'block' && !hoists);
     if (isLocal && functionScope.outer?.has(text)) return;
     if (once && functionScope.names.has(text)) return;
-    if (isLocal || quiet) this.local(name, hoists);
+    if (isLocal || quiet) this.local(name, hoists, options.type);
     else this.define(name, kind, node, {...options, ...(hoists && {seen: 'function'})});
   }
 
@@ -208,10 +214,10 @@ export class FactsReader {
   }
 
   /** `self.x = …` in a method declares the field `x` of its class; once. */
-  ownField(name: number, node: number): void {
+  ownField(name: number, node: number, type?: string): void {
     const scope = this.#scopes.classScope;
     if (!scope || this.#scopes.findMember(scope.container, this.tree.textOf(name)) !== NONE) return;
-    this.define(name, 'field', node, {container: scope.container, seen: 'member'});
+    this.define(name, 'field', node, {container: scope.container, seen: 'member', type});
     this.closeDefinition();
   }
 
@@ -221,8 +227,8 @@ export class FactsReader {
    */
   local(name: number, hoists = false, type?: string): void {
     if (name === NONE) return;
-    const typed = type !== undefined && /^[\p{L}_$][\w$.]*$/u.test(type) ? {type} : {};
-    this.#bind(this.tree.textOf(name), {binding: 'local', to: NONE, ...typed}, hoists);
+    const named = getTypeName(type);
+    this.#bind(this.tree.textOf(name), {binding: 'local', to: NONE, ...(named !== undefined && {type: named})}, hoists);
   }
 
   /** @param names what it binds here; leaves or texts of a re-export are exported instead */
@@ -350,7 +356,11 @@ export class FactsReader {
       const to = this.#scopes.findOwnMember(name, scope);
       return {binding: to === NONE ? 'member' : 'definition', to, receiver};
     }
-    const [first = ''] = receiver.split('.');
+    const [first = '', field = ''] = receiver.split('.');
+    if (SELF.has(first) && receiver === `${first}.${field}`) {
+      const type = this.#types.get(this.#scopes.findOwnMember(field, scope));
+      return type === undefined ? {binding: 'member', to: NONE, receiver} : this.#findMemberOfType(name, type, scope);
+    }
     const variable = first === '' ? undefined : this.#scopes.find(first, scope);
     if (variable?.type && first === receiver) return this.#findMemberOfType(name, variable.type, scope);
     return this.#findMemberOf(name, receiver, variable);
@@ -376,3 +386,9 @@ export class FactsReader {
 }
 
 const SELF: ReadonlySet<string> = new Set(['this', 'self', 'Self', 'cls', '$this', 'static']);
+
+/** `Map<string, X>` is a `Map`, `*T` and `&mut T` a `T`. */
+function getTypeName(type: string | undefined): string | undefined {
+  const plain = type?.replace(/^(?::\s*)?(?:[&*]|mut\b|const\b|\?|\s|'\w+\b)*/, '').replace(/\s*[<[?*&][\s\S]*$/, '');
+  return plain !== undefined && /^[\p{L}_$][\w$.]*$/u.test(plain) ? plain : undefined;
+}

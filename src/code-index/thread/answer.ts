@@ -1,5 +1,5 @@
 /** Answers one question after another, in the thread. */
-import {ProjectFiles} from '../project/project-files.ts';
+import {type Parse, ProjectFiles} from '../project/project-files.ts';
 import {Queries} from '../project/queries.ts';
 import {planRename} from '../project/rename.ts';
 import {SourceParser} from '../syntax/parser.ts';
@@ -7,17 +7,18 @@ import type {Message, Question, ThreadOptions} from './messages.ts';
 
 export async function openAnswerer({root}: ThreadOptions): Promise<{answer(message: Message): Promise<unknown>}> {
   const parser = new SourceParser();
-  const files = new ProjectFiles(root, (text, language, path) => parser.parse(text, language, path));
+  const parse: Parse = (text, language, path) => parser.parse(text, language, path);
+  const files = new ProjectFiles(root, parse);
   const queries = new Queries(files);
   return {
     async answer({listed, question}) {
       if (listed) await files.refresh(listed, () => false);
-      return ask(question, queries);
+      return ask(question, queries, parse);
     },
   };
 }
 
-function ask(question: Question, queries: Queries): unknown {
+function ask(question: Question, queries: Queries, parse: Parse): unknown {
   switch (question.ask) {
     case 'definitions':
       return queries.definitions(question.query);
@@ -40,6 +41,6 @@ function ask(question: Question, queries: Queries): unknown {
     case 'unusedExports':
       return queries.unusedExports(question.query);
     case 'rename':
-      return planRename(question.request, queries);
+      return planRename(question.request, queries, parse);
   }
 }

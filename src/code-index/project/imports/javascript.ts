@@ -1,26 +1,11 @@
-/** Which files of the project an import names, by the rules of each language. */
-import path from 'node:path';
-import type {Language} from '../contract.ts';
-import type {RawImport} from '../syntax/file-facts.ts';
-import type {IndexedEntry, ProjectFiles} from './project-files.ts';
-
-/** @returns files of the index, relative; none for what comes from elsewhere */
-export type ImportResolver = (from: IndexedEntry, imported: RawImport) => readonly string[];
-
-const {posix} = path;
-
-/** Made anew when files come or go. */
-export function createImportResolver(files: ProjectFiles): ImportResolver {
-  const javascript = createJavaScriptResolver(files);
-  const byLanguage: Partial<Record<Language, ImportResolver>> = {
-    ...{typescript: javascript, tsx: javascript, javascript},
-  };
-  return (from, imported) => byLanguage[from.language]?.(from, imported) ?? [];
-}
+/** Which files an import of TypeScript or JavaScript names: relative paths, packages of a monorepo, aliases of tsconfig.json. */
+import {posix} from 'node:path';
+import type {ProjectFiles} from '../project-files.ts';
+import type {ImportResolver} from './resolver.ts';
 
 const SCRIPT_ENDINGS = ['.ts', '.tsx', '.d.ts', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.json'];
 
-function createJavaScriptResolver(files: ProjectFiles): ImportResolver {
+export function createJavaScriptResolver(files: ProjectFiles): ImportResolver {
   const packages = readPackages(files);
   const has = (file: string) => files.entries.has(file);
   const findScript = (place: string): string | undefined => {

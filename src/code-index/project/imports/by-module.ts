@@ -1,0 +1,115 @@
+/** Imports that name a module whose place follows from its name: Python, Go, Rust. */
+import {posix} from 'node:path';
+import type {ProjectFiles} from '../project-files.ts';
+import {type ImportResolver, PathEnds} from './resolver.ts';
+
+export function createPythonResolver(files: ProjectFiles): ImportResolver {
+  const ends = new PathEnds([...files.entries.keys()].filter((file) => /\.pyi?$/.test(file)));
+  const findModule = (place: string): string | undefined =>
+    [`${place}.py`, posix.join(place, '__init__.py'), `${place}.pyi`].find((file) => files.entries.has(file));
+  const findAbsolute = (path: string, from: string): string | undefined => {
+    const roots = ['.', 'src', 'lib', posix.dirname(from)];
+    for (const root of roots) {
+      const found = findModule(posix.join(root, path));
+      if (found !== undefined) return found;
+    }
+    // A package below another folder. One part alone is too often the name of a package from elsewhere.
+    return path.includes('/') ? (ends.find(`${path}.py`, from) ?? ends.find(`${path}/__init__.py`, from)) : undefined;
+  };
+  return (from, {specifier, names}) => {
+    const [, dots = '', rest = ''] = /^(\.*)(.*)$/.exec(specifier) ?? [];
+    const path = rest.replaceAll('.', '/');
+    const up = posix.join(posix.dirname(from.path), '../'.repeat(Math.max(0, dots.length - 1)));
+    const found = dots === '' ? findAbsolute(path, from.path) : findModule(posix.join(up, path));
+    // `from package import module` names files, too.
+    const folder = dots === '' ? path : posix.join(up, path);
+    const parts = names.flatMap(({imported}) => {
+      if (imported === '*') return [];
+      const part =
+        dots === '' ? findAbsolute(`${folder}/${imported}`, from.path) : findModule(posix.join(folder, imported));
+      return part === undefined ? [] : [part];
+    });
+    return [...new Set([...(found === undefined ? [] : [found]), ...parts])];
+  };
+}
+
+/** The folder of a package is its path below the module that a go.mod names. */
+export function createGoResolver(files: ProjectFiles): ImportResolver {
+  const modules = [...files.paths]
+    .filter((file) => posix.basename(file) === 'go.mod')
+    .flatMap((file) => {
+      const name = readText(files, file)?.match(/^module\s+"?([^\s"]+)/m)?.[1];
+      return name === undefined ? [] : [{name, folder: posix.dirname(file)}];
+    })
+    .sort((a, b) => b.name.length - a.name.length);
+  const byFolder = new Map<string, string[]>();
+  for (const {path, language} of files.entries.values()) {
+    if (language !== 'go' || path.endsWith('_test.go')) continue;
+    const list = byFolder.get(posix.dirname(path));
+    if (list) list.push(path);
+    else byFolder.set(posix.dirname(path), [path]);
+  }
+  return (_from, {specifier}) => {
+    const module = modules.find(({name}) => specifier === name || specifier.startsWith(`${name}/`));
+    if (!module) return [];
+    return byFolder.get(posix.join(module.folder, specifier.slice(module.name.length + 1))) ?? [];
+  };
+}
+
+/** `crate::a::b` is `a/b.rs` or `a/b/mod.rs` below the folder of the crate's first file. */
+export function createRustResolver(files: ProjectFiles): ImportResolver {
+  const crates = new Map<string, string>();
+  for (const file of files.paths) {
+    if (posix.basename(file) !== 'Cargo.toml') continue;
+    const text = readText(files, file) ?? '';
+    const name =
+      /^\[lib\][^[]*?^name\s*=\s*"([^"]+)"/ms.exec(text)?.[1] ??
+      /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/ms.exec(text)?.[1];
+    if (name !== undefined) crates.set(name.replaceAll('-', '_'), posix.join(posix.dirname(file), 'src'));
+  }
+  const has = (file: string) => files.entries.has(file);
+  const findCrateRoot = (from: string): string => {
+    for (let folder = posix.dirname(from); ; folder = posix.dirname(folder)) {
+      if (has(posix.join(folder, 'lib.rs')) || has(posix.join(folder, 'main.rs')) || folder === '.') return folder;
+    }
+  };
+  /** The folder that the modules of a file lie in. */
+  const getOwnFolder = (file: string): string => {
+    const name = posix.basename(file, '.rs');
+    return /^(?:mod|lib|main)$/.test(name) ? posix.dirname(file) : posix.join(posix.dirname(file), name);
+  };
+  const getFile = (folder: string): string | undefined =>
+    [`${folder}.rs`, posix.join(folder, 'mod.rs'), posix.join(folder, 'lib.rs'), posix.join(folder, 'main.rs')].find(
+      has,
+    );
+  return (from, {specifier}) => {
+    const parts = specifier.split('::').filter(Boolean);
+    const first = parts.shift()!;
+    let folder: string;
+    if (first === 'crate') folder = findCrateRoot(from.path);
+    else if (first === 'self') folder = getOwnFolder(from.path);
+    else if (first === 'super') folder = posix.dirname(getOwnFolder(from.path));
+    else if (crates.has(first)) folder = crates.get(first)!;
+    // A module beside, named without `self::`.
+    else folder = posix.join(getOwnFolder(from.path), first);
+    while (parts[0] === 'super') {
+      parts.shift();
+      folder = posix.dirname(folder);
+    }
+    // The last parts may be names inside of a file: an enum, a module that is written there.
+    for (let count = parts.length; count >= 0; count -= 1) {
+      const found = getFile(posix.join(folder, ...parts.slice(0, count)));
+      if (found !== undefined) return [found];
+    }
+    return [];
+  };
+}
+
+function readText(files: ProjectFiles, file: string): string | undefined {
+  try {
+    return files.readText(file);
+  } catch {
+    // A manifest that cannot be read names nothing.
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+/** Imports that name a class by its package or namespace: Java, C#, PHP. Each file says which one it belongs to. */
+import type {ProjectFiles} from '../project-files.ts';
+import type {ImportResolver} from './resolver.ts';
+
+export function createNamespaceResolver(files: ProjectFiles): ImportResolver {
+  /** By language, namespace and name of a class or function; and all files of a namespace. */
+  const byName = new Map<string, string[]>();
+  const add = (key: string, file: string) => {
+    const list = byName.get(key);
+    if (list) list.push(file);
+    else byName.set(key, [file]);
+  };
+  for (const {path, language, facts} of files.entries.values()) {
+    if (!facts || !/^(?:java|csharp|php)$/.test(language)) continue;
+    const separator = language === 'php' ? '\\' : '.';
+    add(`${language}\n${facts.space}${separator}*`, path);
+    for (const {name, container} of facts.definitions) {
+      if (container.length === 0) add(`${language}\n${[facts.space, name].filter(Boolean).join(separator)}`, path);
+    }
+  }
+  return ({language}, {specifier}) => {
+    const find = (name: string) => [...new Set(byName.get(`${language}\n${name}`))];
+    // `using A.B` takes a whole namespace; `import a.B.C` may name a class inside of the class `a.B`.
+    if (language === 'csharp') return find(`${specifier}.*`).length > 0 ? find(`${specifier}.*`) : find(specifier);
+    const found = find(specifier);
+    return found.length > 0 || language !== 'java' ? found : find(specifier.replace(/\.[^.]+$/, ''));
+  };
+}

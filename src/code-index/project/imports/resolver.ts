@@ -1,0 +1,36 @@
+/** What the rules of all languages have in common. */
+import type {RawImport} from '../../syntax/file-facts.ts';
+import type {IndexedEntry} from '../project-files.ts';
+
+/** @returns files of the index, relative; none for what comes from elsewhere */
+export type ImportResolver = (from: IndexedEntry, imported: RawImport) => readonly string[];
+
+/** Files by the end of their path: `b/c.h` finds `a/b/c.h`. */
+export class PathEnds {
+  readonly #byName = new Map<string, string[]>();
+
+  constructor(files: Iterable<string>) {
+    for (const file of files) {
+      const name = file.slice(file.lastIndexOf('/') + 1);
+      const list = this.#byName.get(name);
+      if (list) list.push(file);
+      else this.#byName.set(name, [file]);
+    }
+  }
+
+  /** The file that ends so and shares the most folders with `from`. */
+  find(end: string, from: string): string | undefined {
+    const plain = end.replace(/^(?:\.{0,2}\/)+/, '');
+    const all = this.#byName.get(plain.slice(plain.lastIndexOf('/') + 1)) ?? [];
+    const matches = all.filter((file) => file === plain || file.endsWith(`/${plain}`));
+    const near = (file: string) => countCommon(file, from);
+    return matches.toSorted((a, b) => near(b) - near(a) || a.length - b.length || (a < b ? -1 : 1))[0];
+  }
+}
+
+function countCommon(a: string, b: string): number {
+  const [left, right] = [a.split('/'), b.split('/')];
+  let count = 0;
+  while (count < left.length && left[count] === right[count]) count += 1;
+  return count;
+}
