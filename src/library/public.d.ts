@@ -126,6 +126,11 @@ export declare class SubagentManager {
    */
   spawnParallel(requests: readonly SubtaskRequest[]): Promise<SubtaskResult[]>;
   /**
+   * Does the same work on many files: parts of them, side by side, each with its own files. Failed parts are in the result.
+   * @throws UsageError when no file is meant, a path or a tool is wrong, or the configuration is.
+   */
+  fanOut(request: FanOutRequest): Promise<FanOutResult>;
+  /**
    * To a run at work: it reads the message at its next turn. To a run that has ended: it goes on with its history;
    * `waitAll` waits for it, and then `get` has its new answer.
    * @param run its id, the beginning of its id, or `#2` (`#1` is the newest).
@@ -152,6 +157,39 @@ export declare class SubagentManager {
   subscribe(listener: (event: RunEvent) => void): () => void;
   /** Ends all runs; then `spawn` and `send` throw. May be called twice. */
   close(): Promise<void>;
+}
+
+export interface FanOutRequest {
+  /** What to do in each file. Each part gets it as it is. */
+  readonly instruction: string;
+  /** Paths, folders or patterns, relative to `cwd`. Default: those that the instruction means, else all source files. */
+  readonly files?: readonly string[];
+  /** Default: the setting `fanOut.tools`: `read_file`, `edit_file`, `write_file`. */
+  readonly tools?: readonly string[];
+}
+
+export interface FanOutResult {
+  /** Every part succeeded. */
+  readonly success: boolean;
+  /** `fan-out: 3 agents · 3 ok · …`, and a line for whatever else is to be said. */
+  readonly summary: string;
+  readonly subagentResults: {
+    readonly total: number;
+    readonly successful: number;
+    readonly failed: number;
+    readonly filesModified: number;
+  };
+  /** Paths of the files that are different now. */
+  readonly changes: readonly string[];
+  readonly parts: readonly {
+    readonly files: readonly string[];
+    readonly runId?: string;
+    readonly outcome?: Outcome;
+    /** Why it did not succeed. */
+    readonly reason?: string;
+  }[];
+  /** Milliseconds. */
+  readonly duration: number;
 }
 
 /** A part of a message. `type` says which fields there are: `text`; `tool_use`: id, name, input; `tool_result`: content. */

@@ -8,7 +8,7 @@ import type {Session} from '../core/contract/session.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {createSession} from '../core/session.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
-import type {RunEvent, SubagentManagerConfig, SubtaskRequest, SubtaskResult, SubtaskRun} from './public.d.ts';
+import type {FanOutRequest, FanOutResult, RunEvent, SubagentManagerConfig, SubtaskRequest, SubtaskResult, SubtaskRun} from './public.d.ts';
 import {checkCount, checkFolders, checkTimeout, composeSession, isRunEvent} from './session.ts';
 import {getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts';
 
@@ -54,6 +54,22 @@ export class SubagentManagerFacade {
   async spawnParallel(requests: readonly SubtaskRequest[]): Promise<SubtaskResult[]> {
     this.#assertOpen();
     return Promise.all(requests.map((request) => this.spawn(request).catch((error) => this.#refuse(error))));
+  }
+
+  async fanOut({instruction, files, tools}: FanOutRequest): Promise<FanOutResult> {
+    this.#assertOpen();
+    this.#opening ??= this.#open();
+    const session = await this.#opening;
+    const startedAt = performance.now();
+    const {timeout} = this.#config;
+    const {parts, text, results, changed} = await session.request({
+      ...{type: 'fan_out', instruction, ...(files && {files}), ...(tools && {tools})},
+      ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
+    });
+    return {
+      ...{success: results.failed === 0, summary: text, subagentResults: results, changes: changed, parts},
+      duration: Math.round(performance.now() - startedAt),
+    };
   }
 
   async send(run: string, message: string): Promise<'queued' | 'resumed'> {
