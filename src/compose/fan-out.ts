@@ -20,6 +20,7 @@ import {findNearest, toToolName} from '../core/util/names.ts';
 import type {VerifySettings} from '../core/verification/find-checks.ts';
 import type {Verifier} from '../core/verification/verifier.ts';
 import type {ModelChooser} from '../models/choose.ts';
+import {PriceList} from '../models/prices.ts';
 import {listProjectFiles} from '../storage/project-files.ts';
 import {createFanOutJournal} from '../storage/sessions/fan-out-journal.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
@@ -60,6 +61,7 @@ export function getVerifySettings({verify = {}}: Settings): VerifySettings {
 
 interface FanOutParts {
   readonly options: SessionOptions;
+  readonly loaded: {readonly settings: Settings};
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
   readonly store: SessionStore;
@@ -84,12 +86,14 @@ interface FanOutParts {
 export function createFanOuts(parts: FanOutParts): FanOuts {
   const {options, root, env, store, state, redactor, emit, permits, workspace, writeLog, baseTools} = parts;
   const {manager, agents, questions, changes, verifier, checkpoints} = parts;
+  const prices = new PriceList(parts.loaded.settings.pricing ?? {});
   const bash = baseTools.filter(({name}) => name === 'bash');
   return new FanOuts({
     ...{manager, agents, questions, changes, verifier, emit, root},
     settings: parts.fanOutSettings,
     interactive: options.interactive,
     toolNames: baseTools.map(({name}) => name),
+    getCost: (model, usage) => prices.addCost(usage, model.name).cost_usd,
     chooseModel: (agent) => parts.chooser.choose(agent, {}),
     permissionMode: () => permits.policy.mode,
     journal: createFanOutJournal(

@@ -3,12 +3,20 @@
  * a request; the session's manager (`core/subagent-manager.ts`) does the work. The methods are documented in `public.d.ts`.
  */
 import {randomUUID} from 'node:crypto';
+import type {FanOutRequest} from '../core/contract/fan-out.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {createSession} from '../core/session.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
-import type {FanOutRequest, FanOutResult, RunEvent, SubagentManagerConfig, SubtaskRequest, SubtaskResult, SubtaskRun} from './public.d.ts';
+import type {
+  FanOutResult,
+  RunEvent,
+  SubagentManagerConfig,
+  SubtaskRequest,
+  SubtaskResult,
+  SubtaskRun,
+} from './public.d.ts';
 import {checkCount, checkFolders, checkTimeout, composeSession, isRunEvent} from './session.ts';
 import {getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts';
 

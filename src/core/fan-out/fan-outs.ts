@@ -31,7 +31,7 @@ import type {Verifier} from '../verification/verifier.ts';
 import {detectFanOut} from './detection.ts';
 import type {ProjectFiles} from './meant-files.ts';
 import {type FanOutWork, isClosing, PartRuns, type PartRunsDeps} from './part-runs.ts';
-import {type FanOutPlan, type FanOutSettings, splitFiles} from './plan.ts';
+import {type FanOutPlan, type FanOutSettings, type GetCost, splitFiles} from './plan.ts';
 import {askForPlan} from './preview.ts';
 import {resolveFiles} from './resolve-files.ts';
 import {describeCutOff, FAN_OUT_VERSION, isCutOff, isDone, readFanOuts} from './state.ts';
@@ -40,8 +40,8 @@ import {verifyParts} from './verify-parts.ts';
 
 /** What the session knows of changed files. */
 export interface FanOutChanges {
-  /** Absolute paths of the files that these agents changed, and that are different now. */
-  changed(agents: readonly string[]): Promise<readonly string[]>;
+  /** Absolute paths of the files that these agents changed, and that are different now. @param session an earlier one */
+  changed(agents: readonly string[], session?: string): Promise<readonly string[]>;
   /** @param session of an earlier session. */
   undoAll(agents: readonly string[], label: string, session?: string): Promise<RestoredFiles>;
 }
@@ -61,7 +61,7 @@ export interface FanOutDeps extends PartRunsDeps {
   readonly verifier: Verifier;
   /** Runs the checks, as this agent. */
   readonly createChecker: (agentId: string) => Caller;
-  readonly getCost?: (tokens: number) => number | undefined;
+  readonly getCost?: GetCost;
 }
 
 /** A plan that may be carried out. */
@@ -183,11 +183,8 @@ export class FanOuts {
     const stored = fanOut ?? open?.stored;
     if (!stored) throw new UsageError('There is no fan-out to take back.');
     const restored = [await changes.undoAll(stored.agents, '/fanout undo', open?.session)];
-    for (let from = stored.continues; from; ) {
-      const {session, id} = from;
-      const earlier = readFanOuts(journal.read(session)).find((each) => each.id === id);
-      if (earlier) restored.push(await changes.undoAll(earlier.agents, '/fanout undo', session));
-      from = earlier?.continues;
+    for (const earlier of this.#listEarlier(stored)) {
+      restored.push(await changes.undoAll(earlier.stored.agents, '/fanout undo', earlier.session));
     }
     journal.append({type: 'undone', id: stored.id}, open?.session);
     return {
@@ -234,6 +231,14 @@ export class FanOuts {
     return undefined;
   }
 
+  /** The fan-outs of earlier sessions that this one went on with, the latest first. */
+  #listEarlier(of: StoredFanOut | undefined): readonly {readonly stored: StoredFanOut; readonly session: string}[] {
+    if (!of?.continues) return [];
+    const {session, id} = of.continues;
+    const stored = readFanOuts(this.#deps.journal.read(session)).find((each) => each.id === id);
+    return stored ? [{stored, session}, ...this.#listEarlier(stored)] : [];
+  }
+
   #noteStart({id, plan, allowed}: FanOutWork, parts: readonly FanOutPart[], earlier: ApprovedFanOut['earlier']): void {
     const {journal, clock} = this.#deps;
     const {instruction, tools} = plan;
@@ -257,8 +262,12 @@ export class FanOuts {
   ): Promise<FanOutReport> {
     const {journal, changes} = this.#deps;
     const {parts, sumMs, tokens} = runs;
-    const {agents = []} = readFanOuts(journal.read()).find((each) => each.id === id) ?? {};
-    const changed = await changes.changed(agents);
+    const own = readFanOuts(journal.read()).find((each) => each.id === id);
+    const found = await changes.changed(own?.agents ?? []);
+    const before = await Promise.all(
+      this.#listEarlier(own).map(({stored, session}) => changes.changed(stored.agents, session)),
+    );
+    const changed = [...new Set([...found, ...before.flat()])];
     const successful = parts.filter(isDone).length;
     const results = {total: parts.length, successful, failed: parts.length - successful, filesModified: changed.length};
     const line = formatSummary({results, wallMs: facts.wallMs, sumMs, tokens});

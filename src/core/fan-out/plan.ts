@@ -1,9 +1,11 @@
 /** What a fan-out will do, before it does it: parts, limits, tools, and the preview that shows them. */
 import type {AgentDefinition} from '../agent-types.ts';
 import type {FanOutMode} from '../contract/fan-out.ts';
-import type {Model} from '../contract/model.ts';
+import type {Model, Usage} from '../contract/model.ts';
 import {formatSeconds} from '../runs/progress-line.ts';
 import {tokens as formatTokens} from '../runs/receipt.ts';
+import {countTokens, NO_USAGE} from '../util/messages.ts';
+import {formatUsd} from '../util/money.ts';
 import {partition, type Split} from './partition.ts';
 import {count, nameFiles} from './summary.ts';
 
@@ -68,18 +70,15 @@ export function describePart(part: number, parts: number, files: number): string
   return `part ${part} of ${parts}, ${count(files, 'file')}`;
 }
 
-/** @param cost of the worst case in US dollars; undefined where a price is not known */
-export async function formatPreview(
-  plan: FanOutPlan,
-  getCost?: (tokens: number) => number | undefined,
-): Promise<string> {
+/** What these tokens of this model cost, in US dollars; undefined where a price is not known. */
+export type GetCost = (model: Model, usage: Usage) => number | undefined;
+
+/** For a person: what will happen, and what it can cost at most. */
+export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promise<string> {
   const {parts, model, tools} = plan;
   const limits = parts.map((files) => getPartLimits(plan, files.length));
-  const window = await model.contextWindow(false);
-  const calls = limits.reduce((sum, {maxTurns}) => sum + maxTurns, 0);
-  const perCall = (own: number | undefined) => Math.min(window ?? own ?? Number.NaN, own ?? Number.POSITIVE_INFINITY);
-  const tokens = limits.reduce((sum, each) => sum + each.maxTurns * perCall(each.contextTokens), 0);
-  const cost = Number.isNaN(tokens) ? undefined : getCost?.(tokens);
+  const {calls, usage} = await getWorstCase(limits, model);
+  const cost = usage && getCost?.(model, usage);
   const context = limits[0]?.contextTokens;
   const seconds = [...new Set(limits.map(({timeoutSeconds}) => timeoutSeconds))];
   const time = seconds.map((each) => (each === 0 ? 'no time limit' : formatSeconds(each * 1000))).join(' or ');
@@ -87,6 +86,17 @@ export async function formatPreview(
     ...parts.map((files, index) => `${index + 1}  ${count(files.length, 'file')}: ${nameFiles(files)}`),
     `model ${model.name} · tools ${tools.join(', ')}`,
     `limits of each: ${count(limits[0]?.maxTurns ?? 0, 'turn')}, ${time}${context === undefined ? '' : `, ${context} tokens of context`}`,
-    `worst case: ${count(calls, 'model call')}, ${Number.isNaN(tokens) ? 'tokens unknown' : `${formatTokens(tokens)} tokens`}, cost ${cost === undefined ? 'n/a' : `$${cost.toFixed(2)}`}`,
+    `worst case: ${count(calls, 'model call')}, ${usage ? `${formatTokens(countTokens(usage))} tokens` : 'tokens unknown'}, cost ${cost === undefined ? 'n/a' : formatUsd(cost)}`,
   ].join('\n');
+}
+
+/** Each call fills the context window, and reads nothing from the cache. @returns no usage where the window is not known */
+async function getWorstCase(limits: readonly PartLimits[], model: Model) {
+  const whole = await model.contextWindow(false);
+  const calls = limits.reduce((sum, {maxTurns}) => sum + maxTurns, 0);
+  const contextTokens = limits[0]?.contextTokens;
+  if (whole === undefined && contextTokens === undefined) return {calls};
+  const window = Math.min(whole ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
+  const out = Math.min(model.maxOutputTokens, window / 2);
+  return {calls, usage: {...NO_USAGE, input_tokens: calls * (window - out), output_tokens: calls * out}};
 }

@@ -4,7 +4,7 @@ import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {Questions} from '../permissions/questions.ts';
 import {Glob} from '../util/glob.ts';
 import type {Split} from './partition.ts';
-import {type FanOutPlan, formatPreview, splitFiles} from './plan.ts';
+import {type FanOutPlan, formatPreview, type GetCost, splitFiles} from './plan.ts';
 import {count} from './summary.ts';
 
 /** Parts that a person can choose. */
@@ -14,7 +14,7 @@ export interface PreviewDeps {
   readonly questions: Questions;
   readonly emit: Emit;
   readonly split: Split;
-  readonly getCost?: ((tokens: number) => number | undefined) | undefined;
+  readonly getCost?: GetCost | undefined;
   /** What a no means. */
   readonly no: string;
 }

@@ -47,10 +47,15 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
       const gaps = findGaps(checkpoints.ledger.lines, ({by}) => by.agentId === agentId);
       return {files, patches: await unifiedDiff(changes, checkpoints.contents, deps), gaps};
     },
-    async changed(agents) {
-      const checkpoints = deps.checkpoints();
-      await checkpoints.recover();
-      return [...new Set(getNetChanges(checkpoints.ledger.changes, byAgents(agents)).map((change) => change.path))];
+    async changed(agents, session) {
+      const earlier = session === undefined ? undefined : deps.openCheckpoints(session);
+      const checkpoints = earlier ?? deps.checkpoints();
+      try {
+        await checkpoints.recover();
+        return [...new Set(getNetChanges(checkpoints.ledger.changes, byAgents(agents)).map(({path}) => path))];
+      } finally {
+        earlier?.close();
+      }
     },
     async undoAll(agents, label, session) {
       const earlier = session === undefined ? undefined : deps.openCheckpoints(session);

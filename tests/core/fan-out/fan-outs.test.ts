@@ -277,7 +277,7 @@ test('a person sees the preview, changes parts and files, and says yes: then no 
     'fan-out: 2 agents (code) for 6 files, each may write only its own',
   ]);
   expect(asked[0]?.detail).toMatch(
-    /^1 {2}3 files: src\/f000\.ts, src\/f001\.ts, src\/f002\.ts\n2 {2}3 files: .*\n3 {2}3 files: .*\nmodel .* · tools read_file, edit_file, write_file\nlimits of each: 50 turns, 1m00s, 8192 tokens of context\nworst case: 150 model calls, 1\.2M tokens, cost n\/a$/,
+    /^1 {2}3 files: src\/f000\.ts, src\/f001\.ts, src\/f002\.ts\n2 {2}3 files: .*\n3 {2}3 files: .*\nmodel .* · tools read_file, edit_file, write_file\nlimits of each: 50 turns, 1m00s, 8192 tokens of context\nworst case: 150 model calls, 1\.2M tokens, cost \$7\.37$/,
   );
   expect(asked[2]?.detail).toContain('"many" is no number from 1 to 9.');
   expect(server.requests.map(({body}) => getPartFiles(body)?.length).slice(0, 2)).toEqual([3, 3]);
