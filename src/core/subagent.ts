@@ -74,7 +74,10 @@ export async function executeRun(
       registry.update(runId, {state: 'processing'});
       emit({type: 'run_state', state: 'processing'});
     }
-    if (queued) emit({type: 'run_active'});
+    if (queued) {
+      live.history.recordBegan();
+      emit({type: 'run_active'});
+    }
     const work = async () => {
       const workplace = await openWorkplace(live, round, execution.deps, emit);
       const run = createRun(live, round, workplace, execution.deps, emit);

@@ -47,7 +47,7 @@ it('exports a session with its subagents as one page in which all text stays tex
       /<rect class="call"[^>]*><title>read_file src&#47;greet.ts|<rect class="call"[^>]*><title>read_file src\/greet.ts/g,
     ),
   ).toHaveLength(3);
-  expect(page.match(/2 tools: 1 read_file, 1 bash · tokens in /g)).toHaveLength(3);
+  expect(page.match(/2 tools: 1 read_file, 1 bash · claude-sonnet-5-5<br>Receipt: 2 tools · /g)).toHaveLength(3);
   expect(page).toMatch(/<span class="bad">failed: /);
   expect(page.match(/<a href="#run-/g)).toHaveLength(3);
 

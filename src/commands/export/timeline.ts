@@ -44,7 +44,8 @@ ${groupRuns(timed).map((group) => formatGroup(group, names))}`;
 function timeRun(run: ExportedRun): TimedRun {
   const created = run.createdAt;
   const messages = run.entries.filter((entry) => entry.type === 'message');
-  const began = messages[0] ? Math.max(created, Date.parse(messages[0].at)) : run.lastAt;
+  const waited = run.entries.find((entry) => entry.type === 'began');
+  const began = waited ? Date.parse(waited.at) : Math.max(created, Date.parse(messages[0]?.at ?? '') || created);
   const calls = messages.flatMap(({at, message}) => {
     if (message.role !== 'assistant' || typeof message.content === 'string') return [];
     return message.content.flatMap((block): Call[] => {
@@ -89,8 +90,8 @@ function formatRun({run, created, began, ended, calls}: TimedRun, scale: Span, c
   return html`<section class="run" id="run-${run.runId}">
 <div class="who"><strong class="${color}">${run.agent}</strong> ${run.description}</div>
 <svg viewBox="0 0 ${WIDTH} 20" preserveAspectRatio="none" role="img"><title>${run.agent}: ${run.description}</title>${bars}</svg>
-<div class="figures"><span class="${outcome === 'success' ? '' : 'bad'}">${formatOutcome(run)}</span>${formatWait(began - created)} · worked ${formatDuration(ended - began)} · ${formatTools(calls)} · ${formatTokens(run)} · ${run.model}</div>
-<details><summary class="dim">what it was asked and did${run.end?.receipt === undefined ? '' : `: ${run.end.receipt}`}</summary>${formatEntries(run.entries)}</details>
+<div class="figures"><span class="${outcome === 'success' ? '' : 'bad'}">${formatOutcome(run)}</span>${formatWait(began - created)} · worked ${formatDuration(ended - began)} · ${formatTools(calls)} · ${run.model}<br>${formatUse(run)}</div>
+<details><summary class="dim">what it was asked and did</summary>${formatEntries(run.entries)}</details>
 </section>`;
 }
 
@@ -118,7 +119,9 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 function formatOutcome({end}: ExportedRun): string {
   const outcome = end?.outcome ?? 'unknown';
-  return `${OUTCOMES[outcome] ?? outcome}${end?.reason ? `: ${end.reason}` : ''}`;
+  const words = OUTCOMES[outcome] ?? outcome;
+  if (!end?.reason) return words;
+  return end.reason.startsWith(words) ? end.reason : `${words}: ${end.reason}`;
 }
 
 /** `4 tools: 3 read_file, 1 bash` */
@@ -128,8 +131,9 @@ function formatTools(calls: readonly Call[]): string {
   return `${calls.length} tool${calls.length === 1 ? '' : 's'}: ${counts.join(', ')}`;
 }
 
-function formatTokens({usage}: ExportedRun): string {
-  return `tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)}`;
+/** What the runtime counted, with what it cost where prices are known. */
+function formatUse({end, usage}: ExportedRun): string {
+  return end?.receipt ?? `tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)}`;
 }
 
 function formatTime(at: number): string {

@@ -124,6 +124,8 @@ export type TranscriptEntry =
       /** For whom, where it is not the agent of this transcript. */
       readonly agent?: string;
     }
+  /** A run that had waited for a place in the pool began its work. */
+  | {readonly type: 'began'; readonly at: string}
   /** A run was sent to the background while it was at work. */
   | {readonly type: 'background'; readonly at: string}
   /** An ended run continues in the background; `round` counts from 1. */

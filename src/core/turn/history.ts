@@ -232,6 +232,11 @@ export class History {
     this.journal.append({type: 'usage', at: now(), model, usage, ...(agent !== undefined && {agent})});
   }
 
+  /** Writes that the run, which had waited for a place, begins its work. */
+  recordBegan(): void {
+    this.journal.append({type: 'began', at: now()});
+  }
+
   /** Writes that the run continues in the background from here. */
   recordBackground(): void {
     this.journal.append({type: 'background', at: now()});
