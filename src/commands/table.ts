@@ -5,6 +5,7 @@ import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-comman
 import {clearCommand, rewindCommand} from './conversation.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
+import {hooksCommand} from './hooks.ts';
 import {KEYS} from './keys.ts';
 import {createNoteCommand, type NoteDeps} from './memory/note.ts';
 import {modelCommand} from './model.ts';
@@ -34,6 +35,7 @@ export function createCommandTable(
     modeCommand,
     permissionsCommand,
     sandboxCommand,
+    hooksCommand,
     subagentsCommand,
     tasksCommand,
     backgroundCommand,

@@ -12,6 +12,7 @@ import type {Clock, Limits} from '../core/contract/results.ts';
 import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
+import type {Hook} from '../extensions/hooks/hooks.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
 import {PriceList} from '../models/prices.ts';
 import {ModelResolver} from '../models/resolve.ts';
@@ -24,6 +25,8 @@ export interface SessionOptions {
   readonly home: string;
   /** A person can be asked. Otherwise every call that needs a question is refused. */
   readonly interactive: boolean;
+  /** Hooks of the program that drives the session. */
+  readonly driverHooks?: readonly Hook[];
   /** Nobody types, but a program answers questions about calls. */
   readonly driverAnswers?: boolean;
   readonly which:

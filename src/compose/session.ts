@@ -14,6 +14,7 @@ import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
 import type {Session} from '../core/contract/session.ts';
+import {createToolHooks} from '../core/hooks/tool-hooks.ts';
 import {createPermit} from '../core/permissions/decision.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
@@ -34,6 +35,7 @@ import {Verifier} from '../core/verification/verifier.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';
 import {PRICES_AS_OF} from '../models/prices.ts';
+import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {DebugLog} from '../storage/debug-log.ts';
 import {getProjectFolder, SessionStore} from '../storage/sessions/session-store.ts';
 import {createTemporaryHome, removeTemporaryHome} from '../storage/sessions/temporary-home.ts';
@@ -44,6 +46,7 @@ import type {FanOutToolDeps} from '../tools/task/fan-out.ts';
 import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
 import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
+import {createSessionHooks} from './hooks.ts';
 import {createModelResolver, createSecrets, getMainModel, type SessionOptions} from './options.ts';
 import {
   createPermissionSandbox,
@@ -174,14 +177,28 @@ function addPermissions(before: ReturnType<typeof addBudget>) {
     },
     env,
   };
+  const workplace = {root, env, processes: new ProcessGroups()};
+  const getCommon = () => ({
+    session_id: state.conversation.id,
+    transcript_path: state.conversation.transcript,
+    cwd: workspace.cwd,
+    permission_mode: policy.mode,
+  });
+  const hooks = createSessionHooks(loaded, options.driverHooks ?? [], workplace, getCommon, before.emit);
+  const toolHooks = createToolHooks(hooks.hooks);
   const permits = {
+    ...{beforeCall: toolHooks.beforeCall, answerCall: toolHooks.answerCall},
     policy,
     questions: options.interactive || options.driverAnswers ? questions : undefined,
     sandbox: createPermissionSandbox(sandbox, loaded.settings.sandbox),
     // Only front ends without a screen read them.
     onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };
-  return {...before, questions, denials, policy, workspace, permits};
+  return {
+    ...before,
+    ...{questions, denials, policy, workspace, permits, hooks, afterCall: toolHooks.afterCall},
+    warnings: [...before.warnings, ...hooks.warnings],
+  };
 }
 
 /** The manager of subagents. */
@@ -216,6 +233,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
         return sandboxControl.confinement;
       },
       ...{baseTools, workspace, writeLog, checkpoints, worktrees, permits, rawStream},
+      ...{hooks: before.hooks.hooks, afterCall: before.afterCall},
       promptContext: {...promptContext, memory},
       ...{clock: options.clock ?? systemClock, summaryModel},
       limits: {
@@ -262,6 +280,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
   return {
     ...{agentId: MAIN, state, bus, redactor, questions, manager, agents, inbox, pending},
     ...{commands, denials, changes, run, shell, fanOuts: before.fanOuts},
+    ...{hooks: before.hooks.hooks, listHooks: () => before.hooks.listing},
     info: {
       cwd: root,
       tools: run.tools.map(({name}) => name),
@@ -333,7 +352,7 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
     tools: getMainTools(mainAgent, baseTools, taskTools).filter(
       ({name}) => !rules.forbids(name) && (!only || only.includes(name)),
     ),
-    background: manager.background,
+    ...{background: manager.background, afterCall: before.afterCall},
     files: createFileLedger(writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
     system: createSystemPrompt(systemPrompt ?? mainAgent?.prompt ?? mainPrompt, promptContext),

@@ -1,5 +1,5 @@
 /**
- * `permissions` of `.claude/settings.json`, which people have for Claude Code: read, never written. What is not understood
+ * `permissions` and `hooks` of `.claude/settings.json`, which people have for Claude Code: read, never written. What is not understood
  * there is a hint.
  */
 import {realpathSync, statSync} from 'node:fs';
@@ -8,11 +8,13 @@ import type {RuleKind} from '../core/contract/permission.ts';
 import {parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Position, type Problem, ProblemList, quote} from '../core/util/problem.ts';
+import {type HookSetting, readHookSettings} from './hook-settings.ts';
 import {JsonTree, readText} from './jsonc-file.ts';
 
 export interface ClaudeSettings {
   readonly found: boolean;
   readonly rules: Partial<Record<RuleKind, string[]>>;
+  readonly hooks: readonly HookSetting[];
   /** `additionalDirectories` that exist, with links resolved. */
   readonly directories: readonly string[];
   /** `defaultMode` is plan: no other mode narrows what the session may do. */
@@ -51,8 +53,10 @@ export function readClaudeSettings(file: string, base: string, home: string): Cl
       if (value !== 'plan' && value !== 'default') hint(key, `only plan has an effect, ${quote(value)} has none`);
     } else if (!kind && key !== 'additionalDirectories') hint(key, 'mini-cc does not know it');
   }
+  const {hooks, problems: wrong} = readHookSettings(tree && getObject(tree.values).hooks, file);
+  for (const each of wrong) problems.warn('not-understood', tree!.keyPlace(['hooks']), each);
   const hints = problems.all.map((each) => ({...each, severity: 'hint' as const}));
-  return {found: text !== undefined, rules, directories, isPlan: permissions?.defaultMode === 'plan', hints};
+  return {found: text !== undefined, rules, directories, hooks, isPlan: permissions?.defaultMode === 'plan', hints};
 }
 
 function getObject(value: unknown): Record<string, unknown> {

@@ -28,7 +28,7 @@ export const ADDS_UP: readonly string[] = [
 ];
 
 /** A project's file never sets these, trusted or not: only the user knows. */
-export const USERS_OWN: readonly string[] = ['sandbox.container'];
+export const USERS_OWN: readonly string[] = ['sandbox.container', 'claude.hooks'];
 
 /** Of a project's list, only what the user's own list has counts: it narrows that list and never widens it. */
 export const NARROWS: readonly string[] = ['subagents.allowAgents', 'subagents.tools.allow'];

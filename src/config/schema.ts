@@ -291,6 +291,11 @@ export const settingsSchema = section({
     .optional()
     .meta({description: 'The colours of the screen. terminal: the palette of the terminal.', default: 'terminal'}),
   verify: verify.optional().meta({description: 'Checks after code was changed.'}),
+  claude: section({
+    hooks: flag().optional().meta({description: 'Whether the hooks of ~/.claude/settings.json run.', default: true}),
+  })
+    .optional()
+    .meta({description: 'What is read of files made for Claude Code.'}),
   hooks: named(z.array(z.looseObject({}, mustBe('an object')), mustBe('a list')))
     .optional()
     .meta({description: 'Commands that run at certain events.'}),

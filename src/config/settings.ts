@@ -7,6 +7,7 @@ import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-feat
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
+import {type HookSetting, readHookSettings} from './hook-settings.ts';
 import {formatPath, NEEDS_TRUST, USERS_OWN} from './keys.ts';
 import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
 import {findModelClaims, getProviderNames} from './model-claims.ts';
@@ -33,6 +34,8 @@ export interface LoadedSettings {
   readonly claims: readonly Claim[];
   /** Further directories that agents may use, by `.claude/settings.json`. */
   readonly directories: readonly string[];
+  /** Of all files, without what is not trusted: all of them run. */
+  readonly hooks: readonly HookSetting[];
   /** `.claude/settings.json` starts sessions in plan mode. */
   readonly isPlan: boolean;
   /** What is not understood in `.claude/settings.json`. */
@@ -79,8 +82,10 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     if (isProjects) dropUsersOwn(read, file, warnings);
     if (isProjects) claims.push(...dropUntrusted(read, file, providers, options.trusts));
     keyNames.push(...getKeyNames(read));
+    const {hooks, problems} = readHookSettings(read.values.hooks, file);
+    warnings.push(...problems.map((problem) => `${file}: ${problem}; it is ignored`));
     dropNotYet(read, file, warnings);
-    return {file, layer, isProjects, found: read.found, values: read.values};
+    return {file, layer, isProjects, hooks, found: read.found, values: read.values};
   });
   if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
   // Of two files of one layer, the one of mini-cc is the stronger.
@@ -95,6 +100,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     keyNames,
     claims,
     directories: claude.flatMap((each) => each.directories),
+    hooks: [...claude, ...own].flatMap((each) => each.hooks),
     isPlan: claude.some((each) => each.isPlan),
     hints: claude.flatMap((each) => each.hints),
   });
@@ -115,18 +121,20 @@ function readClaudeLayers({cwd, userHome, sources, trusts = () => false}: Settin
   return files
     .filter(({layer}) => isRead(layer, sources))
     .flatMap((source) => {
-      const {found, rules, directories, ...read} = readClaudeSettings(source.file, cwd, userHome);
+      const {found, rules, directories, hooks, ...read} = readClaudeSettings(source.file, cwd, userHome);
       if (!found) return [];
       const asked = [
         {file: source.file, key: 'permissions.allow', value: rules.allow ?? []},
         {file: source.file, key: 'permissions.additionalDirectories', value: directories},
+        {file: source.file, key: 'hooks', value: hooks},
       ].filter(({value}) => value.length > 0);
       const claims = source.isProjects ? asked : [];
       const isDropped = (key: string) => claims.some((claim) => claim.key === key && !trusts(claim));
       const {allow, ...others} = rules;
       const permissions = {...others, ...(allow && !isDropped('permissions.allow') && {allow})};
       const kept = isDropped('permissions.additionalDirectories') ? [] : directories;
-      return [{...source, ...read, found, claims, directories: kept, values: {permissions}}];
+      const used = {directories: kept, hooks: isDropped('hooks') ? [] : hooks};
+      return [{...source, ...read, found, claims, ...used, values: {permissions}}];
     });
 }
 

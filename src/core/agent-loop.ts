@@ -17,6 +17,7 @@ import {attachFiles} from './attached-files.ts';
 import type {Message, Model, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
+import type {RunHooks} from './hooks/run-hooks.ts';
 import {type Caller, getCallsShown, refuseCalls, runToolCalls} from './tool-calls.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
@@ -45,6 +46,7 @@ export interface AgentRun extends Caller {
   readonly clock: Clock;
   /** Ends the run. Aborted with a `RunAborted`; the first reason wins. */
   readonly signal: AbortSignal;
+  readonly hooks?: RunHooks | undefined;
   /** Emit also the raw events of the model's stream. */
   readonly rawStream: boolean;
 }
@@ -139,12 +141,18 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
         return tally.result(takeOutRefusedTurn(run, reply));
       default:
         if (run.inbox.size > 0) continue;
-        if (getText(reply.content) !== '') return tally.result({outcome: 'success'});
-        emptyReplies += 1;
+        if (getText(reply.content) === '') emptyReplies += 1;
         if (emptyReplies > 1) return tally.result(EMPTY_ANSWER);
-        appendUserText(run, ANSWER_NOW);
+        if (await mayEnd(run, getText(reply.content))) return tally.result({outcome: 'success'});
     }
   }
+}
+
+/** Otherwise the model reads why not. */
+async function mayEnd(run: AgentRun, answer: string): Promise<boolean> {
+  const why = answer === '' ? ANSWER_NOW : await run.hooks?.beforeEnd(answer);
+  if (why !== undefined) appendUserText(run, why);
+  return why === undefined;
 }
 
 function formatRefusal({refusal: {category, explanation} = {}}: ModelReply): string {

@@ -8,6 +8,7 @@ import {toRestoredRun} from './runs/run-record.ts';
 import {CommandRunner} from './session/commands.ts';
 import {closeConversation, type SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
+import {SessionHooks} from './session/session-hooks.ts';
 import {Turns} from './session/turns.ts';
 import {UserCommands} from './session/user-commands.ts';
 import {RunAborted} from './turn/run-ending.ts';
@@ -22,6 +23,7 @@ export function createSession(parts: SessionParts): Session {
 class LocalSession implements Session {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
+  readonly #hooks: SessionHooks;
   readonly #turns: Turns;
   readonly #commands: CommandRunner;
   readonly #userCommands: UserCommands;
@@ -33,7 +35,9 @@ class LocalSession implements Session {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#emit = parts.bus.emitFor(parts.agentId);
-    this.#turns = new Turns(parts, this.#emit);
+    this.#hooks = new SessionHooks(parts);
+    this.#hooks.start(parts.state.conversation.restored.length > 0 ? 'resume' : 'startup');
+    this.#turns = new Turns(parts, this.#hooks, this.#emit);
     this.#commands = new CommandRunner(parts, this, this.#emit);
     this.#userCommands = new UserCommands(parts, this.#emit);
     const handlers = {turns: this.#turns, userCommands: this.#userCommands};
@@ -123,6 +127,7 @@ class LocalSession implements Session {
     this.#abort(new RunAborted('close'));
     await this.#parts.manager.close();
     await this.#turns.ended;
+    await this.#hooks.end('other');
     closeConversation(this.#parts.state.conversation, this.#emit);
     await this.#parts.onClose();
   }

@@ -14,7 +14,8 @@ import type {WriteScope} from './contract/fan-out.ts';
 import type {Model} from './contract/model.ts';
 import type {RunLimits, RunResult} from './contract/results.ts';
 import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
-import type {Budget, Tool} from './contract/tool.ts';
+import type {Budget, Tool, TokenBudget} from './contract/tool.ts';
+import {createRunHooks} from './hooks/run-hooks.ts';
 import {createPermit} from './permissions/decision.ts';
 import partPrompt from './prompts/part.md';
 import {runCall} from './runs/background-call.ts';
@@ -81,6 +82,7 @@ export async function executeRun(
     const work = async () => {
       const workplace = await openWorkplace(live, round, execution.deps, emit);
       const run = createRun(live, round, workplace, execution.deps, emit);
+      for (const text of (await run.hooks?.started()) ?? []) run.history.appendCompanion(text, 'a SubagentStart hook');
       const bash = execution.deps.baseTools.find(({name}) => name === 'bash');
       // The parts of a fan-out are verified together.
       const isVerified = bash && round.agent.name === AGENT_TYPES.code!.name && !round.scope;
@@ -209,6 +211,12 @@ function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: S
     signal: live.signal,
     rawStream: deps.rawStream,
     summaryModel: deps.summaryModel,
+    afterCall: deps.afterCall ?? [],
+    hooks: createRunHooks(
+      deps.hooks,
+      {id: live.runId, name: agent.name, transcript: live.transcript.transcript},
+      live.signal,
+    ),
   };
 }
 

@@ -13,7 +13,7 @@ import type {Emit} from './contract/events.ts';
 import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
 import type {Access, AllowedCall, CallDecision, Permit, PermitRequest, Workspace} from './contract/permission.ts';
 import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
-import type {Budget, Tool, ToolContext} from './contract/tool.ts';
+import type {Budget, Tool, ToolContext, AfterCall, TokenBudget} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {askModel, type OnUsage} from './turn/model-request.ts';
@@ -26,9 +26,6 @@ const DEFAULT_MAX_CHARS = 30_000;
 const PREVIEW_CHARS = 2_000;
 /** After an abort, a tool has this long to return what it has; then the call gets a result without it. */
 const ABORT_GRACE_MS = 1_000;
-
-/** Changes the result of a call, or adds to it, before it is cut. */
-export type AfterCall = (call: PermitRequest, result: ToolResult, signal: AbortSignal) => Promise<ToolResult>;
 
 /** The agent on whose behalf calls run. */
 export interface Caller extends CheckpointedCaller {

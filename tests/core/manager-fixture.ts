@@ -7,6 +7,7 @@ import type {AgentEvent} from '../../src/core/contract/events.ts';
 import type {Model} from '../../src/core/contract/model.ts';
 import type {Denial} from '../../src/core/contract/permission.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
+import {NO_HOOKS} from '../../src/core/hooks/run-hooks.ts';
 import type {PermitDeps} from '../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import type {Questions} from '../../src/core/permissions/questions.ts';
@@ -77,6 +78,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
       limits: {profile: 'standard', agents: {}},
       toolRules: {deny: []},
       resultTokens: 500,
+      hooks: NO_HOOKS,
       verifier: new Verifier({settings: {level: 'off', rounds: 0}, fingerprint: async () => ''}),
       ...given.runs,
     },

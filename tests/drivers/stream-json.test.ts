@@ -163,4 +163,36 @@ describe('a driver by stream-json', () => {
       permission_denials: [{tool_name: 'Bash'}],
     });
   });
+
+  it('calls the driver’s hooks, and gives no session where it cannot have what it asked for', async () => {
+    const server = await serve([callTool('bash', {command: 'touch made'}, 'b1'), say('ok')]);
+    const {path: cwd} = await project();
+    const driven = await startDriven(['--permission-mode', 'bypassPermissions'], {server, cwd});
+    await driven.request({
+      subtype: 'initialize',
+      hooks: {PreToolUse: [{matcher: 'Bash', hookCallbackIds: ['hook_0'], timeout: 20}]},
+    });
+    const result = driven.prompt('go');
+    const call = await driven.next((line) => line.type === 'control_request');
+    expect(call.request).toMatchObject({
+      ...{subtype: 'hook_callback', callback_id: 'hook_0', tool_use_id: 'b1'},
+      input: {hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {command: 'touch made'}, cwd},
+    });
+    const hookSpecificOutput = {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: 'by hook',
+    };
+    driven.send({
+      type: 'control_response',
+      response: {subtype: 'success', request_id: call.request_id, response: {hookSpecificOutput}},
+    });
+    await result;
+    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('by hook');
+    const other = await startDriven([], {server, cwd});
+    await expect(other.request({subtype: 'initialize', hooks: {Nonsense: []}})).rejects.toThrow(/no event Nonsense/);
+    other.send({type: 'user', message: {role: 'user', content: 'hello'}});
+    expect(await other.end()).toBe(2);
+    expect(server.requests).toHaveLength(2);
+  });
 });

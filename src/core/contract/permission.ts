@@ -128,6 +128,12 @@ export type BeforeCall = (
   signal: AbortSignal,
 ) => Promise<{readonly decision?: 'allow' | 'ask' | 'deny'; readonly because?: string; readonly input?: unknown}>;
 
+/** Answers the question about a call in the place of a person; without a decision the person is asked. */
+export type AnswerCall = (
+  request: PermitRequest,
+  signal: AbortSignal,
+) => Promise<{readonly decision?: 'allow' | 'deny'; readonly because?: string; readonly input?: unknown}>;
+
 /** What rules and mode say about a call, before hooks and the person. */
 export type Verdict =
   | {readonly verdict: 'allow'; readonly because?: string; readonly attempts?: Attempts}

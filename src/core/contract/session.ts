@@ -8,6 +8,7 @@
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
 import type {PromptContent, UsageEntry} from './model.ts';
+import type {HookListing} from './hooks.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';
@@ -27,6 +28,8 @@ export interface Requests {
   sandbox(): Promise<SandboxState>;
   /** For this session, from the next command on. */
   set_sandbox(request: {readonly mode: SandboxMode}): Promise<SandboxState>;
+  /** The hooks of this session, with where they come from. */
+  hooks(): readonly HookListing[];
   /** The agents that may be dispatched, as their files are now. */
   agents(): readonly {readonly name: string; readonly description: string}[];
   /** What the session has used, by agent and model, and what its budget has left. */

@@ -2,7 +2,7 @@
 import type {ZodType} from 'zod';
 import type {Emit} from './events.ts';
 import type {Usage, UsageEntry} from './model.ts';
-import type {Access, Attempt, Workspace} from './permission.ts';
+import type {Access, Attempt, Workspace, PermitRequest} from './permission.ts';
 import type {OutputStore, ToolResult} from './results.ts';
 
 /** What a tool gets to know of the agent that calls it. */
@@ -52,6 +52,9 @@ export interface Tool<Input = unknown> {
   /** May throw: the caller turns the error into an error result. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }
+
+/** Changes the result of a call, or adds to it, before it is cut. */
+export type AfterCall = (call: PermitRequest, result: ToolResult, signal: AbortSignal) => Promise<ToolResult>;
 
 /** Differs after each change of a file, also when its size and its time of modification are the same. */
 export interface FileStamp {

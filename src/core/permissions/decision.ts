@@ -9,6 +9,7 @@ import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {
   Access,
   AllowedCall,
+  AnswerCall,
   Attempts,
   BeforeCall,
   CallDecision,
@@ -33,6 +34,8 @@ export interface PermitDeps {
   readonly sandbox: PermissionSandbox;
   /** Hooks that look at each call before it is asked about. */
   readonly beforeCall?: readonly BeforeCall[];
+  /** May answer a question in the place of the person. */
+  readonly answerCall?: AnswerCall | undefined;
 }
 
 /** The fields of an agent's definition that concern its permissions. */
@@ -79,6 +82,9 @@ class Decider {
       }
       const verdict = applyOpinion(judged, opinion);
       if (verdict.verdict === 'allow') return this.#allow(request, verdict, targets);
+      const said = await this.#answerByHook(request, verdict, signal);
+      if (said?.verdict === 'allow') return this.#allow(request, {...judged, because: said.because}, targets);
+      if (said) return said;
       const answer = await this.#ask(request, verdict, signal, opinion);
       if (answer === 'again') continue;
       if ('verdict' in answer) return answer;
@@ -119,6 +125,20 @@ class Decider {
     }
     if (asked) return {verdict: 'ask', because: asked.because ?? 'a hook asks'};
     return allowed && {verdict: 'allow', because: allowed.because ?? 'a hook allows it'};
+  }
+
+  /** A hook answers in the place of the person, but not what only a person may. Of a changed call it was asked before. */
+  async #answerByHook(
+    request: PermitRequest,
+    {onlyPerson}: Extract<Verdict, {verdict: 'ask'}>,
+    signal: AbortSignal,
+  ): Promise<{readonly verdict: 'allow'; readonly because: string} | Exclude<CallDecision, AllowedCall> | undefined> {
+    if (onlyPerson || request.changed || !this.deps.answerCall) return undefined;
+    const {decision, because = 'a hook', input} = await this.deps.answerCall(request, signal);
+    if (decision === 'deny') return this.#deny(request, because);
+    if (decision !== 'allow') return undefined;
+    if (input !== undefined) return {verdict: 'changed', input, opinion: {by: 'hook', says: 'allow'}};
+    return {verdict: 'allow', because: 'a hook allowed it'};
   }
 
   /** @returns `again` when another answer, or another mode, may have settled this question, too: judge again */
@@ -177,10 +197,10 @@ class Decider {
     };
   }
 
-  #deny(request: PermitRequest, because: string, message = `Permission denied: ${because}.`): CallDecision {
+  #deny(request: PermitRequest, because: string, message = `Permission denied: ${because}.`) {
     const {callId, tool, title, input} = request;
     this.deps.onDenied({agent: this.label, callId, tool, title, input, reason: because});
-    return {verdict: 'deny', because, message};
+    return {verdict: 'deny', because, message} as const;
   }
 
   /** A failure is a notice: the answer allows this call, even if its rule cannot be written. */

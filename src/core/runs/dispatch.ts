@@ -3,10 +3,11 @@
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
 import type {WriteScope} from '../contract/fan-out.ts';
+import type {Hooks} from '../contract/hooks.ts';
 import type {Model} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
-import type {Budget, Tool} from '../contract/tool.ts';
+import type {Budget, Tool, AfterCall, TokenBudget} from '../contract/tool.ts';
 import type {Isolation} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import type {Inbox} from '../turn/inbox.ts';
@@ -44,6 +45,8 @@ export interface SubagentDeps extends WorkplaceDeps {
   readonly toolRules: ToolRules;
   /** Tokens within which a final answer is asked to stay. */
   readonly resultTokens: number;
+  readonly hooks: Hooks;
+  readonly afterCall?: readonly AfterCall[];
   /** Runs the checks of the project after agents that change code. */
   readonly verifier: Verifier;
 }

@@ -45,15 +45,13 @@ export function conversationRequests(
       // What is typed meanwhile belongs to the new conversation.
       await turns.pause(async () => {
         await turns.stop();
+        await turns.hooks.end('clear');
         await leaveFor(parts.openConversation(), () => emit({type: 'session', info: getInfo()}));
       });
+      turns.hooks.start('clear');
       return {previous};
     },
-    transcript({from, to}) {
-      const messages = state.conversation.wholeConversation(turns.isBusy);
-      // A negative number counts from the end.
-      return {messages: messages.slice(from, to), count: messages.length};
-    },
+    transcript: (part) => readTranscript(state, turns, part),
     sessions: () => parts.listSessions(),
     async resume({session, takeOver}) {
       const previous = state.conversation.id;
@@ -62,7 +60,9 @@ export function conversationRequests(
       await turns.pause(async () => {
         // First: if it cannot be opened, this one stays.
         const next = parts.openConversation(session, takeOver);
+        await turns.hooks.end('resume');
         await leaveFor(next, () => undefined);
+        turns.hooks.start('resume');
         const pending = manager.restore(next.announced);
         emit({type: 'resumed', info: getInfo()});
         for (const {event, message} of pending) {
@@ -74,6 +74,16 @@ export function conversationRequests(
     },
     ...rewindRequests(parts, turns, emit),
   };
+}
+
+/** A negative number counts from the end. */
+function readTranscript(
+  {conversation}: SessionParts['state'],
+  turns: Turns,
+  {from, to}: {readonly from?: number; readonly to?: number},
+) {
+  const messages = conversation.wholeConversation(turns.isBusy);
+  return {messages: messages.slice(from, to), count: messages.length};
 }
 
 function rewindRequests(

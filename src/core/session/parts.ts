@@ -3,16 +3,10 @@ import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
 import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
 import type {Model, UsageEntry} from '../contract/model.ts';
+import type {HookListing, Hooks} from '../contract/hooks.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
-import type {
-  Command,
-  FilesToRestore,
-  RestoredFiles,
-  RewindPoint,
-  RunDiff,
-  SessionSummary,
-} from '../contract/session.ts';
+import type {Command, FilesToRestore, RestoredFiles, RewindPoint, RunDiff, SessionSummary} from '../contract/session.ts';
 import type {Tool} from '../contract/tool.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {FanOutChanges, FanOuts} from '../fan-out/fan-outs.ts';
@@ -40,6 +34,9 @@ export interface SessionParts {
   readonly denials: readonly Denial[];
   readonly changes: ChangedFiles;
   readonly fanOuts: FanOuts;
+  readonly hooks: Hooks;
+  /** In the order in which they were found. */
+  listHooks(): readonly HookListing[];
   /**
    * A person can be asked, and will type more. Without one, `submit` also waits for background runs and the turns that
    * follow from them.

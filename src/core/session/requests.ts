@@ -44,6 +44,7 @@ type SettingRequest =
   | 'sandbox'
   | 'set_sandbox'
   | 'agents'
+  | 'hooks'
   | 'denials'
   | 'usage'
   | 'redact';
@@ -67,6 +68,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     permissions: () => parts.permissions(),
     sandbox: () => parts.sandbox.state(),
     set_sandbox: ({mode}) => parts.sandbox.set(mode),
+    hooks: () => parts.listHooks(),
     agents: () => parts.agents.list().map(({name, description}) => ({name, description})),
     denials: () => parts.denials,
     usage: () => getSessionUsage(parts),

@@ -8,6 +8,7 @@ import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session.ts';
 import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
+import {createRunHooks} from '../hooks/run-hooks.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {createInternalError, formatReason, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
@@ -17,6 +18,7 @@ import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
 import {runFanOutTurn} from './fan-out-turn.ts';
 import type {SessionParts} from './parts.ts';
+import type {SessionHooks} from './session-hooks.ts';
 import {runTypedTask} from './typed-task.ts';
 import {UnattendedSession} from './unattended.ts';
 
@@ -32,7 +34,11 @@ export class Turns {
   #pauses = 0;
   #isClosed = false;
 
-  constructor(parts: SessionParts, emit: Emit) {
+  constructor(
+    parts: SessionParts,
+    readonly hooks: SessionHooks,
+    emit: Emit,
+  ) {
     this.#parts = parts;
     this.#emit = emit;
     parts.inbox.watch({queued: () => this.#wake(), delivered: (message) => this.#delivered(message)});
@@ -46,7 +52,16 @@ export class Turns {
   }
 
   /** Runs a turn, or queues the prompt during one. */
-  async submit({content, typed = false, id = randomUUID(), fanOut}: Prompt): Promise<SubmitResult> {
+  async submit(prompt: Prompt): Promise<SubmitResult> {
+    const asked = this.hooks.beforePrompt(prompt.content);
+    const refusal = asked && (await asked);
+    if (refusal === undefined) return this.#submit(prompt);
+    const text = `A hook did not let the prompt pass: ${refusal}`;
+    this.#emit({type: 'notice', level: 'error', text});
+    return {type: 'command', ok: false, text, exit: false, input: getText(prompt.content)};
+  }
+
+  async #submit({content, typed = false, id = randomUUID(), fanOut}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
       if (fanOut) return {type: 'command', ok: false, text: this.#refuseDuringTurn(), exit: false};
       this.#parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
@@ -178,7 +193,7 @@ export class Turns {
     if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
     const late = this.#parts.inbox.deliver('prompt');
     if (late.length > 0)
-      void this.submit({
+      void this.#submit({
         content: joinContents(late.map(({content}) => content)),
         typed: late.some(({typed}) => typed),
       });
@@ -225,7 +240,9 @@ export class Turns {
 }
 
 /** The main agent's run, as the next turn has it. */
-export function createMainRun({run, state, inbox, limits}: SessionParts, signal: AbortSignal): AgentRun {
+export function createMainRun(parts: SessionParts, signal: AbortSignal): AgentRun {
+  const {run, state, inbox, limits} = parts;
   const {history, output} = state.conversation;
-  return {...run, model: state.model, history, output, inbox, limits: {...MAIN_LIMITS, ...limits}, signal};
+  const hooks = createRunHooks(parts.hooks, undefined, signal);
+  return {...run, hooks, model: state.model, history, output, inbox, limits: {...MAIN_LIMITS, ...limits}, signal};
 }

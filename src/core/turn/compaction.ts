@@ -6,6 +6,7 @@
 import type {Emit} from '../contract/events.ts';
 import type {Message, Model, ToolSpec} from '../contract/model.ts';
 import type {Replacement, RestoredMessage} from '../contract/transcript.ts';
+import type {RunHooks} from '../hooks/run-hooks.ts';
 import {getErrorMessage, ModelError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
 import {
@@ -28,6 +29,7 @@ export interface WindowRun {
   /** Makes the summaries; undefined: the run's own model. */
   readonly summaryModel: Model | undefined;
   readonly limits: {readonly contextTokens?: number | undefined};
+  readonly hooks?: Pick<RunHooks, 'beforeCompaction'> | undefined;
   readonly signal: AbortSignal;
   readonly emit: Emit;
 }
@@ -131,6 +133,7 @@ export async function compact(
   const kept = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
   const end = findKeptFrom(messages, window, size, kept);
   if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;
+  await run.hooks?.beforeCompaction(trigger === 'manual' ? 'manual' : 'auto', focus);
   const preTokens = window.count(toContent(run, tools));
   const share = Math.round((100 * preTokens) / size.limit);
   emit({type: 'notice', level: 'info', text: `Compacting the conversation (${share} % of the context window used) …`});

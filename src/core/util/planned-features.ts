@@ -10,7 +10,7 @@ export const PLANNED_FEATURES = {
   /** Slash commands. */
   commands: ['init', 'memory', 'mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
-  settings: ['hooks', 'mcpServers'],
+  settings: ['mcpServers'],
   /** Environment variables. */
   variables: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
   /** Keys of agent definitions. */

@@ -4,15 +4,16 @@
  * Tools have Claude Code's names and inputs on this side. What goes wrong with one line is the answer to that line alone.
  */
 import {randomUUID} from 'node:crypto';
+import {z} from 'zod';
 import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session} from '../../core/contract/session.ts';
 import {getTotals, NO_TOTALS} from '../../core/turn/run-ending.ts';
-import {getErrorCode, getErrorMessage} from '../../core/util/errors.ts';
+import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {countReported, createInitObject, createResultObject, createStreamJson} from '../json-output.ts';
 import {getExitCode} from '../print.ts';
 import {answerControlRequest} from './control-requests.ts';
-import {describeSession, type Initialize, initializeSchema} from './initialize.ts';
+import {type CallHook, describeSession, type Initialize, initializeSchema} from './initialize.ts';
 import {type BadLine, type ControlRequest, type ControlResponse, parseDriverLine, type UserLine} from './lines.ts';
 import {toClaudeShape} from './output.ts';
 import {type CallQuestion, createToolQuestion, isCallQuestion, readToolAnswer} from './tool-questions.ts';
@@ -24,7 +25,7 @@ export interface DriverOptions {
   /** For the person who reads standard error. */
   warn(line: string): void;
   /** Makes the session once it is known what the driver asks for. @throws UsageError */
-  open(initialize: Initialize): Promise<Session>;
+  open(initialize: Initialize, callHook: CallHook): Promise<Session>;
   /** It may turn all questions off. */
   readonly mayBypass: boolean;
   /** Why the program is ending before the work is done, in words; the result is then no success. */
@@ -49,6 +50,8 @@ class StreamJsonDriver {
   /** Requests to the driver that wait for its response. */
   readonly #waiting = new Map<string, (response: ControlResponse) => void>();
   #hasEnded = false;
+  /** Why there can be no session. */
+  #failure: unknown;
 
   constructor(options: DriverOptions) {
     this.#options = options;
@@ -100,13 +103,24 @@ class StreamJsonDriver {
 
   async #initialize(request: ControlRequest): Promise<object> {
     if (this.#opened) throw new Error('initialize comes first, and once');
-    const {session} = await this.#open(initializeSchema.parse(request));
+    const parsed = initializeSchema.safeParse(request);
+    if (!parsed.success) throw this.#fail(new UsageError(`initialize: ${z.prettifyError(parsed.error)}`));
+    const {session} = await this.#open(parsed.data).catch((error: unknown) => {
+      throw this.#fail(error);
+    });
     return {...describeSession(session.info), agents: session.request({type: 'agents'})};
+  }
+
+  #fail(error: unknown): unknown {
+    this.#failure = error;
+    return error;
   }
 
   async #open(initialize: Initialize): Promise<Opened> {
     if (this.#opened) return this.#opened;
-    const session = await this.#options.open(initialize);
+    // What the driver asked for at first could not be: it must not get a session without it.
+    if (this.#failure) throw this.#failure;
+    const session = await this.#options.open(initialize, this.#callHook);
     for (const warning of session.info.warnings) this.#options.warn(warning);
     const opened: Opened = {session, toObject: undefined, firstModel: session.info.model, points: new Map()};
     this.#opened = opened;
@@ -191,6 +205,23 @@ class StreamJsonDriver {
     session.answer(question.id, answer);
     if (interrupts) session.abort();
   }
+
+  readonly #callHook: CallHook = (callback_id, input, tool_use_id, signal) =>
+    new Promise((resolve, reject) => {
+      const id = randomUUID();
+      const cancel = () => {
+        this.#settled(id);
+        reject(new Error('it took too long, or the turn was stopped'));
+      };
+      if (signal.aborted || this.#hasEnded) return cancel();
+      signal.addEventListener('abort', cancel, {once: true});
+      const request = {subtype: 'hook_callback', callback_id, input, ...(tool_use_id && {tool_use_id})};
+      this.#ask(id, request, ({subtype, response = {}, error}) => {
+        signal.removeEventListener('abort', cancel);
+        if (subtype === 'error') reject(new Error(error ?? 'the driver gave no reason'));
+        else resolve(response);
+      });
+    });
 
   #ask(id: string, request: object, settle: (response: ControlResponse) => void): void {
     this.#waiting.set(id, (response) => {

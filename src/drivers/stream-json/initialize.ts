@@ -1,8 +1,11 @@
 /** The first request of a driver: what the session is made with, beside the command line. */
 import {z} from 'zod';
 import type {SessionInfo} from '../../core/contract/events.ts';
+import {HOOK_EVENTS} from '../../core/contract/hooks.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {formatNotYetAvailable} from '../../core/util/planned-features.ts';
+import type {Hook} from '../../extensions/hooks/hooks.ts';
+import {readHookOutput} from '../../extensions/hooks/output.ts';
 
 export const initializeSchema = z.looseObject({
   /** A list whose parts are joined; `[""]` is an empty prompt. */
@@ -10,16 +13,41 @@ export const initializeSchema = z.looseObject({
   appendSystemPrompt: z.string().optional(),
   agents: z.record(z.string(), z.looseObject({})).optional(),
   jsonSchema: z.looseObject({}).optional(),
-  hooks: z.record(z.string(), z.array(z.looseObject({}))).nullish(),
+  hooks: z
+    .record(
+      z.string(),
+      z.array(
+        z.looseObject({
+          matcher: z.string().nullish(),
+          hookCallbackIds: z.array(z.string()),
+          timeout: z.number().positive().nullish(),
+        }),
+      ),
+    )
+    .nullish(),
   sdkMcpServers: z.array(z.string()).optional(),
   mcpServers: z.record(z.string(), z.looseObject({})).optional(),
 });
 
 export type Initialize = Readonly<Partial<z.infer<typeof initializeSchema>>>;
 
-/** The options of a session that follow. @throws UsageError for what is not there yet */
-export function toSessionOptions({systemPrompt, appendSystemPrompt, agents, ...rest}: Initialize) {
-  for (const name of ['hooks', 'sdkMcpServers', 'mcpServers', 'jsonSchema'] as const) {
+/** Asks the driver to call one of its hooks. @returns what it said, as JSON */
+export type CallHook = (
+  callbackId: string,
+  input: Readonly<Record<string, unknown>>,
+  callId: string | undefined,
+  signal: AbortSignal,
+) => Promise<unknown>;
+
+/**
+ * The options of a session that follow.
+ * @throws UsageError for what is not there yet, and for events that mini-cc does not have
+ */
+export function toSessionOptions(
+  {systemPrompt, appendSystemPrompt, agents, hooks, ...rest}: Initialize,
+  callHook: CallHook,
+) {
+  for (const name of ['sdkMcpServers', 'mcpServers', 'jsonSchema'] as const) {
     const value = rest[name];
     if (value && Object.keys(value).length > 0) throw new UsageError(formatNotYetAvailable(`initialize.${name}`));
   }
@@ -28,7 +56,29 @@ export function toSessionOptions({systemPrompt, appendSystemPrompt, agents, ...r
     ...(prompt !== undefined && {systemPrompt: prompt}),
     ...(appendSystemPrompt !== undefined && {appendSystemPrompt}),
     ...(agents && {agentsJson: JSON.stringify(agents)}),
+    ...(hooks && {
+      driverHooks: Object.entries(hooks).flatMap(([event, groups]) => createHooks(event, groups, callHook)),
+    }),
   };
+}
+
+const DEFAULT_TIMEOUT_S = 60;
+
+function createHooks(name: string, groups: NonNullable<Initialize['hooks']>[string], callHook: CallHook): Hook[] {
+  const event = HOOK_EVENTS.find((each) => each === name);
+  if (!event) throw new UsageError(`initialize.hooks: mini-cc has no event ${name}`);
+  return groups.flatMap(({matcher, hookCallbackIds, timeout}) =>
+    hookCallbackIds.map((id) => ({
+      ...{event, matcher: matcher ?? '', command: id, from: 'driver'},
+      async run(input, callId, signal) {
+        const limit = AbortSignal.timeout(1000 * (timeout ?? DEFAULT_TIMEOUT_S));
+        return readHookOutput(
+          await callHook(id, input, callId, signal ? AbortSignal.any([signal, limit]) : limit),
+          event,
+        );
+      },
+    })),
+  );
 }
 
 /** What `initialize` is answered with, besides what depends on the request. */

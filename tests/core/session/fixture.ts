@@ -2,6 +2,7 @@
 import {AGENT_TYPES, type AgentCatalog} from '../../../src/core/agent-types.ts';
 import type {Model} from '../../../src/core/contract/model.ts';
 import type {FanOuts} from '../../../src/core/fan-out/fan-outs.ts';
+import {NO_HOOKS} from '../../../src/core/hooks/run-hooks.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {ChangedFiles, SessionParts} from '../../../src/core/session/parts.ts';
@@ -40,6 +41,8 @@ export function sessionOver(
     commands: [],
     denials: [],
     changes: {} as ChangedFiles,
+    hooks: NO_HOOKS,
+    listHooks: () => [],
     fanOuts: {consider: async () => undefined, last: () => undefined} as unknown as FanOuts,
     interactive: true,
     limits: {},

@@ -1,0 +1,18 @@
+/** `/hooks`: what runs at which event, and where it comes from. */
+import type {HookListing} from '../core/contract/hooks.ts';
+import type {Command} from '../core/contract/session.ts';
+
+export const hooksCommand: Command = {
+  name: 'hooks',
+  description: 'lists the hooks, with where they come from',
+  run: ({request}) => ({ok: true, text: format(request({type: 'hooks'}))}),
+};
+
+function format(hooks: readonly HookListing[]): string {
+  if (hooks.length === 0) return 'No hooks. Settings name them under "hooks", as in Claude Code.';
+  const lines = hooks.map(({event, matcher, command, from}) => {
+    const what = matcher === '' || matcher === '*' ? event : `${event} (${matcher})`;
+    return `  ${what}: ${command.split('\n')[0]}  [${from}]`;
+  });
+  return ['Hooks:', ...lines].join('\n');
+}

@@ -1,0 +1,81 @@
+/** `hooks` of settings files, in Claude Code's shape: of all files together, each with the file that it comes from. */
+import {HOOK_EVENTS, type HookEvent} from '../core/contract/hooks.ts';
+import {findTypo} from '../core/util/names.ts';
+
+export interface HookSetting {
+  readonly event: HookEvent;
+  /** Empty: all. */
+  readonly matcher: string;
+  readonly command: string;
+  readonly timeoutSeconds: number;
+  /** The file. */
+  readonly from: string;
+}
+
+export interface HookSettings {
+  readonly hooks: readonly HookSetting[];
+  /** What cannot be used, one line each, with where it stands. */
+  readonly problems: readonly string[];
+}
+
+const DEFAULT_TIMEOUT_S = 60;
+const MAX_TIMEOUT_S = 3600;
+
+/** @param value of the key `hooks`. Never throws. */
+export function readHookSettings(value: unknown, from: string): HookSettings {
+  const hooks: HookSetting[] = [];
+  const problems: string[] = [];
+  for (const [name, groups] of entries(value)) {
+    const event = HOOK_EVENTS.find((each) => each === name);
+    if (!event) {
+      const meant = findTypo(name, HOOK_EVENTS);
+      problems.push(
+        `hooks.${name}: mini-cc has no such event${meant === undefined ? '' : ` (did you mean ${meant}?)`}`,
+      );
+      continue;
+    }
+    for (const [index, group] of toList(groups).entries()) {
+      const {matcher = '', hooks: commands} = toObject(group);
+      const place = `hooks.${name}[${index}]`;
+      const problem = typeof matcher === 'string' ? findPatternProblem(matcher) : 'matcher must be a text';
+      if (problem !== undefined) {
+        problems.push(`${place}: ${problem}`);
+        continue;
+      }
+      for (const [at, each] of toList(commands).entries()) {
+        const read = readHook(toObject(each));
+        if (typeof read === 'string') problems.push(`${place}.hooks[${at}]: ${read}`);
+        else hooks.push({event, matcher: matcher as string, from, ...read});
+      }
+    }
+  }
+  return {hooks, problems};
+}
+
+function readHook({type = 'command', command, timeout = DEFAULT_TIMEOUT_S}: Record<string, unknown>) {
+  if (type !== 'command') return `only hooks of the type command are run, not ${JSON.stringify(type)}`;
+  if (typeof command !== 'string' || command.trim() === '') return 'command is missing';
+  if (typeof timeout !== 'number' || !(timeout > 0)) return 'timeout must be a number of seconds above 0';
+  return {command, timeoutSeconds: Math.min(timeout, MAX_TIMEOUT_S)};
+}
+
+function findPatternProblem(matcher: string): string | undefined {
+  try {
+    if (matcher !== '*') new RegExp(`^(?:${matcher})$`, 'u');
+    return undefined;
+  } catch {
+    return `matcher is no regular expression: ${JSON.stringify(matcher)}`;
+  }
+}
+
+function entries(value: unknown): [string, unknown][] {
+  return Object.entries(toObject(value));
+}
+
+function toObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
