@@ -14,7 +14,7 @@ import type {WriteScope} from './contract/fan-out.ts';
 import type {Model} from './contract/model.ts';
 import type {RunLimits, RunResult} from './contract/results.ts';
 import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
-import type {Budget, Tool, TokenBudget} from './contract/tool.ts';
+import type {Budget, Tool} from './contract/tool.ts';
 import {createRunHooks} from './hooks/run-hooks.ts';
 import {createPermit} from './permissions/decision.ts';
 import partPrompt from './prompts/part.md';

@@ -13,7 +13,7 @@ import type {Emit} from './contract/events.ts';
 import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
 import type {Access, AllowedCall, CallDecision, Permit, PermitRequest, Workspace} from './contract/permission.ts';
 import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
-import type {Budget, Tool, ToolContext, AfterCall, TokenBudget} from './contract/tool.ts';
+import type {AfterCall, Budget, Tool, ToolContext} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {askModel, type OnUsage} from './turn/model-request.ts';

@@ -7,8 +7,8 @@
  */
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
-import type {PromptContent, UsageEntry} from './model.ts';
 import type {HookListing} from './hooks.ts';
+import type {PromptContent, UsageEntry} from './model.ts';
 import type {Denial, PermissionState, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';

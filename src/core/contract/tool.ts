@@ -2,7 +2,7 @@
 import type {ZodType} from 'zod';
 import type {Emit} from './events.ts';
 import type {Usage, UsageEntry} from './model.ts';
-import type {Access, Attempt, Workspace, PermitRequest} from './permission.ts';
+import type {Access, Attempt, PermitRequest, Workspace} from './permission.ts';
 import type {OutputStore, ToolResult} from './results.ts';
 
 /** What a tool gets to know of the agent that calls it. */

@@ -7,7 +7,7 @@ import type {Hooks} from '../contract/hooks.ts';
 import type {Model} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
-import type {Budget, Tool, AfterCall, TokenBudget} from '../contract/tool.ts';
+import type {AfterCall, Budget, Tool} from '../contract/tool.ts';
 import type {Isolation} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import type {Inbox} from '../turn/inbox.ts';
