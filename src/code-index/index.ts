@@ -1,5 +1,6 @@
 /** Opens code indexes. What they answer: `contract.ts`. */
 import path from 'node:path';
+import {setTimeout} from 'node:timers/promises';
 import type {Worker} from 'node:worker_threads';
 import {MiniCcError} from '../core/util/errors.ts';
 import {runRipgrep} from '../core/util/ripgrep.ts';
@@ -16,6 +17,9 @@ import type {
 import type {Message, Question, Reply} from './thread/messages.ts';
 
 export type * from './contract.ts';
+
+/** When the index is closed, its thread may go on for so long. Milliseconds. */
+const MAX_CLOSE_MS = 2_000;
 
 /** Costs nothing until the first question. */
 export function openCodeIndex(options: CodeIndexOptions): CodeIndex {
@@ -85,7 +89,14 @@ class ThreadedCodeIndex implements CodeIndex {
   async close(): Promise<void> {
     const worker = await this.#worker?.catch(() => undefined);
     this.#worker = undefined;
-    await worker?.terminate();
+    if (worker) {
+      worker.ref();
+      // What it parsed is kept, if that does not take long.
+      const ended = new Promise((resolve) => worker.once('exit', resolve));
+      worker.postMessage('close');
+      await Promise.race([ended, setTimeout(MAX_CLOSE_MS, undefined, {ref: false})]);
+      await worker.terminate();
+    }
     this.#fail('the code index was closed');
   }
 

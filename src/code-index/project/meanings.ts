@@ -3,7 +3,8 @@ import {posix} from 'node:path';
 import type {Definition, Language} from '../contract.ts';
 import {type RawDefinition, type Use, unpackUses} from '../syntax/file-facts.ts';
 import {createImportResolver} from './imports/index.ts';
-import type {IndexedEntry, ProjectFiles} from './project-files.ts';
+import type {ProjectFiles} from './project-files.ts';
+import type {IndexedEntry} from './read-entry.ts';
 
 /** Re-exports of re-exports, and bases of bases, are followed so far. */
 const MAX_STEPS = 12;

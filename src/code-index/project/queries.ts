@@ -15,8 +15,9 @@ import type {
 import {isTestPath} from '../languages/index.ts';
 import {type Use, unpackUses} from '../syntax/file-facts.ts';
 import {type Meaning, Meanings} from './meanings.ts';
-import type {IndexedEntry, ProjectFiles} from './project-files.ts';
+import type {ProjectFiles} from './project-files.ts';
 import {rankFiles} from './ranks.ts';
+import type {IndexedEntry} from './read-entry.ts';
 
 /** Members of classes and constants come after what contains them. */
 const KIND_ORDER = [

@@ -5,8 +5,8 @@
 import type {RenameConcern, RenameEdit, RenamePlan, RenameRequest} from '../contract.ts';
 import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
 import {isSameFamily, type Meaning} from './meanings.ts';
-import type {IndexedEntry, Parse} from './project-files.ts';
 import {isBelow, normalize, type Queries} from './queries.ts';
+import type {IndexedEntry, Parse} from './read-entry.ts';
 import {findMentions, SourceLines} from './rename-mentions.ts';
 
 /** So many concerns are listed. */

@@ -102,11 +102,12 @@ export class FactsReader {
   read(language: Language): FileFacts {
     const {tree} = this;
     const leaves: {leaf: number; scope: Scope; inside: number}[] = [];
+    const rules = new Map(Object.entries(this.#rules.rules));
     for (let node = 0; node < tree.size; node += 1) {
       this.#scopes.leaveBefore(node);
       while (this.#around.length > 0 && node >= tree.after(this.#around.at(-1)!.node)) this.#around.pop();
       const type = tree.type(node);
-      if (tree.isNamed(node) && Object.hasOwn(this.#rules.rules, type)) this.#rules.rules[type]!(node, this);
+      if (tree.isNamed(node)) rules.get(type)?.(node, this);
       if (!this.#rules.names.has(type) || !tree.isLeaf(node) || tree.start(node) === tree.end(node)) continue;
       const inside = this.#around.findLast(({definition}) => definition !== NONE)?.definition ?? NONE;
       leaves.push({leaf: node, scope: this.#scopes.current, inside});

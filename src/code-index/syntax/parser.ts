@@ -7,13 +7,13 @@ import type {Language} from '../contract.ts';
 import {GRAMMARS, RULES} from '../languages/index.ts';
 import {FactsReader} from './facts-reader.ts';
 import type {FileFacts} from './file-facts.ts';
-import {SyntaxTree} from './syntax-tree.ts';
+import {Grammar, SyntaxTree} from './syntax-tree.ts';
 
 /** A file that takes longer is skipped. Milliseconds. */
 const MAX_PARSE_MS = 5_000;
 
 export class SourceParser {
-  readonly #loaded = new Map<string, Promise<TreeSitter.Language>>();
+  readonly #loaded = new Map<string, Promise<Grammar>>();
   #library: Promise<{library: typeof TreeSitter; parser: TreeSitter.Parser}> | undefined;
 
   /** @returns undefined when it took too long */
@@ -28,11 +28,12 @@ export class SourceParser {
     const grammar = GRAMMARS[language];
     let loading = this.#loaded.get(grammar);
     if (loading === undefined) {
-      loading = library.Language.load(readPart(`tree-sitter-${grammar}.wasm`, '@vscode/tree-sitter-wasm/wasm/'));
+      const bytes = readPart(`tree-sitter-${grammar}.wasm`, '@vscode/tree-sitter-wasm/wasm/');
+      loading = library.Language.load(bytes).then((loaded) => new Grammar(loaded));
       this.#loaded.set(grammar, loading);
     }
     const loaded = await loading;
-    parser.setLanguage(loaded);
+    parser.setLanguage(loaded.language);
     const end = performance.now() + MAX_PARSE_MS;
     const tree = parser.parse(text, null, {progressCallback: () => performance.now() > end});
     if (tree === null) {

@@ -6,8 +6,23 @@ import type {Language, Tree} from 'web-tree-sitter';
 
 export const NONE = -1;
 
+/** What a grammar says of its types of nodes, asked once: each question is a call into WebAssembly. */
+export class Grammar {
+  readonly language: Language;
+  readonly types: readonly string[];
+  readonly fields: readonly (string | null)[];
+  readonly named: readonly boolean[];
+
+  constructor(language: Language) {
+    this.language = language;
+    this.types = language.types;
+    this.fields = language.fields;
+    this.named = this.types.map((_, type) => language.nodeTypeIsNamed(type));
+  }
+}
+
 export class SyntaxTree {
-  readonly #language: Language;
+  readonly #grammar: Grammar;
   readonly text: string;
   readonly #types: number[] = [];
   readonly #fields: number[] = [];
@@ -20,8 +35,8 @@ export class SyntaxTree {
   /** Nodes that the parser could not understand or made up. */
   readonly errors: readonly number[];
 
-  constructor(tree: Tree, language: Language, text: string) {
-    this.#language = language;
+  constructor(tree: Tree, grammar: Grammar, text: string) {
+    this.#grammar = grammar;
     this.text = text;
     this.#copy(tree);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#lineStarts.push(at + 1);
@@ -78,16 +93,16 @@ export class SyntaxTree {
   }
 
   type(node: number): string {
-    return node === NONE ? '' : (this.#language.types[this.#types[node]!] ?? 'ERROR');
+    return node === NONE ? '' : (this.#grammar.types[this.#types[node]!] ?? 'ERROR');
   }
 
   isNamed(node: number): boolean {
-    return this.#language.nodeTypeIsNamed(this.#types[node]!);
+    return this.#grammar.named[this.#types[node]!] ?? true;
   }
 
   /** Its role in its parent; empty when it has none. */
   role(node: number): string {
-    return (node !== NONE && this.#language.fields[this.#fields[node]!]) || '';
+    return (node !== NONE && this.#grammar.fields[this.#fields[node]!]) || '';
   }
 
   parent(node: number): number {

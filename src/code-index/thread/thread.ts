@@ -18,18 +18,25 @@ export function startThread(options: ThreadOptions): Worker {
 }
 
 async function serve({codeIndex}: ThreadData): Promise<void> {
-  const {answer} = await (await import('./answer.ts')).openAnswerer(codeIndex);
+  const {openAnswerer} = await import('./answer.ts');
+  const answerer = openAnswerer(codeIndex);
   let last: Promise<void> = Promise.resolve();
-  parentPort?.on('message', (message: Message) => {
+  parentPort?.on('message', (message: Message | 'close') => {
     last = last.then(async () => {
+      if (message === 'close') {
+        answerer.save();
+        parentPort?.close();
+        return;
+      }
       const {id} = message;
       let reply: Reply;
       try {
-        reply = {id, value: await answer(message)};
+        reply = {id, value: await answerer.answer(message)};
       } catch (error) {
         reply = {id, error: error instanceof Error ? (error.stack ?? error.message) : String(error)};
       }
       parentPort?.postMessage(reply);
+      answerer.save();
     });
   });
 }

@@ -1,6 +1,6 @@
 /** What the rules of all languages have in common. */
 import type {RawImport} from '../../syntax/file-facts.ts';
-import type {IndexedEntry} from '../project-files.ts';
+import type {IndexedEntry} from '../read-entry.ts';
 
 /** @returns files of the index, relative; none for what comes from elsewhere */
 export type ImportResolver = (from: IndexedEntry, imported: RawImport) => readonly string[];
