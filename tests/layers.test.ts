@@ -40,8 +40,8 @@ const CORE_LAYERS = [
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // p-queue is the pool; jsonc-parser and leven say where a file is wrong and what was meant; unbash reads commands
   // for permissions; execa starts programs; zod checks the input of tools; image-size
-  // measures images, which servers refuse beyond a size.
-  core: ['zod', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'execa', 'image-size', '@vscode/ripgrep'],
+  // measures images, which servers refuse beyond a size; ajv checks answers by a JSON Schema, and is loaded only for that.
+  core: ['zod', 'ajv', 'p-queue', 'jsonc-parser', 'leven', 'unbash', 'execa', 'image-size', '@vscode/ripgrep'],
   // openai, and the SDK's packages for the clouds, are loaded where the settings name such a provider.
   models: ['@anthropic-ai/sdk', '@anthropic-ai/bedrock-sdk', '@anthropic-ai/vertex-sdk', 'openai'],
   storage: ['zod'],

@@ -78,6 +78,7 @@ export function defineAgent(
       ...(fields.permissionMode === undefined || isIgnored('permissionMode', widening)
         ? {}
         : {permissionMode: fields.permissionMode}),
+      ...(fields.outputSchema === undefined ? {} : {outputSchema: fields.outputSchema}),
       ...(fields.color === undefined ? {} : {color: fields.color}),
     },
     fields,

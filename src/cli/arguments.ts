@@ -63,7 +63,6 @@ export function parseArguments(
   const fanOut = last(flags.fanOut) as FanOutMode | undefined;
   const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
   const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
-  const maxBudgetUsd = amount('maxBudgetUsd', last(flags.maxBudgetUsd));
   return {
     ...optional('subcommand', subcommand),
     print: flags.print || isDriven,
@@ -86,7 +85,8 @@ export function parseArguments(
       debug: flags.debug || isDebugSet(env),
       ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
       ...optional('fanOut', fanOut),
-      ...optional('maxBudgetUsd', maxBudgetUsd),
+      ...optional('maxBudgetUsd', amount('maxBudgetUsd', last(flags.maxBudgetUsd))),
+      ...optional('jsonSchema', last(flags.jsonSchema)),
       ...optional('model', last(flags.model)),
       ...optional('fallback', splitNames(last(flags.fallbackModel))),
       // meow has checked it against the choices of the table.
@@ -259,6 +259,9 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
     if (given.includes('continue') || given.includes('resume')) {
       throw new UsageError('--no-session-persistence is for a new session: leave out --continue and --resume');
     }
+  }
+  if (given.includes('jsonSchema') && !flags.print && last(flags.inputFormat) !== 'stream-json') {
+    throw new UsageError('--json-schema goes with -p: in the terminal a person reads the answer');
   }
   checkDriverFlags(flags, given);
   if (flags.includePartialMessages && last(flags.outputFormat) !== 'stream-json') {

@@ -54,6 +54,7 @@ export const FLAGS = {
   effort: oneOf<Thinking>('LEVEL', ['off', 'low', 'medium', 'high']),
   maxThinkingTokens: count('N', 'tokens of thinking in a reply at most, in place of a level; 0: none'),
   offline: aSwitch('the built-in rule-based model, also where keys are set', {goesWith: WITH_MODEL}),
+  jsonSchema: text('FILE', 'with -p: the answer must match this JSON Schema: a file, or JSON'),
   permissionMode: oneOf<PermissionMode>('MODE', PERMISSION_MODES),
   dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions'),
   allowDangerouslySkipPermissions: aSwitch('a driver may turn all questions off'),

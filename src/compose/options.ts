@@ -47,6 +47,8 @@ export interface SessionOptions {
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly limits?: Partial<Limits>;
+  /** `--json-schema`: a file, or JSON. */
+  readonly jsonSchema?: string;
   /** Of the session with all of its runs. US dollars. */
   readonly maxBudgetUsd?: number;
   readonly appendSystemPrompt?: string;

@@ -25,9 +25,10 @@ import {EventBus} from '../core/session/event-bus.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
+import {ANSWER_PROMPT} from '../core/turn/answer/structured-answer.ts';
 import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {Inbox} from '../core/turn/inbox.ts';
-import {checkPrice, createBudget} from '../core/turn/limits/budget.ts';
+import {checkPrice} from '../core/turn/limits/budget.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
@@ -56,6 +57,7 @@ import {
   getZoneFolders,
 } from './permissions.ts';
 import {SandboxControl} from './sandbox-control.ts';
+import {createSessionLimits} from './session-limits.ts';
 import {openAnother, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
@@ -72,7 +74,7 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   const project = await openProject(options);
   const tools = await addTools(project);
   const agents = addAgents(tools);
-  const permissions = addPermissions(addBudget(agents));
+  const permissions = addPermissions(await addLimits(agents));
   const changes = {...permissions, ...createFileChanges(permissions)};
   const manager = addManager(changes);
   const fanOuts = addFanOuts(manager);
@@ -81,13 +83,18 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   return parts;
 }
 
-/** What the session and its runs may use. @throws UsageError for a budget where a price is not known */
-function addBudget(before: ReturnType<typeof addAgents>) {
-  const {options, loaded, mainAgent, emit, state, summaryModel} = before;
-  const maxBudgetUsd = options.maxBudgetUsd ?? mainAgent?.maxBudgetUsd ?? loaded.settings.limits?.maxBudgetUsd;
-  for (const model of summaryModel ? [state.model, summaryModel] : [state.model]) checkPrice(model, maxBudgetUsd);
-  const budget = createBudget({maxBudgetUsd}, MAIN, (usage) => emit({type: 'cost', usage}));
-  return {...before, budget};
+/** What the session and its runs may use, and what its answers must match. */
+async function addLimits(before: ReturnType<typeof addAgents>) {
+  const {options, root, loaded, mainAgent, emit, state, summaryModel} = before;
+  const models = summaryModel ? [state.model, summaryModel] : [state.model];
+  const {settings} = loaded;
+  const limits = await createSessionLimits({options, root, settings, mainAgent, models, emit});
+  const resolveModel = (name: string) => {
+    const model = before.resolver.resolve(name);
+    checkPrice(model, limits.budget.limitUsd);
+    return model;
+  };
+  return {...before, ...limits, resolveModel};
 }
 
 /** Settings, keys, the transcript and the event bus. */
@@ -152,7 +159,7 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
 }
 
 /** Who may do what, and the workspace that this holds for. */
-function addPermissions(before: ReturnType<typeof addBudget>) {
+function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
   const {options, root, env, redactor, rules, loaded, sandboxControl, sandbox, mainAgent, sessionFolder, store, state} =
     before;
   const questions = new Questions();
@@ -257,7 +264,7 @@ function addFanOuts(before: ReturnType<typeof addManager>) {
 
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
 function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
-  const {options, root, redactor, bus, emit, resolver, store, firstConversation, toolNames, catalog, agents} = before;
+  const {options, root, redactor, bus, emit, store, firstConversation, toolNames, catalog, agents} = before;
   const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const commands = createCommandTable(
@@ -309,11 +316,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     findFiles: (query) => files.find(query),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
-    resolveModel(name) {
-      const model = resolver.resolve(name);
-      checkPrice(model, before.budget.limitUsd);
-      return model;
-    },
+    resolveModel: before.resolveModel,
     pricesAsOf: PRICES_AS_OF,
     chooseModel: (agent) => before.chooser.choose(agent),
   };
@@ -338,7 +341,7 @@ function createSandboxParts({
 
 function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run'] {
   const {rules, baseTools, emit, chooser, agents, mainAgent, manager, rawStream, fanOuts} = before;
-  const {workspace, permits, checkpoints, writeLog, promptContext, summaryModel, budget} = before;
+  const {workspace, permits, checkpoints, writeLog, promptContext, summaryModel, budget, answerSchema} = before;
   const {clock = systemClock, tools: only, systemPrompt} = before.options;
   const onDenied: FanOutToolDeps['onDenied'] = (denial) => permits.onDenied({...denial, agent: MAIN, tool: 'FanOut'});
   const taskTools = createTaskTools({
@@ -355,7 +358,8 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
     ...{background: manager.background, afterCall: before.afterCall},
     files: createFileLedger(writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
-    system: createSystemPrompt(systemPrompt ?? mainAgent?.prompt ?? mainPrompt, promptContext),
+    system: `${createSystemPrompt(systemPrompt ?? mainAgent?.prompt ?? mainPrompt, promptContext)}${answerSchema ? `\n\n${ANSWER_PROMPT}` : ''}`,
+    answerSchema,
   };
 }
 

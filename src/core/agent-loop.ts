@@ -19,13 +19,15 @@ import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import type {RunHooks} from './hooks/run-hooks.ts';
 import {type Caller, getCallsShown, refuseCalls, runToolCalls} from './tool-calls.ts';
+import type {AnswerSchema} from './turn/answer/answer-schema.ts';
+import {ANSWER_AS_TEXT, NO_DATA_OFFLINE, StructuredAnswer, takeAnswer} from './turn/answer/structured-answer.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {findNearLimit, findReachedLimit, findUsedUp} from './turn/limits/reached-limit.ts';
 import {ToolSpecs, toProgressEvent} from './turn/model-request.ts';
-import {isHistoryRefused, RefusedHistory} from './turn/refused-history.ts';
+import {isHistoryRefused, RefusedHistory, takeOutRefusedTurn} from './turn/refused-history.ts';
 import {formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {Deadline} from './turn/run-limits.ts';
 import {StreamedText} from './turn/streamed-text.ts';
@@ -47,6 +49,8 @@ export interface AgentRun extends Caller {
   /** Ends the run. Aborted with a `RunAborted`; the first reason wins. */
   readonly signal: AbortSignal;
   readonly hooks?: RunHooks | undefined;
+  /** The answer must match it. */
+  readonly answerSchema?: AnswerSchema | undefined;
   /** Emit also the raw events of the model's stream. */
   readonly rawStream: boolean;
 }
@@ -91,8 +95,9 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
 
 async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promise<RunResult> {
   const specs = new ToolSpecs();
-  let continuations = 0;
-  let emptyReplies = 0;
+  const answer = run.answerSchema && new StructuredAnswer(run.answerSchema);
+  if (answer && run.model.offline) return tally.result(NO_DATA_OFFLINE);
+  const again: Repeats = {continuations: 0, emptyReplies: 0};
   // Of the history as it was restored. What the run mends is told at its end.
   reportRepairs(run);
   for (;;) {
@@ -101,10 +106,22 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     const usedUp = findUsedUp(run);
     if (usedUp) return tally.result(usedUp);
     const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
-    if (nearLimit) appendUserText(run, REPORT_NOW);
-    const sent = await requestReply(run, specs.create(run.tools), tally, nearLimit === undefined);
+    if (nearLimit) appendUserText(run, answer ? `${REPORT_NOW} ${ANSWER_AS_TEXT}` : REPORT_NOW);
+    const tools = [...specs.create(run.tools), ...(answer ? [answer.spec] : [])];
+    const sent = await requestReply(run, tools, tally, nearLimit === undefined);
     const reply = await appendReply(run, sent, tally);
 
+    const taken = takeAnswer(answer, run, reply, tally);
+    if (taken === 'again') {
+      const limit = nearLimit ?? findReachedLimit(run, tally.turns);
+      if (limit) return tally.result(limit);
+      continue;
+    }
+    if (taken) {
+      const mayStop = nearLimit !== undefined || taken.outcome !== 'success' || (await mayEnd(run, tally.text));
+      if (mayStop) return tally.result(nearLimit ?? taken);
+      continue;
+    }
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
     if (calls.length > 0) {
       const limit = nearLimit ?? findReachedLimit(run, tally.turns);
@@ -117,34 +134,50 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     }
     if (nearLimit) return tally.result(nearLimit);
 
-    switch (reply.stopReason) {
-      case 'pause_turn':
-        continue;
-      case 'max_tokens':
-        continuations += 1;
-        tally.joinNextText();
-        if (continuations > MAX_CONTINUATIONS) return tally.result({outcome: 'limit', limit: 'output tokens'});
-        appendUserText(run, CONTINUE);
-        continue;
-      case 'model_context_window_exceeded':
-        // The reply filled what was left of the window: the next request has more room.
-        continuations += 1;
-        tally.joinNextText();
-        run.history.window.recordFull();
-        if (continuations > MAX_CONTINUATIONS)
-          return tally.result({outcome: 'limit', limit: "the model's context window"});
-        appendUserText(run, CONTINUE);
-        continue;
-      case 'unable':
-        return tally.result({outcome: 'error', code: 'UNABLE', error: 'the offline model could not do this'});
-      case 'refusal':
-        return tally.result(takeOutRefusedTurn(run, reply));
-      default:
-        if (run.inbox.size > 0) continue;
-        if (getText(reply.content) === '') emptyReplies += 1;
-        if (emptyReplies > 1) return tally.result(EMPTY_ANSWER);
-        if (await mayEnd(run, getText(reply.content))) return tally.result({outcome: 'success'});
-    }
+    const ended = await endAfterText(run, reply, tally, again);
+    if (ended) return tally.result(ended);
+  }
+}
+
+/** How often a run went on after a reply without tool calls. */
+interface Repeats {
+  continuations: number;
+  emptyReplies: number;
+}
+
+/** @returns how the run ends with this reply, which has no tool calls; undefined when it goes on */
+async function endAfterText(
+  run: AgentRun,
+  reply: AppendedReply,
+  tally: Tally,
+  again: Repeats,
+): Promise<Ending | undefined> {
+  switch (reply.stopReason) {
+    case 'pause_turn':
+      return undefined;
+    case 'max_tokens':
+      again.continuations += 1;
+      tally.joinNextText();
+      if (again.continuations > MAX_CONTINUATIONS) return {outcome: 'limit', limit: 'output tokens'};
+      appendUserText(run, CONTINUE);
+      return undefined;
+    case 'model_context_window_exceeded':
+      // The reply filled what was left of the window: the next request has more room.
+      again.continuations += 1;
+      tally.joinNextText();
+      run.history.window.recordFull();
+      if (again.continuations > MAX_CONTINUATIONS) return {outcome: 'limit', limit: "the model's context window"};
+      appendUserText(run, CONTINUE);
+      return undefined;
+    case 'unable':
+      return {outcome: 'error', code: 'UNABLE', error: 'the offline model could not do this'};
+    case 'refusal':
+      return takeOutRefusedTurn(run, reply);
+    default:
+      if (run.inbox.size > 0) return undefined;
+      if (getText(reply.content) === '') again.emptyReplies += 1;
+      if (again.emptyReplies > 1) return EMPTY_ANSWER;
+      return (await mayEnd(run, getText(reply.content))) ? {outcome: 'success'} : undefined;
   }
 }
 
@@ -153,11 +186,6 @@ async function mayEnd(run: AgentRun, answer: string): Promise<boolean> {
   const why = answer === '' ? ANSWER_NOW : await run.hooks?.beforeEnd(answer);
   if (why !== undefined) appendUserText(run, why);
   return why === undefined;
-}
-
-function formatRefusal({refusal: {category, explanation} = {}}: ModelReply): string {
-  const why = `${category ? ` (${category})` : ''}${explanation ? `: ${explanation}` : ''}`;
-  return `the model refused to answer${why}`;
 }
 
 /** Counts what was used beside the replies of the conversation: summaries, and attempts that failed. */
@@ -315,14 +343,6 @@ async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Prom
 function reportRepairs({history, emit}: AgentRun): void {
   const text = history.takeRepairs();
   if (text !== undefined) emit({type: 'notice', level: 'warning', text});
-}
-
-/** The model refused: with the refused turn in the history, it would refuse all that comes after it. */
-function takeOutRefusedTurn({history, emit}: AgentRun, reply: ModelReply): Ending {
-  const error = formatRefusal(reply);
-  const text = history.setTurnAside(error);
-  if (text !== undefined) emit({type: 'notice', level: 'warning', text});
-  return {outcome: 'error', code: 'REFUSAL', error};
 }
 
 /** Runs the calls of a reply, or refuses them at a limit, and appends their results. */

@@ -38,6 +38,8 @@ export interface AgentDefinition {
   readonly background?: boolean;
   /** The permission mode of its runs, in place of the session's. */
   readonly permissionMode?: PermissionMode;
+  /** JSON Schema that its answer must match. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** Its colour on the screen. Default: chosen by its name. */
   readonly color?: string;
 }

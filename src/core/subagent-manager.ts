@@ -19,7 +19,7 @@ import {getLimits} from './runs/limit-profiles.ts';
 import {LiveRun} from './runs/live-run.ts';
 import {ServerPools} from './runs/pool.ts';
 import {formatRunTitle} from './runs/progress-line.ts';
-import {formatReport} from './runs/receipt.ts';
+import {formatReport, getMaxTokens} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
 import {openNewRun, openNextRound} from './runs/run-record.ts';
@@ -326,7 +326,8 @@ export class SubagentManager {
     const record = this.#registry.get(runId);
     // The session was cleared meanwhile: the run is forgotten.
     if (!record) return;
-    const announcement = createAnnouncement(record, result.text, result.durationMs, this.deps.runs.resultTokens);
+    const maxTokens = getMaxTokens(result, this.deps.runs.resultTokens);
+    const announcement = createAnnouncement(record, result.text, result.durationMs, maxTokens);
     if (record.background) this.#registry.update(runId, {announcement: announcement ? 'waiting' : 'skipped'});
     if (record.cleanup === 'delete' && !announcement) this.#archive.archive(runId);
     else this.#archive.ended(runId);

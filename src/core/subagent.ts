@@ -22,11 +22,13 @@ import {runCall} from './runs/background-call.ts';
 import type {SubagentDeps, SubagentTask, ToolRules} from './runs/dispatch.ts';
 import type {LiveRun} from './runs/live-run.ts';
 import type {Pool} from './runs/pool.ts';
-import {formatReport, makeReceipt} from './runs/receipt.ts';
+import {formatReport, getMaxTokens, makeReceipt} from './runs/receipt.ts';
 import type {RunRegistry} from './runs/registry.ts';
 import {getEndState} from './runs/run-record.ts';
 import {openWorkplace, type Workplace} from './runs/workplace.ts';
 import type {BackgroundCall} from './tool-calls.ts';
+import {compileAnswerSchema} from './turn/answer/answer-schema.ts';
+import {ANSWER_PROMPT} from './turn/answer/structured-answer.ts';
 import {createFileLedger} from './turn/file-ledger.ts';
 import {formatReason, NO_TOTALS, withWarnings} from './turn/run-ending.ts';
 import {createSystemPrompt} from './turn/system-prompt.ts';
@@ -81,7 +83,7 @@ export async function executeRun(
     }
     const work = async () => {
       const workplace = await openWorkplace(live, round, execution.deps, emit);
-      const run = createRun(live, round, workplace, execution.deps, emit);
+      const run = await createRun(live, round, workplace, execution.deps, emit);
       for (const text of (await run.hooks?.started()) ?? []) run.history.appendCompanion(text, 'a SubagentStart hook');
       const bash = execution.deps.baseTools.find(({name}) => name === 'bash');
       // The parts of a fan-out are verified together.
@@ -188,8 +190,17 @@ async function closeTranscript(
   }
 }
 
-function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: SubagentDeps, emit: Emit): AgentRun {
+/** @throws UsageError when the agent's output schema is none */
+async function createRun(
+  live: LiveRun,
+  round: RunRound,
+  workplace: Workplace,
+  deps: SubagentDeps,
+  emit: Emit,
+): Promise<AgentRun> {
   const {agent, model, limits, budget} = round;
+  const {outputSchema} = agent;
+  const answerSchema = outputSchema && (await compileAnswerSchema(outputSchema, `outputSchema of ${agent.name}`));
   const {workspace, promptContext, label} = workplace;
   return {
     agentId: live.runId,
@@ -203,7 +214,8 @@ function createRun(live: LiveRun, round: RunRound, workplace: Workplace, deps: S
     permit: createPermit(deps.permits, label, workspace, emit, agent),
     emit,
     model,
-    system: `${createSystemPrompt(round.scope ? partPrompt : agent.prompt, promptContext)}\n\nYour last message: at most ${deps.resultTokens} tokens.`,
+    system: `${createSystemPrompt(round.scope ? partPrompt : agent.prompt, promptContext)}\n\n${answerSchema ? ANSWER_PROMPT : `Your last message: at most ${deps.resultTokens} tokens.`}`,
+    answerSchema,
     history: live.history,
     inbox: live.inbox,
     limits,
@@ -228,7 +240,7 @@ function toResult(
 ): SubagentResult {
   const {outcome, text} = result;
   const run = {runId, outcome, reason: formatReason(result), text, receipt: receipt.line, transcript};
-  return {runId, transcript, result, receipt, report: formatReport(run, deps.resultTokens)};
+  return {runId, transcript, result, receipt, report: formatReport(run, getMaxTokens(result, deps.resultTokens))};
 }
 
 function publishEnd(

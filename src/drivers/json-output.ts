@@ -6,6 +6,7 @@ import type {Usage, UsageEntry} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session.ts';
+import {NO_MATCHING_ANSWER} from '../core/turn/answer/structured-answer.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';
 import {addUsage, addUsageTo, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
 import {isBudget} from '../core/util/money.ts';
@@ -112,7 +113,6 @@ export function createResultObject(
     (sums, {model, usage}) => addUsageTo(sums, model, usage),
     {},
   );
-  const text = result.outcome === 'success' ? result.text : withReason(result);
   return {
     type: 'result',
     subtype: getSubtype(result),
@@ -120,7 +120,8 @@ export function createResultObject(
     duration_ms: Math.round(durationMs),
     duration_api_ms: Math.round(result.modelMs + runs.reduce((sum, run) => sum + (run.result?.modelMs ?? 0), 0)),
     num_turns: result.turns,
-    result: text,
+    result: result.outcome === 'success' ? result.text : withReason(result),
+    ...(result.structured !== undefined && {structured_output: result.structured}),
     session_id: session.info.sessionId,
     // The cost and the models are those of the whole session, as in Claude Code.
     total_cost_usd: toCost(total),
@@ -178,6 +179,8 @@ function getSubtype(result: RunResult): string {
       return / turns?$/.test(result.limit) ? 'error_max_turns' : 'error_during_execution';
     case 'timeout':
       return 'error_timeout';
+    case 'error':
+      return result.code === NO_MATCHING_ANSWER ? 'error_max_structured_output_retries' : 'error_during_execution';
     default:
       return 'error_during_execution';
   }

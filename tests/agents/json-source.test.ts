@@ -173,17 +173,8 @@ test('a read-only agent gets no writing tool, and a warning says so', () => {
   expect(parse(change({tools: '*', readOnly: true})).agent?.tools).not.toContain('write_file');
 });
 
-test('fields that are not yet available are warnings, and the agent works', () => {
-  const later = {outputSchema: {}};
-  const {agent, problems} = parse(change({...later, permissionMode: 'plan', isolation: 'none'}));
-  expect(agent).toBeDefined();
-  expect(problems.map(({message}) => message)).toEqual(
-    ['outputSchema'].map((key) => `${key} is not yet available and is ignored`),
-  );
-});
-
-test('the limits of tokens and money, and background, are part of the agent', () => {
-  const fields = {maxTokens: 9000, maxBudgetUsd: 0.5, background: true};
+test('the limits of tokens and money, background and the schema of answers are part of the agent', () => {
+  const fields = {maxTokens: 9000, maxBudgetUsd: 0.5, background: true, outputSchema: {type: 'object'}};
   const {agent, problems} = parse(change(fields));
   expect(problems).toEqual([]);
   expect(agent?.definition).toMatchObject(fields);

@@ -61,7 +61,7 @@ describe('print mode', () => {
     const back = JSON.stringify(server.requests.at(-1)?.body.messages.at(-1));
     expect(back).toContain('greet is in src/greet.ts:4');
     expect(back).toMatch(
-      /Receipt: 1 tool · read 1 file · changed none · commands 0 · citations 1\/1 exist · [\d.]+s · tokens in [\d.k]+ out \d+ · est n\/a/,
+      /Receipt: 1 tool · read 1 file · changed none · commands 0 · citations 1\/1 exist · [\d.]+s · tokens in [\d.k]+ out \d+ · est \$\d/,
     );
     expect(back).not.toContain('export function');
   });
@@ -130,6 +130,7 @@ describe('print mode', () => {
       'edit_file',
       'grep',
       'glob',
+      'symbols',
       'todo_write',
       'web_fetch',
       'Task',

@@ -15,6 +15,8 @@ export interface ToolRecord {
 export interface RunTotals {
   /** The final answer, or what there was when the run was cut off. */
   readonly text: string;
+  /** The answer as data, where a schema was asked for and it matches. */
+  readonly structured?: unknown;
   readonly usage: Usage;
   /** Tokens for each model that answered. */
   readonly usageByModel: Readonly<Record<string, Usage>>;

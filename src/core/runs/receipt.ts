@@ -116,6 +116,14 @@ export function formatReport(run: ReportedRun, resultTokens: number): string {
   return `${head}${lead}${text}\n\n${receipt}Run: ${run.runId} · transcript ${run.transcript}`;
 }
 
+/** Data is not cut at a paragraph: it would be none. It has the size that any result may have. */
+const MAX_DATA_TOKENS = 3_500;
+
+/** The length that a result is asked to keep. @param resultTokens that of a text */
+export function getMaxTokens({structured}: Pick<RunResult, 'structured'>, resultTokens: number): number {
+  return structured === undefined ? resultTokens : Math.max(resultTokens, MAX_DATA_TOKENS);
+}
+
 /** Cuts the text after `maxTokens`, at a paragraph or a line where one is near, and says where the rest is. */
 export function cutAtParagraph(text: string, maxTokens: number, transcript: string): string {
   const max = maxTokens * CHARS_PER_TOKEN;

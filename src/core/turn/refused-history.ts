@@ -4,9 +4,11 @@
  * is refused as well, the history was not to blame.
  */
 
-import type {Message} from '../contract/model.ts';
+import type {Emit} from '../contract/events.ts';
+import type {Message, ModelReply} from '../contract/model.ts';
 import {ModelError} from '../util/errors.ts';
 import type {History} from './history.ts';
+import type {Ending} from './tally.ts';
 import {hasResults, hasThoughts, isPrompt, withoutThoughts} from './valid-messages.ts';
 
 /** Servers that name a message are asked again so often. */
@@ -116,4 +118,20 @@ function createNote(words: string): Message {
 
 function getServerWords({message}: ModelError): string {
   return message.replace(/^the model server refused the request \(400\): /, '');
+}
+
+/** The model refused: with the refused turn in the history, it would refuse all that comes after it. */
+export function takeOutRefusedTurn(
+  {history, emit}: {readonly history: History; readonly emit: Emit},
+  reply: ModelReply,
+): Ending {
+  const error = formatRefusal(reply);
+  const text = history.setTurnAside(error);
+  if (text !== undefined) emit({type: 'notice', level: 'warning', text});
+  return {outcome: 'error', code: 'REFUSAL', error};
+}
+
+function formatRefusal({refusal: {category, explanation} = {}}: ModelReply): string {
+  const why = `${category ? ` (${category})` : ''}${explanation ? `: ${explanation}` : ''}`;
+  return `the model refused to answer${why}`;
 }

@@ -63,8 +63,9 @@ export const NO_TOTALS: RunTotals = {
 
 /** The totals of a result, without how it ended. */
 export function getTotals(result: RunResult): RunTotals {
-  const {text, usage, usageByModel, turns, tools, durationMs, modelMs, warnings} = result;
-  return {text, usage, usageByModel, turns, tools, durationMs, modelMs, ...(warnings && {warnings})};
+  const {text, structured, usage, usageByModel, turns, tools, durationMs, modelMs, warnings} = result;
+  const totals = {text, usage, usageByModel, turns, tools, durationMs, modelMs};
+  return {...totals, ...(structured !== undefined && {structured}), ...(warnings && {warnings})};
 }
 
 /** The result with further warnings before its own. */

@@ -20,6 +20,7 @@ export class Tally {
   #modelMs = 0;
   #callStartedAt = 0;
   #text = '';
+  #structured: Pick<RunTotals, 'structured'> = {};
   /** Of earlier turns. */
   readonly #texts: string[] = [];
   #joinsNextText = false;
@@ -102,6 +103,17 @@ export class Tally {
     this.#joinsNextText = true;
   }
 
+  /** The answer is data, which its text repeats. */
+  setStructured(value: unknown): void {
+    this.#structured = {structured: value};
+    this.#text = JSON.stringify(value);
+  }
+
+  /** The answer of the run so far. */
+  get text(): string {
+    return this.#text;
+  }
+
   /** Sets the answer of the run so far. */
   setText(text: string): void {
     this.#text = text;
@@ -127,6 +139,7 @@ export class Tally {
     return {
       ...ending,
       text: this.#text,
+      ...this.#structured,
       usage: this.#usage,
       usageByModel: this.#usageByModel,
       turns: this.turns,

@@ -4,7 +4,7 @@
  */
 export const PLANNED_FEATURES = {
   /** Flags of the command line, in camel case. */
-  flags: ['forkSession', 'mcpConfig', 'strictMcpConfig', 'jsonSchema'],
+  flags: ['forkSession', 'mcpConfig', 'strictMcpConfig'],
   /** `mini-cc NAME`. */
   subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
@@ -14,7 +14,7 @@ export const PLANNED_FEATURES = {
   /** Environment variables. */
   variables: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
   /** Keys of agent definitions. */
-  definitions: ['outputSchema'],
+  definitions: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Every message about such a feature contains this text. */
