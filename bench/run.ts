@@ -9,6 +9,7 @@ import {buildOnce} from '../tests/support/run-cli.ts';
 import {measureAtRest} from './at-rest.ts';
 import {CHECKPOINT_FILES, measureCheckpoints} from './checkpoints.ts';
 import {type ConfinedTimes, measureConfined} from './confined.ts';
+import {measureFanOut} from './fan-out.ts';
 import {type MemoryOverTime, measurePromptMemory, measureTurnMemory} from './memory.ts';
 import {measureSearch, SEARCHED_FILES} from './repositories.ts';
 import {measureNode, measureTimeToPrompt, measureTimeToTypedKey, measureVersion} from './start-up.ts';
@@ -52,6 +53,7 @@ async function measure(): Promise<Row[]> {
   const atRest = await measureAtRest(bench);
   const turn = await measureTurn(home, short ? 20 : 50, short ? 1 : 3);
   const bytes = await measureFirstRequest(home);
+  const fanOut = await measureFanOut(home, short ? 1 : 3);
   const confined = await measureConfined(home, short ? 5 : 20);
   const checkpoints = await measureCheckpoints(home, short ? 5 : 15);
   const search = await measureSearch(home, short ? 5 : 15);
@@ -77,6 +79,10 @@ async function measure(): Promise<Row[]> {
     createMemoryRow(`${prompts} prompts in the REPL`, promptMemory),
     ...createStreamingRows(streaming),
     createRow('time of mini-cc in a turn with one `bash true`', turn, 'ms', 12),
+    {
+      what: 'a fan-out of 3 parts of 10 calls, 200 ms a reply, to a third of the time one after another',
+      ...{measured: '', value: fanOut, target: 1.15, unit: '×'},
+    },
     createRow('first request with all tools', bytes / 1024, 'KB', 12),
     createCheckpointRow('the first command of a session', checkpoints.firstMs),
     createCheckpointRow('a command that changes nothing', checkpoints.noChangeMs),
