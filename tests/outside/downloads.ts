@@ -1,0 +1,55 @@
+/**
+ * Real projects, from Debian's source packages and from npm, by their checksums. `MINI_CC_DOWNLOADS` names a folder that
+ * keeps them between runs; without it they are fetched each time.
+ */
+import {createHash} from 'node:crypto';
+import {existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {execaSync} from 'execa';
+
+export interface Source {
+  /** A Debian source package of bookworm, or a package of npm with its version. */
+  readonly from: {readonly debian: string} | {readonly npm: string};
+  readonly file: RegExp;
+  readonly sha256: string;
+}
+
+export function run(file: string, args: readonly string[], cwd: string): string {
+  return execaSync(file, args, {cwd, env: {npm_config_update_notifier: 'false'}, maxBuffer: 1e9}).stdout;
+}
+
+/** Unpacks the source into a new folder. @throws Error when its content is another one than it was */
+export function unpack(source: Source, downloads: string, root: string): void {
+  mkdirSync(root, {recursive: true});
+  run('tar', ['xf', fetchSource(source, downloads), '--no-same-owner', '--strip-components=1', '-C', root], downloads);
+}
+
+function fetchSource({from, file, sha256}: Source, downloads: string): string {
+  const find = () => readdirSync(downloads).find((name) => file.test(name));
+  if (find() === undefined) {
+    if ('npm' in from) run('npm', ['pack', '--silent', from.npm], downloads);
+    else downloadDebianSource(from.debian, downloads);
+  }
+  const found = path.join(downloads, find() ?? 'nothing');
+  const sum = createHash('sha256').update(readFileSync(found)).digest('hex');
+  if (sum !== sha256) throw new Error(`${found} has the checksum ${sum}, and not ${sha256}`);
+  return found;
+}
+
+/** By lists of its own: the machine's need not name sources. */
+function downloadDebianSource(name: string, downloads: string): void {
+  const lists = [
+    '-o',
+    `Dir::Etc::sourcelist=${downloads}/src.list`,
+    '-o',
+    'Dir::Etc::sourceparts=-',
+    '-o',
+    `Dir::State::lists=${downloads}/lists`,
+  ];
+  if (!existsSync(path.join(downloads, 'src.list'))) {
+    mkdirSync(path.join(downloads, 'lists/partial'), {recursive: true});
+    writeFileSync(path.join(downloads, 'src.list'), 'deb-src http://deb.debian.org/debian bookworm main\n');
+    run('apt-get', [...lists, '--quiet', 'update'], downloads);
+  }
+  run('apt-get', [...lists, '--quiet', 'source', '--download-only', name], downloads);
+}
