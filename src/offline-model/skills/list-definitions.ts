@@ -1,121 +1,79 @@
 /** "list functions in src", "which files define traits?": lists definitions of one kind with their lines. */
-import {isComment, parseDefinition} from '../definitions.ts';
-import {compareByLocation, getLanguage, isCode} from '../languages.ts';
-import {bullets, count, getReason, notDone, paragraphs} from '../report.ts';
-import {parseHits, parseLines} from '../results.ts';
+import {getLanguage, getPathRank} from '../languages.ts';
+import {bullets, cannot, count, getReason, notDone, paragraphs} from '../report.ts';
 import {askOne, type Job, type Work} from '../skill.ts';
-import {looksLikeFile} from '../words.ts';
+import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
 
-interface Wanted {
-  /** The kind in the singular. */
-  readonly name: string;
-  /** The kinds that `parseDefinition` gives it. */
-  readonly kinds: RegExp;
-  /** What its line begins with, after modifiers. A part of a regular expression. */
-  readonly keyword: string;
-}
-
-const KINDS: Readonly<Record<string, Omit<Wanted, 'name'>>> = {
-  function: {kinds: /^(function|method)$/, keyword: 'function|const|let|var|def|fn|func|fun|sub'},
-  method: {kinds: /^(function|method)$/, keyword: 'def|fn|func|fun|[A-Za-z_$#][A-Za-z0-9_$]*\\s*\\('},
-  class: {kinds: /^class$/, keyword: 'class|case\\s+class|data\\s+class'},
-  interface: {kinds: /^interface$/, keyword: 'interface|type'},
-  type: {kinds: /^type$/, keyword: 'type'},
-  enum: {kinds: /^enum$/, keyword: 'enum'},
-  struct: {kinds: /^struct$/, keyword: 'struct|type'},
-  trait: {kinds: /^trait$/, keyword: 'trait'},
-  module: {kinds: /^(mod|module|namespace)$/, keyword: 'mod|module|namespace|defmodule'},
-  namespace: {kinds: /^(namespace|module)$/, keyword: 'namespace|module'},
-  constant: {kinds: /^(constant|const|static)$/, keyword: 'const|static|final'},
-  macro: {kinds: /^macro$/, keyword: 'macro_rules!|#\\s*define'},
-  protocol: {kinds: /^protocol$/, keyword: 'protocol'},
-  record: {kinds: /^record$/, keyword: 'record'},
-  union: {kinds: /^union$/, keyword: 'union'},
+/** What the index calls them, by the word in the request. */
+const KINDS: Readonly<Record<string, RegExp>> = {
+  function: /^(?:function|method|constructor)$/,
+  method: /^(?:method|constructor)$/,
+  class: /^class$/,
+  interface: /^interface$/,
+  type: /^(?:type|struct|enum|interface|class)$/,
+  enum: /^enum$/,
+  struct: /^struct$/,
+  trait: /^trait$/,
+  module: /^module$/,
+  namespace: /^module$/,
+  constant: /^constant$/,
+  variable: /^variable$/,
+  macro: /^macro$/,
 };
+const OTHER_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/функци|fonction|funktion|函数/iu, 'function'],
+  [/класс|classe|klasse|类/iu, 'class'],
+  [/метод|méthode|methode|方法/iu, 'method'],
+];
 export const DEFINITION_WORDS = new RegExp(
-  `\\b(?:(?:${Object.keys(KINDS).join('|')}|variable|export)(?:e?s)?|definitions|symbols)\\b|\\bexported\\b|функци\\w*|класс\\w*|fonctions|函数|类`,
+  `\\b(?:(?:${Object.keys(KINDS).join('|')}|export)(?:e?s)?|definitions|symbols)\\b|\\bexported\\b|функци\\p{L}*|класс\\p{L}*|метод\\p{L}*|fonctions?|méthodes?|funktion(?:en)?|klassen?|methoden?|函数|类|方法`,
   'giu',
 );
-const ANY: Wanted = {
-  name: 'definition',
-  kinds: /./,
-  keyword: 'function|class|interface|type|enum|const|def|fn|func|fun|struct|trait|record|module|mod|sub|macro_rules!',
-};
-const MODIFIERS =
-  '((export|default|declare|pub(\\([a-z]+\\))?|public|private|protected|internal|static|async|abstract|final|unsafe|override|sealed|open|readonly|const)\\s+)*';
+const MAX_LISTED = 60;
 
 export function* listDefinitions(scope: string | undefined, job: Job, text: string): Work<string> {
-  const wanted = parseWanted(text);
-  const fits = (kind: string, name: string, path: string, line: string) =>
-    wanted.kinds.test(kind) && hasModifiers(text, name, path, line);
-  const place = scope === undefined ? '' : ` in ${scope}`;
-  if (scope !== undefined && looksLikeFile(scope)) {
-    const result = yield* askOne(job.toolbox.read(scope));
-    const lines = parseLines(result);
-    if (!lines) return notDone(`I could not read ${scope}: ${getReason(result)}.`);
-    const found = lines.flatMap((line) => {
-      const definition = parseDefinition(line.text);
-      return definition && fits(definition.kind, definition.name, scope, line.text) && isVisible(wanted, line.text)
-        ? [`${scope}:${line.number} — ${definition.kind} \`${definition.name}\``]
-        : [];
-    });
-    return found.length === 0
-      ? `No ${plural(wanted)} in ${scope}.`
-      : paragraphs(`${formatCount(found.length, wanted)}${place}:`, bullets(found, 60));
-  }
-  const pattern = `^\\s*${MODIFIERS}(${wanted.keyword})`;
-  const call = job.toolbox.search({pattern, path: scope, limit: 300});
+  const call = job.toolbox.symbols('definitions', {path: scope ?? '.'});
+  if (!call) return cannot('I have no `symbols` tool here, so I cannot list definitions.');
   const result = yield* askOne(call);
-  const {hits, more, known} = parseHits(result);
-  if (!call) return notDone('I have no tool here that can search for definitions.');
-  if (!known) return notDone(`the search for ${plural(wanted)} failed: ${getReason(result)}.`);
-  const found = hits.flatMap((hit) => {
-    const definition = isCode(hit.path) && !isComment(hit.text) ? parseDefinition(hit.text) : undefined;
-    return definition && isVisible(wanted, hit.text) && fits(definition.kind, definition.name, hit.path, hit.text)
-      ? [{...hit, definition}]
-      : [];
-  });
-  const sorted = found.toSorted(compareByLocation);
-  if (sorted.length === 0)
-    return more === 0 ? `No ${plural(wanted)} found${place}.` : `No ${plural(wanted)} among the first results${place}.`;
+  const wanted = parseWanted(text);
+  const name = wanted ?? 'definition';
+  const place = scope === undefined ? '' : ` in ${scope}`;
+  if (result.outcome !== 'ok') return notDone(`the ${plural(name)}${place} were not listed: ${getReason(result)}.`);
+  const {found, more, files, open} = parseDefinitions(result);
+  const fitting = found
+    .filter((one) => (wanted === undefined || KINDS[wanted]!.test(one.kind)) && hasModifiers(text, one))
+    .toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
+  const least = more > 0 ? 'at least ' : '';
+  if (fitting.length === 0)
+    return more > 0
+      ? notDone(`there is too much${place} to list: no ${name} is among the first ${found.length} definitions. Name a folder or file.`)
+      : `No ${plural(name)}${place}, in ${count(files, 'file')}.${open === '' ? '' : ` Not searched: ${open}.`}`;
   return paragraphs(
-    `${more === 0 ? '' : 'At least '}${formatCount(sorted.length, wanted)} in ${count(new Set(sorted.map((one) => one.path)).size, 'file')}${place}:`,
+    `${least}${count(fitting.length, name, plural(name))}${place}:`,
     bullets(
-      sorted.map((one) => `${one.path}:${one.line} — ${one.definition.kind} \`${one.definition.name}\``),
-      60,
+      fitting.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``),
+      MAX_LISTED,
     ),
+    more > 0 && `The list was cut after ${found.length} definitions; name a folder or file for all of them.`,
   );
 }
 
-function parseWanted(text: string): Wanted {
+function parseWanted(text: string): string | undefined {
   const word = new RegExp(`\\b(${Object.keys(KINDS).join('|')})(?:e?s)?\\b`, 'i').exec(text)?.[1]?.toLowerCase();
-  const name =
-    word ?? (/функци|fonction|函数/iu.test(text) ? 'function' : /класс|类/iu.test(text) ? 'class' : undefined);
-  return name === undefined ? ANY : {name, ...KINDS[name]!};
-}
-
-/** Whether the definition is not local: local functions are left out, those of classes and `impl` blocks are not. */
-function isVisible(wanted: Wanted, line: string): boolean {
-  if (wanted.name === 'method') return /^\s/.test(line) || /^func\s*\(/.test(line);
-  return (
-    !/^\s{3,}|^\t/.test(line) || /^\s*(?:(?:pub(?:\([a-z]+\))?|async|unsafe|const)\s+)*(?:fn|def|class)\s/.test(line)
-  );
+  return word ?? OTHER_WORDS.find(([form]) => form.test(text))?.[1];
 }
 
 /** Whether the definition is exported, public or async, when the request says so, by the rules of its language. */
-function hasModifiers(text: string, name: string, path: string, line: string): boolean {
+function hasModifiers(text: string, {path, name, text: line}: FoundDefinition): boolean {
   if (/\basync\b/i.test(text) && !/\basync\b/.test(line)) return false;
   if (!/\b(?:export\w*|public)\b/i.test(text)) return true;
+  const last = name.replace(/^.*\./, '');
   const language = getLanguage(path);
-  if (language === 'Go') return /^\p{Lu}/u.test(name);
-  if (language === 'Python') return !name.startsWith('_');
-  return /^\s*(export|pub|public)\b/.test(line);
+  if (language === 'Go') return /^\p{Lu}/u.test(last);
+  if (language === 'Python') return !last.startsWith('_');
+  return /^(?:export|pub|public)\b/.test(line);
 }
 
-function formatCount(number: number, {name}: Wanted): string {
-  return count(number, name, name.endsWith('s') ? `${name}es` : `${name}s`);
-}
-
-function plural(wanted: Wanted): string {
-  return formatCount(2, wanted).replace(/^2 /, '');
+function plural(name: string): string {
+  return name.endsWith('s') ? `${name}es` : `${name}s`;
 }

@@ -1,16 +1,18 @@
-/** "plan X": the relevant files, steps, tests and risks, by searches. */
-
-import {parseDefinition, wordPattern} from '../definitions.ts';
-import {isCode, isTest} from '../languages.ts';
+/** "plan X": the places of what is most like it here (options, files of its kind, symbols of its name), or an honest no. */
+import {getFolder, getPathRank, isCode, isTest} from '../languages.ts';
 import {MANIFESTS, readManifests} from '../manifests.ts';
-import {findRelevantFiles, type RelevantFile} from '../relevant-files.ts';
-import {bullets, citeHit, clip, count, notDone, paragraphs} from '../report.ts';
-import {parseHits, parsePaths} from '../results.ts';
-import {ask, type Job, type Route, type Work} from '../skill.ts';
+import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
+import {type Hit, parseHits, parsePaths} from '../results.ts';
+import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
+import {type FoundReference, parseReferences} from '../symbols.ts';
+import {escapeRegExp, isComment} from '../text-forms.ts';
+import {findKeywords} from '../words.ts';
 import {delegate} from './delegate.ts';
+import {findTopic} from './explain-topic.ts';
+import {citeDefinition} from './symbols/symbol-question.ts';
 
 const PLAN =
-  /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could|can) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;
+  /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could|can) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|plane|entwirf|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;
 
 export const plan: Route = (job) => {
   const asked = PLAN.exec(job.text);
@@ -18,123 +20,148 @@ export const plan: Route = (job) => {
   const goal = asked ? job.text.slice(asked[0].length).trim() : job.text;
   if (goal === '') return undefined;
   if (job.main && job.toolbox.agents.includes('plan')) {
-    return delegate(job, [{agent: 'plan', description: `plan ${shortGoal(goal)}`, prompt: `Plan: ${goal}`}]);
+    const words = goal.replace(/[^\p{L}\p{N}\s_.-]/gu, ' ').trim().split(/\s+/).slice(0, 4).join(' ');
+    return delegate(job, [{agent: 'plan', description: `plan ${clip(words, 40)}`, prompt: `Plan: ${goal}`}]);
   }
   return writePlan(goal, job);
 };
 
-/** The first words of the goal, for the progress line. */
-function shortGoal(goal: string): string {
-  return clip(
-    goal
-      .replace(/[^\p{L}\p{N}\s_.-]/gu, ' ')
-      .trim()
-      .split(/\s+/)
-      .slice(0, 4)
-      .join(' '),
-    40,
-  );
+/** What a plan is made from: places that are like the goal, and what to do with them. */
+interface Model {
+  readonly like: readonly string[];
+  readonly steps: readonly string[];
 }
 
 function* writePlan(goal: string, job: Job): Work<string> {
-  const {words, files, searched} = yield* findRelevantFiles(job.toolbox, goal);
-  const sources = files.filter((file) => isCode(file.path) && !isTest(file.path)).slice(0, 5);
-  const tests = files.filter((file) => isTest(file.path)).slice(0, 4);
-  const names = getDefinedNames(sources).slice(0, 3);
-  const [manifests, ...using] = yield* ask([
-    job.toolbox.files(MANIFESTS, {limit: 300}),
-    ...names.map((name) => job.toolbox.search({pattern: wordPattern(name), mode: 'files', limit: 60})),
-  ]);
-  const manifest = parsePaths(manifests!).paths.filter((path) => !path.includes('/'))[0];
-  const [facts] = yield* readManifests(manifest === undefined ? [] : [manifest], job, 300);
-  const check = facts?.test;
-  const users = names.map((name, index) => ({
-    name,
-    files: getFiles(using[index]!).filter((path) => !sources.some((one) => one.path === path)),
-  }));
-  const head = `Plan for: ${clip(goal, 160)}\n\nMade by rules from a search for ${words.map((word) => `\`${word}\``).join(', ') || 'nothing: the text names nothing to search for'}; I do not understand the code, so judge each step.`;
-  if (!searched) return notDone('I could not search the files, so I made no plan.');
-  if (sources.length + tests.length === 0) return paragraphs(head, formatNewPlan(files));
+  if (!job.toolbox.has('symbols')) return cannot('I have no `symbols` tool here, so I cannot plan from the code.');
+  const isOption = OPTION.test(goal);
+  const found = isOption ? yield* planOption(goal, job) : ((yield* planSibling(goal, job)) ?? (yield* planSymbol(goal, job)));
+  if (!found) {
+    const what = isOption
+      ? 'no code here parses options, so I do not know where a new one belongs'
+      : 'nothing here is named like it, so I would only guess';
+    return cannot(`${what}. I plan from what is most like it: name a file, a function, or the kind of thing ("plan a --json option", "plan a new command").`);
+  }
+  const check = yield* findCheck(job);
+  const steps = [...found.steps, check === undefined ? 'Run the checks of the project; I found no command for them.' : `Run ${check}.`];
   return paragraphs(
-    head,
-    `**Relevant files**\n${bullets(sources.map(formatFile))}`,
-    `**Steps**\n${formatSteps(sources, tests, users, check && `\`${check.name}\` (${manifest}:${check.line})`)}`,
-    `**Risks**\n${formatRisks(sources, tests, users)}`,
+    `Plan for: ${clip(goal, 160)}\n\nMade by rules from names and references; I do not understand the code, so judge each step.`,
+    `**Most like it**\n${bullets(found.like)}`,
+    `**Steps**\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`,
   );
 }
 
-function formatFile(file: RelevantFile): string {
-  if (!file.best) return `${file.path} (by its name)`;
-  const kind = parseDefinition(file.best.text)?.kind;
-  return `${citeHit({...file.best, kind})} (${file.words.join(', ')})`;
+function* findCheck(job: Job): Work<string | undefined> {
+  const {paths} = parsePaths(yield* askOne(job.toolbox.files(MANIFESTS, {limit: 300})));
+  const near = paths.filter((path) => !path.includes('/')).slice(0, 3);
+  const found = (yield* readManifests(near, job, 400)).find((one) => one.test);
+  return found && `\`${found.test!.name}\` (${found.path}:${found.test!.line})`;
 }
 
-function formatPlace(file: RelevantFile): string {
-  return file.best ? `${file.path}:${file.best.line}` : file.path;
+const OPTION =
+  /(?:^|\s|`)--?[a-z][\w-]*|\b(?:options?|flags?|switch|command[- ]line argument|cli argument|schalter)\b|опци|флаг|选项|参数/iu;
+/** A line that defines an option, in the ways of the common parsers; the last one is a table of strings. */
+const OPTION_PATTERN =
+  'add_argument\\(|add_option\\(|\\.option\\(|addOption\\(|click\\.option|flag\\.(String|Bool|Int|Duration|Var)|Arg::(new|with_name)\\(|#\\[(arg|clap)\\b|struct option\\b|getopt(_long)?\\(|OptionParser|\\.on\\(? ?[\'"]-|[\'"`]--[a-z][a-z0-9-]+';
+
+/** An option is added where the others are defined, and read where its neighbours are read. */
+function* planOption(goal: string, job: Job): Work<Model | undefined> {
+  const result = yield* askOne(job.toolbox.search({pattern: OPTION_PATTERN, limit: 400}));
+  const hits = parseHits(result).hits.filter((hit) => isCode(hit.path) && !isComment(hit.text));
+  const own = hits.filter((hit) => getPathRank(hit.path) === 0 && !/(^|\/)(examples?|benchmarks?|scripts?|docs?)\//.test(hit.path));
+  const byFile = [...Map.groupBy(own, (hit) => hit.path)].toSorted(([, a], [, b]) => b.length - a.length);
+  const [file, lines] = byFile[0] ?? [];
+  // One line may be a call of another program with its options.
+  if (file === undefined || lines!.length < 2) return undefined;
+  const words = findKeywords(goal.replace(OPTION, ' ')).map((word) => word.toLowerCase());
+  const near = lines!.toSorted((a, b) => countWords(b, words) - countWords(a, words)).slice(0, 4);
+  const sibling = near.map((hit) => /--([a-z][\w-]+)|['"`]([a-z][\w-]{2,})['"`]/.exec(hit.text)).find((match) => match !== null);
+  const option = sibling?.[1] ?? sibling?.[2];
+  const names = option === undefined ? [] : [...new Set([toCamel(option), option.replaceAll('-', '_')])];
+  const used = yield* ask(names.map((name) => job.toolbox.symbols('references', {name})));
+  const readers = used.flatMap((one) => parseReferences(one).found).filter((one) => one.kind !== 'import' && !isTest(one.path));
+  const tests = hits.filter((hit) => isTest(hit.path) && (option === undefined || hit.text.includes(option)));
+  const others = byFile.slice(1, 4).map(([path, ones]) => `${path}:${ones[0]!.line}`);
+  return {
+    like: near.map(citeHit),
+    steps: [
+      `Add the option at ${near[0]!.path}:${near[0]!.line}, beside its neighbours: ${file} has ${count(lines!.length, 'line')} that define or name options.`,
+      ...(readers.length > 0
+        ? [`Read it where \`${option}\` is read: ${listReferences(readers)}.`]
+        : ['Follow how the neighbouring option is read; I found no use of its name.']),
+      ...(others.length > 0 ? [`See whether it also belongs in ${others.join(', ')}.`] : []),
+      tests.length > 0
+        ? `Test it as its neighbours are: ${tests.slice(0, 3).map((hit) => `${hit.path}:${hit.line}`).join(', ')}.`
+        : 'Add a test: no test names the neighbouring option.',
+    ],
+  };
 }
 
-function getDefinedNames(files: readonly RelevantFile[]): readonly string[] {
-  const names = files.flatMap((file) =>
-    file.definitions.flatMap((hit) => (/^\S/.test(hit.text) ? (parseDefinition(hit.text)?.name ?? []) : [])),
-  );
-  return [...new Set(names)].filter((name) => name.length > 3);
+function countWords({text}: Hit, words: readonly string[]): number {
+  return words.filter((word) => text.toLowerCase().includes(word)).length;
 }
 
-function getFiles(observation: Parameters<typeof parsePaths>[0]): readonly string[] {
-  const {hits} = parseHits(observation);
-  return hits.length > 0 ? [...new Set(hits.map((hit) => hit.path))] : parsePaths(observation).paths;
+function toCamel(option: string): string {
+  return option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A name that the relevant files define, and the other files that use it. */
-type Users = {readonly name: string; readonly files: readonly string[]};
-
-function formatSteps(
-  sources: readonly RelevantFile[],
-  tests: readonly RelevantFile[],
-  users: readonly Users[],
-  check: string | undefined,
-): string {
-  const used = users.filter((one) => one.files.length > 0);
-  const list = [
-    sources.length > 0 &&
-      `Read ${sources.slice(0, 3).map(formatPlace).join(', ')}: they contain most of the words of the request.`,
-    sources.length > 0 &&
-      `Change ${formatPlace(sources[0]!)} first${sources.length > 1 ? `, then ${sources.slice(1, 3).map(formatPlace).join(', ')}` : ''}.`,
-    used.length > 0 &&
-      `Follow up where these are used: ${used.map((one) => `\`${one.name}\` in ${one.files.slice(0, 3).join(', ')}${one.files.length > 3 ? ` and ${one.files.length - 3} more` : ''}`).join('; ')}.`,
-    tests.length > 0
-      ? `Extend the tests: ${tests.map(formatPlace).join(', ')}.`
-      : 'Add a test: no test was found for it.',
-    check === undefined ? 'Run the checks of the project; I found no command for them.' : `Run ${check}.`,
-  ];
-  return list
-    .filter((one): one is string => typeof one === 'string')
-    .map((one, index) => `${index + 1}. ${one}`)
-    .join('\n');
+function listReferences(references: readonly FoundReference[]): string {
+  const shown = references.slice(0, 3).map((one) => `${one.path}:${one.line}${one.inside ? ` (\`${one.inside}\`)` : ''}`);
+  return `${shown.join(', ')}${references.length > 3 ? ` and ${references.length - 3} more` : ''}`;
 }
 
-function formatRisks(
-  sources: readonly RelevantFile[],
-  tests: readonly RelevantFile[],
-  users: readonly Users[],
-): string {
-  const wide = users.filter((one) => one.files.length >= 5);
-  const untested = sources
-    .map((file) => file.path)
-    .filter((path) => !tests.some((test) => test.path.includes(path.replace(/^.*\//, '').replace(/\.\w+$/, ''))));
-  return bullets([
-    ...wide.map(
-      (one) => `\`${one.name}\` is used in ${count(one.files.length, 'other file')}: a change affects them all.`,
-    ),
-    ...(untested.length > 0 ? [`No test among those found is named after ${untested.slice(0, 3).join(', ')}.`] : []),
-    'Code that uses other words than the request was not found.',
+const NEW = /\b(?:new|another|further|additional|nouvel\w*|neue[rns]?|weitere[rns]?)\b|нов(?:ый|ая|ую|ое)|新/iu;
+
+/** "a new X": the folder that is named for its kind has siblings; what imports them is where a new one is registered. */
+function* planSibling(goal: string, job: Job): Work<Model | undefined> {
+  const nouns = findKeywords(goal).map((word) => word.toLowerCase().replace(/s$/, '')).filter((word) => /^[a-z][\w-]+$/.test(word));
+  if (nouns.length === 0) return undefined;
+  const folders = nouns.slice(0, 4).flatMap((noun) => [noun, `${noun}s`]);
+  const result = yield* askOne(job.toolbox.files(`**/{${folders.join(',')}}/**`, {limit: 400}));
+  const files = parsePaths(result).paths.filter((path) => getPathRank(path) === 0);
+  const groups = [...Map.groupBy(files, getFolder)]
+    .filter(([folder, paths]) => paths.length > 1 && new RegExp(`(^|/)(${folders.map(escapeRegExp).join('|')})/$`, 'i').test(folder))
+    .toSorted(([, a], [, b]) => b.length - a.length);
+  const [folder, siblings] = groups[0] ?? [];
+  // A topic that is only near a folder's name is not a thing of its kind.
+  if (folder === undefined || !(NEW.test(goal) || /^(?:add|a|an)\b/i.test(goal))) return undefined;
+  const [importers, tests] = yield* ask([
+    job.toolbox.symbols('importers', {path: folder.replace(/\/$/, '')}),
+    job.toolbox.files(`**/{${siblings!.slice(0, 8).map((path) => path.replace(/^.*\//, '').replace(/\.\w+$/, '')).join(',')}}*`, {limit: 60}),
   ]);
+  const registering = [...Map.groupBy(parseReferences(importers).found, (one) => one.path)]
+    .filter(([path]) => !isTest(path))
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .slice(0, 3);
+  const tested = parsePaths(tests!).paths.filter(isTest).slice(0, 3);
+  return {
+    like: [...siblings!.slice(0, 5), ...(siblings!.length > 5 ? [`… ${siblings!.length - 5} more in ${folder}`] : [])],
+    steps: [
+      `Read ${siblings!.slice(0, 2).join(' and ')}: a new one in ${folder} has the same form.`,
+      registering.length > 0
+        ? `Register it where its siblings are imported: ${registering.map(([path, ones]) => `${path}:${ones[0]!.line} (${count(ones.length, 'import')})`).join(', ')}.`
+        : `Find out how ${folder} is loaded: no file outside imports from it.`,
+      tested.length > 0 ? `Add a test like ${tested.join(', ')}.` : `Add a test: none is named after the files of ${folder}.`,
+    ],
+  };
 }
 
-function formatNewPlan(files: readonly RelevantFile[]): string {
-  const near = files.slice(0, 5).map(formatPlace);
-  return paragraphs(
-    `No source file contains these words${near.length > 0 ? `, only ${near.join(', ')}` : ''}. It seems to be new here.`,
-    '1. Decide where it belongs: explore the project first.\n2. Write it with a test beside it.\n3. Wire it in at the entry point.\n4. Run the checks.',
-  );
+/** A change of what exists: its definition, who depends on it, its tests. */
+function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
+  const found = yield* findTopic(findKeywords(goal).slice(0, 4), job);
+  if (typeof found === 'string' || found.length === 0) return undefined;
+  const main = found.slice(0, 3);
+  const results = yield* ask(main.map((one) => job.toolbox.symbols('references', {name: one.name.replace(/^.*\./, '')})));
+  const uses = results.flatMap((one) => parseReferences(one).found);
+  const tests = uses.filter((one) => isTest(one.path));
+  const users = uses.filter((one) => !isTest(one.path) && one.kind !== 'import');
+  return {
+    like: main.map(citeDefinition),
+    steps: [
+      `Read ${main.map((one) => `${one.path}:${one.line}`).join(', ')}: they are named like it.`,
+      `Change \`${main[0]!.name}\` first.`,
+      ...(users.length > 0 ? [`Follow up where it is used: ${listReferences(users)}.`] : ['Nothing else here uses it by name.']),
+      tests.length > 0 ? `Extend the tests: ${listReferences(tests)}.` : 'Add a test: no test names it.',
+    ],
+  };
 }

@@ -1,175 +1,145 @@
-/** "rename A to B in FILE", "replace A with B in src/": searches the files, reads them and edits them. */
-
-import {escapeRegExp} from '../../definitions.ts';
+/** "rename A to B": a symbol in all files by the syntax tree, or not at all. "replace A with B in src/": a text as it is. */
 import {isGenerated} from '../../languages.ts';
 import {bullets, cannot, clip, count, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
-import {hasMoreLines, type Paths, parseLines, parsePaths} from '../../results.ts';
-import {ask, askOne, type Job, type Observation, type Route, say, type Work} from '../../skill.ts';
+import {parsePaths} from '../../results.ts';
+import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
+import {parseRenamePlan, type RenamePlan} from '../../symbols.ts';
+import {escapeRegExp} from '../../text-forms.ts';
 import {quote} from '../../toolbox.ts';
 import {looksLikeFile} from '../../words.ts';
-import {type Change, countMatches, createEdits} from './rename-edits.ts';
+import {applyChanges, type FileChange, MAX_FILES, readFiles} from './change-files.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
-
-const MAX_FILES = 40;
-/** How often one file is read, 2,000 lines each time. */
-const MAX_PAGES = 4;
+import {replaceName, replaceText} from './text-edits.ts';
 
 export const rename: Route = (job) => {
   const request = parseRename(job.text);
   if (!request) return undefined;
   if ('unclear' in request) return say(cannot(`${request.unclear} Nothing was changed.`));
-  const oneFile =
-    request.rename &&
-    [request.from, request.to].every((name) => looksLikeFile(name.replaceAll(' ', '_'))) &&
-    request.files.length + request.folders.length === 0;
-  return oneFile ? renameFile(request, job) : renameInFiles(request, job);
+  const {from, to, files, folders} = request;
+  const isFile = request.rename && [from, to].every((name) => looksLikeFile(name.replaceAll(' ', '_')));
+  if (isFile && files.length + folders.length === 0) return renameFile(request, job);
+  if (!job.toolbox.has('edit_file')) return say(cannot('I have no edit_file tool here, so I cannot change files.'));
+  if (from === to) return say(notDone('both names are the same. Nothing was changed.'));
+  // A part of a larger job has its own files and no index: it changes the name in these.
+  return request.rename && job.toolbox.has('symbols') ? renameSymbol(request, job) : changeTexts(request, job);
 };
 
-function* renameInFiles(request: RenameRequest, job: Job): Work<string> {
-  if (!job.toolbox.has('edit_file')) return cannot('I have no edit_file tool here, so I cannot change files.');
-  if (request.from === request.to) return notDone('both names are the same. Nothing was changed.');
+function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
+  const {from, to, files, folders, globs} = request;
+  const scopes = [...files, ...folders];
+  if (globs.length > 0)
+    return cannot(`a rename by syntax is made in all files or in none, and ${globs.join(', ')} leaves some out. Say \`rename ${from} to ${to}\`. Nothing was changed.`);
+  const path = scopes.length === 1 ? scopes[0] : undefined;
+  const result = yield* askOne(job.toolbox.symbols('rename', {name: from, to, path}));
+  if (result.outcome !== 'ok') return notDone(`${getReason(result)}. Nothing was changed.`);
+  const plan = parseRenamePlan(result);
+  const outside = plan.edits.filter((edit) => scopes.length > 1 && !scopes.some((one) => isBelow(edit.path, one)));
+  if (plan.refused !== undefined || outside.length > 0) return formatRefusal(request, plan, outside);
+  const paths = [...new Set(plan.edits.map((edit) => edit.path))];
+  if (paths.length > MAX_FILES) return notDone(`it concerns ${paths.length} files, and I change at most ${MAX_FILES}. Nothing was changed.`);
+  const texts = yield* readFiles(paths, job);
+  const changes = texts.map((text): FileChange => {
+    const edits = plan.edits.filter((edit) => edit.path === text.path);
+    const after = text.lines && applyPlaces(text.lines, edits, from);
+    const problem = text.problem || (after ? '' : 'it is not as the index saw it');
+    return {path: text.path, before: text.lines ?? [], after: after ?? [], places: edits.length, problem};
+  });
+  const bad = changes.filter((change) => change.problem !== '');
+  if (bad.length > 0)
+    return notDone('it would not be whole, so nothing was changed.', bullets(bad.map((one) => `${one.path}: ${one.problem}`)));
+  return paragraphs(yield* applyChanges(`Renamed \`${from}\` to \`${to}\``, changes, job), formatMentions(plan));
+}
+
+const isBelow = (path: string, scope: string) => path === scope || path.startsWith(`${scope.replace(/\/$/, '')}/`);
+
+/** The lines with the new names. Undefined when another text stands at one of the places. */
+function applyPlaces(lines: readonly string[], edits: RenamePlan['edits'], from: string): readonly string[] | undefined {
+  const after = [...lines];
+  for (const {line, column, text} of edits.toSorted((a, b) => b.line - a.line || b.column - a.column)) {
+    const old = after[line - 1];
+    if (old?.slice(column - 1, column - 1 + from.length) !== from) return undefined;
+    after[line - 1] = old.slice(0, column - 1) + text + old.slice(column - 1 + from.length);
+  }
+  return after;
+}
+
+function formatRefusal({from, to}: RenameRequest, plan: RenamePlan, outside: RenamePlan['edits']): string {
+  const why = plan.refused ?? `\`${from}\` is also used outside of the files that you named, which would break`;
+  const broken = outside.map((edit) => `${edit.path}:${edit.line} — would break`);
+  return notDone(
+    `${why.replace(/[.\s]+$/, '')}. Nothing was changed.`,
+    paragraphs(
+      bullets([...plan.concerns, ...new Set(broken)], 12),
+      /no definition/i.test(why) && `To change it as text, say: replace "${from}" with "${to}" in FILE.`,
+    ),
+  );
+}
+
+function formatMentions({mentions}: RenamePlan): string {
+  return mentions.length > 0 ? `Left alone, because it is no code; look at it yourself:\n${bullets(mentions, 10)}` : '';
+}
+
+function* changeTexts(request: RenameRequest, job: Job): Work<string> {
   const targets = yield* findTargets(request, job);
   if (typeof targets === 'string') return targets;
-  const paths = targets.paths.slice(0, MAX_FILES);
-  const left = targets.more === undefined ? undefined : targets.paths.length - paths.length + targets.more;
-  const texts = yield* readAll(paths, job);
-  const plans = paths.map((path, index) => planEdits(path, texts[index]!, request));
-  const calls = plans.map((plan) => (plan.edits ? job.toolbox.edit(plan.path, plan.edits) : []));
-  const results = yield* ask(calls.flat());
-  const starts = calls.map((_, index) => calls.slice(0, index).flat().length);
-  const done = plans.map((plan, index) =>
-    applyResults(plan, results.slice(starts[index], starts[index]! + calls[index]!.length)),
-  );
-  return formatReport(request, done, left);
+  const texts = yield* readFiles(targets, job);
+  const change = (path: string, lines: readonly string[]) => {
+    if (request.rename) return replaceName(path, lines, request.from, request.to);
+    const asWords = request.words && replaceText(lines, request.from, request.to, true);
+    return asWords && asWords.places > 0 ? asWords : replaceText(lines, request.from, request.to, false);
+  };
+  const changes = texts.map((text): FileChange => {
+    const {lines, places} = change(text.path, text.lines ?? []);
+    return {path: text.path, before: text.lines ?? [], after: lines, places, problem: text.problem};
+  });
+  const from = clip(request.from, 80);
+  if (changes.every((one) => one.places === 0 && one.problem === ''))
+    return notDone(`Nothing was changed: \`${from}\` is not in ${targets.slice(0, 5).join(', ')}.`);
+  const verb = request.rename ? 'Renamed' : 'Replaced';
+  return yield* applyChanges(`${verb} \`${from}\` ${request.rename ? 'to' : 'with'} \`${clip(request.to, 80)}\``, changes, job);
 }
 
 /** The files in the request, and those in its folders that contain the text. @returns a text when there are none: why. */
-function* findTargets(request: RenameRequest, job: Job): Work<Omit<Paths, 'known'> | string> {
+function* findTargets(request: RenameRequest, job: Job): Work<readonly string[] | string> {
   const {files, folders, globs} = request;
-  if (files.length > 0 && folders.length + globs.length === 0) return {paths: files, more: 0};
+  if (files.length > 0 && folders.length + globs.length === 0) return files;
   const pattern = request.words
     ? `(^|[^A-Za-z0-9_$])${escapeRegExp(request.from)}([^A-Za-z0-9_$]|$)`
     : escapeRegExp(request.from);
   const places = (folders.length > 0 ? folders : [undefined]).flatMap((path) =>
     (globs.length > 0 ? globs : [undefined]).map((glob) => ({path, glob})),
   );
-  const calls = places.map((place) => job.toolbox.search({pattern, ...place, mode: 'files', limit: 200}));
+  const calls = places.map((place) => job.toolbox.search({pattern, ...place, mode: 'files', limit: MAX_FILES + 1}));
   if (calls.some((call) => call === undefined))
     return cannot('I have no tool here that finds the files. Name them, and I change those.');
   const results = yield* ask(calls);
   const found = results.map(parsePaths);
   const failed = results.find((_, index) => !found[index]!.known);
-  // A folder that cannot be searched may contain the text: do not rename only a part.
+  // A folder that cannot be searched may contain the text: do not change only a part.
   if (failed) return notDone(`the search failed: ${getProblem(failed)}. Nothing was changed.`);
   const paths = [...new Set([...files, ...found.flatMap((one) => one.paths)])].filter((path) => !isGenerated(path));
-  const more = found.reduce<number | undefined>(
-    (sum, one) => (sum === undefined || one.more === undefined ? undefined : sum + one.more),
-    0,
-  );
-  if (paths.length > 0) return {paths, more};
+  if (found.some((one) => one.more !== 0) || paths.length > MAX_FILES)
+    return notDone(`it is in more than ${MAX_FILES} files. Name a folder. Nothing was changed.`);
   const place = [...folders, ...globs].join(', ') || 'any file here';
-  return notDone(`\`${clip(request.from, 80)}\` is not in ${place}. Nothing was changed.`);
-}
-
-interface FileText {
-  readonly lines: readonly string[] | undefined;
-  readonly problem: string;
-}
-
-/** Reads all files in parts, side by side. */
-function* readAll(paths: readonly string[], job: Job): Work<readonly FileText[]> {
-  const texts = paths.map(() => ({lines: [] as string[], problem: '', open: true}));
-  for (let page = 0; page < MAX_PAGES && texts.some((text) => text.open); page++) {
-    const open = texts.map((text, index) => ({text, path: paths[index]!})).filter(({text}) => text.open);
-    const results = yield* ask(
-      open.map(({text, path}) => job.toolbox.read(path, page === 0 ? undefined : text.lines.length + 1)),
-    );
-    for (const [index, {text}] of open.entries()) {
-      const result = results[index]!;
-      const lines = parseLines(result);
-      if (lines) text.lines.push(...lines.map((line) => line.text));
-      else if (page === 0)
-        text.problem = result.outcome === 'missing' ? 'not read' : clip(result.text, 160) || 'not read';
-      text.open = lines !== undefined && lines.length > 0 && hasMoreLines(result);
-    }
-  }
-  return texts.map(({lines, problem, open}) => {
-    const clipped = lines.some((line) => /\[\.\.\. \d+ more characters in this line\]$/.test(line));
-    const why = open ? 'too long to be read whole' : clipped ? 'its lines are too long to be read whole' : problem;
-    return {lines: why === '' ? lines : undefined, problem: why};
-  });
-}
-
-interface Plan {
-  readonly path: string;
-  readonly edits: Change['edits'] | undefined;
-  readonly places: number;
-  readonly problem: string;
-}
-
-function planEdits(path: string, text: FileText, request: RenameRequest): Plan {
-  const failed = (problem: string): Plan => ({path, edits: undefined, places: 0, problem});
-  if (!text.lines) return failed(text.problem);
-  const words = request.words && countMatches(text.lines, request.from, true) > 0;
-  if (request.words && !words && request.rename) return failed('');
-  const change = createEdits(text.lines, request.from, request.to, words);
-  if (change === undefined) return failed('its lines are too similar to change them safely');
-  return change.places === 0 ? failed('') : {path, edits: change.edits, places: change.places, problem: ''};
-}
-
-function applyResults(plan: Plan, results: readonly Observation[]): Plan {
-  const bad = results.find((result) => result.outcome !== 'ok');
-  if (!bad) return plan;
-  const reason =
-    bad.outcome === 'denied'
-      ? 'the edit was not permitted'
-      : bad.outcome === 'missing'
-        ? 'the edit was not made: no more calls were allowed'
-        : clip(bad.text, 160);
-  const partly = results.some((result) => result.outcome === 'ok') ? 'only partly changed: ' : '';
-  return {...plan, places: 0, problem: partly + reason};
-}
-
-function formatReport(request: RenameRequest, done: readonly Plan[], left: number | undefined): string {
-  const changed = done.filter((plan) => plan.places > 0);
-  const failed = done.filter((plan) => plan.problem !== '');
-  const without = done.filter((plan) => plan.places === 0 && plan.problem === '');
-  const total = changed.reduce((sum, plan) => sum + plan.places, 0);
-  const verb = request.rename ? 'Renamed' : 'Replaced';
-  const head =
-    changed.length > 0
-      ? `${verb} \`${clip(request.from, 80)}\` ${request.rename ? 'to' : 'with'} \`${clip(request.to, 80)}\` in ${count(total, 'place')} in ${count(changed.length, 'file')}:`
-      : notDone(
-          failed.length === 0
-            ? `Nothing was changed: \`${clip(request.from, 80)}\` is not in ${listPaths(done, 5)}.`
-            : 'Nothing was changed.',
-        );
-  return paragraphs(
-    head,
-    changed.length > 0 && bullets(changed.map((plan) => `${plan.path}: ${plan.places}`)),
-    failed.length > 0 && changed.length > 0 && notDone('not all was changed.'),
-    failed.length > 0 && `Not changed:\n${bullets(failed.map((plan) => `${plan.path}: ${plan.problem}`))}`,
-    changed.length > 0 && without.length > 0 && `Without it: ${listPaths(without, 10)}.`,
-    left !== 0 &&
-      `${left === undefined ? 'More' : count(left, 'more file')} may contain it: I change at most ${MAX_FILES} at a time. Ask again for the rest.`,
-    changed.length > 0 && request.rename && 'I ran no check: names in strings and comments were renamed too.',
-  );
-}
-
-function listPaths(plans: readonly Plan[], most: number): string {
-  const paths = plans.slice(0, most).map((plan) => plan.path);
-  return paths.join(', ');
+  return paths.length > 0 ? paths : notDone(`\`${clip(request.from, 80)}\` is not in ${place}. Nothing was changed.`);
 }
 
 /** "rename a.ts to b.ts": renames the file itself. */
-function* renameFile(request: RenameRequest, job: Job): Work<string> {
+function* renameFile({from, to}: RenameRequest, job: Job): Work<string> {
   const call = job.toolbox.bash(
-    `if test -e ${quote(request.to)}; then echo ${quote(`${request.to} exists already`)} >&2; exit 1; fi; mv -- ${quote(request.from)} ${quote(request.to)}`,
+    `if test -e ${quote(to)}; then echo ${quote(`${to} exists already`)} >&2; exit 1; fi; mv -- ${quote(from)} ${quote(to)}`,
     'Rename a file',
   );
   if (!call) return cannot('I have no bash tool here, so I cannot rename a file.');
+  const importers = job.toolbox.symbols('importers', {path: from});
+  const used = importers ? yield* askOne(importers) : undefined;
+  const named = used?.outcome === 'ok' ? used.text.split('\n').flatMap((line) => /^\S+:\d+/.exec(line)?.[0] ?? []) : [];
   const result = yield* askOne(call);
-  if (result.outcome === 'ok')
-    return `Renamed the file ${request.from} to ${request.to}. Imports of it were not changed.`;
-  return notDone(`${request.from} was not renamed: ${getReason(result)}.`);
+  if (result.outcome !== 'ok') return notDone(`${from} was not renamed: ${getReason(result)}.`);
+  return paragraphs(
+    `Renamed the file ${from} to ${to}.`,
+    named.length > 0
+      ? `Imports of it were not changed, ${count(named.length, 'place')}:\n${bullets(named, 12)}`
+      : 'Imports of it were not changed.',
+  );
 }

@@ -1,0 +1,86 @@
+/** For requests that no other skill takes: finds the symbol that the words name, and shows the way through its code. */
+import {getPathRank} from '../languages.ts';
+import {bullets, cannot, notDone, paragraphs} from '../report.ts';
+import {parseHits} from '../results.ts';
+import {ask, type Job, type Work} from '../skill.ts';
+import {findSpeech} from '../speech.ts';
+import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbols.ts';
+import {escapeRegExp} from '../text-forms.ts';
+import {findKeywords, getStem} from '../words.ts';
+import {explainSymbol} from './symbols/explain-symbol.ts';
+import {citeDefinition} from './symbols/symbol-question.ts';
+
+/** Verbs of work that needs a language model. */
+const ACTION =
+  /^(?:add|implement|fix|refactor|write|make|build|create|update|improve|optimi[sz]e|convert|migrate|delete|remove|move|change|edit|insert|append|port|upgrade|install|commit|push|deploy|generate|translate|solve|debug|compare|set up|configure|format|clean|simplify|rewrite|extract|split|merge|test|bump|document|ajoute|corrige|améliore|écris|füge|schreibe?|behebe?|verbessere?|lösche?|ändere?|исправь|добавь|напиши|сделай|реализуй|улучши|удали|添加|修复|实现|重构|优化|删除|编写|写|改进)/iu;
+/** Words of a topic that are searched for. */
+const MAX_WORDS = 4;
+const MAX_NAMES = 12;
+
+export function* explainTopic(job: Job): Work<string> {
+  if (ACTION.test(job.text))
+    return cannot(
+      `writing or changing code freely needs a language model. Say \`plan ${job.text.split('\n')[0]!.slice(0, 60)}\` for the places it concerns; renames and replacements I make word for word.`,
+    );
+  const words = findKeywords(job.text).slice(0, MAX_WORDS);
+  const found = yield* findTopic(words, job);
+  if (typeof found === 'string') return found;
+  const [best, ...others] = found;
+  if (!best) return cannot(formatInstead(words));
+  const [references] = yield* ask([job.toolbox.symbols('references', {name: getLastName(best)})]);
+  const known = {
+    name: getLastName(best),
+    definitions: {...parseDefinitions(references), found: [best]},
+    references: parseReferences(references),
+    speech: findSpeech(job.text),
+  };
+  return paragraphs(
+    yield* explainSymbol(known, 'how', job),
+    others.length > 0 && `Named alike:\n${bullets(others.map(citeDefinition), 6)}`,
+    'Found by names; I do not understand the code.',
+  );
+}
+
+const getLastName = (one: FoundDefinition) => one.name.replace(/^.*[.]/, '');
+
+function formatInstead(words: readonly string[]): string {
+  const named = words.map((word) => `\`${word}\``).join(', ');
+  return `${named === '' ? 'this' : `no code here is named after ${named}, and more than names`} needs a language model. I answer "where is X?", "who calls X?", "how does X work?", "what is defined in FILE?", "list the tests", "review src" and "plan a --flag".`;
+}
+
+/**
+ * Definitions whose names contain the words, best first: none when less than half of the words are named. The names come
+ * from lines that contain a word; what they are, the index says.
+ */
+export function* findTopic(words: readonly string[], job: Job): Work<readonly FoundDefinition[] | string> {
+  const stems = words.map((word) => getStem(word).toLowerCase());
+  if (stems.length === 0) return [];
+  if (!job.toolbox.has('symbols')) return notDone('I have no `symbols` tool here, so I cannot look up names in code.');
+  const searches = stems.map((stem) =>
+    job.toolbox.search({pattern: `[A-Za-z0-9_$]*${escapeRegExp(stem)}[A-Za-z0-9_$]*`, ignoreCase: true, limit: 300}),
+  );
+  const hits = (yield* ask(searches)).map((result) => parseHits(result).hits);
+  const coverage = (name: string) => stems.filter((stem) => name.toLowerCase().includes(stem)).length;
+  const uses = new Map<string, number>();
+  for (const {path, text} of hits.flat()) {
+    if (getPathRank(path) > 0) continue;
+    for (const [name] of text.matchAll(/[A-Za-z_$][\w$]{2,}/g))
+      if (coverage(name) > 0) uses.set(name, (uses.get(name) ?? 0) + 1);
+  }
+  const names = [...uses]
+    .toSorted(([a, m], [b, n]) => coverage(b) - coverage(a) || n - m || a.length - b.length)
+    .slice(0, MAX_NAMES)
+    .map(([name]) => name);
+  const results = yield* ask(names.map((name) => job.toolbox.symbols('definitions', {name})));
+  const found = results.flatMap((result) => parseDefinitions(result).found).filter((one) => getPathRank(one.path) === 0);
+  const score = (one: FoundDefinition) =>
+    coverage(`${one.name} ${one.path}`) * 10 +
+    coverage(one.name) * 4 +
+    (/function|method|class|struct|trait|interface/.test(one.kind) ? 3 : 0) +
+    Math.min(3, (one.endLine - one.line) / 10) +
+    Math.min(3, uses.get(getLastName(one)) ?? 0) -
+    one.path.split('/').length / 4;
+  return found
+    .filter((one) => coverage(`${one.name} ${one.path}`) >= Math.ceil(stems.length / 2))
+    .toSorted((a, b) => score(b) - score(a));
+}

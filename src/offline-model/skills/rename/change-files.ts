@@ -1,0 +1,83 @@
+/** Reads files whole, and changes several of them: no file is changed unless all of them could be read. */
+import {bullets, clip, count, notDone, paragraphs} from '../../report.ts';
+import {hasMoreLines, parseLines} from '../../results.ts';
+import {ask, type Job, type Observation, type Work} from '../../skill.ts';
+import {createEdits} from './text-edits.ts';
+
+export const MAX_FILES = 300;
+/** How often one file is read, 2,000 lines each time. */
+const MAX_PAGES = 4;
+
+export interface FileText {
+  readonly path: string;
+  /** Undefined when the file could not be read whole. */
+  readonly lines: readonly string[] | undefined;
+  /** Why it was not read; empty when it was. */
+  readonly problem: string;
+}
+
+/** Reads all files in parts, side by side. */
+export function* readFiles(paths: readonly string[], job: Job): Work<readonly FileText[]> {
+  const texts = paths.map((path) => ({path, lines: [] as string[], problem: '', open: true}));
+  for (let page = 0; page < MAX_PAGES && texts.some((text) => text.open); page++) {
+    const open = texts.filter((text) => text.open);
+    const results = yield* ask(
+      open.map(({path, lines}) => job.toolbox.read(path, page === 0 ? undefined : lines.length + 1)),
+    );
+    for (const [index, text] of open.entries()) {
+      const result = results[index]!;
+      const lines = parseLines(result);
+      if (lines) text.lines.push(...lines.map((line) => line.text));
+      else if (page === 0)
+        text.problem = result.outcome === 'missing' ? 'not read' : clip(result.text, 160) || 'not read';
+      text.open = lines !== undefined && lines.length > 0 && hasMoreLines(result);
+    }
+  }
+  return texts.map(({path, lines, problem, open}) => {
+    const clipped = lines.some((line) => /\[\.\.\. \d+ more characters in this line\]$/.test(line));
+    const why = open ? 'too long to be read whole' : clipped ? 'its lines are too long to be read whole' : problem;
+    return {path, lines: why === '' ? lines : undefined, problem: why};
+  });
+}
+
+export interface FileChange {
+  readonly path: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly places: number;
+  /** Why it cannot be changed; empty when it can. */
+  readonly problem: string;
+}
+
+/** Makes the edits and reports them. @param done what was done, as the start of a sentence: "Renamed `a` to `b`" */
+export function* applyChanges(done: string, changes: readonly FileChange[], job: Job): Work<string> {
+  const plans = changes.map((change) => {
+    const edits = change.problem === '' && change.places > 0 ? createEdits(change.before, change.after) : [];
+    const problem = edits ? change.problem : 'its lines are too similar to change them safely';
+    return {...change, problem, calls: edits && edits.length > 0 ? job.toolbox.edit(change.path, edits) : []};
+  });
+  const results = [...(yield* ask(plans.flatMap((plan) => plan.calls)))];
+  const ended = plans.map((plan) => ({...plan, problem: plan.problem || findProblem(results.splice(0, plan.calls.length))}));
+  const changed = ended.filter((one) => one.places > 0 && one.problem === '');
+  const failed = ended.filter((one) => one.problem !== '');
+  const without = ended.filter((one) => one.places === 0 && one.problem === '').map((one) => one.path);
+  const total = changed.reduce((sum, one) => sum + one.places, 0);
+  return paragraphs(
+    changed.length > 0
+      ? `${done} in ${count(total, 'place')} in ${count(changed.length, 'file')}:\n\n${bullets(changed.map((one) => `${one.path}: ${one.places}`), 60)}`
+      : notDone('Nothing was changed.'),
+    failed.length > 0 && changed.length > 0 && notDone('not all was changed.'),
+    failed.length > 0 && `Not changed:\n${bullets(failed.map((one) => `${one.path}: ${one.problem}`))}`,
+    changed.length > 0 && without.length > 0 && `Without it: ${without.slice(0, 10).join(', ')}.`,
+    changed.length > 0 && 'I ran no check.',
+  );
+}
+
+function findProblem(results: readonly Observation[]): string {
+  const bad = results.find((result) => result.outcome !== 'ok');
+  if (!bad) return '';
+  const partly = results.some((result) => result.outcome === 'ok') ? 'only partly changed: ' : '';
+  if (bad.outcome === 'denied') return `${partly}the edit was not permitted`;
+  if (bad.outcome === 'missing') return `${partly}the edit was not made: no more calls were allowed`;
+  return partly + clip(bad.text, 160);
+}

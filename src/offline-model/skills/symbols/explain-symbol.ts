@@ -1,0 +1,101 @@
+/** "show me its code", "what is X?", "how does X work?": the code of a symbol, its comment, who calls it and what it calls. */
+import {getExtension, isTest} from '../../languages.ts';
+import {getDocComment} from '../../prose.ts';
+import {bullets, fenced, firstSentence, getReason, notDone, numbered, paragraphs, quoteLines} from '../../report.ts';
+import {type Line, parseLines} from '../../results.ts';
+import {ask, askOne, type Job, type Work} from '../../skill.ts';
+import {phrase} from '../../speech.ts';
+import {type FoundDefinition, parseDefinitions} from '../../symbols.ts';
+import {isComment} from '../../text-forms.ts';
+import {citeDefinition, citePlace, formatUsage, type Known} from './symbol-question.ts';
+
+/** Lines of code in one answer. */
+const MAX_LINES = 120;
+/** Lines above a definition in which its comment is looked for. */
+const COMMENT_LINES = 30;
+/** Names in a body that are looked up. */
+const MAX_CALLEES = 12;
+
+/** The definition that is meant: one with a body, in the sources. */
+function getMain({definitions}: Known): FoundDefinition {
+  return definitions.found.find((one) => one.endLine > one.line && !isTest(one.path)) ?? definitions.found[0]!;
+}
+
+export function* showCode(known: Known, job: Job): Work<string> {
+  const main = getMain(known);
+  const length = main.endLine - main.line + 1;
+  const result = yield* askOne(job.toolbox.read(main.path, main.line, Math.min(length, MAX_LINES)));
+  const lines = parseLines(result)?.filter((line) => line.number >= main.line && line.number <= main.endLine);
+  if (!lines) return notDone(`I could not read ${main.path}: ${getReason(result)}.`);
+  const others = known.definitions.found.filter((one) => one !== main);
+  return paragraphs(
+    `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:`,
+    fenced(numbered(lines.slice(0, MAX_LINES)), getExtension(main.path)),
+    length > MAX_LINES && `… ask for "lines ${main.line + MAX_LINES}-${main.endLine} of ${main.path}".`,
+    others.length > 0 && `${phrase('also', known.speech)}\n${bullets(others.map(citeDefinition), 5)}`,
+  );
+}
+
+/** @param depth `what`: a short answer; `how`: the way through the code, from the callers to what it calls */
+export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): Work<string> {
+  const main = getMain(known);
+  const from = Math.max(1, main.line - COMMENT_LINES);
+  const lines = parseLines(yield* askOne(job.toolbox.read(main.path, from, main.endLine - from + 1))) ?? [];
+  const doc = getDocComment(lines, main.line);
+  const body = lines.filter((line) => line.number >= main.line && line.number <= main.endLine);
+  const others = known.definitions.found.filter((one) => one !== main);
+  const said = doc && `${phrase('comment', known.speech)}\n${quoteLines(doc)}`;
+  const also = others.length > 0 && `${phrase('also', known.speech)}\n${bullets(others.map(citeDefinition), 5)}`;
+  if (depth === 'what') {
+    const shown = body.slice(0, 14);
+    return paragraphs(
+      citeDefinition(main),
+      said,
+      shown.length > 1 && fenced(numbered(shown), getExtension(main.path)),
+      also,
+      formatUsage(known),
+    );
+  }
+  const callees = yield* findCallees(main, body, job);
+  const callers = known.references.found.filter((one) => one.kind === 'call');
+  return paragraphs(
+    citeDefinition(main),
+    said,
+    callers.length > 0
+      ? `${phrase('calledBy', known.speech)}\n${bullets(callers.map((one) => citePlace(one, known)), 6, known.references.more)}`
+      : formatUsage(known),
+    callees.length > 0
+      ? `${phrase('callsOn', known.speech)}\n${callees.map((one, index) => `${index + 1}. ${one}`).join('\n')}`
+      : body.length > 1 && fenced(numbered(body.slice(0, 25)), getExtension(main.path)),
+    also,
+  );
+}
+
+const CALL = /(?<![\w$])([A-Za-z_$][\w$]*)\s*(?:<[\w\s,.]*>)?\(/g;
+
+/** What the body calls of this project's own code, in its order, each with its place and the first sentence about it. */
+function* findCallees(main: FoundDefinition, body: readonly Line[], job: Job): Work<readonly string[]> {
+  const own = main.name.replace(/^.*\./, '');
+  const places = new Map<string, number>();
+  for (const line of body) {
+    if (isComment(line.text)) continue;
+    for (const [, name] of line.text.matchAll(CALL))
+      if (name !== own && name!.length > 2 && !places.has(name!)) places.set(name!, line.number);
+  }
+  const names = [...places.keys()].slice(0, MAX_CALLEES);
+  const results = yield* ask(names.map((name) => job.toolbox.symbols('definitions', {name})));
+  const found = names.flatMap((name, index) => {
+    const all = parseDefinitions(results[index]).found.filter((one) => !isTest(one.path));
+    const near = all.find((one) => one.path === main.path) ?? (all.length === 1 ? all[0] : undefined);
+    // Of several definitions in other files, syntax alone cannot say which one is meant.
+    return near && near.line !== main.line ? [{name, near}] : [];
+  });
+  const heads = yield* ask(
+    found.map(({near}) => job.toolbox.read(near.path, Math.max(1, near.line - 8), Math.min(near.line - 1, 8) + 2)),
+  );
+  return found.map(({name, near}, index) => {
+    const doc = getDocComment(parseLines(heads[index]) ?? [], near.line);
+    const about = doc ? ` — “${firstSentence(doc)}”` : '';
+    return `${main.path}:${places.get(name)} \`${name}\` → ${near.path}:${near.line} (${near.kind})${about}`;
+  });
+}

@@ -1,0 +1,289 @@
+/** Parses questions about symbols and files, in five languages: "where is X?", "who calls X?", "wie funktioniert X?". */
+import {findIdentifiers, findPaths, findQuoted, looksLikeFile, plainRequest, unquote} from '../../words.ts';
+
+export type Want =
+  | 'definition'
+  | 'calls'
+  | 'uses'
+  | 'imports'
+  | 'tests'
+  | 'subclasses'
+  | 'code'
+  | 'what'
+  | 'how'
+  | 'outline'
+  /** Every line that contains the subject. */
+  | 'text';
+
+export interface Question {
+  readonly subjects: readonly string[];
+  readonly want: Want;
+  /** A file or folder to look in. */
+  readonly scope: string | undefined;
+}
+
+const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|tests?|places?|code|types?)';
+
+/** Each form matches a whole request; `X` stands for the subject. The first that matches decides. */
+const FORMS: readonly (readonly [Want, readonly string[]])[] = [
+  [
+    'text',
+    [
+      '(?:find|show|list|search(?: for)?|grep(?: for)?|which|what)(?: me)?(?: all| the| every)* (?:lines?|places|files|code) (?:with|containing|mentioning|(?:that |which )?(?:contains?|mentions?|says?)) X',
+    ],
+  ],
+  [
+    'tests',
+    [
+      '(?:where|how)(?: is| are|’s|\'s) X (?:being )?tested',
+      `(?:which|what) (?:tests?|specs?)(?: files?)? (?:covers?|tests?|exercises?|uses?|calls?|checks?)(?: for| of)? X`,
+      '(?:where are|find|show|list)(?: me)?(?: all| the)* tests? (?:of|for) X',
+      '(?:is|are) X tested(?: anywhere)?',
+      'où (?:est|sont) testée?s? X',
+      'où X (?:est|sont)(?:-il|-elle)? testée?s?',
+      'quels tests (?:couvrent|testent|utilisent) X',
+      'wo (?:wird|werden|ist) X getestet',
+      'welche tests (?:testen|prüfen|benutzen|verwenden) X',
+      '(?:где|чем) (?:тестируется|проверяется) X',
+      'какие тесты (?:проверяют|используют) X',
+      '(?:哪些|什么)测试(?:覆盖|测试|使用)了? ?X',
+      'X ?(?:是)?在哪(?:里|儿)?(?:被)?测试的?',
+    ],
+  ],
+  [
+    'imports',
+    [
+      `(?:who|what|which ${THINGS}) (?:imports?|includes?|requires?|depends? on) X`,
+      'where(?: is| are) X (?:being )?(?:imported|included|required)',
+      'where do (?:we|you|they|i) import X',
+      '(?:find|show|list)(?: me)?(?: all| the| every)* (?:imports?|importers) of X',
+      '(?:qui|quels fichiers|quels modules) (?:importe|importent|inclut|incluent) X',
+      'où (?:est|sont) importée?s? X',
+      '(?:wer|welche dateien|welche module) (?:importiert|importieren) X',
+      'wo (?:wird|werden) X importiert',
+      '(?:кто|какие файлы|что) импортиру(?:ет|ют) X',
+      'где импортируется X',
+      '(?:谁|哪里|哪些文件|哪个文件)导入了? ?X',
+      'X ?在哪(?:里|儿)?(?:被)?导入',
+    ],
+  ],
+  [
+    'subclasses',
+    [
+      `(?:who|what|which (?:\\w+ )?${THINGS.replace('?:', '?:structs?|interfaces?|errors?|traits?|')}) (?:extends?|inherits?(?: from)?|implements?|subclass(?:es)?|derives?(?: from)?) X`,
+      '(?:find|show|list)?(?: me)?(?: all| the)* ?(?:subclasses|subtypes|children|implementors|implementations|derived classes) of X',
+      'quelles classes (?:étendent|héritent de|implémentent) X',
+      'welche (?:klassen|typen) (?:erweitern|erben von|implementieren) X',
+      '(?:какие классы|кто) (?:наследуют|наследует|расширяют|реализуют|реализует) X',
+      '(?:哪些|什么)类(?:继承|实现|扩展)了? ?X',
+    ],
+  ],
+  [
+    'calls',
+    [
+      `(?:who|what|which ${THINGS}) (?:calls?|invokes?) X`,
+      'where(?: is| are|\'s) X (?:being )?(?:called|invoked)(?: from)?',
+      'where do (?:we|you|they|i) (?:call|invoke) X',
+      '(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:callers?|calls?|call sites?) (?:of|to|for) X',
+      'qui appelle X',
+      'où (?:est|sont) appelée?s? X',
+      'où X est(?:-il|-elle)? appelée?',
+      'wer ruft X auf',
+      'wo (?:wird|werden) X aufgerufen',
+      '(?:кто|что) вызывает X',
+      'где вызывается X',
+      '(?:谁|哪里|哪些函数|哪些文件)调用了? ?X',
+      'X ?在哪(?:里|儿)?(?:被)?调用',
+    ],
+  ],
+  [
+    'uses',
+    [
+      `(?:who|what|which ${THINGS}) (?:uses?|references?|mentions?|needs?) X`,
+      'where(?: is| are|\'s) X (?:being )?(?:used|referenced|consumed)',
+      'where do (?:we|you|they|i) (?:use|reference) X',
+      '(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:uses?|usages?|references?|occurrences?) (?:of|to|for) X',
+      '(?:qui|quoi|qu\'est-ce qui) utilise X',
+      'où (?:est|sont) utilisée?s? X',
+      '(?:wer|was) (?:benutzt|verwendet|nutzt) X',
+      'wo (?:wird|werden) X (?:verwendet|benutzt|genutzt)',
+      '(?:кто|что) использует X',
+      'где (?:используется|используются|применяется) X',
+      '(?:谁|哪里|哪些文件)(?:使用|用到|用)了? ?X',
+      'X ?在哪(?:里|儿)?(?:被)?使用',
+    ],
+  ],
+  [
+    'outline',
+    [
+      'what(?: is|’s|\'s| are) (?:defined|declared|exported)(?: in| by) X',
+      'what does X (?:define|declare|contain|export)',
+      '(?:show|list|give)?(?: me)?(?: the| all| an)* ?(?:outline|symbols|definitions|exports) (?:of|in) X',
+      'outline X',
+      'qu\'est-ce qui est défini dans X',
+      'que (?:définit|contient) X',
+      'was ist in X definiert',
+      'was definiert X',
+      'что определено в X',
+      'X ?(?:中|里)?定义了(?:什么|哪些)',
+    ],
+  ],
+  [
+    'code',
+    [
+      '(?:show|give|print|view|see|display)(?: me)?(?: the)? (?:code|body|source(?: code)?|implementation|text) (?:of|for) X',
+      '(?:show|give|print|view|see|display)(?: me)? X(?:\'s|’s)? (?:code|body|source(?: code)?|implementation)',
+      '(?:show|print|view|see)(?: me)?(?: the)? (?:function|class|method|struct|enum|trait|interface|type|constant|macro) X',
+      '(?:show|print|view|see)(?: me)?(?: the)? X (?:function|class|method|struct|enum|trait|interface|type|constant|macro)',
+      '(?:montre|affiche)(?:-moi)? (?:le )?(?:code|corps|source) (?:de |d\')X',
+      '(?:montre|affiche)(?:-moi)? (son) code',
+      'zeige?(?: mir)? (?:den |das )?(?:code|quelltext|quellcode) (?:von|der|des) X',
+      'zeige?(?: mir)? (seinen|ihren) (?:code|quelltext|quellcode)',
+      'покажи(?: мне)? (?:код|исходник|текст) X',
+      'покажи(?: мне)? (его|её|ее) код',
+      '(?:显示|查看|看看|给我看) ?X ?的?(?:代码|源码|实现)',
+    ],
+  ],
+  [
+    'how',
+    [
+      'how (?:does|do) X (?:work|function|operate)(?: here| in this project)?',
+      'how(?: is| are) X (?:implemented|done|handled|computed|made|built|created|parsed|loaded|resolved|chosen|decided|processed|rendered|managed|cached|stored)',
+      '(?:explain|describe|show me)(?: to me)? how X (?:works?|functions?|is (?:implemented|done|handled))',
+      '(?:walk me through|trace|follow) X',
+      'what happens (?:when|if|in|during) X',
+      'comment (?:fonctionne|marche)(?:nt)? X',
+      'explique(?:-moi)? comment (?:fonctionne|marche) X',
+      'wie funktioniert X',
+      'wie (?:wird|werden|ist) X (?:gemacht|implementiert|umgesetzt|behandelt|berechnet)',
+      'как (?:работает|работают|устроен[аоы]?|устроено) X',
+      'X ?(?:是)?(?:怎么|如何|怎样)(?:工作|实现|运行|运作)的?',
+    ],
+  ],
+  [
+    'definition',
+    [
+      '(?:(?:find|show|go to|get|give|locate)(?: me)? )?(?:the )?(?:definition|declaration|location)s? of X',
+      '(?:in |tell me (?:in )?)?(?:which|what) (?:file|module|place|line|folder)s? (?:is|are|defines?|declares?|contains?|has|holds?|implements?) X(?: (?:defined|declared|implemented|located|in))?',
+      '(?:tell me |show me |find (?:out )?)?where(?:\'s|’s| is| are| was| were| can i find| do i find| does| do| the) X(?: (?:is|are|gets?|being))?(?: (?:defined|declared|implemented|located|stored|written|live|lives|found|come from|comes from|set|made|created))?',
+      'is there (?:an?|any|the)? ?(?:file (?:called|named)? ?)?([\\w./-]+\\.\\w+|[A-Z][\\w.-]*file|[A-Z]{4,})(?: file)?',
+      'où (?:est|sont|se trouve(?:nt)?)(?: défini(?:e|s|es)?| déclarée?s?)? X(?: défini(?:e|s|es)?| déclarée?s?| implémentée?s?)?',
+      '(?:trouve|cherche)(?:-moi)? la définition (?:de |d\')X',
+      'wo (?:ist|sind|wird|werden|steht|stehen|liegt|finde ich) X(?: (?:definiert|deklariert|implementiert|festgelegt))?',
+      '(?:finde|suche|zeige?(?: mir)?) (?:die )?definition von X',
+      'где (?:определен[аоы]?|определён|объявлен[аоы]?|находится|реализован[аоы]?|лежит|описан[аоы]?)? ?X(?: (?:определен[аоы]?|определён|объявлен[аоы]?|находится|реализован[аоы]?))?',
+      '(?:найди|покажи) определение X',
+      '(?:哪里|在哪里|哪个文件)(?:定义|声明|实现)了? ?X',
+      '(?:查找|找到|找) ?X ?的定义',
+      'X ?(?:是)?(?:在哪里|在哪儿|在哪)(?:定义|声明|实现)?的?',
+    ],
+  ],
+  [
+    'text',
+    [
+      '(?:find|locate|look for|look up|search(?: for)?|grep(?: for)?) (?:where )?X(?: (?:is|are) (?:defined|declared|implemented|located))?',
+      '(?:trouve|trouver|cherche|chercher) X',
+      '(?:finde|suche(?: nach)?) X',
+      '(?:найди|найти|ищи) X',
+      '(?:查找|寻找|搜索|找到|找) ?X',
+    ],
+  ],
+  [
+    'what',
+    [
+      '(?:what(?:\'s|’s| is| are| does| do)|explain|describe|tell me about|define) X(?: (?:do|does|mean|for|about))?',
+      '(?:qu\'est-ce que(?: c\'est que)?|que fait|c\'est quoi|explique(?:-moi)?) X',
+      '(?:was (?:ist|sind|macht|tut|bedeutet)|erkläre?(?: mir)?|beschreibe?) X',
+      '(?:что такое|что делает|объясни|опиши) X',
+      '什么是 ?X',
+      '解释(?:一下)? ?X',
+      'X ?(?:是什么|做什么|干什么|是干什么的)',
+    ],
+  ],
+];
+
+const COMPILED = FORMS.flatMap(([want, forms]) =>
+  forms.map((form) => {
+    const source = form.replaceAll(' ', '\\s+').replaceAll('\\s+?', '\\s*').replace(/X/, '(.+?)');
+    return [new RegExp(`^(?:${source})[\\s?.!？。！]*$`, 'iu'), want] as const;
+  }),
+);
+
+/** Begins a further question about the same thing. */
+const LINK = /^(?:(?:and|so|then|but|ok(?:ay)?|et|alors|und|dann|а|и|ну)[,\s]+|(?:那么?|还有|然后)[，,\s]*)/iu;
+const ARTICLES =
+  /^(?:the|a|an|all|every|any|our|my|le|la|les|l'|un|une|der|die|das|den|eine?|that|function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|definition of|file|folder|fonction|classe|méthode|funktion|klasse|methode|datei|функция|функцию|функции|класс|класса|метод|переменная|файл|函数|类|变量|方法)\s+/iu;
+const KINDS =
+  /\s+(?:function|class|method|constant|variable|type|interface|struct|enum|symbol|component|hook|macro|trait|file|logic|(?:is |are )?(?:defined|used))$|\s*(?:函数|类|变量|方法)$/iu;
+const HERE =
+  /\s+(?:(?:in|from|within|of|dans|в)\s+)?(?:this|the|our|my|ce|diesem|этом|это[тй])\s+(?:project|code ?base|repo(?:sitory)?|code|workspace|folder|projet|projekt|проекте|коде)$|\s+(?:here|ici|hier|здесь)$/iu;
+const PRONOUNS =
+  /^(?:it|its|that|this|they|them|their|those|il|elle|le|la|son|sa|ça|es|er|sie|ihn|ihm|dies|das|seinen|ihren|dessen|它|他|她|её|ее|его|он|она|оно|это|них?|ним)$/iu;
+
+/** Undefined when the text asks for something else, or its subject is not a name. `how` may be about several words. */
+export function parseQuestion(text: string, earlier: readonly string[] = []): Question | undefined {
+  const line = text.trim().replace(LINK, '');
+  if (line.includes('\n') || line.length > 300) return undefined;
+  for (const [form, want] of COMPILED) {
+    const subject = form
+      .exec(line)
+      ?.slice(1)
+      .find((group) => group !== undefined);
+    if (subject === undefined) continue;
+    const {phrase, scope} = splitScope(subject.replace(HERE, ''));
+    const subjects = parseNames(phrase, want, earlier);
+    if (subjects.length === 0) return undefined;
+    return {subjects: subjects.slice(0, 3), want, scope};
+  }
+  const [only] = /^[`"']?[\w$]+(?:\(\))?[`"']?[?\s]*$/.test(line) ? findIdentifiers(line) : [];
+  return only === undefined ? undefined : {subjects: [only], want: 'what', scope: undefined};
+}
+
+/** "parse in src/": the part after "in" is a place when it looks like a path. */
+function splitScope(subject: string): {phrase: string; scope: string | undefined} {
+  const match = /^(.*\S)\s+(?:in|under|inside|within|dans|sous|unter|в)\s+(\S+?)[\s?.!]*$/iu.exec(subject);
+  const place = match && unquote(match[2]!);
+  const isPlace = place && (findPaths(place).length > 0 || /^(?:src|lib|app|tests?|core)$/.test(place));
+  return isPlace ? {phrase: match[1]!, scope: place.replace(/(.)\/$/, '$1')} : {phrase: subject, scope: undefined};
+}
+
+function parseNames(phrase: string, want: Want, earlier: readonly string[]): readonly string[] {
+  const quoted = findQuoted(phrase).map(trimSubject).filter(isName);
+  if (quoted.length > 0) return quoted;
+  const names = phrase.split(/\s*,\s*|\s+(?:and|or|et|ou|und|oder|и)\s+|和|、/u).map(trimSubject);
+  if (names.every((name) => PRONOUNS.test(name))) return findSubject(earlier);
+  if (names.every(isName)) return names;
+  // "how does the retry logic work?" is about words; another skill finds what they name.
+  return want === 'how' ? [] : findIdentifiers(phrase).slice(0, 3);
+}
+
+function trimSubject(phrase: string): string {
+  let name = unquote(phrase);
+  for (let last = ''; name !== last; ) {
+    last = name;
+    name = unquote(name.replace(ARTICLES, '').replace(KINDS, ''))
+      .replace(/\(.*\)$/, '')
+      .replace(/(\w)(?:'s|’s)$/, '$1');
+  }
+  return name;
+}
+
+function isName(name: string): boolean {
+  return (
+    /^[\p{L}_$#@][\p{L}\p{N}_$.:#/\\-]*$/u.test(name) &&
+    !PRONOUNS.test(name) &&
+    !/^(?:here|there|going|wrong|up|everything|nothing|something)$/i.test(name)
+  );
+}
+
+/** What "it" means: the subject of the last request that named one. */
+export function findSubject(earlier: readonly string[]): readonly string[] {
+  for (const [index, text] of [...earlier.entries()].toReversed()) {
+    const request = plainRequest(text);
+    const found = parseQuestion(request, earlier.slice(0, index))?.subjects ?? findIdentifiers(request).slice(0, 1);
+    if (found.length > 0) return found;
+    const [file] = findPaths(request).filter(looksLikeFile);
+    if (file !== undefined) return [file];
+  }
+  return [];
+}

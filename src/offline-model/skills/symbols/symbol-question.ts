@@ -1,0 +1,238 @@
+/** "where is X?", "who calls X?", "what imports F?", "where is X tested?": answered from the `symbols` tool. */
+import {getPathRank, isTest} from '../../languages.ts';
+import {bullets, cannot, citeHit, code, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
+import {parseHits, parsePaths} from '../../results.ts';
+import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
+import {findSpeech, phrase, type Sentence, type Speech} from '../../speech.ts';
+import {
+  type Found,
+  type FoundDefinition,
+  type FoundReference,
+  parseDefinitions,
+  parseReferences,
+} from '../../symbols.ts';
+import {looksLikeFile} from '../../words.ts';
+import {escapeRegExp} from '../../text-forms.ts';
+import {explainSymbol, showCode} from './explain-symbol.ts';
+import {parseQuestion, type Question, type Want} from './question.ts';
+
+/** Places in one answer. */
+const MAX_PLACES = 40;
+
+export const symbolQuestion: Route = (job) => {
+  const question = parseQuestion(job.text, job.earlier);
+  if (!question) return undefined;
+  const isFile = question.subjects.every(isFileName);
+  // The content of a file is shown by another skill.
+  if (isFile && /^(?:what|how|code|text)$/.test(question.want)) return undefined;
+  return answerEach(question, job);
+};
+
+const isFileName = (subject: string) =>
+  looksLikeFile(subject) || (/^[\w@.-]+(?:\/[\w@.-]+)+$/.test(subject) && /\.\w{1,5}$/.test(subject));
+
+function* answerEach(question: Question, job: Job): Work<string> {
+  const answers: string[] = [];
+  for (const subject of question.subjects) answers.push(yield* answerOne(subject, question, job));
+  return paragraphs(...answers);
+}
+
+function answerOne(subject: string, {want, scope}: Question, job: Job): Work<string> {
+  if (want === 'text') return findText(subject, scope, job);
+  if (want === 'outline') return showOutline(subject, job);
+  if (isFileName(subject)) return want === 'definition' ? findFile(subject, job) : findImporters(subject, job);
+  if (/^[A-Z]{4,}$|^(?:Make|Docker|Gem|Rake|Proc|Just)file$/.test(subject) && want === 'definition')
+    return findFile(subject, job);
+  if (!job.toolbox.has('symbols')) return say(cannot('I have no `symbols` tool here, so I cannot look up names in code.'));
+  return lookUp(subject, want, scope, job);
+}
+
+/** What the tool knows of one name. */
+export interface Known {
+  readonly name: string;
+  readonly definitions: Found<FoundDefinition>;
+  readonly references: Found<FoundReference>;
+  readonly speech: Speech;
+}
+
+function* lookUp(name: string, want: Want, scope: string | undefined, job: Job): Work<string> {
+  const results = yield* ask([
+    job.toolbox.symbols('definitions', {name, path: scope}),
+    job.toolbox.symbols('references', {name, path: scope}),
+  ]);
+  const failed = results.find((one) => one.outcome === 'failed' || one.outcome === 'missing');
+  if (failed) return notDone(`the names were not looked up: ${getReason(failed)}.`);
+  const known: Known = {
+    name,
+    definitions: sortDefinitions(parseDefinitions(results[0])),
+    references: parseReferences(results[1]),
+    speech: findSpeech(job.text),
+  };
+  if (want === 'imports') return yield* listImports(known, job);
+  if (known.definitions.found.length === 0) return formatUndefined(known, scope);
+  if (want === 'code') return yield* showCode(known, job);
+  if (want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
+  return formatKnown(known, want);
+}
+
+/** Source before tests and documents, bodies before declarations; otherwise in the tool's order. */
+function sortDefinitions(definitions: Found<FoundDefinition>): Found<FoundDefinition> {
+  const rank = (one: FoundDefinition) => getPathRank(one.path) * 2 + Number(/ declaration$/.test(one.kind));
+  return {...definitions, found: definitions.found.toSorted((a, b) => rank(a) - rank(b))};
+}
+
+function formatKnown(known: Known, want: Want): string {
+  const {references} = known;
+  if (want === 'calls') {
+    const calls = references.found.filter((one) => one.kind === 'call');
+    const others = references.found.filter((one) => one.kind !== 'call' && one.kind !== 'import');
+    return paragraphs(
+      listPlaces(known, calls, 'calls', 'uncalled'),
+      others.length > 0 && `${phrase('otherwise', known.speech)}\n${bullets(others.map((one) => citePlace(one, known)), 8)}`,
+    );
+  }
+  if (want === 'uses') return listPlaces(known, references.found, 'uses', 'unused');
+  if (want === 'tests') return listPlaces(known, references.found.filter((one) => isTest(one.path)), 'tests', 'untested');
+  if (want === 'subclasses')
+    return listPlaces(known, references.found.filter((one) => one.kind === 'inherit'), 'subclasses', 'childless');
+  return paragraphs(formatDefinitions(known), formatUsage(known));
+}
+
+function formatUndefined({name, definitions, references, speech}: Known, scope: string | undefined): string {
+  const place = scope === undefined ? '' : ` (${scope})`;
+  const used = references.found;
+  return paragraphs(
+    used.length > 0
+      ? `${phrase('mentioned', speech, {name})}\n${bullets(used.map((one) => citePlace(one, {speech})), 8, references.more)}`
+      : phrase('absent', speech, {name, files: definitions.files, place}),
+    definitions.similar.length > 0 &&
+      phrase('similar', speech, {list: definitions.similar.map((one) => `\`${one}\``).join(', ')}),
+    formatOpen(definitions, speech),
+  );
+}
+
+/** Says what was not searched: without it, "no other use" would not be true. */
+function formatOpen({open}: Found<unknown>, speech: Speech): string {
+  return open === '' ? '' : phrase('open', speech, {list: open});
+}
+
+function listPlaces(known: Known, places: readonly FoundReference[], some: Sentence, none: Sentence): string {
+  const {name, references, speech} = known;
+  const files = new Set(places.map((one) => one.path)).size;
+  const head =
+    places.length === 0
+      ? phrase(none, speech, {name, files: references.files})
+      : phrase(some, speech, {name, n: places.length + references.more, files});
+  const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
+  const list = bullets(sorted.map((one) => citePlace(one, known)), MAX_PLACES, references.more);
+  const [first] = known.definitions.found;
+  return paragraphs(
+    places.length > 0 ? `${head}\n\n${list}` : head,
+    formatOpen(references, speech),
+    first && `${phrase('definedAt', speech)} ${citeDefinition(first)}`,
+  );
+}
+
+export function citePlace({path, line, inside, text}: FoundReference, {speech}: {readonly speech: Speech}): string {
+  const where = inside === undefined ? '' : ` ${phrase('inside', speech)} \`${inside}\``;
+  return `${path}:${line}${where} — ${code(text)}`;
+}
+
+export function citeDefinition({path, line, kind, text}: FoundDefinition): string {
+  return citeHit({path, line, kind, text});
+}
+
+function formatDefinitions({definitions, speech}: Known): string {
+  const [first, ...others] = definitions.found;
+  return paragraphs(
+    citeDefinition(first!),
+    others.length > 0 && `${phrase('also', speech)}\n${bullets(others.map(citeDefinition), 12, definitions.more)}`,
+  );
+}
+
+export function formatUsage({name, references, speech}: Known): string {
+  const [first] = references.found;
+  if (!first) return paragraphs(phrase('unused', speech, {name, files: references.files}), formatOpen(references, speech));
+  const files = new Set(references.found.map((one) => one.path)).size;
+  const place = `${first.path}:${first.line}${first.inside === undefined ? '' : ` (\`${first.inside}\`)`}`;
+  return phrase('used', speech, {n: references.found.length + references.more, files, place});
+}
+
+/** Imports of a name; of a module that is no name here, the import statements that say it. */
+function* listImports(known: Known, job: Job): Work<string> {
+  const own = known.references.found.filter((one) => one.kind === 'import');
+  if (own.length > 0 || known.definitions.found.length > 0) return listPlaces(known, own, 'imports', 'unimported');
+  return yield* findModule(known.name, known, job);
+}
+
+/** The files that import a file. */
+function* findImporters(path: string, job: Job): Work<string> {
+  const call = job.toolbox.symbols('importers', {path});
+  if (!call) return cannot('I have no `symbols` tool here, so I cannot look up imports.');
+  const result = yield* askOne(call);
+  const speech = findSpeech(job.text);
+  const references = parseReferences(result);
+  if (!references.known) return notDone(`${getProblem(result)}.`);
+  const none: Found<FoundDefinition> = {...references, found: []};
+  return listPlaces({name: path, definitions: none, references, speech}, references.found, 'imports', 'unimported');
+}
+
+/** A statement that imports, in one line of code; a quoted path alone is one in Go's lists. */
+const IMPORT =
+  /^\s*(?:pub(?:\([^)]*\))?\s+)?(?:import|from|use|using|export|extern crate|include|include_once|require|require_once|require_relative|load)\b|^\s*#\s*(?:include|import)\b|\brequire\s*\(|\bimport\s*\(|^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$|^\s*\}\s*from\s/;
+
+/** Modules of other projects: their names stand in import statements alone. */
+function* findModule(name: string, {speech, references}: Known, job: Job): Work<string> {
+  const result = yield* askOne(job.toolbox.search({pattern: `(^|[^\\w])${escapeRegExp(name)}([^\\w-]|$)`, limit: 400}));
+  const {hits, more, known} = parseHits(result);
+  if (!known) return notDone(`the search failed: ${getReason(result)}.`);
+  const found = hits
+    .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text))
+    .map((hit): FoundReference => ({...hit, kind: 'import', inside: undefined, text: hit.text.trim()}));
+  const all = {...references, found, more: more ?? 0};
+  return listPlaces({name, definitions: {...all, found: []}, references: all, speech}, found, 'imports', 'unimported');
+}
+
+function* showOutline(path: string, job: Job): Work<string> {
+  const call = job.toolbox.symbols('outline', {path});
+  if (!call) return cannot('I have no `symbols` tool here, so I cannot list what a file defines.');
+  const result = yield* askOne(call);
+  const outline = parseDefinitions(result);
+  if (!outline.known) return notDone(`${getProblem(result)}.`);
+  const {found, more} = outline;
+  const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);
+  const speech = findSpeech(job.text);
+  return paragraphs(
+    phrase('defines', speech, {place: path, n: found.length + more}),
+    bullets(lines, 80, more),
+    found.length === 0 && formatOpen(outline, speech),
+  );
+}
+
+/** "find X": every line that contains it. */
+function* findText(subject: string, scope: string | undefined, job: Job): Work<string> {
+  const call = job.toolbox.search({pattern: escapeRegExp(subject), path: scope, limit: 60});
+  if (!call) return notDone('I have no tool here that can search files.');
+  const result = yield* askOne(call);
+  const {hits, more, known} = parseHits(result);
+  if (!known) return notDone(`the search failed: ${getReason(result)}.`);
+  const place = scope === undefined ? '' : ` in ${scope}`;
+  if (hits.length === 0) return `No line contains \`${subject}\`${place}.`;
+  const sorted = hits.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
+  return `${countListed(hits.length, more, 'line')} with \`${subject}\`${place}:\n${bullets(sorted.map(citeHit), 12, more)}`;
+}
+
+function* findFile(subject: string, job: Job): Work<string> {
+  const name = subject.replace(/^\.?\//, '');
+  // README may be README.md. A name with an extension is complete.
+  const isBare = !name.includes('.');
+  const call = job.toolbox.files(isBare ? `**/${name}*` : `**/${name}`, {limit: 50});
+  if (!call) return notDone(`I have no tool here that can look for files, so I cannot say where \`${subject}\` is.`);
+  const result = yield* askOne(call);
+  const {paths, more, known} = parsePaths(result);
+  if (!known) return notDone(`I could not look for \`${subject}\`: ${getReason(result)}.`);
+  const wanted = new RegExp(`(^|/)${escapeRegExp(name)}${isBare ? '(\\.\\w+)?' : ''}$`);
+  const exact = paths.filter((path) => wanted.test(path)).toSorted((a, b) => a.length - b.length);
+  if (exact.length === 0) return `No file \`${subject}\` is found here.`;
+  return exact.length === 1 ? exact[0]! : `${countListed(exact.length, more, 'file')}:\n${bullets(exact, 30)}`;
+}

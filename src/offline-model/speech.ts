@@ -1,0 +1,167 @@
+/** The language of a request, and the sentences about symbols in it: the answer is in the language of the question. */
+
+export type Speech = 'en' | 'fr' | 'de' | 'zh' | 'ru';
+
+const FRENCH = /(?:^|\s)(?:où|qui|que|quoi|quels?|quelles?|comment|montre[rz]?|liste[rz]?|explique[rz]?|est-ce|est|sont|dans|les|une|renomme[rz]?|trouve[rz]?|cherche[rz]?|c'est|qu'est-ce|aide-moi)(?=\s)|\sdu\s|\sl'/iu;
+const GERMAN = /(?:^|\s)(?:wo|wer|wie|was|welche[rs]?|zeige?|liste|erkläre?|finde|suche|ist|sind|wird|werden|der|das|den|und|benenne|plane)(?=\s)/iu;
+
+export function findSpeech(text: string): Speech {
+  const prose = text.replace(/`[^`]*`|"[^"]*"/g, ' ');
+  if (/\p{Script=Han}/u.test(prose)) return 'zh';
+  if (/\p{Script=Cyrillic}/u.test(prose)) return 'ru';
+  // "who is …" has no word of the others; "was" and "den" are English words too, so they count only with a second one.
+  if (GERMAN.test(prose) && !/^(?:where|what|who|which|how|was|show|find)\b(?!\s+ist\b)/i.test(prose)) return 'de';
+  return FRENCH.test(prose) && !/^(?:where|what|who|which|how|show|find|list)\b/i.test(prose) ? 'fr' : 'en';
+}
+
+/** `{name}`, `{n}`, `{files}`, `{place}` and `{list}` stand for what was found. */
+const SENTENCES = {
+  absent: {
+    en: 'No definition of `{name}` in the {files} files that were searched{place}.',
+    fr: 'Aucune définition de `{name}` dans les {files} fichiers parcourus{place}.',
+    de: 'Keine Definition von `{name}` in den {files} durchsuchten Dateien{place}.',
+    zh: '在搜索过的 {files} 个文件{place}中没有 `{name}` 的定义。',
+    ru: 'В просмотренных файлах ({files}){place} нет определения `{name}`.',
+  },
+  mentioned: {
+    en: 'Nothing here defines `{name}`; it is used, so it comes from elsewhere:',
+    fr: 'Rien ici ne définit `{name}` ; il est utilisé et vient donc d’ailleurs :',
+    de: 'Nichts hier definiert `{name}`; es wird verwendet, kommt also von anderswo:',
+    zh: '这里没有定义 `{name}`；但它被使用，所以来自别处：',
+    ru: 'Здесь `{name}` не определено; оно используется, значит, приходит извне:',
+  },
+  similar: {
+    en: 'Similar names: {list}.',
+    fr: 'Noms semblables : {list}.',
+    de: 'Ähnliche Namen: {list}.',
+    zh: '相近的名称：{list}。',
+    ru: 'Похожие имена: {list}.',
+  },
+  also: {en: 'Also:', fr: 'Aussi :', de: 'Auch:', zh: '另外：', ru: 'Также:'},
+  used: {
+    en: 'Used {n} times in {files} files, e.g. {place}.',
+    fr: 'Utilisé {n} fois dans {files} fichiers, p. ex. {place}.',
+    de: '{n}-mal verwendet, in {files} Dateien, z. B. {place}.',
+    zh: '在 {files} 个文件中使用了 {n} 次，例如 {place}。',
+    ru: 'Используется {n} раз, файлов: {files}, например {place}.',
+  },
+  unused: {
+    en: 'No other use of `{name}` in the {files} files that were searched.',
+    fr: 'Aucune autre utilisation de `{name}` dans les {files} fichiers parcourus.',
+    de: 'Keine weitere Verwendung von `{name}` in den {files} durchsuchten Dateien.',
+    zh: '在搜索过的 {files} 个文件中没有其他地方使用 `{name}`。',
+    ru: 'В просмотренных файлах ({files}) других использований `{name}` нет.',
+  },
+  calls: {
+    en: 'Calls of `{name}`: {n}, in {files} files:',
+    fr: 'Appels de `{name}` : {n}, dans {files} fichiers :',
+    de: 'Aufrufe von `{name}`: {n}, in {files} Dateien:',
+    zh: '`{name}` 的调用：{n} 处，在 {files} 个文件中：',
+    ru: 'Вызовы `{name}`: {n}, файлов: {files}:',
+  },
+  uncalled: {
+    en: 'No call of `{name}` in the {files} files that were searched.',
+    fr: 'Aucun appel de `{name}` dans les {files} fichiers parcourus.',
+    de: 'Kein Aufruf von `{name}` in den {files} durchsuchten Dateien.',
+    zh: '在搜索过的 {files} 个文件中没有调用 `{name}`。',
+    ru: 'В просмотренных файлах ({files}) вызовов `{name}` нет.',
+  },
+  otherwise: {
+    en: 'Not called, but named:',
+    fr: 'Nommé sans être appelé :',
+    de: 'Nicht aufgerufen, aber genannt:',
+    zh: '没有调用，但提到：',
+    ru: 'Не вызывается, но упоминается:',
+  },
+  uses: {
+    en: 'Uses of `{name}`: {n}, in {files} files:',
+    fr: 'Utilisations de `{name}` : {n}, dans {files} fichiers :',
+    de: 'Verwendungen von `{name}`: {n}, in {files} Dateien:',
+    zh: '`{name}` 的使用：{n} 处，在 {files} 个文件中：',
+    ru: 'Использования `{name}`: {n}, файлов: {files}:',
+  },
+  imports: {
+    en: 'Imports of `{name}`: {n}, in {files} files:',
+    fr: 'Imports de `{name}` : {n}, dans {files} fichiers :',
+    de: 'Importe von `{name}`: {n}, in {files} Dateien:',
+    zh: '`{name}` 的导入：{n} 处，在 {files} 个文件中：',
+    ru: 'Импорты `{name}`: {n}, файлов: {files}:',
+  },
+  unimported: {
+    en: 'No import of `{name}` in the {files} files that were searched.',
+    fr: 'Aucun import de `{name}` dans les {files} fichiers parcourus.',
+    de: 'Kein Import von `{name}` in den {files} durchsuchten Dateien.',
+    zh: '在搜索过的 {files} 个文件中没有导入 `{name}`。',
+    ru: 'В просмотренных файлах ({files}) импортов `{name}` нет.',
+  },
+  tests: {
+    en: 'Tests that use `{name}`: {n} places in {files} files:',
+    fr: 'Tests qui utilisent `{name}` : {n} endroits, dans {files} fichiers :',
+    de: 'Tests, die `{name}` verwenden: {n} Stellen, in {files} Dateien:',
+    zh: '使用 `{name}` 的测试：{n} 处，在 {files} 个文件中：',
+    ru: 'Тесты, которые используют `{name}`: {n}, файлов: {files}:',
+  },
+  untested: {
+    en: 'No test names `{name}`, in the {files} files that were searched.',
+    fr: 'Aucun test ne nomme `{name}`, dans les {files} fichiers parcourus.',
+    de: 'Kein Test nennt `{name}`, in den {files} durchsuchten Dateien.',
+    zh: '在搜索过的 {files} 个文件中没有测试提到 `{name}`。',
+    ru: 'В просмотренных файлах ({files}) ни один тест не упоминает `{name}`.',
+  },
+  subclasses: {
+    en: 'Extend or implement `{name}`: {n}, in {files} files:',
+    fr: 'Étendent ou implémentent `{name}` : {n}, dans {files} fichiers :',
+    de: 'Erweitern oder implementieren `{name}`: {n}, in {files} Dateien:',
+    zh: '继承或实现 `{name}`：{n} 处，在 {files} 个文件中：',
+    ru: 'Наследуют или реализуют `{name}`: {n}, файлов: {files}:',
+  },
+  childless: {
+    en: 'Nothing extends or implements `{name}` in the {files} files that were searched.',
+    fr: 'Rien n’étend ni n’implémente `{name}` dans les {files} fichiers parcourus.',
+    de: 'Nichts erweitert oder implementiert `{name}` in den {files} durchsuchten Dateien.',
+    zh: '在搜索过的 {files} 个文件中没有继承或实现 `{name}` 的类型。',
+    ru: 'В просмотренных файлах ({files}) ничто не наследует и не реализует `{name}`.',
+  },
+  definedAt: {en: 'Defined at', fr: 'Défini dans', de: 'Definiert in', zh: '定义于', ru: 'Определено в'},
+  inside: {en: 'in', fr: 'dans', de: 'in', zh: '位于', ru: 'в'},
+  comment: {
+    en: 'Its comment says:',
+    fr: 'Son commentaire dit :',
+    de: 'Sein Kommentar sagt:',
+    zh: '它的注释说：',
+    ru: 'Комментарий к нему:',
+  },
+  calledBy: {en: 'Called by:', fr: 'Appelé par :', de: 'Aufgerufen von:', zh: '被调用：', ru: 'Вызывают:'},
+  callsOn: {
+    en: 'It calls, in this order:',
+    fr: 'Il appelle, dans cet ordre :',
+    de: 'Es ruft der Reihe nach auf:',
+    zh: '它依次调用：',
+    ru: 'Оно вызывает по порядку:',
+  },
+  defines: {
+    en: 'Defined in {place}: {n}.',
+    fr: 'Définis dans {place} : {n}.',
+    de: 'In {place} definiert: {n}.',
+    zh: '{place} 中的定义：{n}。',
+    ru: 'Определено в {place}: {n}.',
+  },
+  open: {
+    en: 'Not searched, so there may be more: {list}.',
+    fr: 'Non parcourus, il peut donc y en avoir d’autres : {list}.',
+    de: 'Nicht durchsucht, es kann also mehr geben: {list}.',
+    zh: '以下没有搜索，所以可能还有：{list}。',
+    ru: 'Не просмотрено, поэтому может быть больше: {list}.',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<Speech, string>>>>;
+
+export type Sentence = keyof typeof SENTENCES;
+
+export function phrase(
+  sentence: Sentence,
+  speech: Speech,
+  values: Readonly<Partial<Record<'name' | 'n' | 'files' | 'place' | 'list', string | number>>> = {},
+): string {
+  const text = SENTENCES[sentence][speech].replace(/\{(\w+)\}/g, (_, key: keyof typeof values) => String(values[key] ?? ''));
+  return speech === 'en' ? text.replace(/\b1 (time|file|place)s\b/g, '1 $1').replace('the 1 file that were', 'the 1 file that was') : text;
+}
