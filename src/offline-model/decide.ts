@@ -5,11 +5,11 @@ import {readConversation} from './conversation.ts';
 import type {OfflineRequest, Reply} from './messages-api.ts';
 import {isCannot, notPermitted, OFFLINE_NOTICE, paragraphs, saysUnable} from './report.ts';
 import {type Job, NotPermitted, type Route, replay, type Work} from './skill.ts';
-import {answer} from './skills/answer.ts';
 import {create} from './skills/create.ts';
-import {delegateTyped, formatAnnouncement} from './skills/delegate.ts';
+import {createAgent} from './skills/create-agent.ts';
+import {delegateSeveral, delegateTyped, formatAnnouncement} from './skills/delegate.ts';
 import {asksForDefinition, draftDefinition} from './skills/draft.ts';
-import {find} from './skills/find.ts';
+import {explainTopic} from './skills/explain-topic.ts';
 import {greet} from './skills/greet.ts';
 import {list} from './skills/list.ts';
 import {plan} from './skills/plan.ts';
@@ -19,6 +19,7 @@ import {fetchPage, read} from './skills/read.ts';
 import {rename} from './skills/rename/rename.ts';
 import {review} from './skills/review.ts';
 import {git, run} from './skills/run.ts';
+import {symbolQuestion} from './skills/symbols/symbol-question.ts';
 import {Toolbox} from './toolbox.ts';
 import {plainRequest} from './words.ts';
 
@@ -92,7 +93,9 @@ function toAnswer(text: string): Pick<Reply, 'content' | 'stopReason'> {
 /** In order: the first skill that takes the request works on it. What none takes is searched for. */
 const ROUTES: readonly Route[] = [
   greet,
+  delegateSeveral,
   delegateTyped,
+  createAgent,
   fetchPage,
   rename,
   create,
@@ -102,9 +105,9 @@ const ROUTES: readonly Route[] = [
   (job) => review({...job, role: 'other'}),
   projectQuestion,
   list,
+  symbolQuestion,
   read,
   explore,
-  find,
 ];
 /** How many requests one message may contain. */
 const MAX_PARTS = 4;
@@ -114,7 +117,7 @@ function startWork(job: Job): Work<string> {
   const works = parts.map(findWork);
   if (works.length > 1 && works.every((work) => work !== undefined)) return runInOrder(works);
   // A plan or review agent plans or reviews what no other skill takes.
-  return stopWhenDenied(findWork(job) ?? plan(job) ?? review(job) ?? answer(job));
+  return stopWhenDenied(findWork(job) ?? plan(job) ?? review(job) ?? explainTopic(job));
 }
 
 function findWork(job: Job): Work<string> | undefined {

@@ -1,6 +1,7 @@
 /** Finds prose that explains code: doc comments, docstrings, file headers, and the first paragraph of a README. */
-import {isComment} from './definitions.ts';
+
 import type {Line} from './results.ts';
+import {isComment} from './text-forms.ts';
 
 /** The comment above the definition at that line, or the docstring below it; undefined when there is neither. */
 export function getDocComment(lines: readonly Line[], at: number): string | undefined {

@@ -2,8 +2,10 @@
 
 export type Speech = 'en' | 'fr' | 'de' | 'zh' | 'ru';
 
-const FRENCH = /(?:^|\s)(?:où|qui|que|quoi|quels?|quelles?|comment|montre[rz]?|liste[rz]?|explique[rz]?|est-ce|est|sont|dans|les|une|renomme[rz]?|trouve[rz]?|cherche[rz]?|c'est|qu'est-ce|aide-moi)(?=\s)|\sdu\s|\sl'/iu;
-const GERMAN = /(?:^|\s)(?:wo|wer|wie|was|welche[rs]?|zeige?|liste|erkläre?|finde|suche|ist|sind|wird|werden|der|das|den|und|benenne|plane)(?=\s)/iu;
+const FRENCH =
+  /(?:^|\s)(?:où|qui|que|quoi|quels?|quelles?|comment|montre[rz]?|liste[rz]?|explique[rz]?|est-ce|est|sont|dans|les|une|renomme[rz]?|trouve[rz]?|cherche[rz]?|c'est|qu'est-ce|aide-moi)(?=\s)|\sdu\s|\sl'/iu;
+const GERMAN =
+  /(?:^|\s)(?:wo|wer|wie|was|welche[rs]?|zeige?|liste|erkläre?|finde|suche|ist|sind|wird|werden|der|das|den|und|benenne|plane)(?=\s)/iu;
 
 export function findSpeech(text: string): Speech {
   const prose = text.replace(/`[^`]*`|"[^"]*"/g, ' ');
@@ -162,6 +164,10 @@ export function phrase(
   speech: Speech,
   values: Readonly<Partial<Record<'name' | 'n' | 'files' | 'place' | 'list', string | number>>> = {},
 ): string {
-  const text = SENTENCES[sentence][speech].replace(/\{(\w+)\}/g, (_, key: keyof typeof values) => String(values[key] ?? ''));
-  return speech === 'en' ? text.replace(/\b1 (time|file|place)s\b/g, '1 $1').replace('the 1 file that were', 'the 1 file that was') : text;
+  const text = SENTENCES[sentence][speech].replace(/\{(\w+)\}/g, (_, key: keyof typeof values) =>
+    String(values[key] ?? ''),
+  );
+  return speech === 'en'
+    ? text.replace(/\b1 (time|file|place)s\b/g, '1 $1').replace('the 1 file that were', 'the 1 file that was')
+    : text;
 }

@@ -128,7 +128,12 @@ export interface RenamePlan {
   /** Why nothing may be changed; undefined when the rename is safe. */
   readonly refused: string | undefined;
   /** The new text replaces the old name at that place; columns count from 1. */
-  readonly edits: readonly {readonly path: string; readonly line: number; readonly column: number; readonly text: string}[];
+  readonly edits: readonly {
+    readonly path: string;
+    readonly line: number;
+    readonly column: number;
+    readonly text: string;
+  }[];
   /** Places with what is doubtful about them. */
   readonly concerns: readonly string[];
   /** Places in strings, comments and other files that stay as they are. */
@@ -137,8 +142,7 @@ export interface RenamePlan {
 
 export function parseRenamePlan({text}: Observation): RenamePlan {
   const lines = text.split('\n');
-  const after = (head: string) =>
-    lines.filter((line) => line.startsWith(head)).map((line) => line.slice(head.length));
+  const after = (head: string) => lines.filter((line) => line.startsWith(head)).map((line) => line.slice(head.length));
   const edits = lines.flatMap((line) => {
     const match = /^Edit: (\S.*?):(\d+):(\d+) → (.+)$/.exec(line);
     return match ? [{path: match[1]!, line: Number(match[2]), column: Number(match[3]), text: match[4]!}] : [];

@@ -293,7 +293,9 @@ function askSubclasses(
   );
   const extending = (base: Tag) =>
     classes.filter((tag) =>
-      String(tag.inherits ?? '').split(',').some((one) => one.replace(/<.*$/, '').replace(/^.*[.:\\ ]/, '') === base.name),
+      String(tag.inherits ?? '')
+        .split(',')
+        .some((one) => one.replace(/<.*$/, '').replace(/^.*[.:\\ ]/, '') === base.name),
     );
   return shuffle(bases, (tag) => key(`base ${tag.name}`))
     .filter((base) => extending(base).length >= 2 && extending(base).length <= 12)

@@ -72,7 +72,9 @@ export function* findTopic(words: readonly string[], job: Job): Work<readonly Fo
     .slice(0, MAX_NAMES)
     .map(([name]) => name);
   const results = yield* ask(names.map((name) => job.toolbox.symbols('definitions', {name})));
-  const found = results.flatMap((result) => parseDefinitions(result).found).filter((one) => getPathRank(one.path) === 0);
+  const found = results
+    .flatMap((result) => parseDefinitions(result).found)
+    .filter((one) => getPathRank(one.path) === 0);
   const score = (one: FoundDefinition) =>
     coverage(`${one.name} ${one.path}`) * 10 +
     coverage(one.name) * 4 +

@@ -46,7 +46,9 @@ export function* listDefinitions(scope: string | undefined, job: Job, text: stri
   const least = more > 0 ? 'at least ' : '';
   if (fitting.length === 0)
     return more > 0
-      ? notDone(`there is too much${place} to list: no ${name} is among the first ${found.length} definitions. Name a folder or file.`)
+      ? notDone(
+          `there is too much${place} to list: no ${name} is among the first ${found.length} definitions. Name a folder or file.`,
+        )
       : `No ${plural(name)}${place}, in ${count(files, 'file')}.${open === '' ? '' : ` Not searched: ${open}.`}`;
   return paragraphs(
     `${least}${count(fitting.length, name, plural(name))}${place}:`,

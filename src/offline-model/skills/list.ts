@@ -14,11 +14,11 @@ import {bullets, cannot, citeHit, count, countListed, getReason, isCannot, notDo
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {findGlobs, findPaths} from '../words.ts';
-import {answer} from './answer.ts';
-import {parseFind} from './find-request.ts';
+import {explainTopic} from './explain-topic.ts';
 import {DEFINITION_WORDS, listDefinitions} from './list-definitions.ts';
 import {listFromManifests} from './project/list-manifests.ts';
-import {isMarkedUnfinished} from './review-checks.ts';
+import {isMarkedUnfinished} from './review.ts';
+import {parseQuestion} from './symbols/question.ts';
 
 const VERBS =
   /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
@@ -68,7 +68,7 @@ export const list: Route = (job) => {
   if (kind === undefined && !onlyPlace && rest.trim() !== '') return undefined;
   const filter = kind === undefined ? '' : findUnknownWords(named, kind);
   if (filter === '') return listKind(kind ?? 'files', rest, scope, job);
-  if (parseFind(text, job.earlier)) return undefined;
+  if (parseQuestion(text, job.earlier)) return undefined;
   // To ignore words that are not understood would list the wrong things.
   const refused = PURE_LIST.test(text) || kind === 'definitions' || COMPARED.test(filter);
   return refused
@@ -79,7 +79,7 @@ export const list: Route = (job) => {
 /** Lists a folder. When there is no such folder, the word is a topic. */
 function* listContents(scope: string, job: Job): Work<string> {
   const text = yield* listFiles('files', '', scope, job);
-  return isCannot(text) && !scope.includes('/') ? yield* answer(job) : text;
+  return isCannot(text) && !scope.includes('/') ? yield* explainTopic(job) : text;
 }
 
 /** The files with the most lines: a search can count those. */

@@ -20,7 +20,12 @@ export const plan: Route = (job) => {
   const goal = asked ? job.text.slice(asked[0].length).trim() : job.text;
   if (goal === '') return undefined;
   if (job.main && job.toolbox.agents.includes('plan')) {
-    const words = goal.replace(/[^\p{L}\p{N}\s_.-]/gu, ' ').trim().split(/\s+/).slice(0, 4).join(' ');
+    const words = goal
+      .replace(/[^\p{L}\p{N}\s_.-]/gu, ' ')
+      .trim()
+      .split(/\s+/)
+      .slice(0, 4)
+      .join(' ');
     return delegate(job, [{agent: 'plan', description: `plan ${clip(words, 40)}`, prompt: `Plan: ${goal}`}]);
   }
   return writePlan(goal, job);
@@ -35,15 +40,22 @@ interface Model {
 function* writePlan(goal: string, job: Job): Work<string> {
   if (!job.toolbox.has('symbols')) return cannot('I have no `symbols` tool here, so I cannot plan from the code.');
   const isOption = OPTION.test(goal);
-  const found = isOption ? yield* planOption(goal, job) : ((yield* planSibling(goal, job)) ?? (yield* planSymbol(goal, job)));
+  const found = isOption
+    ? yield* planOption(goal, job)
+    : ((yield* planSibling(goal, job)) ?? (yield* planSymbol(goal, job)));
   if (!found) {
     const what = isOption
       ? 'no code here parses options, so I do not know where a new one belongs'
       : 'nothing here is named like it, so I would only guess';
-    return cannot(`${what}. I plan from what is most like it: name a file, a function, or the kind of thing ("plan a --json option", "plan a new command").`);
+    return cannot(
+      `${what}. I plan from what is most like it: name a file, a function, or the kind of thing ("plan a --json option", "plan a new command").`,
+    );
   }
   const check = yield* findCheck(job);
-  const steps = [...found.steps, check === undefined ? 'Run the checks of the project; I found no command for them.' : `Run ${check}.`];
+  const steps = [
+    ...found.steps,
+    check === undefined ? 'Run the checks of the project; I found no command for them.' : `Run ${check}.`,
+  ];
   return paragraphs(
     `Plan for: ${clip(goal, 160)}\n\nMade by rules from names and references; I do not understand the code, so judge each step.`,
     `**Most like it**\n${bullets(found.like)}`,
@@ -68,18 +80,24 @@ const OPTION_PATTERN =
 function* planOption(goal: string, job: Job): Work<Model | undefined> {
   const result = yield* askOne(job.toolbox.search({pattern: OPTION_PATTERN, limit: 400}));
   const hits = parseHits(result).hits.filter((hit) => isCode(hit.path) && !isComment(hit.text));
-  const own = hits.filter((hit) => getPathRank(hit.path) === 0 && !/(^|\/)(examples?|benchmarks?|scripts?|docs?)\//.test(hit.path));
+  const own = hits.filter(
+    (hit) => getPathRank(hit.path) === 0 && !/(^|\/)(examples?|benchmarks?|scripts?|docs?)\//.test(hit.path),
+  );
   const byFile = [...Map.groupBy(own, (hit) => hit.path)].toSorted(([, a], [, b]) => b.length - a.length);
   const [file, lines] = byFile[0] ?? [];
   // One line may be a call of another program with its options.
   if (file === undefined || lines!.length < 2) return undefined;
   const words = findKeywords(goal.replace(OPTION, ' ')).map((word) => word.toLowerCase());
   const near = lines!.toSorted((a, b) => countWords(b, words) - countWords(a, words)).slice(0, 4);
-  const sibling = near.map((hit) => /--([a-z][\w-]+)|['"`]([a-z][\w-]{2,})['"`]/.exec(hit.text)).find((match) => match !== null);
+  const sibling = near
+    .map((hit) => /--([a-z][\w-]+)|['"`]([a-z][\w-]{2,})['"`]/.exec(hit.text))
+    .find((match) => match !== null);
   const option = sibling?.[1] ?? sibling?.[2];
   const names = option === undefined ? [] : [...new Set([toCamel(option), option.replaceAll('-', '_')])];
   const used = yield* ask(names.map((name) => job.toolbox.symbols('references', {name})));
-  const readers = used.flatMap((one) => parseReferences(one).found).filter((one) => one.kind !== 'import' && !isTest(one.path));
+  const readers = used
+    .flatMap((one) => parseReferences(one).found)
+    .filter((one) => one.kind !== 'import' && !isTest(one.path));
   const tests = hits.filter((hit) => isTest(hit.path) && (option === undefined || hit.text.includes(option)));
   const others = byFile.slice(1, 4).map(([path, ones]) => `${path}:${ones[0]!.line}`);
   return {
@@ -91,7 +109,10 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
         : ['Follow how the neighbouring option is read; I found no use of its name.']),
       ...(others.length > 0 ? [`See whether it also belongs in ${others.join(', ')}.`] : []),
       tests.length > 0
-        ? `Test it as its neighbours are: ${tests.slice(0, 3).map((hit) => `${hit.path}:${hit.line}`).join(', ')}.`
+        ? `Test it as its neighbours are: ${tests
+            .slice(0, 3)
+            .map((hit) => `${hit.path}:${hit.line}`)
+            .join(', ')}.`
         : 'Add a test: no test names the neighbouring option.',
     ],
   };
@@ -106,7 +127,9 @@ function toCamel(option: string): string {
 }
 
 function listReferences(references: readonly FoundReference[]): string {
-  const shown = references.slice(0, 3).map((one) => `${one.path}:${one.line}${one.inside ? ` (\`${one.inside}\`)` : ''}`);
+  const shown = references
+    .slice(0, 3)
+    .map((one) => `${one.path}:${one.line}${one.inside ? ` (\`${one.inside}\`)` : ''}`);
   return `${shown.join(', ')}${references.length > 3 ? ` and ${references.length - 3} more` : ''}`;
 }
 
@@ -114,20 +137,31 @@ const NEW = /\b(?:new|another|further|additional|nouvel\w*|neue[rns]?|weitere[rn
 
 /** "a new X": the folder that is named for its kind has siblings; what imports them is where a new one is registered. */
 function* planSibling(goal: string, job: Job): Work<Model | undefined> {
-  const nouns = findKeywords(goal).map((word) => word.toLowerCase().replace(/s$/, '')).filter((word) => /^[a-z][\w-]+$/.test(word));
+  const nouns = findKeywords(goal)
+    .map((word) => word.toLowerCase().replace(/s$/, ''))
+    .filter((word) => /^[a-z][\w-]+$/.test(word));
   if (nouns.length === 0) return undefined;
   const folders = nouns.slice(0, 4).flatMap((noun) => [noun, `${noun}s`]);
   const result = yield* askOne(job.toolbox.files(`**/{${folders.join(',')}}/**`, {limit: 400}));
   const files = parsePaths(result).paths.filter((path) => getPathRank(path) === 0);
   const groups = [...Map.groupBy(files, getFolder)]
-    .filter(([folder, paths]) => paths.length > 1 && new RegExp(`(^|/)(${folders.map(escapeRegExp).join('|')})/$`, 'i').test(folder))
+    .filter(
+      ([folder, paths]) =>
+        paths.length > 1 && new RegExp(`(^|/)(${folders.map(escapeRegExp).join('|')})/$`, 'i').test(folder),
+    )
     .toSorted(([, a], [, b]) => b.length - a.length);
   const [folder, siblings] = groups[0] ?? [];
   // A topic that is only near a folder's name is not a thing of its kind.
   if (folder === undefined || !(NEW.test(goal) || /^(?:add|a|an)\b/i.test(goal))) return undefined;
   const [importers, tests] = yield* ask([
     job.toolbox.symbols('importers', {path: folder.replace(/\/$/, '')}),
-    job.toolbox.files(`**/{${siblings!.slice(0, 8).map((path) => path.replace(/^.*\//, '').replace(/\.\w+$/, '')).join(',')}}*`, {limit: 60}),
+    job.toolbox.files(
+      `**/{${siblings!
+        .slice(0, 8)
+        .map((path) => path.replace(/^.*\//, '').replace(/\.\w+$/, ''))
+        .join(',')}}*`,
+      {limit: 60},
+    ),
   ]);
   const registering = [...Map.groupBy(parseReferences(importers).found, (one) => one.path)]
     .filter(([path]) => !isTest(path))
@@ -141,7 +175,9 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
       registering.length > 0
         ? `Register it where its siblings are imported: ${registering.map(([path, ones]) => `${path}:${ones[0]!.line} (${count(ones.length, 'import')})`).join(', ')}.`
         : `Find out how ${folder} is loaded: no file outside imports from it.`,
-      tested.length > 0 ? `Add a test like ${tested.join(', ')}.` : `Add a test: none is named after the files of ${folder}.`,
+      tested.length > 0
+        ? `Add a test like ${tested.join(', ')}.`
+        : `Add a test: none is named after the files of ${folder}.`,
     ],
   };
 }
@@ -151,7 +187,9 @@ function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
   const found = yield* findTopic(findKeywords(goal).slice(0, 4), job);
   if (typeof found === 'string' || found.length === 0) return undefined;
   const main = found.slice(0, 3);
-  const results = yield* ask(main.map((one) => job.toolbox.symbols('references', {name: one.name.replace(/^.*\./, '')})));
+  const results = yield* ask(
+    main.map((one) => job.toolbox.symbols('references', {name: one.name.replace(/^.*\./, '')})),
+  );
   const uses = results.flatMap((one) => parseReferences(one).found);
   const tests = uses.filter((one) => isTest(one.path));
   const users = uses.filter((one) => !isTest(one.path) && one.kind !== 'import');
@@ -160,7 +198,9 @@ function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
     steps: [
       `Read ${main.map((one) => `${one.path}:${one.line}`).join(', ')}: they are named like it.`,
       `Change \`${main[0]!.name}\` first.`,
-      ...(users.length > 0 ? [`Follow up where it is used: ${listReferences(users)}.`] : ['Nothing else here uses it by name.']),
+      ...(users.length > 0
+        ? [`Follow up where it is used: ${listReferences(users)}.`]
+        : ['Nothing else here uses it by name.']),
       tests.length > 0 ? `Extend the tests: ${listReferences(tests)}.` : 'Add a test: no test names it.',
     ],
   };

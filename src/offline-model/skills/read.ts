@@ -1,5 +1,4 @@
 /** "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do", "fetch URL". */
-import {parseDefinition} from '../definitions.ts';
 import {getExtension, isCode} from '../languages.ts';
 import {getFileHeader} from '../prose.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from '../report.ts';
 import {hasMoreLines, type Line, parseLines, parsePaths} from '../results.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
+import {parseDefinitions} from '../symbols.ts';
 import {findPaths, findQuoted, looksLikeFile} from '../words.ts';
 
 const SHOW =
@@ -113,7 +113,9 @@ function* readOne(request: ReadRequest, job: Job): Work<string> {
   const {path, lines, more} = opened;
   if (lines.length === 0)
     return (request.from ?? 1) > 1 ? notDone(`${path} has no line ${request.from}.`) : `${path} is empty.`;
-  return request.summary ? formatSummary(path, lines, more) : formatLines(request, path, lines, more);
+  const isLong = lines.length > MAX_LINES && request.from === undefined;
+  const outline = isCode(path) && (request.summary || isLong) ? yield* readOutline(path, job) : '';
+  return request.summary ? formatSummary(path, lines, more, outline) : formatLines(request, path, lines, more, outline);
 }
 
 /** `more`: the file has more lines. */
@@ -146,7 +148,13 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
     : notDone(`I could not read ${best}: ${getProblem(second)}.`);
 }
 
-function formatLines(request: ReadRequest, path: string, lines: readonly Line[], more: boolean): string {
+function formatLines(
+  request: ReadRequest,
+  path: string,
+  lines: readonly Line[],
+  more: boolean,
+  outline: string,
+): string {
   const wanted =
     request.from === undefined
       ? lines
@@ -163,17 +171,17 @@ function formatLines(request: ReadRequest, path: string, lines: readonly Line[],
     fenced(numbered(part), getExtension(path)),
     rest > 0 &&
       `… ${count(rest, 'more line')}; ask for "lines ${part.at(-1)!.number + 1}-${Math.min(last, part.at(-1)!.number + 100)} of ${path}".`,
-    rest > 0 && isCode(path) && formatOutline(path, lines),
+    rest > 0 && outline,
   );
 }
 
-function formatSummary(path: string, lines: readonly Line[], more: boolean): string {
+function formatSummary(path: string, lines: readonly Line[], more: boolean, outline: string): string {
   const length = `${more ? 'more than ' : ''}${count(lines.at(-1)!.number, 'line')}`;
   const header = isCode(path) ? getFileHeader(lines) : undefined;
   const headings = lines.filter((line) => /^#{1,3}\s/.test(line.text));
   const prose = lines.find((line) => /^\p{L}/u.test(line.text) && line.text.length > 20);
   const contents = isCode(path)
-    ? formatOutline(path, lines)
+    ? outline
     : headings.length > 0 &&
       `Headings:\n${bullets(
         headings.map((line) => `${path}:${line.number} — ${line.text.replace(/^#+\s*/, '')}`),
@@ -187,19 +195,11 @@ function formatSummary(path: string, lines: readonly Line[], more: boolean): str
   );
 }
 
-/** Lists the top-level definitions and the methods with their lines. */
-function formatOutline(path: string, lines: readonly Line[]): string {
-  const found = lines.flatMap((line) => {
-    const definition = parseDefinition(line.text);
-    const deep =
-      /^(\s{5,}|\t{2,})/.test(line.text) ||
-      (/^\s/.test(line.text) && /^(constant|variable|function)$/.test(definition?.kind ?? ''));
-    const member = deep && /\bdef\s|\bfn\s|\bfun\s/.test(line.text);
-    return definition && (!deep || member)
-      ? [`${path}:${line.number} — ${definition.kind} \`${definition.name}\``]
-      : [];
-  });
-  return found.length > 0 ? `Defines:\n${bullets(found, 40)}` : '';
+/** What the file defines, with lines. Empty without the tool for it, and for a file that it does not parse. */
+function* readOutline(path: string, job: Job): Work<string> {
+  const {found, more} = parseDefinitions(yield* askOne(job.toolbox.symbols('outline', {path})));
+  const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);
+  return lines.length > 0 ? `Defines:\n${bullets(lines, 40, more)}` : '';
 }
 
 export const fetchPage: Route = (job) => {

@@ -1,6 +1,6 @@
 /** "review X": what the syntax tree and some searches say against it. Each finding has a file and line. */
 import {getPathRank, isCode, isGenerated, isTest} from '../languages.ts';
-import {bullets, cannot, citeHit, count, getProblem, isCannot, notDone, paragraphs} from '../report.ts';
+import {bullets, citeHit, count, getReason, isCannot, notDone, paragraphs} from '../report.ts';
 import {type Hit, type Hits, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {parseSyntax, type SyntaxFinding} from '../symbols.ts';
@@ -28,15 +28,10 @@ export const review: Route = (job) => {
 };
 
 function* reviewAll(job: Job): Work<string> {
-  if (!job.toolbox.has('symbols')) return cannot('I have no `symbols` tool here, so I cannot review code.');
   const named = findPaths(job.text);
   const place = /\b(?:review|audit|check|in|of)\s+(?:the\s+)?(src|lib|app|tests?|core|scripts)\b/i.exec(job.text)?.[1];
   const scopes =
-    CHANGES.test(job.text) && named.length === 0
-      ? yield* changedFiles(job)
-      : named.length > 0
-        ? named
-        : [place ?? '.'];
+    CHANGES.test(job.text) && named.length === 0 ? yield* changedFiles(job) : named.length > 0 ? named : [place ?? '.'];
   if (typeof scopes === 'string') return scopes;
   const answers: string[] = [];
   for (const scope of scopes.slice(0, MAX_SCOPES)) answers.push(yield* reviewScope(scope.replace(/(.)\/$/, '$1'), job));
@@ -47,7 +42,7 @@ function* reviewAll(job: Job): Work<string> {
     ...failed,
     ...done,
     left.length > 0 && `Not reviewed, to keep this short: ${left.slice(0, 10).join(', ')}.`,
-    done.length > 0 && 'These are checks of the syntax. I do not understand the code.',
+    done.length > 0 && 'These are checks by rule. I do not understand the code.',
   );
 }
 
@@ -117,20 +112,24 @@ const SEARCHES: readonly Search[] = [
 function* reviewScope(scope: string, job: Job): Work<string> {
   const {toolbox} = job;
   const path = scope === '.' ? undefined : scope;
+  const hasSyntax = toolbox.has('symbols');
   const [syntax, ...searched] = yield* ask([
     toolbox.symbols('syntax', {path: scope}),
     ...SEARCHES.map(({pattern}) => toolbox.search({pattern, path, limit: 60})),
   ]);
   const where = path ?? 'this project';
-  if (syntax?.outcome !== 'ok') return notDone(`I could not review ${where}: ${getProblem(syntax!)}.`);
+  const bad = [syntax!, ...searched]
+    .slice(hasSyntax ? 0 : 1)
+    .find((one) => one.outcome !== 'ok' && !parseHits(one).known);
+  if (bad) return notDone(`I could not review ${where}: ${getReason(bad, 'no tool here can search it')}.`);
   const {found, files, open} = parseSyntax(syntax);
-  if (files === 0) return notDone(`no code files in ${where}: nothing to review.`);
+  if (files === 0 && hasSyntax) return notDone(`no code files in ${where}: nothing to review.`);
   const sections = [
     ...[...Map.groupBy(found, (one) => one.title)].map(([title, ones]) => formatSection(title, ones.map(citeFinding))),
     ...SEARCHES.map((search, index) => formatHits(search, parseHits(searched[index]!))),
   ].filter((one) => one !== '');
   return paragraphs(
-    `Review of ${where} (${count(files, 'code file')}): ${sections.length === 0 ? 'the checks found nothing.' : `${count(sections.length, 'kind')} of findings.`}`,
+    `Review of ${where}${hasSyntax ? ` (${count(files, 'code file')})` : ', by searches alone: this agent has no `symbols` tool'}: ${sections.length === 0 ? 'the checks found nothing.' : `${count(sections.length, 'kind')} of findings.`}`,
     ...sections,
     open !== '' && `Not reviewed: ${open}.`,
   );

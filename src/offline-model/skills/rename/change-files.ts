@@ -57,14 +57,20 @@ export function* applyChanges(done: string, changes: readonly FileChange[], job:
     return {...change, problem, calls: edits && edits.length > 0 ? job.toolbox.edit(change.path, edits) : []};
   });
   const results = [...(yield* ask(plans.flatMap((plan) => plan.calls)))];
-  const ended = plans.map((plan) => ({...plan, problem: plan.problem || findProblem(results.splice(0, plan.calls.length))}));
+  const ended = plans.map((plan) => ({
+    ...plan,
+    problem: plan.problem || findProblem(results.splice(0, plan.calls.length)),
+  }));
   const changed = ended.filter((one) => one.places > 0 && one.problem === '');
   const failed = ended.filter((one) => one.problem !== '');
   const without = ended.filter((one) => one.places === 0 && one.problem === '').map((one) => one.path);
   const total = changed.reduce((sum, one) => sum + one.places, 0);
   return paragraphs(
     changed.length > 0
-      ? `${done} in ${count(total, 'place')} in ${count(changed.length, 'file')}:\n\n${bullets(changed.map((one) => `${one.path}: ${one.places}`), 60)}`
+      ? `${done} in ${count(total, 'place')} in ${count(changed.length, 'file')}:\n\n${bullets(
+          changed.map((one) => `${one.path}: ${one.places}`),
+          60,
+        )}`
       : notDone('Nothing was changed.'),
     failed.length > 0 && changed.length > 0 && notDone('not all was changed.'),
     failed.length > 0 && `Not changed:\n${bullets(failed.map((one) => `${one.path}: ${one.problem}`))}`,

@@ -28,7 +28,9 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
   const {from, to, files, folders, globs} = request;
   const scopes = [...files, ...folders];
   if (globs.length > 0)
-    return cannot(`a rename by syntax is made in all files or in none, and ${globs.join(', ')} leaves some out. Say \`rename ${from} to ${to}\`. Nothing was changed.`);
+    return cannot(
+      `a rename by syntax is made in all files or in none, and ${globs.join(', ')} leaves some out. Say \`rename ${from} to ${to}\`. Nothing was changed.`,
+    );
   const path = scopes.length === 1 ? scopes[0] : undefined;
   const result = yield* askOne(job.toolbox.symbols('rename', {name: from, to, path}));
   if (result.outcome !== 'ok') return notDone(`${getReason(result)}. Nothing was changed.`);
@@ -36,7 +38,8 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
   const outside = plan.edits.filter((edit) => scopes.length > 1 && !scopes.some((one) => isBelow(edit.path, one)));
   if (plan.refused !== undefined || outside.length > 0) return formatRefusal(request, plan, outside);
   const paths = [...new Set(plan.edits.map((edit) => edit.path))];
-  if (paths.length > MAX_FILES) return notDone(`it concerns ${paths.length} files, and I change at most ${MAX_FILES}. Nothing was changed.`);
+  if (paths.length > MAX_FILES)
+    return notDone(`it concerns ${paths.length} files, and I change at most ${MAX_FILES}. Nothing was changed.`);
   const texts = yield* readFiles(paths, job);
   const changes = texts.map((text): FileChange => {
     const edits = plan.edits.filter((edit) => edit.path === text.path);
@@ -46,14 +49,21 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
   });
   const bad = changes.filter((change) => change.problem !== '');
   if (bad.length > 0)
-    return notDone('it would not be whole, so nothing was changed.', bullets(bad.map((one) => `${one.path}: ${one.problem}`)));
+    return notDone(
+      'it would not be whole, so nothing was changed.',
+      bullets(bad.map((one) => `${one.path}: ${one.problem}`)),
+    );
   return paragraphs(yield* applyChanges(`Renamed \`${from}\` to \`${to}\``, changes, job), formatMentions(plan));
 }
 
 const isBelow = (path: string, scope: string) => path === scope || path.startsWith(`${scope.replace(/\/$/, '')}/`);
 
 /** The lines with the new names. Undefined when another text stands at one of the places. */
-function applyPlaces(lines: readonly string[], edits: RenamePlan['edits'], from: string): readonly string[] | undefined {
+function applyPlaces(
+  lines: readonly string[],
+  edits: RenamePlan['edits'],
+  from: string,
+): readonly string[] | undefined {
   const after = [...lines];
   for (const {line, column, text} of edits.toSorted((a, b) => b.line - a.line || b.column - a.column)) {
     const old = after[line - 1];
@@ -96,7 +106,11 @@ function* changeTexts(request: RenameRequest, job: Job): Work<string> {
   if (changes.every((one) => one.places === 0 && one.problem === ''))
     return notDone(`Nothing was changed: \`${from}\` is not in ${targets.slice(0, 5).join(', ')}.`);
   const verb = request.rename ? 'Renamed' : 'Replaced';
-  return yield* applyChanges(`${verb} \`${from}\` ${request.rename ? 'to' : 'with'} \`${clip(request.to, 80)}\``, changes, job);
+  return yield* applyChanges(
+    `${verb} \`${from}\` ${request.rename ? 'to' : 'with'} \`${clip(request.to, 80)}\``,
+    changes,
+    job,
+  );
 }
 
 /** The files in the request, and those in its folders that contain the text. @returns a text when there are none: why. */

@@ -117,6 +117,8 @@ function blankText(text: string, language: string | undefined): string {
     '`(?:\\\\[\\s\\S]|[^`\\\\])*`',
   ];
   return text.replace(new RegExp(forms.join('|'), 'g'), (whole) =>
-    whole.replace(/[$#]\{[^{}]*\}|[^\n]/g, (part) => (part.length > 1 && /^["`]/.test(whole) ? part : part.replace(/./g, ' '))),
+    whole.replace(/[$#]\{[^{}]*\}|[^\n]/g, (part) =>
+      part.length > 1 && /^["`]/.test(whole) ? part : part.replace(/./g, ' '),
+    ),
   );
 }

@@ -62,7 +62,11 @@ export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): W
     citeDefinition(main),
     said,
     callers.length > 0
-      ? `${phrase('calledBy', known.speech)}\n${bullets(callers.map((one) => citePlace(one, known)), 6, known.references.more)}`
+      ? `${phrase('calledBy', known.speech)}\n${bullets(
+          callers.map((one) => citePlace(one, known)),
+          6,
+          known.references.more,
+        )}`
       : formatUsage(known),
     callees.length > 0
       ? `${phrase('callsOn', known.speech)}\n${callees.map((one, index) => `${index + 1}. ${one}`).join('\n')}`

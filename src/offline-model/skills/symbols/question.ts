@@ -35,7 +35,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
     'tests',
     [
-      '(?:where|how)(?: is| are|’s|\'s) X (?:being )?tested',
+      "(?:where|how)(?: is| are|’s|'s) X (?:being )?tested",
       `(?:which|what) (?:tests?|specs?)(?: files?)? (?:covers?|tests?|exercises?|uses?|calls?|checks?)(?: for| of)? X`,
       '(?:where are|find|show|list)(?: me)?(?: all| the)* tests? (?:of|for) X',
       '(?:is|are) X tested(?: anywhere)?',
@@ -82,7 +82,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
     'calls',
     [
       `(?:who|what|which ${THINGS}) (?:calls?|invokes?) X`,
-      'where(?: is| are|\'s) X (?:being )?(?:called|invoked)(?: from)?',
+      "where(?: is| are|'s) X (?:being )?(?:called|invoked)(?: from)?",
       'where do (?:we|you|they|i) (?:call|invoke) X',
       '(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:callers?|calls?|call sites?) (?:of|to|for) X',
       'qui appelle X',
@@ -100,10 +100,10 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
     'uses',
     [
       `(?:who|what|which ${THINGS}) (?:uses?|references?|mentions?|needs?) X`,
-      'where(?: is| are|\'s) X (?:being )?(?:used|referenced|consumed)',
+      "where(?: is| are|'s) X (?:being )?(?:used|referenced|consumed)",
       'where do (?:we|you|they|i) (?:use|reference) X',
       '(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:uses?|usages?|references?|occurrences?) (?:of|to|for) X',
-      '(?:qui|quoi|qu\'est-ce qui) utilise X',
+      "(?:qui|quoi|qu'est-ce qui) utilise X",
       'où (?:est|sont) utilisée?s? X',
       '(?:wer|was) (?:benutzt|verwendet|nutzt) X',
       'wo (?:wird|werden) X (?:verwendet|benutzt|genutzt)',
@@ -116,11 +116,11 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
     'outline',
     [
-      'what(?: is|’s|\'s| are) (?:defined|declared|exported)(?: in| by) X',
+      "what(?: is|’s|'s| are) (?:defined|declared|exported)(?: in| by) X",
       'what does X (?:define|declare|contain|export)',
       '(?:show|list|give)?(?: me)?(?: the| all| an)* ?(?:outline|symbols|definitions|exports) (?:of|in) X',
       'outline X',
-      'qu\'est-ce qui est défini dans X',
+      "qu'est-ce qui est défini dans X",
       'que (?:définit|contient) X',
       'was ist in X definiert',
       'was definiert X',
@@ -132,10 +132,10 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
     'code',
     [
       '(?:show|give|print|view|see|display)(?: me)?(?: the)? (?:code|body|source(?: code)?|implementation|text) (?:of|for) X',
-      '(?:show|give|print|view|see|display)(?: me)? X(?:\'s|’s)? (?:code|body|source(?: code)?|implementation)',
+      "(?:show|give|print|view|see|display)(?: me)? X(?:'s|’s)? (?:code|body|source(?: code)?|implementation)",
       '(?:show|print|view|see)(?: me)?(?: the)? (?:function|class|method|struct|enum|trait|interface|type|constant|macro) X',
       '(?:show|print|view|see)(?: me)?(?: the)? X (?:function|class|method|struct|enum|trait|interface|type|constant|macro)',
-      '(?:montre|affiche)(?:-moi)? (?:le )?(?:code|corps|source) (?:de |d\')X',
+      "(?:montre|affiche)(?:-moi)? (?:le )?(?:code|corps|source) (?:de |d')X",
       '(?:montre|affiche)(?:-moi)? (son) code',
       'zeige?(?: mir)? (?:den |das )?(?:code|quelltext|quellcode) (?:von|der|des) X',
       'zeige?(?: mir)? (seinen|ihren) (?:code|quelltext|quellcode)',
@@ -165,10 +165,10 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
     [
       '(?:(?:find|show|go to|get|give|locate)(?: me)? )?(?:the )?(?:definition|declaration|location)s? of X',
       '(?:in |tell me (?:in )?)?(?:which|what) (?:file|module|place|line|folder)s? (?:is|are|defines?|declares?|contains?|has|holds?|implements?) X(?: (?:defined|declared|implemented|located|in))?',
-      '(?:tell me |show me |find (?:out )?)?where(?:\'s|’s| is| are| was| were| can i find| do i find| does| do| the) X(?: (?:is|are|gets?|being))?(?: (?:defined|declared|implemented|located|stored|written|live|lives|found|come from|comes from|set|made|created))?',
+      "(?:tell me |show me |find (?:out )?)?where(?:'s|’s| is| are| was| were| can i find| do i find| does| do| the) X(?: (?:is|are|gets?|being))?(?: (?:defined|declared|implemented|located|stored|written|live|lives|found|come from|comes from|set|made|created))?",
       'is there (?:an?|any|the)? ?(?:file (?:called|named)? ?)?([\\w./-]+\\.\\w+|[A-Z][\\w.-]*file|[A-Z]{4,})(?: file)?',
       'où (?:est|sont|se trouve(?:nt)?)(?: défini(?:e|s|es)?| déclarée?s?)? X(?: défini(?:e|s|es)?| déclarée?s?| implémentée?s?)?',
-      '(?:trouve|cherche)(?:-moi)? la définition (?:de |d\')X',
+      "(?:trouve|cherche)(?:-moi)? la définition (?:de |d')X",
       'wo (?:ist|sind|wird|werden|steht|stehen|liegt|finde ich) X(?: (?:definiert|deklariert|implementiert|festgelegt))?',
       '(?:finde|suche|zeige?(?: mir)?) (?:die )?definition von X',
       'где (?:определен[аоы]?|определён|объявлен[аоы]?|находится|реализован[аоы]?|лежит|описан[аоы]?)? ?X(?: (?:определен[аоы]?|определён|объявлен[аоы]?|находится|реализован[аоы]?))?',
@@ -191,8 +191,8 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
     'what',
     [
-      '(?:what(?:\'s|’s| is| are| does| do)|explain|describe|tell me about|define) X(?: (?:do|does|mean|for|about))?',
-      '(?:qu\'est-ce que(?: c\'est que)?|que fait|c\'est quoi|explique(?:-moi)?) X',
+      "(?:what(?:'s|’s| is| are| does| do)|explain|describe|tell me about|define) X(?: (?:do|does|mean|for|about))?",
+      "(?:qu'est-ce que(?: c'est que)?|que fait|c'est quoi|explique(?:-moi)?) X",
       '(?:was (?:ist|sind|macht|tut|bedeutet)|erkläre?(?: mir)?|beschreibe?) X',
       '(?:что такое|что делает|объясни|опиши) X',
       '什么是 ?X',

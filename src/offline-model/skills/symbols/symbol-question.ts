@@ -11,8 +11,8 @@ import {
   parseDefinitions,
   parseReferences,
 } from '../../symbols.ts';
-import {looksLikeFile} from '../../words.ts';
 import {escapeRegExp} from '../../text-forms.ts';
+import {looksLikeFile} from '../../words.ts';
 import {explainSymbol, showCode} from './explain-symbol.ts';
 import {parseQuestion, type Question, type Want} from './question.ts';
 
@@ -43,7 +43,8 @@ function answerOne(subject: string, {want, scope}: Question, job: Job): Work<str
   if (isFileName(subject)) return want === 'definition' ? findFile(subject, job) : findImporters(subject, job);
   if (/^[A-Z]{4,}$|^(?:Make|Docker|Gem|Rake|Proc|Just)file$/.test(subject) && want === 'definition')
     return findFile(subject, job);
-  if (!job.toolbox.has('symbols')) return say(cannot('I have no `symbols` tool here, so I cannot look up names in code.'));
+  if (!job.toolbox.has('symbols'))
+    return say(cannot('I have no `symbols` tool here, so I cannot look up names in code.'));
   return lookUp(subject, want, scope, job);
 }
 
@@ -88,13 +89,28 @@ function formatKnown(known: Known, want: Want): string {
     const others = references.found.filter((one) => one.kind !== 'call' && one.kind !== 'import');
     return paragraphs(
       listPlaces(known, calls, 'calls', 'uncalled'),
-      others.length > 0 && `${phrase('otherwise', known.speech)}\n${bullets(others.map((one) => citePlace(one, known)), 8)}`,
+      others.length > 0 &&
+        `${phrase('otherwise', known.speech)}\n${bullets(
+          others.map((one) => citePlace(one, known)),
+          8,
+        )}`,
     );
   }
   if (want === 'uses') return listPlaces(known, references.found, 'uses', 'unused');
-  if (want === 'tests') return listPlaces(known, references.found.filter((one) => isTest(one.path)), 'tests', 'untested');
+  if (want === 'tests')
+    return listPlaces(
+      known,
+      references.found.filter((one) => isTest(one.path)),
+      'tests',
+      'untested',
+    );
   if (want === 'subclasses')
-    return listPlaces(known, references.found.filter((one) => one.kind === 'inherit'), 'subclasses', 'childless');
+    return listPlaces(
+      known,
+      references.found.filter((one) => one.kind === 'inherit'),
+      'subclasses',
+      'childless',
+    );
   return paragraphs(formatDefinitions(known), formatUsage(known));
 }
 
@@ -103,7 +119,11 @@ function formatUndefined({name, definitions, references, speech}: Known, scope: 
   const used = references.found;
   return paragraphs(
     used.length > 0
-      ? `${phrase('mentioned', speech, {name})}\n${bullets(used.map((one) => citePlace(one, {speech})), 8, references.more)}`
+      ? `${phrase('mentioned', speech, {name})}\n${bullets(
+          used.map((one) => citePlace(one, {speech})),
+          8,
+          references.more,
+        )}`
       : phrase('absent', speech, {name, files: definitions.files, place}),
     definitions.similar.length > 0 &&
       phrase('similar', speech, {list: definitions.similar.map((one) => `\`${one}\``).join(', ')}),
@@ -124,7 +144,11 @@ function listPlaces(known: Known, places: readonly FoundReference[], some: Sente
       ? phrase(none, speech, {name, files: references.files})
       : phrase(some, speech, {name, n: places.length + references.more, files});
   const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
-  const list = bullets(sorted.map((one) => citePlace(one, known)), MAX_PLACES, references.more);
+  const list = bullets(
+    sorted.map((one) => citePlace(one, known)),
+    MAX_PLACES,
+    references.more,
+  );
   const [first] = known.definitions.found;
   return paragraphs(
     places.length > 0 ? `${head}\n\n${list}` : head,
@@ -152,7 +176,8 @@ function formatDefinitions({definitions, speech}: Known): string {
 
 export function formatUsage({name, references, speech}: Known): string {
   const [first] = references.found;
-  if (!first) return paragraphs(phrase('unused', speech, {name, files: references.files}), formatOpen(references, speech));
+  if (!first)
+    return paragraphs(phrase('unused', speech, {name, files: references.files}), formatOpen(references, speech));
   const files = new Set(references.found.map((one) => one.path)).size;
   const place = `${first.path}:${first.line}${first.inside === undefined ? '' : ` (\`${first.inside}\`)`}`;
   return phrase('used', speech, {n: references.found.length + references.more, files, place});
