@@ -1,4 +1,5 @@
 /** The language and the kind of a file, by its path; tests inside code files, by their lines. */
+import {isTestPath} from '../code-index/test-path.ts';
 import type {Hit} from './results.ts';
 import type {Search} from './toolbox.ts';
 
@@ -80,11 +81,19 @@ export function isCode(path: string): boolean {
   return language !== undefined && isCodeLanguage(language);
 }
 
+/** Code files that the index takes for tests, by name or folder. `TEST_FILES` finds the same. */
 export function isTest(path: string): boolean {
-  return /(^|\/)(tests?|spec|specs|__tests__|e2e|testdata|fixtures)\/|[._-](test|spec)\.[a-z]+$|(^|\/)test_[^/]+\.py$/i.test(
-    path,
-  );
+  return isTestPath(path) && isCode(path);
 }
+
+const TEST_EXTENSIONS = [...BY_EXTENSION].filter(([, language]) => isCodeLanguage(language)).map(([one]) => one);
+/** A glob for tests, by folders and names. It may find some files that are none: `isTest` decides. */
+export const TEST_FILES = `**/{${[
+  `{test,tests,spec,specs,__tests__,testing,testdata,Test,Tests}/**/*.{${TEST_EXTENSIONS.join(',')}}`,
+  '*{.,_,-}{test,tests,spec}.*',
+  '{test_*,conftest}.py',
+  '*{Test,Tests,IT}.{java,cs,php}',
+].join(',')}}`;
 
 /** Whether the file is installed, generated or a lock file: not the project's own source. */
 export function isGenerated(path: string): boolean {

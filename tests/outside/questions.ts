@@ -139,7 +139,7 @@ export function createQuestions(project: AskedProject, oracle: Oracle): readonly
       kind: 'absent',
       turns: ['Where is frobnicateZebra defined?'],
       expected: 'it is not there',
-      mark: (answer) => (findCitations(answer).length === 0 && NONE.test(answer) ? 'right' : 'wrong'),
+      mark: (answer: string) => (findCitations(answer).length === 0 && NONE.test(answer) ? 'right' : 'wrong'),
     },
     ...(project.language === 'Go' ? [] : askSubclasses(oracle, key, isOwn)),
     ...follow.map(calls((name) => [`Where is ${name} defined?`, 'Who calls it?'], 'follow-up')),

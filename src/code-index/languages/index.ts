@@ -60,13 +60,3 @@ export function getUnparsedExtension(path: string): string | undefined {
   const extension = getExtension(path);
   return UNPARSED.has(extension) ? extension : undefined;
 }
-
-/** By its name or its folders. */
-export function isTestPath(path: string): boolean {
-  return (
-    /(?:^|\/)(?:tests?|specs?|__tests__|testing|testdata)\//i.test(path) ||
-    /(?:[._-](?:test|tests|spec)\.[A-Za-z]+$|(?:^|\/)test_[^/]*\.py$|(?:^|\/)conftest\.py$|_test\.(?:go|py|rb|cc|cpp|c)$|(?:Test|Tests|IT)\.(?:java|cs|php)$)/.test(
-      path,
-    )
-  );
-}

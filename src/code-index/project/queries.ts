@@ -12,8 +12,8 @@ import type {
   Reference,
   SyntaxFacts,
 } from '../contract.ts';
-import {isTestPath} from '../languages/index.ts';
 import {type Use, unpackUses} from '../syntax/file-facts.ts';
+import {isTestPath} from '../test-path.ts';
 import {type Meaning, Meanings} from './meanings.ts';
 import type {ProjectFiles} from './project-files.ts';
 import {rankFiles} from './ranks.ts';

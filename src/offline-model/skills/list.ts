@@ -9,6 +9,7 @@ import {
   inlineTests,
   isCode,
   isTest,
+  TEST_FILES,
 } from '../languages.ts';
 import {bullets, cannot, citeHit, count, countListed, getReason, isCannot, notDone, paragraphs} from '../report.ts';
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
@@ -156,8 +157,8 @@ function* listFiles(
   scope: string | undefined,
   job: Job,
 ): Work<string> {
-  const pattern = kind === 'files' ? toFilePattern(text) : '**/*';
-  const call = job.toolbox.files(pattern, {path: scope, limit: 400});
+  const pattern = kind === 'files' ? toFilePattern(text) : kind === 'tests' ? TEST_FILES : '**/*';
+  const call = job.toolbox.files(pattern, {path: scope, limit: kind === 'tests' ? 2000 : 400});
   const inlineCall = kind === 'tests' ? job.toolbox.search(inlineTestSearch(scope)) : undefined;
   const [result, among] = yield* ask([call, inlineCall]);
   const {paths, more, known} = parsePaths(result!);
@@ -171,7 +172,7 @@ function* listFiles(
     (one) => `${one.path}:${one.line} (${count(one.tests, 'test')})`,
   );
   const inlineList = inline.length > 0 && `In code files, in ${count(inline.length, 'file')}:\n${bullets(inline, 30)}`;
-  const which = pattern === '**/*' ? '' : ` matching \`${pattern}\``;
+  const which = kind !== 'files' || pattern === '**/*' ? '' : ` matching \`${pattern}\``;
   if (wanted.length === 0) {
     const among = more === 0 ? '' : ` among the ${paths.length} newest files`;
     return inlineList ? `Tests${place}: no test files${among}. ${inlineList}` : `No ${what}s${which}${place}${among}.`;

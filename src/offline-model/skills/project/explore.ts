@@ -4,6 +4,7 @@ import {getExtension, getFolder, getLanguageByExtension, getPathRank, isCodeLang
 import {getReadmeOpening} from '../../prose.ts';
 import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';
+import type {RankedFile} from '../../symbols.ts';
 import {findKeywords, findPaths, looksLikeFile} from '../../words.ts';
 import {delegate} from '../delegate.ts';
 import {type Focus, type ProjectView, viewProject} from './project-view.ts';
@@ -21,6 +22,8 @@ const STRUCTURE =
 const TESTS =
   'Explore the tests and scripts of this project: where the tests are, how they run, which commands and CI there are. Report with file:line.';
 
+/** Files that others import, in a report. */
+const MAX_RANKED = 6;
 /** Folders in a report. */
 const MAX_FOLDERS = 9;
 
@@ -29,7 +32,7 @@ export const explore: Route = (job) => {
   if (!ASKS.test(text) || text.length > 800) return undefined;
   // "what is Workspace?" asks about one name.
   if (/^(?:what(?:'s| is)|explain|describe)\s+[`"']?[A-Z]\w*[`"']?[\s?.!]*$/.test(text)) return undefined;
-  const folders = findPaths(text).filter((path) => !looksLikeFile(path) && path !== 'file:line');
+  const folders = findFolders(text);
   if (!ABOUT.test(text) && folders.length === 0) return undefined;
   const rest = folders.reduce((words, folder) => words.replace(folder, ' '), text).replace(VOCABULARY, ' ');
   // The request names something else: another skill answers it.
@@ -43,6 +46,24 @@ export const explore: Route = (job) => {
     ? startExploreAgents(job, folders)
     : exploreHere(job, folders[0], getFocus(text));
 };
+
+/** Paths, and in "explore src and lib" plain names too. */
+function findFolders(text: string): readonly string[] {
+  const paths = findPaths(text).filter((path) => !looksLikeFile(path) && path !== 'file:line');
+  const named =
+    /^(?:explore[rz]?|inspect|study|look (?:at|into)|erkunde|untersuche|изучи|исследуй|探索|研究)\s*(?:the )?(?:folders?\s+|director(?:y|ies)\s+|les? dossiers?\s+|папк[уи]\s+)?((?:[\w@./-]+(?:\s*,\s*|\s+(?:and|et|und|и)\s+|\s*[和、]\s*)?)+)[\s.!。]*$/iu.exec(
+      text,
+    )?.[1] ?? '';
+  const names = named
+    .split(/\s*[,、和]\s*|\s+(?:and|et|und|и)\s+|\s+/u)
+    .map((name) => name.replace(/(.)[/.]+$/, '$1'))
+    .filter((name) => /^[\w@./-]+$/.test(name) && !NO_FOLDER.test(name));
+  return [...new Set([...paths.map((path) => path.replace(/(.)\/$/, '$1')), ...names])];
+}
+
+/** Words that follow "explore" and are no folders. */
+const NO_FOLDER =
+  /^(?:this|the|it|here|everything|all|project|code|codebase|repo|repository|app|workspace|and|et|und|structure|architecture|tests?|scripts?|report|ce|projet|dieses|das|projekt|file:line)$/i;
 
 function startExploreAgents(job: Job, folders: readonly string[]): Work<string> {
   if (folders.length === 0) {
@@ -77,6 +98,7 @@ function formatReport(view: ProjectView): string {
     formatIdentity(view),
     formatLanguages(view),
     formatEntries(view),
+    formatRanked(view.ranked),
     formatFolders(view),
     view.focus === 'all' && formatScripts(view),
     view.focus === 'all' && formatTests(view),
@@ -135,6 +157,17 @@ export function formatEntries({facts, entries: found, mains}: ProjectView): stri
   return all.length > 0
     ? `**Entry points**\n${bullets(all, 10)}`
     : '**Entry points**: none found by name, manifest or main function.';
+}
+
+/** The files on which most others rest. */
+function formatRanked(ranked: readonly RankedFile[]): string | undefined {
+  const files = ranked.filter((one) => !one.isTest && one.importers > 1).slice(0, MAX_RANKED);
+  if (files.length === 0) return undefined;
+  const lines = files.map(
+    (one) =>
+      `${one.path} — imported by ${count(one.importers, 'file')}, ${count(one.definitions, 'definition')}, ${count(one.lines, 'line')}`,
+  );
+  return `**Most depends on**\n${bullets(lines)}`;
 }
 
 function formatFolders({paths, complete, counted, readme, place}: ProjectView): string | undefined {

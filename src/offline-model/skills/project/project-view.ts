@@ -1,11 +1,12 @@
 /** Collects facts about a whole project: files, manifests, README, entry points and tests. */
 
-import {type InlineTests, inlineTestSearch, inlineTests, isGenerated, isTest} from '../../languages.ts';
+import {type InlineTests, inlineTestSearch, inlineTests, isGenerated, isTest, TEST_FILES} from '../../languages.ts';
 import {MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
 import {getFileHeader} from '../../prose.ts';
 import {getReason, notDone} from '../../report.ts';
 import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, type Job, type Observation, type Work} from '../../skill.ts';
+import {parseFiles, type RankedFile} from '../../symbols.ts';
 import {LIST_FILES, quote, type Toolbox} from '../../toolbox.ts';
 
 export type Focus = 'structure' | 'tests' | 'all';
@@ -31,6 +32,8 @@ export interface ProjectView {
     readonly folders: ReadonlyMap<string, number>;
     readonly ci: readonly string[];
   };
+  /** The files on which most others rest, first. */
+  readonly ranked: readonly RankedFile[];
   readonly facts: readonly Manifest[];
   readonly readme: {readonly path: string; readonly lines: readonly Line[]} | undefined;
   readonly documents: readonly string[];
@@ -71,6 +74,7 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
     readme === undefined ? undefined : toolbox.read(readme, undefined, 250),
     focus === 'tests' ? undefined : toolbox.search({pattern: STARTS, path, limit: 60}),
     focus === 'structure' ? undefined : toolbox.search(inlineTestSearch(path)),
+    focus === 'tests' ? undefined : toolbox.symbols('outline', {path: path ?? '.'}),
   ]);
   const facts = near.flatMap((one, index) => {
     const lines = parseLines(second[index]);
@@ -86,6 +90,7 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
     paths: listing.paths,
     complete: listing.known && listing.more === 0,
     counted,
+    ranked: parseFiles(second[near.length + 3]).found,
     facts,
     readme: readme === undefined ? undefined : {path: readme, lines: parseLines(second[near.length]) ?? []},
     documents: prose,
@@ -110,7 +115,7 @@ function* listFiles({main, toolbox}: Job, path: string | undefined, focus: Focus
     toolbox.files(`**/${MANIFESTS}`, {path, limit: 60}),
     toolbox.files(DOCUMENTS, {path, limit: 60}),
     focus === 'tests'
-      ? toolbox.files('**/{*.test.*,*.spec.*,*_test.*,test_*.py,*_spec.rb,*Test.java}', {path, limit: 300})
+      ? toolbox.files(TEST_FILES, {path, limit: 300})
       : toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
     toolbox.files('{.github/workflows/*,.gitlab-ci.yml,.circleci/config.yml,Jenkinsfile,.ci/*}', {path, limit: 20}),
     counting,

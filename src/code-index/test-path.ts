@@ -1,0 +1,11 @@
+/** Which files are tests, by their paths. It imports nothing, since programs that start use it. */
+
+/** By its name or its folders. */
+export function isTestPath(path: string): boolean {
+  return (
+    /(?:^|\/)(?:tests?|specs?|__tests__|testing|testdata)\//i.test(path) ||
+    /(?:[._-](?:test|tests|spec)\.[A-Za-z]+$|(?:^|\/)test_[^/]*\.py$|(?:^|\/)conftest\.py$|_test\.(?:go|py|rb|cc|cpp|c)$|(?:Test|Tests|IT)\.(?:java|cs|php)$)/.test(
+      path,
+    )
+  );
+}
