@@ -75,21 +75,28 @@ export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): W
   );
 }
 
-const CALL = /(?<![\w$])([A-Za-z_$][\w$]*)\s*(?:<[\w\s,.]*>)?\(/g;
+/** A call, and before it what makes it one of a member. */
+const CALL = /(\.|->|::)?(?<![\w$])([A-Za-z_$][\w$]*)\s*(?:<[\w\s,.]*>)?\(/g;
+
+const CALLABLE = /^(?:function|method|constructor|class|struct|macro)$/;
+const MEMBER = /^(?:function|method|constructor)$/;
 
 /** What the body calls of this project's own code, in its order, each with its place and the first sentence about it. */
 function* findCallees(main: FoundDefinition, body: readonly Line[], job: Job): Work<readonly string[]> {
   const own = main.name.replace(/^.*\./, '');
-  const places = new Map<string, number>();
+  const places = new Map<string, {readonly line: number; readonly kinds: RegExp}>();
   for (const line of body) {
     if (isComment(line.text)) continue;
-    for (const [, name] of line.text.matchAll(CALL))
-      if (name !== own && name!.length > 2 && !places.has(name!)) places.set(name!, line.number);
+    for (const [, member, name] of line.text.matchAll(CALL)) {
+      if (name === own || name!.length < 3 || places.has(name!)) continue;
+      places.set(name!, {line: line.number, kinds: member === undefined ? CALLABLE : MEMBER});
+    }
   }
   const names = [...places.keys()].slice(0, MAX_CALLEES);
   const results = yield* ask(names.map((name) => job.toolbox.symbols('definitions', {name})));
   const found = names.flatMap((name, index) => {
-    const all = parseDefinitions(results[index]).found.filter((one) => !isTest(one.path));
+    const {kinds} = places.get(name)!;
+    const all = parseDefinitions(results[index]).found.filter((one) => !isTest(one.path) && kinds.test(one.kind));
     const near = all.find((one) => one.path === main.path) ?? (all.length === 1 ? all[0] : undefined);
     // Of several definitions in other files, syntax alone cannot say which one is meant.
     return near && near.line !== main.line ? [{name, near}] : [];
@@ -100,6 +107,6 @@ function* findCallees(main: FoundDefinition, body: readonly Line[], job: Job): W
   return found.map(({name, near}, index) => {
     const doc = getDocComment(parseLines(heads[index]) ?? [], near.line);
     const about = doc ? ` — “${firstSentence(doc)}”` : '';
-    return `${main.path}:${places.get(name)} \`${name}\` → ${near.path}:${near.line} (${near.kind})${about}`;
+    return `${main.path}:${places.get(name)!.line} \`${name}\` → ${near.path}:${near.line} (${near.kind})${about}`;
   });
 }
