@@ -3,7 +3,7 @@
 /** By its name or its folders. */
 export function isTestPath(path: string): boolean {
   return (
-    /(?:^|\/)(?:tests?|specs?|__tests__|testing|testdata)\//i.test(path) ||
+    /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\//i.test(path) ||
     /(?:[._-](?:test|tests|spec)\.[A-Za-z]+$|(?:^|\/)test_[^/]*\.py$|(?:^|\/)conftest\.py$|_test\.(?:go|py|rb|cc|cpp|c)$|(?:Test|Tests|IT)\.(?:java|cs|php)$)/.test(
       path,
     )

@@ -89,7 +89,7 @@ export function isTest(path: string): boolean {
 const TEST_EXTENSIONS = [...BY_EXTENSION].filter(([, language]) => isCodeLanguage(language)).map(([one]) => one);
 /** A glob for tests, by folders and names. It may find some files that are none: `isTest` decides. */
 export const TEST_FILES = `**/{${[
-  `{test,tests,spec,specs,__tests__,testing,testdata,Test,Tests}/**/*.{${TEST_EXTENSIONS.join(',')}}`,
+  `{test,tests,spec,specs,__tests__,testdata,Test,Tests}/**/*.{${TEST_EXTENSIONS.join(',')}}`,
   '*{.,_,-}{test,tests,spec}.*',
   '{test_*,conftest}.py',
   '*{Test,Tests,IT}.{java,cs,php}',

@@ -165,9 +165,13 @@ export function phrase(
   values: Readonly<Partial<Record<'name' | 'n' | 'files' | 'place' | 'list', string | number>>> = {},
 ): string {
   const text = SENTENCES[sentence][speech].replace(/\{(\w+)\}/g, (_, key: keyof typeof values) =>
-    String(values[key] ?? ''),
+    formatValue(values[key]),
   );
   return speech === 'en'
     ? text.replace(/\b1 (time|file|place)s\b/g, '1 $1').replace('the 1 file that were', 'the 1 file that was')
     : text;
+}
+
+function formatValue(value: string | number | undefined): string {
+  return typeof value === 'number' ? value.toLocaleString('en-US') : (value ?? '');
 }

@@ -34,44 +34,41 @@ export interface Found<T> {
   readonly found: readonly T[];
   /** Found, but not listed by the tool. */
   readonly more: number;
-  /** How many files were searched. */
+  /** How many files were searched; 0 where the tool does not say it, because it found something. */
   readonly files: number;
   /** What was not searched, in the tool's words; empty when the search was whole. */
   readonly open: string;
-  /** Names that are nearly the one that was asked for. */
-  readonly similar: readonly string[];
   /** The call was made and did not fail. */
   readonly known: boolean;
 }
 
-const DEFINITION = /^(\S.*?):(\d+)(?:-(\d+))? ((?:enum )?[a-z]+) (\S+)(?: — (.*))?$/;
-const REFERENCE = /^(\S.*?):(\d+)(?::\d+)? (call|import|inherit|type|write|read)(?: in (\S+))?(?: — (.*))?$/;
-const FILE = /^(\S.*?) (\d+) lines?, (\d+) definitions?, imported by (\d+)(, test)?$/;
-const MORE = /^… and (\d[\d,]*) more/;
-const COVERAGE = /^Searched (\d[\d,]*) files?(?:; (.*?))?\.?$/;
-const SIMILAR = /^Similar: (.*?)\.?$/;
+const DEFINITION = /^(\S.*?):(\d+) ((?:enum )?[a-z]+(?: \(declared\))?) (\S+?)(?: \(to (\d+)\))?: (.*)$/;
+const REFERENCE = /^(\S.*?):(\d+) (call|import|inherit|type|write|read)(?: in (\S+?))?(?: \(of (.*?)\))?: (.*)$/;
+const IMPORT = /^(\S.*?):(\d+) import (.*)$/;
+const FILE = /^(\S.*?) (\d+) lines, (\d+) definitions, imported by (\d+)(, test)?$/;
+const MORE = /^\((\d[\d,]*) more lines?: /;
+const COUNTED = /^(?:No .* in |\(searched )(\d[\d,]*) files?[.)]/;
+const GAPS = /^\(((?:not parsed|skipped): .*)\)$/;
 
 function parse<T>(observation: Observation | undefined, form: RegExp, create: (match: RegExpExecArray) => T): Found<T> {
   const lines = observation?.outcome === 'ok' ? observation.text.split('\n') : [];
-  const first = (note: RegExp) => lines.map((line) => note.exec(line)).find((match) => match !== null);
-  const number = (text: string | undefined) => Number((text ?? '0').replaceAll(',', ''));
-  const coverage = first(COVERAGE);
+  const all = (note: RegExp) => lines.flatMap((line) => note.exec(line)?.[1] ?? []);
+  const number = (text = '0') => Number(text.replaceAll(',', ''));
   return {
     found: lines.flatMap((line) => {
       const match = form.exec(line);
       return match ? [create(match)] : [];
     }),
-    more: number(first(MORE)?.[1]),
-    files: number(coverage?.[1]),
-    open: coverage?.[2] ?? '',
-    similar: first(SIMILAR)?.[1]?.split(', ') ?? [],
+    more: number(all(MORE)[0]),
+    files: number(all(COUNTED)[0]),
+    open: all(GAPS).join('; '),
     known: observation?.outcome === 'ok',
   };
 }
 
 /** Of the modes `definitions` and `outline`. */
 export function parseDefinitions(observation: Observation | undefined): Found<FoundDefinition> {
-  return parse(observation, DEFINITION, ([, path, line, end, kind, name, text]) => ({
+  return parse(observation, DEFINITION, ([, path, line, kind, name, end, text]) => ({
     path: path!,
     line: Number(line),
     endLine: Number(end ?? line),
@@ -81,18 +78,29 @@ export function parseDefinitions(observation: Observation | undefined): Found<Fo
   }));
 }
 
-/** Of the modes `references` and `importers`. */
+/** Of the mode `references`. */
 export function parseReferences(observation: Observation | undefined): Found<FoundReference> {
-  return parse(observation, REFERENCE, ([, path, line, kind, inside, text]) => ({
+  return parse(observation, REFERENCE, ([, path, line, kind, inside, , text]) => ({
     path: path!,
     line: Number(line),
     kind: kind!,
     inside,
-    text: text ?? '',
+    text: text!,
   }));
 }
 
-/** Of the outline of a folder: its files, the most important first. */
+/** Of the mode `importers`: each import of a file once, however many names it has. */
+export function parseImporters(observation: Observation | undefined): Found<FoundReference> {
+  return parse(observation, IMPORT, ([, path, line, text]) => ({
+    path: path!,
+    line: Number(line),
+    kind: 'import',
+    inside: undefined,
+    text: text!,
+  }));
+}
+
+/** Of the mode `files`, the most important first. */
 export function parseFiles(observation: Observation | undefined): Found<RankedFile> {
   return parse(observation, FILE, ([, path, lines, definitions, importers, test]) => ({
     path: path!,
@@ -140,12 +148,19 @@ export interface RenamePlan {
   readonly mentions: readonly string[];
 }
 
-export function parseRenamePlan({text}: Observation): RenamePlan {
+/** @param to the new name */
+export function parseRenamePlan({text}: Observation, to: string): RenamePlan {
   const lines = text.split('\n');
   const after = (head: string) => lines.filter((line) => line.startsWith(head)).map((line) => line.slice(head.length));
   const edits = lines.flatMap((line) => {
-    const match = /^Edit: (\S.*?):(\d+):(\d+) → (.+)$/.exec(line);
-    return match ? [{path: match[1]!, line: Number(match[2]), column: Number(match[3]), text: match[4]!}] : [];
+    const [, path, places] = /^Edit: (\S.*?) at (\d.*)$/.exec(line) ?? [];
+    if (path === undefined) return [];
+    return [...places!.matchAll(/(\d+):(\d+)(?: → ("(?:[^"\\]|\\.)*"))?/g)].map((match) => ({
+      path,
+      line: Number(match[1]),
+      column: Number(match[2]),
+      text: match[3] === undefined ? to : String(JSON.parse(match[3])),
+    }));
   });
   const told = Number(/^Safe: (\d+) edits?/m.exec(text)?.[1] ?? 0);
   const refused = /^Refused: (.*)$/m.exec(text)?.[1];

@@ -89,9 +89,9 @@ export class Toolbox {
     return this.bash(`cat -n -- ${quote(path)} | sed -n ${range}`, 'Read a file');
   }
 
-  /** @param mode `syntax`: what a reviewer asks; `rename`: what would change, without a change */
+  /** @param mode `files`: by rank; `syntax`: what a reviewer asks; `rename`: what would change, without a change */
   symbols(
-    mode: 'definitions' | 'references' | 'outline' | 'importers' | 'syntax' | 'rename',
+    mode: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'rename',
     options: {name?: string; to?: string; path?: string | undefined} = {},
   ): Call | undefined {
     return this.has('symbols') ? this.#call('symbols', {mode, ...options}) : undefined;

@@ -57,8 +57,9 @@ describe('without a key and a server', () => {
     expect(run).toMatchObject({code: 0, stdout: expect.stringContaining('it ran')});
     await runCli(['-p', 'create notes.md with "# Notes"', '--permission-mode', 'acceptEdits'], at);
     expect(await workspace.read('notes.md')).toContain('# Notes');
-    await runCli(['-p', 'rename greet to salute in src/greet.ts', '--permission-mode', 'acceptEdits'], at);
+    await runCli(['-p', 'rename greet to salute', '--permission-mode', 'acceptEdits'], at);
     expect(await workspace.read('src/greet.ts')).toContain('export function salute(');
+    expect(await workspace.read('src/greet.test.ts').catch(() => 'salute')).toContain('salute');
   });
 
   it('works in an empty folder, without git, and among 20,000 files', async () => {

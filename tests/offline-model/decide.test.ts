@@ -26,7 +26,7 @@ describe('what the offline model cannot do', () => {
 
   it('says which kind of tool is missing', async () => {
     const {text} = await converse('where is track?', {root: project(), tools: PART_TOOLS});
-    expect(text).toContain('no tool here that can search');
+    expect(text).toContain('no `symbols` tool here');
   });
 });
 
@@ -68,11 +68,13 @@ describe('a turn without tools', () => {
     const first = await client().messages.create({model: 'offline', max_tokens: 1000, tools, messages});
     const calls = first.content.filter((block) => block.type === 'tool_use');
     messages.push({role: 'assistant', content: first.content});
-    const results = calls.map((call) => ({
-      type: 'tool_result' as const,
-      tool_use_id: call.id,
-      content: runTool(root, call.name, call.input as Record<string, unknown>).text,
-    }));
+    const results = await Promise.all(
+      calls.map(async (call) => ({
+        type: 'tool_result' as const,
+        tool_use_id: call.id,
+        content: (await runTool(root, call.name, call.input as Record<string, unknown>)).text,
+      })),
+    );
     const words = 'You have reached the limit of this run. Do not call tools: report now what you found.';
     messages.push({role: 'user', content: [...results, {type: 'text', text: words}]});
     const last = await client().messages.create({
@@ -156,12 +158,12 @@ describe('any folder', () => {
       expect(text).toContain('TypeScript 20,001 files');
       expect(text).toContain('src/main.ts:2 — “Starts.”');
       expect(replies.flat().length).toBeLessThanOrEqual(16);
-    });
+    }, 120_000);
 
     it('is searched in a few calls', async () => {
       const {text, replies} = await converse('where is start defined?', {root, tools: MAIN_TOOLS});
       expect(text).toContain('src/main.ts:2 — function');
-      expect(text).toContain('at least');
+      expect(text).toContain('Used 20,000 times in ');
       expect(replies.flat().length).toBeLessThanOrEqual(3);
     });
   });

@@ -41,8 +41,8 @@ describe('the fetch of the offline model', () => {
     const reply = await stream.finalMessage();
     expect(reply.stop_reason).toBe('tool_use');
     expect(reply.content.map((block) => block.type)).toEqual(['tool_use', 'tool_use']);
-    expect(reply.content[0]).toMatchObject({name: 'grep', input: {mode: 'content'}});
-    expect(pieces).toBeGreaterThan(2);
+    expect(reply.content[0]).toMatchObject({name: 'symbols', input: {mode: 'definitions', name: 'track'}});
+    expect(pieces).toBeGreaterThan(1);
     expect(new Set(reply.content.map((block) => ('id' in block ? block.id : ''))).size).toBe(2);
   });
 

@@ -1,12 +1,26 @@
 /** Simple versions of the tools, with which the offline model works on real folders. */
 import {execFileSync, spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join, matchesGlob} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {rgPath} from '@vscode/ripgrep';
+import {afterAll} from 'vitest';
+import {type CodeIndex, openCodeIndex} from '../../src/code-index/index.ts';
+import type {ToolContext} from '../../src/core/contract/tool.ts';
+import {getText} from '../../src/core/util/messages.ts';
+import {createSymbols} from '../../src/tools/search/symbols.ts';
 
-export type ToolName = 'bash' | 'read_file' | 'write_file' | 'edit_file' | 'grep' | 'glob' | 'web_fetch' | 'Task';
+export type ToolName =
+  | 'symbols'
+  | 'bash'
+  | 'read_file'
+  | 'write_file'
+  | 'edit_file'
+  | 'grep'
+  | 'glob'
+  | 'web_fetch'
+  | 'Task';
 type Input = Record<string, unknown>;
 export interface Result {
   readonly text: string;
@@ -20,11 +34,12 @@ const FIELDS: Record<ToolName, readonly string[]> = {
   edit_file: ['path', 'old_string', 'new_string', 'replace_all', 'edits'],
   grep: ['pattern', 'path', 'glob', 'type', 'mode', '-A', '-B', '-C', '-i', '-n', 'limit'],
   glob: ['pattern', 'path', 'limit'],
+  symbols: ['name', 'path', 'mode', 'to'],
   web_fetch: ['url', 'prompt'],
   Task: ['description', 'prompt', 'agent_type'],
 };
 
-export const EXPLORE_TOOLS: readonly ToolName[] = ['bash', 'read_file', 'grep', 'glob'];
+export const EXPLORE_TOOLS: readonly ToolName[] = ['bash', 'read_file', 'grep', 'glob', 'symbols'];
 export const CODE_TOOLS: readonly ToolName[] = [...EXPLORE_TOOLS, 'write_file', 'edit_file'];
 export const MAIN_TOOLS: readonly ToolName[] = [...CODE_TOOLS, 'Task'];
 export const PART_TOOLS: readonly ToolName[] = ['read_file', 'edit_file', 'write_file'];
@@ -47,7 +62,7 @@ export function specs(
 
 /** A temporary folder with these files. */
 export function folder(files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), 'offline-'));
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'offline-')));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), {recursive: true});
     writeFileSync(join(root, path), text);
@@ -56,8 +71,9 @@ export function folder(files: Readonly<Record<string, string>>): string {
 }
 
 /** @param seen paths that were read so far. Only these may be overwritten. */
-export function runTool(root: string, name: string, input: Input, seen = new Set<string>()): Result {
+export async function runTool(root: string, name: string, input: Input, seen = new Set<string>()): Promise<Result> {
   try {
+    if (name === 'symbols') return await symbols(root, input);
     if (name === 'web_fetch') return {text: `the page of ${input.url}`};
     if (name === 'bash') return bash(root, String(input.command));
     if (name === 'read_file') {
@@ -73,6 +89,23 @@ export function runTool(root: string, name: string, input: Input, seen = new Set
   } catch (error) {
     return {text: error instanceof Error ? error.message : String(error), isError: true};
   }
+}
+
+const indexes = new Map<string, CodeIndex>();
+afterAll(() => Promise.all([...indexes.values()].map((index) => index.close())));
+
+function getIndex(root: string): CodeIndex {
+  const index = indexes.get(root) ?? openCodeIndex({root, env: {}});
+  indexes.set(root, index);
+  return index;
+}
+
+/** The real tool: its text is what the offline model reads. */
+async function symbols(root: string, input: Input): Promise<Result> {
+  const workspace = {root, cwd: root, extraRoots: []};
+  const context = {workspace, places: [root], signal: new AbortController().signal} as unknown as ToolContext;
+  const result = await createSymbols(getIndex).run(input, context);
+  return {text: getText(result.content ?? ''), isError: result.isError === true};
 }
 
 function bash(root: string, command: string): Result {

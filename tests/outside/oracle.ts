@@ -25,6 +25,8 @@ export interface Oracle {
   text(file: string): string;
   /** `path:line` of each call of a function or method with this name. */
   calls(name: string): readonly string[];
+  /** `path:line` of overloads and signatures, where the compiler knows them. */
+  overloads(name: string): readonly string[];
   /** `path:line` of each occurrence in code. */
   occurrences(name: string): readonly string[];
   /** Whether the word stands anywhere, comments and strings included. */
@@ -47,7 +49,8 @@ export function createOracle(root: string, extensions: readonly string[], parser
       code.split('\n').flatMap((line, index) => [...line.matchAll(pattern)].map(() => `${file}:${index + 1}`)),
     );
   const tags = readTags(root, files);
-  const parsed = parser === 'scanner' ? undefined : parseCalls(root, files, parser, tools);
+  const both = parser === 'scanner' ? undefined : parseCalls(root, files, parser, tools);
+  const parsed = both?.calls;
   const definedAt = (name: string) =>
     new Set(tags.filter((tag) => tag.name === name).map((tag) => `${tag.path}:${tag.line}`));
   return {
@@ -60,6 +63,7 @@ export function createOracle(root: string, extensions: readonly string[], parser
       const form = new RegExp(`(?<![\\w$])${name}(?:::<[^>]*>)?\\s*\\(`, 'g');
       return find(form).filter((place) => !own.has(place));
     },
+    overloads: (name) => (both?.declarations ?? []).filter(([one]) => one === name).map(([, place]) => place),
     occurrences: (name) => find(new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g')),
     contains: (word) => all.some((file) => text(file).includes(word)),
   };
@@ -77,14 +81,20 @@ function readTags(root: string, files: readonly string[]): readonly Tag[] {
     .map((line) => JSON.parse(line) as Tag);
 }
 
-/** `[name, path:line]` of each call. */
-function parseCalls(root: string, files: readonly string[], parser: Parser, tools: string): [string, string][] {
+/** `[name, path:line]` of each call, and of each declared function. */
+interface Parsed {
+  readonly calls: [string, string][];
+  readonly declarations: [string, string][];
+}
+
+function parseCalls(root: string, files: readonly string[], parser: Parser, tools: string): Parsed {
   if (parser === 'python') {
     const {stdout} = execaSync('python3', ['-c', PYTHON_CALLS], {cwd: root, input: files.join('\n'), maxBuffer: 1e9});
-    return JSON.parse(stdout) as [string, string][];
+    return {calls: JSON.parse(stdout) as [string, string][], declarations: []};
   }
   const ts = createRequire(path.join(tools, 'index.js'))('typescript');
   const found: [string, string][] = [];
+  const declarations: [string, string][] = [];
   for (const file of files) {
     const tree = ts.createSourceFile(file, readFileSync(path.join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
     // biome-ignore lint/suspicious/noExplicitAny: the compiler is installed by the test, without its types
@@ -96,11 +106,15 @@ function parseCalls(root: string, files: readonly string[], parser: Parser, tool
           found.push([callee.text, `${file}:${line + 1}`]);
         }
       }
+      if ((ts.isFunctionLike(node) || ts.isPropertySignature(node)) && node.name && ts.isIdentifier(node.name)) {
+        const {line} = tree.getLineAndCharacterOfPosition(node.name.getStart());
+        declarations.push([node.name.text, `${file}:${line + 1}`]);
+      }
       ts.forEachChild(node, visit);
     };
     visit(tree);
   }
-  return found;
+  return {calls: found, declarations};
 }
 
 const PYTHON_CALLS = `
@@ -124,7 +138,7 @@ export function stripText(text: string, extension: string): string {
     ...(HASH.has(extension) ? [/#(?!\{|\[).*/] : []),
     ...(extension === 'rb' ? [/^=begin[\s\S]*?^=end/] : []),
     ...(extension === 'py' ? [/"""[\s\S]*?"""/, /'''[\s\S]*?'''/] : []),
-    ...(extension === 'rs' ? [/r#"[\s\S]*?"#/, /'(?:\\.|[^\\'])'/] : []),
+    ...(extension === 'rs' ? [/\bb?r#+"[\s\S]*?"#+/, /\bb?r"[^"]*"/, /'(?:\\.|[^\\'])'/] : []),
     ...(extension === 'go' ? [/`[^`]*`/] : []),
     ...(extension === 'cs' ? [/@"(?:""|[^"])*"/] : []),
     ...(extension === 'php' ? [/<<<'?(\w+)'?\n[\s\S]*?\n\s*\1\b/] : []),

@@ -50,7 +50,10 @@ function markDefinition(tags: readonly Tag[], places: readonly string[], answer:
 
 /** Every place that is claimed must be one; a number that is told instead of the rest must be true. */
 function markPlaces(wanted: readonly string[], ignored: readonly string[], answer: string): Mark {
-  const claimed = findCitations(answer).filter((one) => !ignored.includes(one));
+  // What follows is said to be no call.
+  const claimed = findCitations(answer.replace(/^Not called, but named:[\s\S]*/m, '')).filter(
+    (one) => !ignored.includes(one),
+  );
   const want = new Set(wanted);
   if (claimed.some((one) => !want.has(one) && !ignored.includes(one))) return 'wrong';
   if (want.size === 0) return NONE.test(answer) ? 'right' : 'wrong';
@@ -76,7 +79,10 @@ export function createQuestions(project: AskedProject, oracle: Oracle): readonly
     ),
     (tag) => key(tag.name),
   );
-  const declared = (name: string) => oracle.tags.filter((tag) => tag.name === name).map(place);
+  const declared = (name: string) => [
+    ...oracle.tags.filter((tag) => tag.name === name).map(place),
+    ...oracle.overloads(name),
+  ];
   const used = new Set<string>();
   /** The first names that fit and were not asked for yet. */
   const take = (number: number, fits: (tag: Tag) => boolean): readonly Tag[] => {

@@ -49,7 +49,7 @@ function formatInstead(words: readonly string[]): string {
 }
 
 /**
- * Definitions whose names contain the words, best first: none when less than half of the words are named. The names come
+ * Definitions whose names contain the words, best first: none when less than half of the words are named, and none is a name. The names come
  * from lines that contain a word; what they are, the index says.
  */
 export function* findTopic(words: readonly string[], job: Job): Work<readonly FoundDefinition[] | string> {
@@ -75,7 +75,9 @@ export function* findTopic(words: readonly string[], job: Job): Work<readonly Fo
   const found = results
     .flatMap((result) => parseDefinitions(result).found)
     .filter((one) => getPathRank(one.path) === 0);
+  const isNamed = (one: FoundDefinition) => words.some((word) => word.toLowerCase() === getLastName(one).toLowerCase());
   const score = (one: FoundDefinition) =>
+    (isNamed(one) ? 8 : 0) +
     coverage(`${one.name} ${one.path}`) * 10 +
     coverage(one.name) * 4 +
     (/function|method|class|struct|trait|interface/.test(one.kind) ? 3 : 0) +
@@ -83,6 +85,6 @@ export function* findTopic(words: readonly string[], job: Job): Work<readonly Fo
     Math.min(3, uses.get(getLastName(one)) ?? 0) -
     one.path.split('/').length / 4;
   return found
-    .filter((one) => coverage(`${one.name} ${one.path}`) >= Math.ceil(stems.length / 2))
+    .filter((one) => isNamed(one) || coverage(`${one.name} ${one.path}`) >= Math.ceil(stems.length / 2))
     .toSorted((a, b) => score(b) - score(a));
 }

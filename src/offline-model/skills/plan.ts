@@ -2,9 +2,9 @@
 import {getFolder, getPathRank, isCode, isTest} from '../languages.ts';
 import {MANIFESTS, readManifests} from '../manifests.ts';
 import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
-import {type Hit, parseHits, parsePaths} from '../results.ts';
+import {type Hit, parseHits, parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
-import {type FoundReference, parseReferences} from '../symbols.ts';
+import {type FoundReference, parseImporters, parseReferences} from '../symbols.ts';
 import {escapeRegExp, isComment} from '../text-forms.ts';
 import {findKeywords} from '../words.ts';
 import {delegate} from './delegate.ts';
@@ -40,9 +40,9 @@ interface Model {
 function* writePlan(goal: string, job: Job): Work<string> {
   if (!job.toolbox.has('symbols')) return cannot('I have no `symbols` tool here, so I cannot plan from the code.');
   const isOption = OPTION.test(goal);
-  const found = isOption
-    ? yield* planOption(goal, job)
-    : ((yield* planSibling(goal, job)) ?? (yield* planSymbol(goal, job)));
+  const first = yield* isOption ? planOption(goal, job) : planSibling(goal, job);
+  // An option that is written as such belongs nowhere else.
+  const found = first ?? (/(?:^|\s|`)--[a-z]/.test(goal) ? undefined : yield* planSymbol(goal, job));
   if (!found) {
     const what = isOption
       ? 'no code here parses options, so I do not know where a new one belongs'
@@ -84,11 +84,12 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
     (hit) => getPathRank(hit.path) === 0 && !/(^|\/)(examples?|benchmarks?|scripts?|docs?)\//.test(hit.path),
   );
   const byFile = [...Map.groupBy(own, (hit) => hit.path)].toSorted(([, a], [, b]) => b.length - a.length);
-  const [file, lines] = byFile[0] ?? [];
+  const [file, some] = byFile[0] ?? [];
+  const lines = file === undefined ? [] : yield* leaveOutComments(file, some!, job);
   // One line may be a call of another program with its options.
-  if (file === undefined || lines!.length < 2) return undefined;
+  if (file === undefined || lines.length < 2) return undefined;
   const words = findKeywords(goal.replace(OPTION, ' ')).map((word) => word.toLowerCase());
-  const near = lines!.toSorted((a, b) => countWords(b, words) - countWords(a, words)).slice(0, 4);
+  const near = lines.toSorted((a, b) => countWords(b, words) - countWords(a, words)).slice(0, 4);
   const sibling = near
     .map((hit) => /--([a-z][\w-]+)|['"`]([a-z][\w-]{2,})['"`]/.exec(hit.text))
     .find((match) => match !== null);
@@ -103,7 +104,7 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
   return {
     like: near.map(citeHit),
     steps: [
-      `Add the option at ${near[0]!.path}:${near[0]!.line}, beside its neighbours: ${file} has ${count(lines!.length, 'line')} that define or name options.`,
+      `Add the option at ${near[0]!.path}:${near[0]!.line}, beside its neighbours: ${file} has ${count(lines.length, 'line')} that define or name options.`,
       ...(readers.length > 0
         ? [`Read it where \`${option}\` is read: ${listReferences(readers)}.`]
         : ['Follow how the neighbouring option is read; I found no use of its name.']),
@@ -116,6 +117,19 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
         : 'Add a test: no test names the neighbouring option.',
     ],
   };
+}
+
+/** The hits that are not inside of a comment of several lines. */
+function* leaveOutComments(path: string, hits: readonly Hit[], job: Job): Work<readonly Hit[]> {
+  const lines = parseLines(yield* askOne(job.toolbox.read(path))) ?? [];
+  const commented = new Set<number>();
+  let inside = false;
+  for (const {number, text} of lines) {
+    if (inside) commented.add(number);
+    const [open, close] = [text.lastIndexOf('/*'), text.lastIndexOf('*/')];
+    inside = open > close || (inside && close < 0);
+  }
+  return hits.filter((hit) => !commented.has(hit.line));
 }
 
 function countWords({text}: Hit, words: readonly string[]): number {
@@ -163,7 +177,7 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
       {limit: 60},
     ),
   ]);
-  const registering = [...Map.groupBy(parseReferences(importers).found, (one) => one.path)]
+  const registering = [...Map.groupBy(parseImporters(importers).found, (one) => one.path)]
     .filter(([path]) => !isTest(path))
     .toSorted(([, a], [, b]) => b.length - a.length)
     .slice(0, 3);

@@ -1,5 +1,16 @@
-/** Text of the modes `syntax` and `rename` of the `symbols` tool: one finding a line. */
-import type {CodeIndex, Definition, FunctionFacts, Place, QueryOptions, RenameConcern} from '../../code-index/index.ts';
+/** Text of the modes `files`, `syntax` and `rename` of the `symbols` tool: one finding a line. */
+import type {
+  Answer,
+  CodeIndex,
+  Definition,
+  FunctionFacts,
+  IndexedFile,
+  Place,
+  QueryOptions,
+  RenameConcern,
+  RenameRequest,
+} from '../../code-index/contract.ts';
+import type {Found, Show} from './symbols.ts';
 
 /** Lines above which a function is long. */
 const LONG_FUNCTION = 60;
@@ -10,11 +21,20 @@ const MANY_PARAMETERS = 7;
 /** Findings of one kind that are printed. */
 const MAX_FINDINGS = 40;
 
-const at = ({path, line}: Place) => `${path}:${line}`;
 const named = ({container, name}: FunctionFacts | Definition) => `\`${[...container, name].join('.')}\``;
 
-/** @returns lines `Title: PATH:LINE — what`, the worst first under each title */
-export async function formatSyntax(index: CodeIndex, path: string, options: QueryOptions): Promise<readonly string[]> {
+/** The files, the most important first. */
+export function formatFiles({found, coverage}: Answer<IndexedFile>, show: Show): Found {
+  const lines = found.map(
+    ({path, lines, definitions, importers, isTest}) =>
+      `${show(path)} ${lines} lines, ${definitions} definitions, imported by ${importers}${isTest ? ', test' : ''}`,
+  );
+  return {lines, empty: 'No files that are parsed.', notes: [], coverage};
+}
+
+/** Lines `Title: PATH:LINE — what`, the worst first under each title. */
+export async function formatSyntax(index: CodeIndex, path: string, options: QueryOptions, show: Show): Promise<Found> {
+  const at = ({path: file, line}: Place) => `${show(file)}:${line}`;
   const [facts, unused] = await Promise.all([index.syntax(path, options), index.unusedExports({path}, options)]);
   const select = <T extends Place>(title: string, places: readonly T[], describe: (place: T) => string) => [
     ...places.slice(0, MAX_FINDINGS).map((place) => `${title}: ${at(place)} — ${describe(place)}`),
@@ -22,7 +42,7 @@ export async function formatSyntax(index: CodeIndex, path: string, options: Quer
   ];
   const by = (measure: (one: FunctionFacts) => number, least: number) =>
     facts.functions.filter((one) => measure(one) >= least).sort((a, b) => measure(b) - measure(a));
-  return [
+  const lines = [
     ...select(
       'Long functions',
       by(({lines}) => lines, LONG_FUNCTION + 1),
@@ -42,23 +62,37 @@ export async function formatSyntax(index: CodeIndex, path: string, options: Quer
     ...select('Exported and not used', unused.found, (one) => `${one.kind} ${named(one)}, named in no other file`),
     ...select('Not understood by the parser', facts.syntaxErrors, () => 'a syntax error, or syntax that is too new'),
   ];
+  const {coverage} = facts;
+  return {
+    lines,
+    empty: `No finding in ${coverage.files} files.`,
+    notes: [`(searched ${coverage.files} files)`],
+    coverage,
+  };
 }
 
-/** @returns first `Safe: N edits in M files` or `Refused: why`, then the places */
+/** First `Safe: N edits in M files` or `Refused: why`, then the edits in one line a file, then other places. */
 export async function formatRename(
   index: CodeIndex,
-  {name, to, path}: {readonly name: string; readonly to: string; readonly path?: string | undefined},
+  {from, to, path}: RenameRequest & {readonly path: string},
   options: QueryOptions,
-): Promise<readonly string[]> {
-  const request = {from: name, to, ...(path !== undefined && {path, within: [path]})};
-  const plan = await index.rename(request, options);
+  show: Show,
+): Promise<Found> {
+  const at = ({path: file, line}: Place) => `${show(file)}:${line}`;
+  const plan = await index.rename({from, to, ...(path !== '' && {path, within: [path]})}, options);
   const concern = (head: string) => (one: RenameConcern) => `${head}: ${at(one)} — ${one.why} — ${one.text}`;
-  const files = new Set(plan.edits.map((edit) => edit.path)).size;
-  return [
-    ...(plan.verdict === 'safe' ? [`Safe: ${plan.edits.length} edits in ${files} files`] : []),
+  const byFile = [...Map.groupBy(plan.edits, (edit) => edit.path)];
+  const lines = [
+    ...(plan.verdict === 'safe' ? [`Safe: ${plan.edits.length} edits in ${byFile.length} files`] : []),
     ...plan.reasons.map((reason) => `Refused: ${reason}`),
-    ...plan.edits.map((edit) => `Edit: ${at(edit)}:${edit.column} → ${edit.newText}`),
+    ...byFile.map(([file, edits]) => {
+      const places = edits.map(
+        ({line, column, newText}) => `${line}:${column}${newText === to ? '' : ` → ${JSON.stringify(newText)}`}`,
+      );
+      return `Edit: ${show(file)} at ${places.join(', ')}`;
+    }),
     ...plan.concerns.slice(0, MAX_FINDINGS).map(concern('Concern')),
     ...plan.mentions.slice(0, MAX_FINDINGS).map(concern('Mention')),
   ];
+  return {lines, empty: 'Nothing to rename.', notes: [], coverage: plan.coverage};
 }

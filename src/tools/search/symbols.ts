@@ -19,6 +19,7 @@ import {absolutePath, shownPath} from '../files/paths.ts';
 import {plural} from './grep-lines.ts';
 import {getSearchPath} from './search-path.ts';
 import description from './symbols.md';
+import {formatFiles, formatRename, formatSyntax} from './symbols-checks.ts';
 
 const MAX_LINES = 250;
 const MAX_NAMED = 5;
@@ -26,7 +27,8 @@ const MAX_NAMED = 5;
 const input = z.object({
   name: z.string().optional(),
   path: z.string().optional(),
-  mode: z.enum(['definitions', 'references', 'outline', 'importers']).optional(),
+  mode: z.enum(['definitions', 'references', 'outline', 'importers', 'files', 'syntax', 'rename']).optional(),
+  to: z.string().optional(),
 });
 
 export type SymbolsInput = z.infer<typeof input>;
@@ -51,10 +53,8 @@ async function findSymbols(
 ): Promise<ToolResult> {
   const {name, path} = given;
   const mode = given.mode ?? (name === undefined ? 'outline' : 'definitions');
-  const needed = mode === 'outline' || mode === 'importers' ? path : name;
-  if (needed === undefined) {
-    return errorResult(`${mode} needs ${mode === 'outline' || mode === 'importers' ? 'a path' : 'a name'}.`);
-  }
+  const missing = findMissing({...given, mode});
+  if (missing !== undefined) return errorResult(`${mode} needs ${missing}.`);
   const {workspace, mayRead, signal} = context;
   const target = await getSearchPath(path ?? workspace.root, context);
   const isFile = (await stat(target)).isFile();
@@ -66,7 +66,7 @@ async function findSymbols(
   const inside = relative(index.root, target);
   const show = (file: string) => shownPath(join(index.root, file), workspace);
   const options: QueryOptions = {signal, ...(mayRead && {mayRead})};
-  const found = await ask({index, mode, name: name ?? '', path: inside, isFile}, options, show);
+  const found = await ask({index, mode, name, to: given.to ?? '', path: inside, isFile}, options, show);
   const {lines, coverage, empty, notes} = found;
   const more = lines.length - MAX_LINES;
   const text = [
@@ -78,16 +78,27 @@ async function findSymbols(
   return textResult(text.join('\n'), {facts: {read: []}});
 }
 
+/** What the mode cannot do without, and was not given. */
+function findMissing({mode, name, path, to}: SymbolsInput): string | undefined {
+  if (mode === 'outline' || mode === 'importers') return path === undefined ? 'a path' : undefined;
+  if (mode === 'definitions') return name === undefined && path === undefined ? 'a name or a path' : undefined;
+  if (mode === 'references') return name === undefined ? 'a name' : undefined;
+  return mode === 'rename' && (name === undefined || to === undefined) ? '`name` and `to`' : undefined;
+}
+
 interface SymbolQuestion {
   readonly index: CodeIndex;
   readonly mode: NonNullable<SymbolsInput['mode']>;
-  readonly name: string;
+  readonly name: string | undefined;
+  /** The new name of a rename. */
+  readonly to: string;
   /** Relative to the index's root; empty for all of it. */
   readonly path: string;
   readonly isFile: boolean;
 }
 
-interface Found {
+/** What a mode found. */
+export interface Found {
   readonly lines: readonly string[];
   /** What to say when there are no lines. */
   readonly empty: string;
@@ -95,10 +106,10 @@ interface Found {
   readonly coverage: Coverage;
 }
 
-type Show = (path: string) => string;
+export type Show = (path: string) => string;
 
 async function ask(question: SymbolQuestion, options: QueryOptions, show: Show): Promise<Found> {
-  const {index, mode, name, path, isFile} = question;
+  const {index, mode, name = '', to, path, isFile} = question;
   switch (mode) {
     case 'outline': {
       const answer = isFile ? await index.outline(path, options) : await index.definitions({path}, options);
@@ -110,8 +121,8 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
       );
     }
     case 'definitions': {
-      const answer = await index.definitions({name, path}, options);
-      const empty = `No definition of ${name} in ${plural(answer.coverage.files, 'file')}.`;
+      const answer = await index.definitions({...(name !== '' && {name}), path}, options);
+      const empty = `No definition${name === '' ? '' : ` of ${name}`} in ${plural(answer.coverage.files, 'file')}.`;
       return toFound(
         answer,
         answer.found.map((each) => formatDefinition(each, show)),
@@ -129,6 +140,12 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
         empty,
       );
     }
+    case 'files':
+      return formatFiles(await index.files({path}, options), show);
+    case 'syntax':
+      return formatSyntax(index, path, options, show);
+    case 'rename':
+      return formatRename(index, {from: name, to, path}, options, show);
   }
 }
 
@@ -153,9 +170,11 @@ function formatReferences({found, coverage}: Answer<Reference>, name: string, sh
   };
 }
 
-function formatDefinition({path, line, kind, name, container, declaration, text}: Definition, show: Show): string {
+function formatDefinition(definition: Definition, show: Show): string {
+  const {path, line, endLine, kind, name, container, declaration, text} = definition;
   const what = declaration ? `${kind} (declared)` : kind;
-  return `${show(path)}:${line} ${what} ${[...container, name].join('.')}: ${text}`;
+  const end = endLine > line ? ` (to ${endLine})` : '';
+  return `${show(path)}:${line} ${what} ${[...container, name].join('.')}${end}: ${text}`;
 }
 
 function formatReference({path, line, kind, inside, target, text}: Reference, show: Show): string {

@@ -94,16 +94,32 @@ describe('renaming and replacing', () => {
   it('renames whole words only, in all files, and counts them correctly', async () => {
     const root = folder(files);
     const {text: answer} = await at(root, 'rename foo to bar in all files');
-    expect(answer).toContain('Renamed `foo` to `bar` in 8 places in 3 files');
+    expect(answer).toContain('Renamed `foo` to `bar` in 7 places in 2 files');
     expect(text(root, 'src/a.ts')).toBe('export const bar = 1;\nexport const fooBar = bar + bar;\n');
     expect(text(root, 'src/b.ts')).toBe("import {bar} from './a.ts';\n\nbar;\nbar;\nconst myfoo = bar;\n");
-    expect(text(root, 'docs/c.md')).toBe('About bar and fooBar.\n');
+    expect(text(root, 'docs/c.md')).toBe(files['docs/c.md']);
+    expect(answer).toContain('docs/c.md:1');
   });
 
-  it('changes only the folder or file in the request', async () => {
+  it('refuses a rename that would break files that may not be changed, and names them', async () => {
     const root = folder(files);
-    await at(root, 'rename the constant foo to bar in src/');
-    expect(text(root, 'docs/c.md')).toBe(files['docs/c.md']);
+    const {text: answer, replies} = await at(root, 'rename foo to bar in src/a.ts');
+    expect(answer.startsWith(OFFLINE_CANNOT)).toBe(true);
+    expect(answer).toContain('src/b.ts');
+    expect(replies.flat().map((call) => call.name)).toEqual(['symbols']);
+    expect(text(root, 'src/a.ts')).toBe(files['src/a.ts']);
+  });
+
+  it('refuses a name that is taken, and one that several definitions have', async () => {
+    const root = folder({...files, 'src/d.ts': 'export const foo = 2;\n'});
+    for (const prompt of ['rename foo to bar', 'rename fooBar to foo']) {
+      expect((await at(root, prompt)).text, prompt).toContain('Nothing was changed');
+    }
+    expect(text(root, 'src/a.ts')).toBe(files['src/a.ts']);
+  });
+
+  it('changes only the file in the request, where it is no code', async () => {
+    const root = folder(files);
     await at(root, 'переименуй fooBar в barFoo в docs/c.md');
     expect(text(root, 'docs/c.md')).toBe('About foo and barFoo.\n');
     expect(text(root, 'src/a.ts')).toContain('fooBar');
@@ -130,9 +146,10 @@ describe('renaming and replacing', () => {
 
   it('changes nothing when the text is not found', async () => {
     const root = folder(files);
-    const {text: answer, replies} = await at(root, 'rename ghost to bar in src/a.ts');
+    const {text: answer, replies} = await at(root, 'replace ghost with bar in src/a.ts');
     expect(answer).toContain('Nothing was changed: `ghost` is not in src/a.ts.');
     expect(replies.flat().map((call) => call.name)).toEqual(['read_file']);
+    expect((await at(root, 'rename ghost to bar')).text).toContain('No definition of ghost');
   });
 
   it('reads a long file to its end before it edits it', async () => {
@@ -140,13 +157,13 @@ describe('renaming and replacing', () => {
       index % 1500 === 7 ? `let foo = ${index}; fooBar();` : `line ${index}`,
     );
     const root = folder({'long.js': `${lines.join('\n')}\n`});
-    expect((await at(root, 'rename foo to bar in long.js')).text).toContain('in 3 places');
+    expect((await at(root, 'replace foo with bar in long.js')).text).toContain('in 3 places');
     expect(text(root, 'long.js').match(/let bar = \d+; fooBar\(\);/g)).toHaveLength(3);
   });
 
   it('reports what could not be edited', async () => {
     const root = folder(files);
-    const {text: answer} = await converse('rename foo to bar in src/', {
+    const {text: answer} = await converse('rename foo to bar', {
       root,
       tools: CODE_TOOLS,
       intercept: (name, input) =>

@@ -53,19 +53,22 @@ describe('what could not be done', () => {
     expect(saysCannot(await answer(python, prompt))).toBe(true);
   });
 
-  it.each(['where is hidden defined?', 'list functions', 'list TODOs', 'rename hidden to seen'])(
-    'has the reason of the tool when a search failed: %s',
-    async (prompt) => {
-      const intercept = (name: string) =>
-        name === 'grep'
-          ? {text: 'The search failed: ./locked: Permission denied (os error 13)', isError: true}
-          : undefined;
-      const text = await answer(python, prompt, {intercept});
-      expect(saysCannot(text)).toBe(true);
-      expect(text).toContain('./locked: Permission denied (os error 13)');
-      expect(text).not.toContain('no tool');
-    },
-  );
+  it.each([
+    'where is hidden defined?',
+    'list functions',
+    'list TODOs',
+    'rename hidden to seen',
+    'replace hidden with seen',
+  ])('has the reason of the tool when a search failed: %s', async (prompt) => {
+    const intercept = (name: string) =>
+      name === 'grep' || name === 'symbols'
+        ? {text: 'The search failed: ./locked: Permission denied (os error 13)', isError: true}
+        : undefined;
+    const text = await answer(python, prompt, {intercept});
+    expect(saysCannot(text)).toBe(true);
+    expect(text).toContain('./locked: Permission denied (os error 13)');
+    expect(text).not.toContain('no tool');
+  });
 
   it('is a plain sentence when a call was not permitted', async () => {
     const text = await answer(python, 'read shop/cart.py', {
@@ -92,9 +95,9 @@ describe('a listing', () => {
   it.each([
     [rust, 'which files define traits?', 'src/count.rs:3 — trait `Counter`'],
     [rust, 'list structs', 'src/count.rs:7 — struct `Words`'],
-    [rust, 'list public functions', 'src/count.rs:10 — function `new`'],
-    [rust, 'list modules', 'src/main.rs:1 — mod `count`'],
-    [go, 'list methods', 'store/store.go:8 — function `Get`'],
+    [rust, 'list public functions', 'src/count.rs:15 — function `run`'],
+    [rust, 'list modules', 'src/count.rs:18 — module `tests`'],
+    [go, 'list methods', 'store/store.go:8 — method `Store.Get`'],
     [go, 'list exported functions', 'store/store.go:6 — function `New`'],
     [python, 'list classes', 'shop/cart.py:5 — class `Cart`'],
     [python, 'what is in shop?', 'shop/cli.py'],

@@ -74,7 +74,7 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
     readme === undefined ? undefined : toolbox.read(readme, undefined, 250),
     focus === 'tests' ? undefined : toolbox.search({pattern: STARTS, path, limit: 60}),
     focus === 'structure' ? undefined : toolbox.search(inlineTestSearch(path)),
-    focus === 'tests' ? undefined : toolbox.symbols('outline', {path: path ?? '.'}),
+    focus === 'tests' ? undefined : toolbox.symbols('files', {path: path ?? '.'}),
   ]);
   const facts = near.flatMap((one, index) => {
     const lines = parseLines(second[index]);

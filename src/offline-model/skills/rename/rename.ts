@@ -1,5 +1,5 @@
 /** "rename A to B": a symbol in all files by the syntax tree, or not at all. "replace A with B in src/": a text as it is. */
-import {isGenerated} from '../../languages.ts';
+import {isCode, isGenerated} from '../../languages.ts';
 import {bullets, cannot, clip, count, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
@@ -21,7 +21,10 @@ export const rename: Route = (job) => {
   if (!job.toolbox.has('edit_file')) return say(cannot('I have no edit_file tool here, so I cannot change files.'));
   if (from === to) return say(notDone('both names are the same. Nothing was changed.'));
   // A part of a larger job has its own files and no index: it changes the name in these.
-  return request.rename && job.toolbox.has('symbols') ? renameSymbol(request, job) : changeTexts(request, job);
+  const isProse = files.length > 0 && folders.length + request.globs.length === 0 && !files.some(isCode);
+  return request.rename && job.toolbox.has('symbols') && !isProse
+    ? renameSymbol(request, job)
+    : changeTexts(request, job);
 };
 
 function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
@@ -34,7 +37,7 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
   const path = scopes.length === 1 ? scopes[0] : undefined;
   const result = yield* askOne(job.toolbox.symbols('rename', {name: from, to, path}));
   if (result.outcome !== 'ok') return notDone(`${getReason(result)}. Nothing was changed.`);
-  const plan = parseRenamePlan(result);
+  const plan = parseRenamePlan(result, to);
   const outside = plan.edits.filter((edit) => scopes.length > 1 && !scopes.some((one) => isBelow(edit.path, one)));
   if (plan.refused !== undefined || outside.length > 0) return formatRefusal(request, plan, outside);
   const paths = [...new Set(plan.edits.map((edit) => edit.path))];
@@ -94,7 +97,7 @@ function* changeTexts(request: RenameRequest, job: Job): Work<string> {
   if (typeof targets === 'string') return targets;
   const texts = yield* readFiles(targets, job);
   const change = (path: string, lines: readonly string[]) => {
-    if (request.rename) return replaceName(path, lines, request.from, request.to);
+    if (request.rename && isCode(path)) return replaceName(path, lines, request.from, request.to);
     const asWords = request.words && replaceText(lines, request.from, request.to, true);
     return asWords && asWords.places > 0 ? asWords : replaceText(lines, request.from, request.to, false);
   };

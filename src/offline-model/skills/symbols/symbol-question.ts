@@ -9,6 +9,7 @@ import {
   type FoundDefinition,
   type FoundReference,
   parseDefinitions,
+  parseImporters,
   parseReferences,
 } from '../../symbols.ts';
 import {escapeRegExp} from '../../text-forms.ts';
@@ -70,7 +71,8 @@ function* lookUp(name: string, want: Want, scope: string | undefined, job: Job):
     speech: findSpeech(job.text),
   };
   if (want === 'imports') return yield* listImports(known, job);
-  if (known.definitions.found.length === 0) return formatUndefined(known, scope);
+  if (known.definitions.found.length === 0 && !/^(?:calls|uses|tests)$/.test(want))
+    return yield* formatUndefined(known, scope, job);
   if (want === 'code') return yield* showCode(known, job);
   if (want === 'what' || want === 'how') return yield* explainSymbol(known, want, job);
   return formatKnown(known, want);
@@ -114,7 +116,9 @@ function formatKnown(known: Known, want: Want): string {
   return paragraphs(formatDefinitions(known), formatUsage(known));
 }
 
-function formatUndefined({name, definitions, references, speech}: Known, scope: string | undefined): string {
+function* formatUndefined(known: Known, scope: string | undefined, job: Job): Work<string> {
+  const {name, definitions, references, speech} = known;
+  const similar = references.found.length > 0 ? [] : yield* findSimilar(name, job);
   const place = scope === undefined ? '' : ` (${scope})`;
   const used = references.found;
   return paragraphs(
@@ -125,10 +129,22 @@ function formatUndefined({name, definitions, references, speech}: Known, scope: 
           references.more,
         )}`
       : phrase('absent', speech, {name, files: definitions.files, place}),
-    definitions.similar.length > 0 &&
-      phrase('similar', speech, {list: definitions.similar.map((one) => `\`${one}\``).join(', ')}),
+    similar.length > 0 && phrase('similar', speech, {list: similar.map((one) => `\`${one}\``).join(', ')}),
     formatOpen(definitions, speech),
   );
+}
+
+/** Names in the files that differ from this one only in case and underscores, or continue it. */
+function* findSimilar(name: string, job: Job): Work<readonly string[]> {
+  const loose = escapeRegExp(name)
+    .replace(/[-_]+/g, '[-_]?')
+    .replace(/([a-z])([A-Z])/g, '$1[-_]?$2');
+  const result = yield* askOne(job.toolbox.search({pattern: loose, ignoreCase: true, limit: 60}));
+  const form = new RegExp(`[\\w$]*${loose}[\\w$]*`, 'gi');
+  const found = parseHits(result).hits.flatMap((hit) =>
+    getPathRank(hit.path) < 2 ? (hit.text.match(form) ?? []) : [],
+  );
+  return [...new Set(found)].slice(0, 5);
 }
 
 /** Says what was not searched: without it, "no other use" would not be true. */
@@ -139,20 +155,20 @@ function formatOpen({open}: Found<unknown>, speech: Speech): string {
 function listPlaces(known: Known, places: readonly FoundReference[], some: Sentence, none: Sentence): string {
   const {name, references, speech} = known;
   const files = new Set(places.map((one) => one.path)).size;
+  const isCut = references.more > 0;
   const head =
     places.length === 0
       ? phrase(none, speech, {name, files: references.files})
-      : phrase(some, speech, {name, n: places.length + references.more, files});
+      : phrase(some, speech, {name, n: isCut ? `≥ ${places.length}` : places.length, files});
   const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
   const list = bullets(
     sorted.map((one) => citePlace(one, known)),
     MAX_PLACES,
-    references.more,
   );
   const [first] = known.definitions.found;
   return paragraphs(
     places.length > 0 ? `${head}\n\n${list}` : head,
-    formatOpen(references, speech),
+    (places.length === 0 || /skipped/.test(references.open)) && formatOpen(references, speech),
     first && `${phrase('definedAt', speech)} ${citeDefinition(first)}`,
   );
 }
@@ -186,7 +202,7 @@ export function formatUsage({name, references, speech}: Known): string {
 /** Imports of a name; of a module that is no name here, the import statements that say it. */
 function* listImports(known: Known, job: Job): Work<string> {
   const own = known.references.found.filter((one) => one.kind === 'import');
-  if (own.length > 0 || known.definitions.found.length > 0) return listPlaces(known, own, 'imports', 'unimported');
+  if (known.definitions.found.length > 0) return listPlaces(known, own, 'imports', 'unimported');
   return yield* findModule(known.name, known, job);
 }
 
@@ -196,7 +212,7 @@ function* findImporters(path: string, job: Job): Work<string> {
   if (!call) return cannot('I have no `symbols` tool here, so I cannot look up imports.');
   const result = yield* askOne(call);
   const speech = findSpeech(job.text);
-  const references = parseReferences(result);
+  const references = parseImporters(result);
   if (!references.known) return notDone(`${getProblem(result)}.`);
   const none: Found<FoundDefinition> = {...references, found: []};
   return listPlaces({name: path, definitions: none, references, speech}, references.found, 'imports', 'unimported');
@@ -224,12 +240,19 @@ function* showOutline(path: string, job: Job): Work<string> {
   const result = yield* askOne(call);
   const outline = parseDefinitions(result);
   if (!outline.known) return notDone(`${getProblem(result)}.`);
-  const {found, more} = outline;
+  const {more} = outline;
+  const functions = new Set(
+    outline.found.filter((one) => /^(?:function|method)/.test(one.kind)).map((one) => one.name),
+  );
+  // Names inside functions are left out, and fields where there is much else.
+  const found = outline.found.filter(
+    (one) => !functions.has(one.name.replace(/\.[^.]*$/, '')) && !(outline.found.length > 60 && one.kind === 'field'),
+  );
   const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);
   const speech = findSpeech(job.text);
   return paragraphs(
     phrase('defines', speech, {place: path, n: found.length + more}),
-    bullets(lines, 80, more),
+    bullets(lines, 120, more),
     found.length === 0 && formatOpen(outline, speech),
   );
 }
