@@ -8,7 +8,7 @@ import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbol
 import {escapeRegExp} from '../text-forms.ts';
 import {findKeywords, getStem} from '../words.ts';
 import {explainSymbol} from './symbols/explain-symbol.ts';
-import {citeDefinition} from './symbols/symbol-question.ts';
+import {citeDefinition} from './symbols/known-symbol.ts';
 
 /** Verbs of work that needs a language model. */
 const ACTION =

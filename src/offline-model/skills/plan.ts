@@ -9,7 +9,7 @@ import {escapeRegExp, isComment} from '../text-forms.ts';
 import {findKeywords} from '../words.ts';
 import {delegate} from './delegate.ts';
 import {findTopic} from './explain-topic.ts';
-import {citeDefinition} from './symbols/symbol-question.ts';
+import {citeDefinition} from './symbols/known-symbol.ts';
 
 const PLAN =
   /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could|can) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|plane|entwirf|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;

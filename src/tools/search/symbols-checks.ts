@@ -2,6 +2,7 @@
 import type {
   Answer,
   CodeIndex,
+  Coverage,
   Definition,
   FunctionFacts,
   IndexedFile,
@@ -10,7 +11,17 @@ import type {
   RenameConcern,
   RenameRequest,
 } from '../../code-index/contract.ts';
-import type {Found, Show} from './symbols.ts';
+
+/** What a mode found. */
+export interface Found {
+  readonly lines: readonly string[];
+  /** What to say when there are no lines. */
+  readonly empty: string;
+  readonly notes: readonly string[];
+  readonly coverage: Coverage;
+}
+
+export type Show = (path: string) => string;
 
 /** Lines above which a function is long. */
 const LONG_FUNCTION = 60;

@@ -19,7 +19,7 @@ import {absolutePath, shownPath} from '../files/paths.ts';
 import {plural} from './grep-lines.ts';
 import {getSearchPath} from './search-path.ts';
 import description from './symbols.md';
-import {formatFiles, formatRename, formatSyntax} from './symbols-checks.ts';
+import {type Found, formatFiles, formatRename, formatSyntax, type Show} from './symbols-checks.ts';
 
 const MAX_LINES = 250;
 const MAX_NAMED = 5;
@@ -96,17 +96,6 @@ interface SymbolQuestion {
   readonly path: string;
   readonly isFile: boolean;
 }
-
-/** What a mode found. */
-export interface Found {
-  readonly lines: readonly string[];
-  /** What to say when there are no lines. */
-  readonly empty: string;
-  readonly notes: readonly string[];
-  readonly coverage: Coverage;
-}
-
-export type Show = (path: string) => string;
 
 async function ask(question: SymbolQuestion, options: QueryOptions, show: Show): Promise<Found> {
   const {index, mode, name = '', to, path, isFile} = question;

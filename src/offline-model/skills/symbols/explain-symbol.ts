@@ -7,7 +7,7 @@ import {ask, askOne, type Job, type Work} from '../../skill.ts';
 import {phrase} from '../../speech.ts';
 import {type FoundDefinition, parseDefinitions} from '../../symbols.ts';
 import {isComment} from '../../text-forms.ts';
-import {citeDefinition, citePlace, formatUsage, type Known} from './symbol-question.ts';
+import {citeDefinition, citePlace, formatUsage, type Known} from './known-symbol.ts';
 
 /** Lines of code in one answer. */
 const MAX_LINES = 120;

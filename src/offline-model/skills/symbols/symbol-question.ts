@@ -1,9 +1,9 @@
 /** "where is X?", "who calls X?", "what imports F?", "where is X tested?": answered from the `symbols` tool. */
 import {getPathRank, isTest} from '../../languages.ts';
-import {bullets, cannot, citeHit, code, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
+import {bullets, cannot, citeHit, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {parseHits, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
-import {findSpeech, phrase, type Sentence, type Speech} from '../../speech.ts';
+import {findSpeech, phrase, type Sentence} from '../../speech.ts';
 import {
   type Found,
   type FoundDefinition,
@@ -15,6 +15,7 @@ import {
 import {escapeRegExp} from '../../text-forms.ts';
 import {looksLikeFile} from '../../words.ts';
 import {explainSymbol, showCode} from './explain-symbol.ts';
+import {citeDefinition, citePlace, formatOpen, formatUsage, type Known} from './known-symbol.ts';
 import {parseQuestion, type Question, type Want} from './question.ts';
 
 /** Places in one answer. */
@@ -47,14 +48,6 @@ function answerOne(subject: string, {want, scope}: Question, job: Job): Work<str
   if (!job.toolbox.has('symbols'))
     return say(cannot('I have no `symbols` tool here, so I cannot look up names in code.'));
   return lookUp(subject, want, scope, job);
-}
-
-/** What the tool knows of one name. */
-export interface Known {
-  readonly name: string;
-  readonly definitions: Found<FoundDefinition>;
-  readonly references: Found<FoundReference>;
-  readonly speech: Speech;
 }
 
 function* lookUp(name: string, want: Want, scope: string | undefined, job: Job): Work<string> {
@@ -147,11 +140,6 @@ function* findSimilar(name: string, job: Job): Work<readonly string[]> {
   return [...new Set(found)].slice(0, 5);
 }
 
-/** Says what was not searched: without it, "no other use" would not be true. */
-function formatOpen({open}: Found<unknown>, speech: Speech): string {
-  return open === '' ? '' : phrase('open', speech, {list: open});
-}
-
 function listPlaces(known: Known, places: readonly FoundReference[], some: Sentence, none: Sentence): string {
   const {name, references, speech} = known;
   const files = new Set(places.map((one) => one.path)).size;
@@ -173,30 +161,12 @@ function listPlaces(known: Known, places: readonly FoundReference[], some: Sente
   );
 }
 
-export function citePlace({path, line, inside, text}: FoundReference, {speech}: {readonly speech: Speech}): string {
-  const where = inside === undefined ? '' : ` ${phrase('inside', speech)} \`${inside}\``;
-  return `${path}:${line}${where} — ${code(text)}`;
-}
-
-export function citeDefinition({path, line, kind, text}: FoundDefinition): string {
-  return citeHit({path, line, kind, text});
-}
-
 function formatDefinitions({definitions, speech}: Known): string {
   const [first, ...others] = definitions.found;
   return paragraphs(
     citeDefinition(first!),
     others.length > 0 && `${phrase('also', speech)}\n${bullets(others.map(citeDefinition), 12, definitions.more)}`,
   );
-}
-
-export function formatUsage({name, references, speech}: Known): string {
-  const [first] = references.found;
-  if (!first)
-    return paragraphs(phrase('unused', speech, {name, files: references.files}), formatOpen(references, speech));
-  const files = new Set(references.found.map((one) => one.path)).size;
-  const place = `${first.path}:${first.line}${first.inside === undefined ? '' : ` (\`${first.inside}\`)`}`;
-  return phrase('used', speech, {n: references.found.length + references.more, files, place});
 }
 
 /** Imports of a name; of a module that is no name here, the import statements that say it. */
