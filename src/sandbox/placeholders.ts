@@ -9,6 +9,7 @@
 import {lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorCode} from '../core/util/errors.ts';
+import {onProcessExit} from '../core/util/processes.ts';
 
 const OWNER_FOLDER = /^\.held-by-(\d+)$/;
 /** Another process may remove the directory between our two steps. */
@@ -25,6 +26,7 @@ export interface Placeholder {
 export class Placeholders {
   /** By path, with the number of commands that need it. */
   readonly #used = new Map<string, {readonly placeholder: Placeholder; readonly count: number}>();
+  #stopListening: (() => void) | undefined;
   readonly #onExit = (): void => {
     for (const {placeholder} of this.#used.values()) remove(placeholder, isNoOther);
   };
@@ -63,7 +65,7 @@ export class Placeholders {
       if (NOT_PERMITTED.has(getErrorCode(error) ?? '')) return false;
       throw error;
     }
-    if (this.#used.size === 0) process.on('exit', this.#onExit);
+    this.#stopListening ??= onProcessExit(this.#onExit);
     this.#used.set(place, {placeholder, count: (this.#used.get(place)?.count ?? 0) + 1});
     return true;
   }
@@ -76,7 +78,10 @@ export class Placeholders {
       return;
     }
     this.#used.delete(place);
-    if (this.#used.size === 0) process.off('exit', this.#onExit);
+    if (this.#used.size === 0) {
+      this.#stopListening?.();
+      this.#stopListening = undefined;
+    }
     remove(entry.placeholder, isNoOther);
   }
 }

@@ -7,6 +7,7 @@ import {promptWidth} from './components/prompt.tsx';
 import type {Controller} from './controller.ts';
 import {useExternalEditor, useHandover} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
+import type {LiveFrame} from './live-frame.ts';
 import {currentQuestion} from './state/local-state.ts';
 import type {FinishedItem} from './state/ui-state.ts';
 import {ThemeContext} from './text/styled-text.tsx';
@@ -14,11 +15,13 @@ import {getTheme} from './theme.ts';
 
 export interface AppProps {
   readonly controller: Controller;
+  /** Gets to know what of the live part is drawn. */
+  readonly frame?: LiveFrame;
   /** As `stdout.getColorDepth` says. */
   readonly colorBits?: number;
 }
 
-export function App({controller, colorBits}: AppProps) {
+export function App({controller, frame, colorBits}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
   const {columns, rows} = useWindowSize();
@@ -52,7 +55,9 @@ export function App({controller, colorBits}: AppProps) {
   useEffect(() => {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
   }, [controller, isCut, askId]);
-  setCursorPosition(local.isLeaving || isStatic ? undefined : layout.cursor);
+  const cursor = local.isLeaving || isStatic ? undefined : layout.cursor;
+  setCursorPosition(cursor);
+  frame?.setCursor(cursor);
 
   return (
     <ThemeContext value={theme}>
@@ -60,7 +65,7 @@ export function App({controller, colorBits}: AppProps) {
         {(item) => <FinishedItemView key={item.id} item={item} columns={columns} formatter={formatter} />}
       </Static>
       {!local.isLeaving && (
-        <Box flexDirection="column">
+        <Box flexDirection="column" ref={frame?.setBox}>
           <LiveParts layout={layout} ui={ui} local={local} columns={columns} isStatic={isStatic} />
         </Box>
       )}

@@ -8,6 +8,8 @@ import {App} from './app.tsx';
 import {Controller} from './controller.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {terminalInput} from './input/terminal-input.ts';
+import {LiveFrame, wrapsAgain} from './live-frame.ts';
+import {terminalOutput} from './terminal-output.ts';
 import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
 
@@ -97,9 +99,27 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
 }
 
 function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
-  return render(<App controller={controller} colorBits={stdout.getColorDepth?.() ?? 4} />, {
+  const frame = new LiveFrame();
+  const output = terminalOutput(stdout);
+  let {columns} = stdout;
+  const onResize = () => {
+    const isNarrower = stdout.columns < columns;
+    columns = stdout.columns;
+    const {isLeaving, handover} = controller.local.get();
+    if (!isNarrower || isLeaving || handover || !wrapsAgain(process.env)) return;
+    const erase = frame.erase(columns);
+    if (erase === undefined) return;
+    stdout.write(erase);
+    // Ink need not erase what is gone.
+    output.quietly(() => instance.clear());
+  };
+  // Before Ink's own listener.
+  stdout.prependListener('resize', onResize);
+  const app = <App controller={controller} frame={frame} colorBits={stdout.getColorDepth?.() ?? 4} />;
+  const instance = render(app, {
     stdin: terminalInput(stdin),
-    stdout,
+    stdout: output.stream,
+    onRender: () => frame.record(stdout.columns),
     // The REPL always has a terminal; Ink would assume none when the variable CI is set.
     interactive: true,
     exitOnCtrlC: false,
@@ -107,6 +127,7 @@ function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
     incrementalRendering: true,
     kittyKeyboard: {mode: 'auto'},
   });
+  return instance;
 }
 
 /** Prints the runs that leaving stopped, why the screen failed, and how to resume the session. */

@@ -110,6 +110,25 @@ export function runProgramSync(file: string, args: readonly string[]): string {
   return execFileSync(file, args, {encoding: 'utf8'});
 }
 
+/**
+ * Calls the listener when this process exits. Each makes room for itself: a program that opens many sessions gets no
+ * warning of Node about too many listeners.
+ * @returns stops listening
+ */
+export function onProcessExit(listener: () => void): () => void {
+  const makeRoom = (change: 1 | -1) => {
+    const most = process.getMaxListeners();
+    // 0 stands for no limit.
+    if (most > 0) process.setMaxListeners(most + change);
+  };
+  makeRoom(1);
+  process.on('exit', listener);
+  return () => {
+    process.off('exit', listener);
+    makeRoom(-1);
+  };
+}
+
 function execaOptions({cwd, env = process.env, limitMs, signal, killSignal}: ProcessOptions) {
   return {
     env: env as Record<string, string>,

@@ -5,7 +5,7 @@
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
 import {getErrorCode} from '../../core/util/errors.ts';
-import {runProgramSync} from '../../core/util/processes.ts';
+import {onProcessExit, runProgramSync} from '../../core/util/processes.ts';
 import {Reaper} from './reaper.ts';
 
 /** How long a group has to end by itself before it is killed, in milliseconds. */
@@ -18,6 +18,7 @@ export class ProcessGroups {
   /** By the id of the group's leader; the value stops listening for the end of the run that left it behind. */
   readonly #groups = new Map<number, () => void>();
   readonly #reaper = new Reaper();
+  #stopListening: (() => void) | undefined;
   readonly #onExit = (): void => {
     for (const pid of this.#groups.keys()) signalAll(pid, listProcessTree(pid, listProcesses()), 'SIGKILL');
   };
@@ -25,7 +26,7 @@ export class ProcessGroups {
   /** Counts the group as at work. One `exit` listener serves all groups, and only while there are some. */
   add(pid: number): void {
     this.#prune();
-    if (this.#groups.size === 0) process.on('exit', this.#onExit);
+    this.#stopListening ??= onProcessExit(this.#onExit);
     this.#groups.set(pid, () => undefined);
     this.#reaper.watch(pid);
   }
@@ -66,7 +67,9 @@ export class ProcessGroups {
     this.#groups.get(pid)?.();
     this.#groups.delete(pid);
     this.#reaper.forget(pid);
-    if (this.#groups.size === 0) process.off('exit', this.#onExit);
+    if (this.#groups.size > 0) return;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
   }
 
   #prune(): void {

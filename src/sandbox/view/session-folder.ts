@@ -2,10 +2,11 @@
 import {mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {onProcessExit} from '../../core/util/processes.ts';
 
 export class SessionFolder {
   #folder: string | undefined;
-  readonly #onExit = (): void => this.close();
+  #stopListening: (() => void) | undefined;
 
   /** For the commands of the session: `TMPDIR`. Absolute, links resolved, 0700. @throws Error of the file system */
   get temporary(): string {
@@ -30,7 +31,7 @@ export class SessionFolder {
   /** Removes it with all that commands left in it. What cannot be removed stays. */
   close(): void {
     if (this.#folder === undefined) return;
-    process.off('exit', this.#onExit);
+    this.#stopListening?.();
     const folder = this.#folder;
     this.#folder = undefined;
     try {
@@ -44,7 +45,7 @@ export class SessionFolder {
     if (this.#folder === undefined) {
       this.#folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'mini-cc-'));
       mkdirSync(path.join(this.#folder, 'tmp'), {mode: 0o700});
-      process.on('exit', this.#onExit);
+      this.#stopListening = onProcessExit(() => this.close());
     }
     return this.#folder;
   }

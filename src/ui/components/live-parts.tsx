@@ -125,10 +125,21 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
       )}
       <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? getPlaceholder(view?.run, columns) : ''} />
       {given.completion > 0 && (
-        <CompletionList offered={offered} selected={local.selected} rows={given.completion} columns={columns} />
+        <CompletionList
+          offered={offered}
+          selected={local.selected}
+          rows={given.completion}
+          columns={columnsBelowPrompt(columns)}
+        />
       )}
       {given.panel > 0 && (
-        <RunPanel runs={panel.runs} marked={panel.marked} rows={given.panel} columns={columns} now={now} />
+        <RunPanel
+          runs={panel.runs}
+          marked={panel.marked}
+          rows={given.panel}
+          columns={columnsBelowPrompt(columns)}
+          now={now}
+        />
       )}
       {given.status > 0 && (
         <StatusLine
@@ -144,6 +155,14 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
       )}
     </>
   );
+}
+
+/**
+ * Some terminals lose the cursor when rows below it are wrapped again, because the window became narrower: such rows leave
+ * room for one step of that.
+ */
+function columnsBelowPrompt(columns: number): number {
+  return columns > 60 ? Math.floor(columns * 0.7) : columns;
 }
 
 /** The runs of the panel and the marked one; no runs while something else uses its keys. */

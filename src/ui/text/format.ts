@@ -67,7 +67,7 @@ export function createFormatter(): Formatter {
       const tokens = lex(text);
       const leaf = openLeaf(tokens);
       if (leaf?.type === 'paragraph' || leaf?.type === 'text' || leaf?.type === 'heading') {
-        leaf.tokens = lexInline(closeOpenMarks(leaf.text).shown);
+        leaf.tokens = lexInline(closeOpenMarks(leaf.text, true).shown);
       }
       return format(tokens);
     },

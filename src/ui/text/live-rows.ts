@@ -24,7 +24,7 @@ export interface LiveRows {
 }
 
 /** How many rows of unfinished text are live at most. */
-const MAX_TAIL = 16;
+const MAX_TAIL = 12;
 const MAX_TODOS = 10;
 
 /** Rows around an answer while it grows: the prompt, the status and so on. */
@@ -32,7 +32,7 @@ const OTHER_ROWS = 8;
 
 /** How much of an answer may be live in a window; the first rows of a longer block are printed. */
 export function answerRoom(columns: number, windowRows: number): {readonly columns: number; readonly rows: number} {
-  return {columns, rows: Math.max(2, Math.min(MAX_TAIL, windowRows - OTHER_ROWS))};
+  return {columns, rows: Math.max(4, Math.min(MAX_TAIL, windowRows - OTHER_ROWS))};
 }
 
 export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
@@ -60,7 +60,8 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   const subagents = take(wants.subagents, Math.max(2, left - others));
   const tools = take(wants.tools, wants.tail > 0 ? left - 1 : left);
   const todos = take(wants.todos, Math.min(MAX_TODOS, left - Math.min(2, wants.tail)));
-  const tail = take(wants.tail, MAX_TAIL);
+  // A window that becomes lower pushes what does not fit into the scrollback, where it stays: a third is kept free of text.
+  const tail = take(wants.tail, Math.max(2, Math.min(MAX_TAIL, left - Math.floor(windowRows / 3))));
   const lead = take(wants.lead, left > 1 || view > 0 ? 1 : 0);
   return {lead, prompt, question, status, busy, gap, completion, panel, view, queued, subagents, tools, todos, tail};
 }

@@ -26,9 +26,9 @@ const MAX_TAG = 200;
 /** What a further character may make a mark: these ends are left out. */
 const HALF = /(?:\\|!|&#?[a-zA-Z0-9]{0,8}|\n[ \t]*)$/;
 
-/** Finds the marks that are open at the end of inline text. */
-export function closeOpenMarks(text: string): OpenText {
-  const scan = new InlineScan(text);
+/** Finds the marks that are open at the end of inline text. @param isCut no more will come: nothing is held back */
+export function closeOpenMarks(text: string, isCut = false): OpenText {
+  const scan = new InlineScan(text, isCut);
   scan.run();
   return {shown: scan.shown(), closedAt: scan.closedAt};
 }
@@ -37,6 +37,7 @@ export function closeOpenMarks(text: string): OpenText {
 class InlineScan {
   readonly closedAt: number[] = [];
   readonly #text: string;
+  readonly #isCut: boolean;
   #open: OpenMark[] = [];
   /** Characters of marks without a partner, which are left out. */
   readonly #dropped: {readonly start: number; readonly end: number}[] = [];
@@ -47,8 +48,9 @@ class InlineScan {
   /** The text from here on is left out. */
   #end: number;
 
-  constructor(text: string) {
+  constructor(text: string, isCut: boolean) {
     this.#text = text;
+    this.#isCut = isCut;
     this.#end = text.length;
   }
 
@@ -143,6 +145,7 @@ class InlineScan {
     const label = matchBracket(text, at, '[', ']');
     const isImage = text[at - 1] === '!';
     const start = isImage ? at - 1 : at;
+    if (this.#isCut && (label < 0 || text[label + 1] === undefined)) return at + 1;
     if (label < 0) {
       if (text.length - at <= MAX_LABEL) this.#end = start;
       else this.#dropped.push({start, end: at + 1});
@@ -169,6 +172,7 @@ class InlineScan {
   }
 
   #tag(at: number): number {
+    if (this.#isCut) return at + 1;
     const text = this.#text;
     const tag = /^<[A-Za-z/!][^\s<>]*>?/.exec(text.slice(at, at + MAX_TAG))?.[0];
     if (tag === undefined) {
@@ -183,7 +187,7 @@ class InlineScan {
   shown(): string {
     const text = this.#text;
     let end = this.#end;
-    if (this.#code === '') end = text.slice(0, end).replace(HALF, '').length;
+    if (this.#code === '' && !this.#isCut) end = text.slice(0, end).replace(HALF, '').length;
     let shown = '';
     let from = 0;
     for (const {start, end: to} of this.#dropped.filter((one) => one.start < end)) {

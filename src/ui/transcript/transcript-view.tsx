@@ -5,6 +5,7 @@ import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import type {Controller} from '../controller.ts';
 import {type KeyPress, parseKeys} from '../input/keys.ts';
 import type {UiState} from '../state/ui-state.ts';
+import {terminalOutput} from '../terminal-output.ts';
 import type {Formatter} from '../text/format.ts';
 import {Rows, Styled, ThemeContext} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
@@ -40,7 +41,7 @@ export async function showTranscript(
     {
       stdin: input,
       // Ink keeps one instance for each stream; that of the main screen waits meanwhile.
-      stdout: forwardTo(stdout as NodeJS.WriteStream),
+      stdout: terminalOutput(stdout as NodeJS.WriteStream).stream,
       interactive: true,
       exitOnCtrlC: false,
       patchConsole: false,
@@ -56,15 +57,6 @@ export async function showTranscript(
   } finally {
     unsubscribe();
   }
-}
-
-function forwardTo(stdout: NodeJS.WriteStream): NodeJS.WriteStream {
-  return new Proxy(stdout, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
 }
 
 interface ViewProps {

@@ -1,5 +1,5 @@
-import {expect, test} from 'vitest';
-import {runProgram, runProgramSync, startProcess} from '../../../src/core/util/processes.ts';
+import {describe, expect, it, test} from 'vitest';
+import {onProcessExit, runProgram, runProgramSync, startProcess} from '../../../src/core/util/processes.ts';
 
 const shell = (script: string, options = {}) => runProgram('sh', ['-c', script], options);
 
@@ -59,4 +59,20 @@ test('a program leads its own process group when its descendants must end with i
   expect(runProgramSync('ps', ['-o', 'pgid=', '-p', String(pid)]).trim()).toBe(String(pid));
   process.kill(-child.pid!, 'SIGKILL');
   expect(await end).toMatchObject({ended: 'signal'});
+});
+
+describe('onProcessExit', () => {
+  it('makes room for each listener, and takes it back: forty sessions in one process bring no warning', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on('warning', note);
+    const [before, most] = [process.listenerCount('exit'), process.getMaxListeners()];
+    const stops = Array.from({length: 40}, () => onProcessExit(() => undefined));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(process.listenerCount('exit')).toBe(before + 40);
+    for (const stop of stops) stop();
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+    expect([process.listenerCount('exit'), process.getMaxListeners()]).toEqual([before, most]);
+  });
 });

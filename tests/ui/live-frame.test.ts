@@ -1,0 +1,60 @@
+/** The live part after the window has changed its size: nothing of it stays above, and nothing above it is erased. */
+import {expect, test} from 'vitest';
+import {open} from './app-fixture.ts';
+import {question} from './fake-session.ts';
+import type {FakeTerminal} from './fake-terminal.ts';
+
+const WORDS = 'a sentence that is as wide as the whole window and a little more than that, so that it is wrapped';
+const ANSWER = Array.from({length: 80}, (_, n) =>
+  n % 8 === 7
+    ? `\`\`\`ts\n${Array.from({length: 12}, (__, line) => `let m${n}x${line} = call(1);`).join('\n')}\n\`\`\``
+    : `- m${n}y ${WORDS}`,
+).join('\n\n');
+const MARKS = [...ANSWER.matchAll(/m\d+[xy]\d*/g)].map(([mark]) => mark);
+const SIZES = [
+  [75, 26],
+  [100, 30],
+  [72, 30],
+  [60, 28],
+  [48, 24],
+  [100, 30],
+  [110, 34],
+  [85, 26],
+] as const;
+
+/** Waits until the terminal has drawn all that was written: what is on its way when the size changes is drawn at the new one. */
+async function quiet(screen: FakeTerminal): Promise<void> {
+  for (let before = -1; before !== screen.written().length; ) {
+    before = screen.written().length;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+}
+
+test('every line of an answer is there once, through forty sizes of the window', async () => {
+  const {screen, session} = await open({columns: 100, rows: 30});
+  screen.type('go\r');
+  await screen.shows('> go');
+  for (let n = 0; n < 4; n++) {
+    session.emit(
+      {type: 'run_start', agent: 'explore', description: `${WORDS} ${n}`, model: 'm', queued: false, background: true},
+      `s${n}`,
+    );
+  }
+  let at = 0;
+  for (let size = 0; size < 40; size++) {
+    session.emit({type: 'text_delta', text: ANSWER.slice(at, at + 200)});
+    at += 200;
+    if (size === 12) session.emit({type: 'ask', question: question({detail: `npm test -- ${WORDS}`})});
+    if (size === 24) session.answer('ask-1', {choice: 'yes'});
+    const [columns, rows] = SIZES[size % SIZES.length]!;
+    await quiet(screen);
+    screen.resize(columns, rows);
+    await quiet(screen);
+  }
+  session.emit({type: 'text_delta', text: ANSWER.slice(at)});
+  session.endTurn();
+  await screen.lacks('working');
+  const found = [...screen.scrollback().matchAll(/m\d+[xy]\d*(?= )/g)].map(([mark]) => mark);
+  expect(found).toEqual(MARKS);
+  expect(screen.written()).not.toMatch(/\x1b\[[23]J/);
+});
