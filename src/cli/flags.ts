@@ -50,7 +50,7 @@ export const FLAGS = {
   includePartialMessages: aSwitch('raw stream events too (stream-json)'),
   verbose: aSwitch('tool calls on standard error'),
   model: text('NAME', 'opus, sonnet, haiku, provider/model, or any name that the server knows', {goesWith: WITH_MODEL}),
-  fallbackModel: text('A,B', 'models that answer, in this order, where the first one cannot'),
+  fallbackModel: text('A,B', 'models that answer where the first one cannot'),
   effort: oneOf<Thinking>('LEVEL', ['off', 'low', 'medium', 'high']),
   maxThinkingTokens: count('N', 'tokens of thinking in a reply at most, in place of a level; 0: none'),
   offline: aSwitch('the built-in rule-based model, also where keys are set', {goesWith: WITH_MODEL}),

@@ -2,18 +2,15 @@
 import {realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {type Finding, runDoctorCommandLine} from '../commands/doctor.ts';
-import {isModelConfigured} from '../config/environment.ts';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {showControls} from '../core/util/text.ts';
-import type {ModelServer} from '../models/protocol.ts';
-import {getModelServer} from '../models/providers.ts';
-import {checkServer} from '../models/server-check.ts';
 import type {SandboxStatus} from '../sandbox/index.ts';
 import {findHomeFault} from '../storage/home-check.ts';
+import {examineModels} from './doctor-models.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 import {createSessionSandbox} from './permissions.ts';
 import {getTrustProblems} from './trust.ts';
@@ -29,7 +26,7 @@ export function doctorCommandLine(options: SessionOptions, args: SubcommandArgum
 export async function examine(options: SessionOptions): Promise<Finding[]> {
   const {loaded, trust = [], problem} = checkSettings(options);
   const found = await Promise.all([
-    model(options),
+    examineModels(options, loaded?.settings ?? {}),
     sandbox(loaded?.settings ?? {}, options.home),
     ripgrep(),
     git(),
@@ -38,37 +35,6 @@ export async function examine(options: SessionOptions): Promise<Finding[]> {
     problem ?? [...settingsFiles(loaded!), ...trust],
   ]);
   return found.flat();
-}
-
-async function model({env, offline}: SessionOptions): Promise<Finding[]> {
-  if (offline || !isModelConfigured(env)) {
-    const remedy = 'set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for another server';
-    return [{about: 'key', state: 'warning', text: 'none is set: the built-in offline model answers', remedy}];
-  }
-  const names = ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'].filter((name) => env[name]);
-  const key: Finding =
-    names.length > 0
-      ? {about: 'key', state: 'ok', text: `${names[0]} is set`}
-      : {about: 'key', state: 'ok', text: 'none, as ANTHROPIC_BASE_URL names a server that may want none'};
-  let at: ModelServer;
-  try {
-    at = getModelServer(env);
-  } catch (error) {
-    return [
-      key,
-      {about: 'server', state: 'missing', text: getErrorMessage(error), remedy: 'correct ANTHROPIC_BASE_URL'},
-    ];
-  }
-  const {host} = new URL(at.baseURL);
-  const check = await checkServer(at);
-  if (!check.reached) {
-    const remedy = 'check the network, ANTHROPIC_BASE_URL, and whether that server runs';
-    return [key, {about: 'server', state: 'missing', text: `${host} is not reached: ${check.why}`, remedy}];
-  }
-  const server: Finding = {about: 'server', state: 'ok', text: `${host} answers`};
-  if (!check.refusesKey) return [key, server];
-  const remedy = `set ${names[0] ?? 'ANTHROPIC_API_KEY'} to a key of ${host}`;
-  return [{about: 'key', state: 'missing', text: `${host} does not take it`, remedy}, server];
 }
 
 async function sandbox(settings: Settings, home: string): Promise<Finding> {

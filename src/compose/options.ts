@@ -118,6 +118,11 @@ export function getModelName(options: SessionOptions, settings: Settings): strin
   return options.model ?? (options.env.ANTHROPIC_MODEL || settings.model);
 }
 
+/** Nothing is configured, and the built-in model was not asked for. */
+export function isOfflineByDefault({env, offline = false}: SessionOptions, settings: Settings): boolean {
+  return !offline && !isModelConfigured(env, settings);
+}
+
 export function createModelResolver(options: SessionOptions, settings: Settings, redactor: Redactor): ModelResolver {
   return new ModelResolver({
     redactor,
@@ -127,7 +132,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     thinking: options.thinking ?? settings.thinking,
     thinkingTokens: options.thinkingTokens,
     offline: options.offline ?? false,
-    offlineByDefault: !isModelConfigured(options.env, settings),
+    offlineByDefault: isOfflineByDefault(options, settings),
     offlineFetch: createOfflineFetch(),
     clock: options.clock ?? systemClock,
     retry: {maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120)},

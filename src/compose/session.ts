@@ -35,6 +35,7 @@ import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {Verifier} from '../core/verification/verifier.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';
+import {findLocalServers, offerLocalServer} from '../models/local-servers.ts';
 import {PRICES_AS_OF} from '../models/prices.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {DebugLog} from '../storage/debug-log.ts';
@@ -48,7 +49,7 @@ import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, o
 import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
 import {createSessionHooks} from './hooks.ts';
-import {createModelResolver, createSecrets, getMainModel, type SessionOptions} from './options.ts';
+import {createModelResolver, createSecrets, getMainModel, isOfflineByDefault, type SessionOptions} from './options.ts';
 import {
   createPermissionSandbox,
   createRules,
@@ -112,6 +113,7 @@ async function openProject(options: SessionOptions) {
     ...{options, root, loaded, redactor, env, store, temporaryHome, firstConversation, bus},
     emit: bus.emitFor(MAIN),
     resolver: createModelResolver(options, loaded.settings, redactor),
+    localServers: isOfflineByDefault(options, loaded.settings) ? await findLocalServers() : [],
   };
 }
 
@@ -316,9 +318,20 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     findFiles: (query) => files.find(query),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
-    resolveModel: before.resolveModel,
+    ...createModelParts(before),
+  };
+}
+
+function createModelParts({
+  resolver,
+  chooser,
+  resolveModel,
+}: ReturnType<typeof addManager>): Pick<SessionParts, 'resolveModel' | 'listModels' | 'chooseModel' | 'pricesAsOf'> {
+  return {
+    resolveModel,
+    listModels: () => resolver.listModels(),
+    chooseModel: (agent) => chooser.choose(agent),
     pricesAsOf: PRICES_AS_OF,
-    chooseModel: (agent) => before.chooser.choose(agent),
   };
 }
 
@@ -371,7 +384,9 @@ function listWarnings(before: ReturnType<typeof addFanOuts>): readonly string[] 
     ...describeBrokenAgents(catalog),
     ...firstConversation.warnings,
     ...(cutOff === undefined ? [] : [cutOff]),
-    ...(state.model.offline && !options.offline ? [OFFLINE_BY_DEFAULT] : []),
+    ...(state.model.offline && !options.offline
+      ? [OFFLINE_BY_DEFAULT, ...before.localServers.map(offerLocalServer)]
+      : []),
   ]);
 }
 

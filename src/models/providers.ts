@@ -134,7 +134,7 @@ export class Providers {
     const {auth, region, project} = settings;
     return {
       ...{baseURL, api},
-      ...(key && {apiKey: key, sendsKeyAs: auth}),
+      ...(key && {apiKey: key, sendsKeyAs: auth ?? 'bearer'}),
       ...(region && {region}),
       ...(project && {project}),
     };

@@ -1,10 +1,12 @@
 /** Finds the model for a name: by aliases, providers and the environment, with the models that answer where it cannot. */
 
 import type {Model, Thinking} from '../core/contract/model.ts';
+import type {ProviderModels} from '../core/contract/session.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {ContextSize} from './context-size.ts';
 import {type ChainLink, Circuits, FallbackModel} from './fallback.ts';
+import {findLocalServers} from './local-servers.ts';
 import type {PriceList} from './prices.ts';
 import type {ModelServer, Protocol, ServerWords} from './protocol.ts';
 import {DEFAULT_PROVIDER, type Provider, type ProviderSettings, Providers} from './providers.ts';
@@ -95,12 +97,32 @@ export class ModelResolver {
     return new FallbackModel(links, {circuits: this.#circuits, ...this.options.retry});
   }
 
-  /** The names of the models of a provider, as its server lists them. @throws UsageError, ModelError */
-  async listModels(provider: string): Promise<readonly string[]> {
-    const found = this.providers.get(provider);
-    const protocol = await this.#getProtocol(found, undefined)();
-    const ids = await protocol.listModels();
-    return ids.map((id) => getName(found, id));
+  /** All models that can be chosen: aliases, those that each provider's server lists, and of servers on this machine. */
+  async listModels(): Promise<readonly ProviderModels[]> {
+    if (this.options.offline) return [{provider: OFFLINE_NAME, models: [OFFLINE_NAME]}];
+    const {names} = this.providers;
+    const isDefault = !this.options.offlineByDefault && names.includes(DEFAULT_PROVIDER);
+    const [local, ...listed] = await Promise.all([
+      findLocalServers(),
+      ...(this.options.offlineByDefault ? [] : names).map((name) => this.#list(name)),
+    ]);
+    return [
+      ...(isDefault ? [{provider: DEFAULT_PROVIDER, models: ALIAS_NAMES}] : []),
+      ...listed,
+      ...local.filter(({name}) => !names.includes(name)).map(({name: provider, models}) => ({provider, models})),
+    ];
+  }
+
+  /** As the provider's server lists them. Never rejects. */
+  async #list(provider: string): Promise<ProviderModels> {
+    try {
+      const found = this.providers.get(provider);
+      const protocol = await this.#getProtocol(found, undefined)();
+      const ids = await protocol.listModels();
+      return {provider, models: ids.map((id) => getName(found, id))};
+    } catch (error) {
+      return {provider, models: [], problem: getErrorMessage(error)};
+    }
   }
 
   #isOffline(name: string | undefined): boolean {

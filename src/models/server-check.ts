@@ -10,14 +10,17 @@ export type ServerCheck =
 const TIMEOUT_MS = 4000;
 
 /** Never rejects. A server without such a list answers with an error, which also shows that it is there. */
-export async function checkServer({baseURL, apiKey, authToken}: ModelServer): Promise<ServerCheck> {
-  const key: Record<string, string> = authToken
-    ? {authorization: `Bearer ${authToken}`}
-    : apiKey
-      ? {'x-api-key': apiKey}
-      : {};
+export async function checkServer({baseURL, api, apiKey, authToken, sendsKeyAs}: ModelServer): Promise<ServerCheck> {
+  const isBearer = authToken !== undefined || api === 'openai' || sendsKeyAs === 'bearer';
+  const value = authToken ?? apiKey;
+  const key: Record<string, string> = value
+    ? isBearer
+      ? {authorization: `Bearer ${value}`}
+      : {'x-api-key': value}
+    : {};
+  const path = api === 'openai' ? '/models' : '/v1/models?limit=1';
   try {
-    const {status, body} = await fetch(`${baseURL.replace(/\/+$/, '')}/v1/models?limit=1`, {
+    const {status, body} = await fetch(`${baseURL.replace(/\/+$/, '')}${path}`, {
       headers: {'anthropic-version': '2023-06-01', ...key},
       // A redirect must not take the key to another server.
       redirect: 'manual',

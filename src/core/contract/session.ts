@@ -18,6 +18,8 @@ import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
 export interface Requests {
   /** @throws UsageError when the name cannot be used. */
   set_model(request: {readonly model: string}): ModelInUse;
+  /** The models that can be chosen, by provider. Asks the servers; never rejects. */
+  models(): Promise<readonly ProviderModels[]>;
   /** For all agents of the session, at once. */
   set_permission_mode(request: {readonly mode: PermissionMode}): void;
   /** The colours of the screen, for this session. What is printed keeps its own. */
@@ -128,6 +130,14 @@ export type Request<N extends RequestName = RequestName> = {readonly type: N} & 
 
 /** Plain data without known keys; a promise of it where the answer takes time. */
 export type RequestAnswer<N extends RequestName> = ReturnType<Requests[N]>;
+
+export interface ProviderModels {
+  readonly provider: string;
+  /** As `set_model` takes them. */
+  readonly models: readonly string[];
+  /** Why its server gave no list, in one line. */
+  readonly problem?: string;
+}
 
 export interface ModelInUse {
   readonly model: string;

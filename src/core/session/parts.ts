@@ -9,6 +9,7 @@ import type {Limits} from '../contract/results.ts';
 import type {
   Command,
   FilesToRestore,
+  ProviderModels,
   RestoredFiles,
   RewindPoint,
   RunDiff,
@@ -76,6 +77,8 @@ export interface SessionParts {
   listSessions(): readonly SessionSummary[];
   /** @throws UsageError when the name cannot be used. */
   resolveModel(name: string): Model;
+  /** See the request `models`. */
+  listModels(): Promise<readonly ProviderModels[]>;
   /** What an agent runs with, and warnings for its result. */
   chooseModel(agent: AgentDefinition): {readonly model: Model; readonly warnings: readonly string[]};
   /** Stops watching files, and waits for what goes on beside the turns. */

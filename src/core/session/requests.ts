@@ -38,6 +38,7 @@ export function createRequests(
 
 type SettingRequest =
   | 'set_model'
+  | 'models'
   | 'set_permission_mode'
   | 'set_theme'
   | 'permissions'
@@ -57,6 +58,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
       emitInfo();
       return {model: state.model.name, offline: state.model.offline};
     },
+    models: () => parts.listModels(),
     set_permission_mode({mode}) {
       parts.setPermissionMode(mode);
       emitInfo();

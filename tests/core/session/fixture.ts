@@ -56,6 +56,7 @@ export function sessionOver(
     setPermissionMode: () => undefined,
     openConversation,
     listSessions: () => [],
+    listModels: async () => [],
     chooseModel: () => ({model, warnings: []}),
     resolveModel: () => model,
     pricesAsOf: '2026-10-24',
