@@ -81,7 +81,7 @@ export function parseArguments(
       trust: flags.trust ?? false,
       takeOver: flags.takeOver ?? false,
       rawStream: flags.includePartialMessages ?? false,
-      driverAnswers: flags.permissionPromptTool !== undefined,
+      driverAnswers: last(flags.permissionPromptTool) !== undefined,
       debug: flags.debug || isDebugSet(env),
       ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
       ...optional('fanOut', fanOut),
