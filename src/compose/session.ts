@@ -9,7 +9,6 @@ import {listAgentKeyNames} from '../agents/catalog.ts';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
 import {createCommandTable, isSlashCommand} from '../commands/table.ts';
 import {addNote, listMemoryFiles, toolNotes} from '../config/memory-files.ts';
-import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
@@ -19,7 +18,6 @@ import {createPermit} from '../core/permissions/decision.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import mainPrompt from '../core/prompts/main.md';
-import type {PoolSizes} from '../core/runs/pool.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
@@ -34,8 +32,7 @@ import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {Verifier} from '../core/verification/verifier.ts';
 import {ModelChooser} from '../models/choose.ts';
-import {measureLocalCapacity} from '../models/local-capacity.ts';
-import {findLocalServers, offerLocalServer} from '../models/local-servers.ts';
+import {findLocalServers} from '../models/local-servers.ts';
 import {PRICES_AS_OF} from '../models/prices.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {DebugLog} from '../storage/debug-log.ts';
@@ -49,6 +46,7 @@ import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, o
 import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
 import {createSessionHooks} from './hooks.ts';
+import {describeOffline, getPoolSizes} from './model-servers.ts';
 import {createModelResolver, createSecrets, getMainModel, isOfflineByDefault, type SessionOptions} from './options.ts';
 import {
   createPermissionSandbox,
@@ -318,20 +316,8 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     findFiles: (query) => files.find(query),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
-    ...createModelParts(before),
-  };
-}
-
-function createModelParts({
-  resolver,
-  chooser,
-  resolveModel,
-}: ReturnType<typeof addManager>): Pick<SessionParts, 'resolveModel' | 'listModels' | 'chooseModel' | 'pricesAsOf'> {
-  return {
-    resolveModel,
-    listModels: () => resolver.listModels(),
-    chooseModel: (agent) => chooser.choose(agent),
-    pricesAsOf: PRICES_AS_OF,
+    ...{resolveModel: before.resolveModel, pricesAsOf: PRICES_AS_OF, listModels: () => before.resolver.listModels()},
+    chooseModel: (agent) => before.chooser.choose(agent),
   };
 }
 
@@ -384,30 +370,15 @@ function listWarnings(before: ReturnType<typeof addFanOuts>): readonly string[] 
     ...describeBrokenAgents(catalog),
     ...firstConversation.warnings,
     ...(cutOff === undefined ? [] : [cutOff]),
-    ...(state.model.offline && !options.offline
-      ? [OFFLINE_BY_DEFAULT, ...before.localServers.map(offerLocalServer)]
-      : []),
+    ...(state.model.offline && !options.offline ? describeOffline(before.localServers) : []),
   ]);
 }
-
-const OFFLINE_BY_DEFAULT =
-  'no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.';
 
 function createBus(options: SessionOptions, redactor: Redactor): EventBus {
   const debugLog = options.debug ? new DebugLog(options.home, redactor) : undefined;
   const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
   if (debugLog) bus.subscribe((event) => debugLog.event(event));
   return bus;
-}
-
-/** What the settings say, else 8 for hosted models, and for those of a server on this machine what it can take, up to 3. */
-function getPoolSizes(settings: Settings, env: SessionOptions['env']): PoolSizes {
-  const size = settings.subagents?.maxConcurrent ?? 'auto';
-  if (size !== 'auto') return size;
-  return ({local, source}) =>
-    local && source
-      ? {server: source.baseURL, size: () => measureLocalCapacity({baseURL: source.baseURL, env})}
-      : {server: source?.baseURL ?? '', size: 8};
 }
 
 function getExistingFolder(folder: string, root: string): string {
