@@ -267,12 +267,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
   const {options, root, redactor, bus, emit, store, firstConversation, toolNames, catalog, agents} = before;
   const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
-  const commands = createCommandTable(
-    createAgentsCommandDeps(catalog, root, options.home, toolNames),
-    async () => (await import('./doctor.ts')).examine(options),
-    {listMemoryFiles: () => listMemoryFiles(root, options.home), addNote: (file, note) => addNote(file, note, root)},
-    {store, redactor, root},
-  );
+  const commands = createSessionCommands(before);
   const files = new FileIndex(root, before.env);
   const shell = before.baseTools.find(({name}) => name === 'bash')!;
   const cleanup = runStartUpCleanup(
@@ -319,6 +314,15 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     ...{resolveModel: before.resolveModel, pricesAsOf: PRICES_AS_OF, listModels: () => before.resolver.listModels()},
     chooseModel: (agent) => before.chooser.choose(agent),
   };
+}
+
+function createSessionCommands({options, root, store, redactor, catalog, toolNames}: ReturnType<typeof addFanOuts>) {
+  return createCommandTable(
+    createAgentsCommandDeps(catalog, root, options.home, toolNames),
+    async () => (await import('./doctor.ts')).examine(options),
+    {listMemoryFiles: () => listMemoryFiles(root, options.home), addNote: (file, note) => addNote(file, note, root)},
+    {store, redactor, root},
+  );
 }
 
 function createSandboxParts({

@@ -74,7 +74,7 @@ describe('the packed file', () => {
   it('is below 4 MB and holds the program, the library with its types, the examples and the notices', () => {
     expect(packed.size).toBeLessThan(4 * MB);
     const files = packed.files.map((file) => file.path);
-    expect(files.filter((file) => !/^(?:dist\/chunks|examples)\//.test(file)).sort()).toEqual([
+    expect(files.filter((file) => !/^(?:dist\/(?:chunks|grammars)|examples)\//.test(file)).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -86,6 +86,8 @@ describe('the packed file', () => {
       'package.json',
     ]);
     expect(files).toContain('examples/01-spawn.mjs');
+    // Eleven grammars, and the library that reads them.
+    expect(files.filter((file) => file.startsWith('dist/grammars/'))).toHaveLength(12);
     expect(packed.files.find((file) => file.path === 'dist/cli.js')?.mode).toBe(0o755);
   });
 
@@ -148,6 +150,24 @@ describe('the installed program', () => {
       stdout: '',
     });
   });
+});
+
+it('answers questions about symbols with the grammars that it brings', async () => {
+  const server = await startMessagesServer([callTool('symbols', {name: 'Parser'}), say('done')]);
+  writeFileSync(path.join(program, 'parser.py'), 'class Parser:\n    pass\n');
+  try {
+    const ask = writeProgram(
+      'ask.mjs',
+      `import {SubagentManager} from 'mini-cc';
+      const manager = new SubagentManager({apiKey: 'sk-test-0000', baseURL: '${server.url}'});
+      console.log((await manager.spawn({agent_type: 'explore', prompt: 'x'})).success);
+      await manager.close();`,
+    );
+    expect(await node(program, ask)).toBe('true\n');
+    expect(getToolResults(server.requests[1]!.body)[0]?.text).toContain('parser.py:1 class Parser: class Parser:');
+  } finally {
+    await server.close();
+  }
 });
 
 describe('the installed library', () => {

@@ -1,5 +1,5 @@
 /** Finds definitions and uses of names, from syntax trees. */
-import {stat} from 'node:fs/promises';
+import {realpath, stat} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {z} from 'zod';
 import type {
@@ -56,7 +56,8 @@ async function findSymbols(
   const missing = findMissing({...given, mode});
   if (missing !== undefined) return errorResult(`${mode} needs ${missing}.`);
   const {workspace, mayRead, signal} = context;
-  const target = await getSearchPath(path ?? workspace.root, context);
+  // A link inside of the workspace is followed here, as it was when the call was decided.
+  const target = await realpath(await getSearchPath(path ?? workspace.root, context));
   const isFile = (await stat(target)).isFile();
   const root = [workspace.root, ...workspace.extraRoots].find((each) => isInside(target, [each]));
   if (root === undefined && isFile && mode !== 'outline') {
