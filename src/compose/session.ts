@@ -264,7 +264,7 @@ function addFanOuts(before: ReturnType<typeof addManager>) {
 
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
 function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
-  const {options, root, redactor, bus, emit, store, firstConversation, toolNames, catalog, agents} = before;
+  const {options, root, redactor, bus, emit, store, firstConversation, catalog, agents} = before;
   const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const commands = createSessionCommands(before);

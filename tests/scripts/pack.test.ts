@@ -6,6 +6,8 @@ import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {distIsFresh} from '../../scripts/checkout.mjs';
 import {createUserEnvironment} from '../support/environment.ts';
+import {callTool, say, startMessagesServer} from '../support/messages-server.ts';
+import {getToolResults} from '../support/request-facts.ts';
 import {root} from '../support/run-cli.ts';
 import {emptyFolder, type Workspace} from '../support/workspace.ts';
 
