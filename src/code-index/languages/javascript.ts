@@ -126,10 +126,11 @@ function defineVariable(node: number, reader: FactsReader): void {
     reader.define(name, 'function', node, {exported, seen: hoists ? 'function' : 'here'});
     return;
   }
+  // What a module gives is imported, as by an import statement.
+  if (readRequire(node, name, value, reader)) return;
   const kind = isConstant ? 'constant' : 'variable';
   const type = tree.type(name) === 'identifier' ? getDeclaredType(node, value, reader) : undefined;
   bindPattern(name, (leaf) => reader.variable(leaf, kind, node, {exported, hoists, type}), reader);
-  readRequire(node, name, value, reader);
 }
 
 /** Of `x: T` and `x = new T()`. */
@@ -139,24 +140,24 @@ function getDeclaredType(node: number, value: number, {tree}: FactsReader): stri
   return tree.type(value) === 'new_expression' ? tree.textOf(tree.field(value, 'constructor')) : undefined;
 }
 
-/** `const {a: b} = require('x')` */
-function readRequire(node: number, name: number, value: number, reader: FactsReader): void {
+/** `const {a: b} = require('x')`. @returns whether it is one */
+function readRequire(node: number, name: number, value: number, reader: FactsReader): boolean {
   const {tree} = reader;
-  const call = tree.type(value) === 'await_expression' ? value + 2 : value;
+  const call = tree.type(value) === 'await_expression' ? tree.child(value, 'call_expression') : value;
   const specifier = getCallSpecifier(call, reader);
-  if (specifier === undefined) return;
-  if (tree.type(name) === 'identifier') {
-    reader.import(node, specifier, [{imported: '*', local: tree.textOf(name)}]);
-    return;
-  }
+  const isPattern = tree.type(name) === 'object_pattern';
+  if (specifier === undefined || (!isPattern && tree.type(name) !== 'identifier')) return false;
   const names: {imported: string; local: string}[] = [];
-  for (const part of tree.named(name)) {
+  if (!isPattern) names.push({imported: '*', local: tree.textOf(name)});
+  for (const part of isPattern ? tree.named(name) : []) {
     const own = tree.textOf(part);
     if (tree.type(part) === 'shorthand_property_identifier_pattern') names.push({imported: own, local: own});
-    if (tree.type(part) !== 'pair_pattern') continue;
-    names.push({imported: tree.textOf(tree.field(part, 'key')), local: tree.textOf(tree.field(part, 'value'))});
+    const bound = tree.type(part) === 'pair_pattern' ? tree.field(part, 'value') : NONE;
+    if (tree.type(bound) !== 'identifier') continue;
+    names.push({imported: tree.textOf(tree.field(part, 'key')), local: tree.textOf(bound)});
   }
   reader.import(node, specifier, names);
+  return true;
 }
 
 /** Of `require('x')` and `import('x')`. */

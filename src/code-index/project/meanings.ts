@@ -40,7 +40,7 @@ export class Meanings {
     this.#files = files;
     const resolve = createImportResolver(files);
     const imported = new Map<string, readonly (readonly string[])[]>();
-    for (const entry of files.entries.values()) {
+    for (const entry of files.sorted) {
       if (!entry.facts) continue;
       imported.set(
         entry.path,

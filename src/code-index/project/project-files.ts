@@ -33,6 +33,8 @@ export class ProjectFiles {
   changes = 0;
   /** The paths whose entries changed since the cache was written. */
   readonly unsaved = new Set<string>();
+  #sorted: readonly IndexedEntry[] = [];
+  #sortedFor = -1;
   #tooMany: readonly string[] = [];
   readonly #readFiles: ReadFiles;
 
@@ -41,8 +43,17 @@ export class ProjectFiles {
     this.#readFiles = readFiles;
   }
 
+  /** The entries by path: answers do not depend on the order in which files were parsed. */
+  get sorted(): readonly IndexedEntry[] {
+    if (this.#sortedFor !== this.changes) {
+      this.#sorted = [...this.entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+      this.#sortedFor = this.changes;
+    }
+    return this.#sorted;
+  }
+
   get skipped(): SkippedFile[] {
-    const skipped = [...this.entries.values()].flatMap(({path, why}) => (why === undefined ? [] : [{path, why}]));
+    const skipped = this.sorted.flatMap(({path, why}) => (why === undefined ? [] : [{path, why}]));
     const more = this.#tooMany.map((path) => ({path, why: `one of more than ${MAX_FILES} files`}));
     return [...skipped, ...more];
   }

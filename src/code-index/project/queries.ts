@@ -56,11 +56,9 @@ export class Queries {
   }
 
   /** Sorted by path. */
-  entries(path = ''): IndexedEntry[] {
+  entries(path = ''): readonly IndexedEntry[] {
     const wanted = normalize(path);
-    return [...this.files.entries.values()]
-      .filter((entry) => isBelow(entry.path, wanted))
-      .sort((a, b) => (a.path < b.path ? -1 : 1));
+    return this.files.sorted.filter((entry) => isBelow(entry.path, wanted));
   }
 
   definitions({name, path}: NameQuery): Answer<Definition> {
@@ -252,7 +250,7 @@ export class Queries {
   unusedExports({path = ''}: {readonly path?: string}): Answer<Definition> {
     const {meanings} = this;
     const named = new Map<string, Set<string>>();
-    for (const {path: file, facts} of this.files.entries.values()) {
+    for (const {path: file, facts} of this.files.sorted) {
       for (const name of facts?.names.split('\n') ?? []) {
         const list = named.get(name) ?? new Set();
         if (list.size < 2) named.set(name, list.add(file));

@@ -173,7 +173,7 @@ export class FactsReader {
     this.#nameOf.set(name, index);
     const type = getTypeName(options.type);
     if (type !== undefined) this.#types.set(index, type);
-    if (seen === 'member' || this.#rules.seesMembersBare) {
+    if (seen === 'member' || container.length > 0 || this.#rules.seesMembersBare) {
       this.#scopes.addMember(container, text, index, this.#isDeclaration);
     }
     if (seen !== 'nowhere' && (seen !== 'member' || this.#rules.seesMembersBare)) {
@@ -333,7 +333,9 @@ export class FactsReader {
     }
     const bound = this.#scopes.find(name, scope);
     const {binding, to} = bound ?? {binding: 'free' as const, to: NONE};
-    return {...place, kind, member: false, shorthand, binding, to, receiver: ''};
+    // `const {name} = require('x')`
+    const how = binding === 'import' && kind === 'write' ? 'import' : kind;
+    return {...place, kind: how, member: false, shorthand, binding, to, receiver: ''};
   }
 
   /** With those of macros, in the order of the file. */
@@ -390,6 +392,8 @@ const SELF: ReadonlySet<string> = new Set(['this', 'self', 'Self', 'cls', '$this
 
 /** `Map<string, X>` is a `Map`, `*T` and `&mut T` a `T`. */
 function getTypeName(type: string | undefined): string | undefined {
-  const plain = type?.replace(/^(?::\s*)?(?:[&*]|mut\b|const\b|\?|\s|'\w+\b)*/, '').replace(/\s*[<[?*&][\s\S]*$/, '');
+  const plain = type
+    ?.replace(/^(?::\s*)?(?:[&*]|(?:mut|const|struct|class|union|enum|typename)\b|\?|\s|'\w+\b)*/, '')
+    .replace(/\s*[<[?*&][\s\S]*$/, '');
   return plain !== undefined && /^[\p{L}_$][\w$.]*$/u.test(plain) ? plain : undefined;
 }

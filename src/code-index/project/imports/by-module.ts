@@ -43,7 +43,7 @@ export function createGoResolver(files: ProjectFiles): ImportResolver {
     })
     .sort((a, b) => b.name.length - a.name.length);
   const byFolder = new Map<string, string[]>();
-  for (const {path, language} of files.entries.values()) {
+  for (const {path, language} of files.sorted) {
     if (language !== 'go' || path.endsWith('_test.go')) continue;
     const list = byFolder.get(posix.dirname(path));
     if (list) list.push(path);

@@ -10,7 +10,7 @@ export function createNamespaceResolver(files: ProjectFiles): ImportResolver {
     if (list) list.push(file);
     else byName.set(key, [file]);
   };
-  for (const {path, language, facts} of files.entries.values()) {
+  for (const {path, language, facts} of files.sorted) {
     if (!facts || !/^(?:java|csharp|php)$/.test(language)) continue;
     const separator = language === 'php' ? '\\' : '.';
     add(`${language}\n${facts.space}${separator}*`, path);
