@@ -162,7 +162,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
  * room for one step of that.
  */
 function columnsBelowPrompt(columns: number): number {
-  return columns > 60 ? Math.floor(columns * 0.7) : columns;
+  return Math.min(columns, Math.max(72, Math.floor(columns * 0.7)));
 }
 
 /** The runs of the panel and the marked one; no runs while something else uses its keys. */

@@ -32,7 +32,7 @@ const OTHER_ROWS = 8;
 
 /** How much of an answer may be live in a window; the first rows of a longer block are printed. */
 export function answerRoom(columns: number, windowRows: number): {readonly columns: number; readonly rows: number} {
-  return {columns, rows: Math.max(4, Math.min(MAX_TAIL, windowRows - OTHER_ROWS))};
+  return {columns, rows: Math.max(2, Math.min(MAX_TAIL, windowRows - OTHER_ROWS))};
 }
 
 export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
@@ -61,7 +61,7 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   const tools = take(wants.tools, wants.tail > 0 ? left - 1 : left);
   const todos = take(wants.todos, Math.min(MAX_TODOS, left - Math.min(2, wants.tail)));
   // A window that becomes lower pushes what does not fit into the scrollback, where it stays: a third is kept free of text.
-  const tail = take(wants.tail, Math.max(2, Math.min(MAX_TAIL, left - Math.floor(windowRows / 3))));
+  const tail = take(wants.tail, Math.max(4, Math.min(MAX_TAIL, left - Math.floor(windowRows / 3))));
   const lead = take(wants.lead, left > 1 || view > 0 ? 1 : 0);
   return {lead, prompt, question, status, busy, gap, completion, panel, view, queued, subagents, tools, todos, tail};
 }
