@@ -36,7 +36,7 @@ test('every line of an answer is there once, through forty sizes of the window',
   await screen.shows('> go');
   for (let n = 0; n < 4; n++) {
     session.emit(
-      {type: 'run_start', agent: 'explore', description: `${WORDS} ${n}`, model: 'm', queued: false, background: true},
+      {type: 'run_start', agent: 'explore', description: `part ${n}`, model: 'm', queued: false, background: true},
       `s${n}`,
     );
   }
