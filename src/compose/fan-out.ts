@@ -1,4 +1,6 @@
 /** Fan-outs and verification, from the settings, the flag and the environment. */
+import type {CodeIndexes} from '../code-index/code-indexes.ts';
+import type {CodeIndex} from '../code-index/contract.ts';
 import type {Settings} from '../config/settings.ts';
 import type {AgentCatalog} from '../core/agent-types.ts';
 import type {Checkpoints} from '../core/contract/checkpoints.ts';
@@ -7,7 +9,7 @@ import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Workspace} from '../core/contract/permission.ts';
 import type {Budget, Tool} from '../core/contract/tool.ts';
 import {FanOuts} from '../core/fan-out/fan-outs.ts';
-import type {FanOutSettings} from '../core/fan-out/plan.ts';
+import type {FanOutPlan, FanOutSettings} from '../core/fan-out/plan.ts';
 import {createPermit, type PermitDeps} from '../core/permissions/decision.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
@@ -15,12 +17,13 @@ import type {ChangedFiles, SessionState} from '../core/session/parts.ts';
 import type {SubagentManager} from '../core/subagent-manager.ts';
 import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {findNearest, toToolName} from '../core/util/names.ts';
 import type {VerifySettings} from '../core/verification/find-checks.ts';
 import type {Verifier} from '../core/verification/verifier.ts';
 import type {ModelChooser} from '../models/choose.ts';
 import {PriceList} from '../models/prices.ts';
+import {plainRequest} from '../offline-model/words.ts';
 import {listProjectFiles} from '../storage/project-files.ts';
 import {createFanOutJournal} from '../storage/sessions/fan-out-journal.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
@@ -78,9 +81,28 @@ interface FanOutParts {
   readonly changes: ChangedFiles;
   readonly baseTools: readonly Tool[];
   readonly verifier: Verifier;
+  readonly indexes: CodeIndexes;
   readonly budget: Budget;
   readonly fanOutSettings: FanOutSettings;
   readonly chooser: ModelChooser;
+}
+
+/**
+ * The built-in model renames by the code index. While the parts are at work the index sees half of the change, so that it is
+ * asked once before. Undefined: it is no rename of a symbol. @throws MiniCcError where the rename would not be whole
+ */
+async function decideRename({instruction, model, files}: FanOutPlan, index: CodeIndex, signal: AbortSignal) {
+  if (!model.offline) return undefined;
+  const {parseRename} = await import('../offline-model/skills/rename/rename-request.ts');
+  const request = parseRename(plainRequest(instruction));
+  if (!request || 'unclear' in request || !request.rename) return undefined;
+  const {from, to} = request;
+  const {verdict, definitions, edits, reasons, concerns} = await index.rename({from, to, within: files}, {signal});
+  if (verdict === 'safe') return edits;
+  // A name that the index does not know is replaced as a word.
+  if (definitions.length === 0) return undefined;
+  const places = concerns.slice(0, 5).map(({path, line, why}) => `\n- ${path}:${line}: ${why}`);
+  throw new MiniCcError('RENAME_REFUSED', `${reasons[0]} Nothing was changed.${places.join('')}`);
 }
 
 export function createFanOuts(parts: FanOutParts): FanOuts {
@@ -94,6 +116,7 @@ export function createFanOuts(parts: FanOutParts): FanOuts {
     interactive: options.interactive,
     toolNames: baseTools.map(({name}) => name),
     getCost: (model, usage) => prices.addCost(usage, model.name).cost_usd,
+    decideEdits: (plan, signal) => decideRename(plan, parts.indexes.for(root), signal),
     chooseModel: (agent) => parts.chooser.choose(agent, {}),
     permissionMode: () => permits.policy.mode,
     journal: createFanOutJournal(

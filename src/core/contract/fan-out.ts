@@ -48,6 +48,14 @@ export interface FanOutPart {
   readonly reason?: string;
 }
 
+/** One place of a file where a part replaces a name, decided for all files before any is changed. From 1 on. */
+export interface PlannedEdit {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly newText: string;
+}
+
 export interface FanOutReport {
   readonly id: string;
   readonly instruction: string;
@@ -69,6 +77,8 @@ export interface StoredFanOut {
   readonly instruction: string;
   readonly parts: readonly FanOutPart[];
   readonly tools: readonly string[];
+  /** Absent: the parts decide by themselves what to change. */
+  readonly edits?: readonly PlannedEdit[];
   /** A person allowed the parts to write their files. */
   readonly allowed: boolean;
   /** Ids of all agents that worked for it, also of those that verified. */
@@ -91,7 +101,7 @@ export interface FanOutName {
 export type FanOutLine = {readonly id: string} & (
   | ({readonly type: 'plan'; readonly version: number} & Pick<
       StoredFanOut,
-      'at' | 'instruction' | 'tools' | 'allowed'
+      'at' | 'instruction' | 'tools' | 'edits' | 'allowed'
     > & {
         readonly parts: readonly FanOutPart[];
         readonly continues?: FanOutName;

@@ -18,6 +18,7 @@ import type {
   FanOutPart,
   FanOutReport,
   FanOutRequest,
+  PlannedEdit,
   StoredFanOut,
   SubagentResults,
 } from '../contract/fan-out.ts';
@@ -62,6 +63,11 @@ export interface FanOutDeps extends PartRunsDeps {
   /** Runs the checks, as this agent. */
   readonly createChecker: (agentId: string) => Caller;
   readonly getCost?: GetCost;
+  /**
+   * Decides for all files together what is changed where, before any is changed. Undefined: the parts decide.
+   * @throws MiniCcError with the reason, where the change would not be whole
+   */
+  readonly decideEdits?: (plan: FanOutPlan, signal: AbortSignal) => Promise<readonly PlannedEdit[] | undefined>;
 }
 
 /** A plan that may be carried out. */
@@ -100,7 +106,7 @@ export class FanOuts {
     if (!unit) return undefined;
     const files = resolveFiles(prompt, undefined, await list(), root, unit);
     if (files.length < LEAST_FILES || !this.#deps.agents.get(AGENT)) return undefined;
-    const plan = this.#createPlan({instruction: prompt}, files);
+    const plan = await this.#decide(this.#createPlan({instruction: prompt}, files), signal);
     if (mode === 'auto') return {plan, allowed: false};
     if (!interactive) {
       const text = `this prompt could be split over ${files.length} files, and nobody can be asked here: --fan-out auto splits it`;
@@ -125,7 +131,7 @@ export class FanOuts {
     if (instruction === '') throw new UsageError('A fan-out needs an instruction: what to do in each file');
     const files = resolveFiles(instruction, request.files, await list(), root, detectFanOut(instruction));
     if (files.length === 0) throw new UsageError(`No file in ${root} is meant by: ${instruction}`);
-    const plan = this.#createPlan({...request, instruction}, files);
+    const plan = await this.#decide(this.#createPlan({...request, instruction}, files), signal);
     if (settings.mode === 'auto' || (by !== 'model' && !interactive)) return {plan, allowed: false};
     if (!interactive) return 'nobody';
     return (await this.#preview(plan, 'no', signal)) ?? 'no';
@@ -135,9 +141,9 @@ export class FanOuts {
   resume(): ApprovedFanOut {
     const found = this.#findOpen();
     if (!found) throw new UsageError('There is no fan-out to go on with. /fanout shows the last one.');
-    const {instruction, parts, tools, allowed} = found.stored;
+    const {instruction, parts, tools, edits, allowed} = found.stored;
     const files = parts.flatMap((part) => part.files);
-    const plan = {...this.#createPlan({instruction, tools}, files), parts: parts.map((part) => part.files)};
+    const plan = {...this.#createPlan({instruction, tools}, files), parts: parts.map((part) => part.files), edits};
     return {plan, allowed, earlier: found};
   }
 
@@ -210,11 +216,19 @@ export class FanOuts {
     return {instruction, files, parts, agent, tools: named, ...chooseModel(agent), timeoutSeconds};
   }
 
+  async #decide(plan: FanOutPlan, signal: AbortSignal): Promise<FanOutPlan> {
+    const edits = await this.#deps.decideEdits?.(plan, signal);
+    return edits ? {...plan, edits} : plan;
+  }
+
   async #preview(plan: FanOutPlan, no: string, signal: AbortSignal) {
     const {questions, emit, settings, getCost} = this.#deps;
     const answer = await askForPlan(plan, {questions, emit, no, split: settings.split, getCost}, signal);
     if (answer === 'withdrawn') return answer;
-    return answer === 'no' ? undefined : {plan: answer, allowed: true};
+    if (answer === 'no') return undefined;
+    // With fewer files it may be that not all of it can be done.
+    const isSame = answer.files.length === plan.files.length;
+    return {plan: isSame ? answer : await this.#decide({...answer, edits: undefined}, signal), allowed: true};
   }
 
   #findOpen(): {readonly stored: StoredFanOut; readonly session: string} | undefined {
@@ -241,10 +255,11 @@ export class FanOuts {
 
   #noteStart({id, plan, allowed}: FanOutWork, parts: readonly FanOutPart[], earlier: ApprovedFanOut['earlier']): void {
     const {journal, clock} = this.#deps;
-    const {instruction, tools} = plan;
+    const {instruction, tools, edits} = plan;
     const continues: FanOutName | undefined = earlier && {session: earlier.session, id: earlier.stored.id};
     journal.append({
       ...{type: 'plan', version: FAN_OUT_VERSION, id, at: clock.wallNow(), instruction, parts, tools, allowed},
+      ...(edits && {edits}),
       ...(continues && {continues}),
     });
     if (continues) journal.append({type: 'continued', id: continues.id}, continues.session);

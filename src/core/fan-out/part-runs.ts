@@ -105,7 +105,7 @@ export class PartRuns {
       runId,
       {
         description: describePart(index + 1, this.parts.length, files.length),
-        prompt: formatPartPrompt(plan.instruction, files),
+        prompt: formatPartPrompt(plan, files),
         scope: {files: scoped, allowed: allowed ? scoped : []},
         ...getPartLimits(plan, files.length),
       },

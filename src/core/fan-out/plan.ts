@@ -1,6 +1,6 @@
 /** What a fan-out will do, before it does it: parts, limits, tools, and the preview that shows them. */
 import type {AgentDefinition} from '../agent-types.ts';
-import type {FanOutMode} from '../contract/fan-out.ts';
+import type {FanOutMode, PlannedEdit} from '../contract/fan-out.ts';
 import type {Model, Usage} from '../contract/model.ts';
 import {formatSeconds} from '../runs/progress-line.ts';
 import {tokens as formatTokens} from '../runs/receipt.ts';
@@ -31,6 +31,8 @@ export interface FanOutPlan {
   readonly agent: AgentDefinition;
   readonly tools: readonly string[];
   readonly model: Model;
+  /** What is to be changed where, where that was decided for all files together. */
+  readonly edits?: readonly PlannedEdit[] | undefined;
   /** About the choice of the model. */
   readonly warnings?: readonly string[];
   readonly timeoutSeconds?: number | undefined;
@@ -60,9 +62,13 @@ export function getPartLimits({agent, model, timeoutSeconds}: FanOutPlan, files:
   };
 }
 
-/** The prompt of one part: the instruction as it was written, and the files. */
-export function formatPartPrompt(instruction: string, files: readonly string[]): string {
-  return `${instruction}\n\nFiles:\n${files.map((file) => `- ${file}`).join('\n')}`;
+/** The prompt of one part: the instruction as it was written, the files, and what was decided about them. */
+export function formatPartPrompt({instruction, edits}: Pick<FanOutPlan, 'instruction' | 'edits'>, files: readonly string[]): string {
+  const prompt = `${instruction}\n\nFiles:\n${files.map((file) => `- ${file}`).join('\n')}`;
+  if (!edits) return prompt;
+  const own = edits.filter(({path}) => files.includes(path));
+  const places = own.map(({path, line, column, newText}) => `- ${path}:${line}:${column} ${newText}`);
+  return `${prompt}\n\nPlaces:\n${places.length > 0 ? places.join('\n') : '(none)'}`;
 }
 
 /** Words for the progress line of a part. */

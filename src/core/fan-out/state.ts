@@ -12,9 +12,10 @@ export function readFanOuts(lines: readonly FanOutLine[]): readonly StoredFanOut
   for (const line of lines) {
     if (line.type === 'plan') {
       if (line.version > FAN_OUT_VERSION) continue;
-      const {id, at, instruction, parts, tools, allowed, continues} = line;
+      const {id, at, instruction, parts, tools, edits, allowed, continues} = line;
       found.set(id, {
         ...{id, at, instruction, parts, tools, allowed, agents: [], outside: [], undone: false, continued: false},
+        ...(edits && {edits}),
         ...(continues && {continues}),
       });
       continue;
