@@ -12,6 +12,7 @@ import {asksForDefinition, draftDefinition} from './skills/draft.ts';
 import {explainTopic} from './skills/explain-topic.ts';
 import {greet} from './skills/greet.ts';
 import {list} from './skills/list.ts';
+import {part} from './skills/part.ts';
 import {plan} from './skills/plan.ts';
 import {explore} from './skills/project/explore.ts';
 import {projectQuestion} from './skills/project/project-question.ts';
@@ -56,6 +57,7 @@ function decideContent(request: OfflineRequest, id: string): Pick<Reply, 'conten
     toolbox,
     main: toolbox.has('Task'),
     role: getRole(request.system),
+    isPart: PART.test(request.system),
     earlier: conversation.earlier,
   };
   const next = replay(startWork(job), conversation.seen, request.mayCallTools && conversation.turns < MAX_TURNS);
@@ -71,6 +73,9 @@ function decideContent(request: OfflineRequest, id: string): Pick<Reply, 'conten
   });
   return {content: calls, stopReason: 'tool_use'};
 }
+
+/** The beginning of the system prompt of a part, `core/prompts/part.md`. */
+const PART = /^You carry out one part of a task that several agents share/;
 
 /** The agent's role according to its system prompt: the first such word near the start. */
 function getRole(system: string): Job['role'] {
@@ -97,6 +102,7 @@ const ROUTES: readonly Route[] = [
   delegateTyped,
   createAgent,
   fetchPage,
+  part,
   rename,
   create,
   run,

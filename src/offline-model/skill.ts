@@ -74,6 +74,8 @@ export interface Job {
   readonly main: boolean;
   /** The role that the system prompt gives to this agent; it counts when the request itself does not say what to do. */
   readonly role: 'plan' | 'review' | 'other';
+  /** This agent does one part of a fan-out. */
+  readonly isPart: boolean;
   /** Requests before this one, oldest first. */
   readonly earlier: readonly string[];
 }

@@ -63,7 +63,10 @@ export function getPartLimits({agent, model, timeoutSeconds}: FanOutPlan, files:
 }
 
 /** The prompt of one part: the instruction as it was written, the files, and what was decided about them. */
-export function formatPartPrompt({instruction, edits}: Pick<FanOutPlan, 'instruction' | 'edits'>, files: readonly string[]): string {
+export function formatPartPrompt(
+  {instruction, edits}: Pick<FanOutPlan, 'instruction' | 'edits'>,
+  files: readonly string[],
+): string {
   const prompt = `${instruction}\n\nFiles:\n${files.map((file) => `- ${file}`).join('\n')}`;
   if (!edits) return prompt;
   const own = edits.filter(({path}) => files.includes(path));
