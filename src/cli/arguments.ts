@@ -8,7 +8,7 @@ import meow from 'meow';
 import {description, name, version} from '../../package.json';
 import type {SubcommandArguments} from '../commands/command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
-import {SETTING_SOURCES, type SettingSource} from '../config/setting-sources.ts';
+import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';

@@ -13,7 +13,7 @@ import {formatFiles, formatGaps, formatList, formatPath, formatRestored} from '.
 
 export const clearCommand: Command = {
   name: 'clear',
-  description: 'begin a new conversation; the old one can be resumed',
+  description: 'new conversation: the old one can be resumed',
   async run({request}) {
     const {previous} = await request({type: 'clear'});
     return {ok: true, text: `New conversation. The old one: --resume ${previous}`};
@@ -25,7 +25,7 @@ const MAX_LABEL_CHARS = 70;
 
 export const rewindCommand: Command = {
   name: 'rewind',
-  description: 'go back to before an earlier prompt: conversation, files or both (Esc Esc)',
+  description: 'back to before a prompt: conversation, files or both (Esc Esc)',
   async run(context) {
     const {args, request} = context;
     const [, number, scope = 'both'] = /^(?:(\d+)(?:\s+(conversation|files|both))?)?$/i.exec(args) ?? [

@@ -55,7 +55,7 @@ async function isSure({ask}: CommandContext): Promise<boolean> {
 
 export const permissionsCommand: Command = {
   name: 'permissions',
-  description: 'the mode, the rules and where they come from, what was granted',
+  description: 'rules and grants: the mode, the rules and where they come from, what was granted',
   run({request}) {
     const {mode, rules, granted} = request({type: 'permissions'});
     const grants = granted.map((grant) => `  ${toOneLine(grant)}`).join('\n');

@@ -5,7 +5,7 @@ import {toShortLine} from '../core/util/text.ts';
 
 export const resumeCommand: Command = {
   name: 'resume',
-  description: 'go on with an earlier session: /resume [ID]',
+  description: 'open an earlier session: /resume [ID]',
   async run(context) {
     const {args, request, info} = context;
     const others = request({type: 'sessions'}).filter(({id}) => id !== info.sessionId);

@@ -1,8 +1,12 @@
 /** The slash commands, in the order in which /help prints them. */
+import type {ThemeName} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session.ts';
+import {findNearest} from '../core/util/names.ts';
 import {formatNotYetAvailable, NOT_YET_AVAILABLE, PLANNED_FEATURES} from '../core/util/planned-features.ts';
+import {toShortLine} from '../core/util/text.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
+import {diffCommand} from './diff.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
 import {hooksCommand} from './hooks.ts';
@@ -15,43 +19,60 @@ import {fanOutCommand} from './runs/fanout.ts';
 import {backgroundCommand, stopCommand} from './runs/stop.ts';
 import {subagentsCommand, tasksCommand} from './runs/subagents.ts';
 import {sandboxCommand} from './sandbox.ts';
+import {createConfigCommand, type ShownSettings} from './settings/config.ts';
+import {addFolderCommand} from './settings/folders.ts';
+import {createStatusCommand} from './settings/status.ts';
+import {createThemeCommand} from './settings/theme.ts';
 import {shellCommand} from './shell.ts';
 import {compactCommand, contextCommand} from './usage/context.ts';
 import {costCommand} from './usage/cost.ts';
 
-export function createCommandTable(
-  agents: AgentsCommandDeps,
-  examine: Examine,
-  notes: NoteDeps,
-  exports: ExportDeps,
-): readonly Command[] {
+/** What commands need besides the requests of the session. */
+export interface CommandDeps {
+  /** Of mini-cc. */
+  readonly version: string;
+  readonly agents: AgentsCommandDeps;
+  readonly examine: Examine;
+  readonly notes: NoteDeps;
+  readonly exports: ExportDeps;
+  readonly readConfig: () => Promise<ShownSettings>;
+  /** Keeps the theme in the user's settings. @returns the file */
+  readonly saveTheme: (theme: ThemeName) => Promise<string>;
+}
+
+export function createCommandTable(deps: CommandDeps): readonly Command[] {
   const available = [
-    createAgentsCommand(agents),
-    clearCommand,
-    compactCommand,
-    contextCommand,
-    costCommand,
+    createAgentsCommand(deps.agents),
+    subagentsCommand,
+    tasksCommand,
+    stopCommand,
+    backgroundCommand,
+    fanOutCommand,
     modelCommand,
     modeCommand,
     permissionsCommand,
     sandboxCommand,
     hooksCommand,
-    subagentsCommand,
-    tasksCommand,
-    backgroundCommand,
-    fanOutCommand,
+    addFolderCommand,
+    clearCommand,
     resumeCommand,
     rewindCommand,
-    createExportCommand(exports),
-    stopCommand,
-    createDoctorCommand(examine),
+    diffCommand,
+    createExportCommand(deps.exports),
+    compactCommand,
+    contextCommand,
+    costCommand,
+    createStatusCommand(deps.version),
+    createConfigCommand(deps.readConfig),
+    createThemeCommand(deps.saveTheme),
+    createDoctorCommand(deps.examine),
     exitCommand,
   ];
   return [
     createHelpCommand(available),
     ...available,
     shellCommand,
-    createNoteCommand(notes),
+    createNoteCommand(deps.notes),
     ...PLANNED_FEATURES.commands.map(createUnavailableCommand),
   ];
 }
@@ -67,19 +88,42 @@ const exitCommand: Command = {
   run: () => ({ok: true, text: '', exit: true}),
 };
 
-const TYPED = `Task(explore): …   dispatches a subagent at once (explore, code, plan)`;
+const TYPED = 'Task(explore): … dispatches a subagent at once. /help NAME says more of a command.';
+/** Two columns of the list, so that it fits a screen of 30 rows and 80 columns. */
+const COLUMN = 38;
 
 function createHelpCommand(others: readonly Command[]): Command {
   const help: Command = {
     name: 'help',
-    description: 'the commands and keys',
-    run() {
-      const width = Math.max(...others.map((command) => command.name.length));
-      const lines = [help, ...others].map((command) => `  /${command.name.padEnd(width)}  ${command.description}`);
-      return {ok: true, text: `Commands:\n${lines.join('\n')}\n\n${KEYS}\n\n${TYPED}`};
+    description: 'the commands and keys: /help [NAME]',
+    run({args}) {
+      const all = [help, ...others];
+      if (args === '') return {ok: true, text: `${formatCommands(all)}\n\n${KEYS}\n  ${TYPED}`};
+      const name = args.replace(/^\//, '').toLowerCase();
+      const found = all.find((command) => command.name === name);
+      if (found) return {ok: true, text: `/${found.name}: ${found.description}`};
+      const meant = findNearest(
+        name,
+        all.map((command) => command.name),
+      );
+      return {ok: false, text: `There is no command /${name} (did you mean /${meant}?). /help lists them.`};
     },
   };
   return help;
+}
+
+/** What stands before a colon says it in short. */
+function formatCommands(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({name}) => name.length));
+  const cells = commands.map(({name, description}) => {
+    const short = description.replace(/(?::|,| \().*$/s, '');
+    return `/${name.padEnd(width)} ${toShortLine(short, COLUMN - width - 2)}`;
+  });
+  const rows = Math.ceil(cells.length / 2);
+  return cells
+    .slice(0, rows)
+    .map((cell, row) => `  ${cell.padEnd(COLUMN)}  ${cells[rows + row] ?? ''}`.trimEnd())
+    .join('\n');
 }
 
 /** /help does not list it. */

@@ -1,7 +1,7 @@
 /** The options of a session, and the parts that follow from them and the settings alone. */
 import {homedir} from 'node:os';
 import {isModelConfigured} from '../config/environment.ts';
-import type {SettingSource} from '../config/setting-sources.ts';
+import type {SettingSource} from '../config/layers.ts';
 import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';

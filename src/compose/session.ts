@@ -7,8 +7,8 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {listAgentKeyNames} from '../agents/catalog.ts';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
-import {createCommandTable, isSlashCommand} from '../commands/table.ts';
-import {addNote, listMemoryFiles, toolNotes} from '../config/memory-files.ts';
+import {isSlashCommand} from '../commands/table.ts';
+import {toolNotes} from '../config/memory-files.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
@@ -29,7 +29,7 @@ import {Inbox} from '../core/turn/inbox.ts';
 import {checkPrice} from '../core/turn/limits/budget.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
-import {MiniCcError, UsageError} from '../core/util/errors.ts';
+import {MiniCcError} from '../core/util/errors.ts';
 import {Verifier} from '../core/verification/verifier.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {findLocalServers} from '../models/local-servers.ts';
@@ -42,9 +42,11 @@ import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.ts';
 import {FileIndex} from '../tools/search/file-index.ts';
 import type {FanOutToolDeps} from '../tools/task/fan-out.ts';
-import {createAgentsCommandDeps, describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
+import {describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
+import {createCommands} from './commands.ts';
 import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
+import {createFolders, getExistingFolder} from './folders.ts';
 import {createSessionHooks} from './hooks.ts';
 import {describeOffline, getPoolSizes} from './model-servers.ts';
 import {createModelResolver, createSecrets, getMainModel, isOfflineByDefault, type SessionOptions} from './options.ts';
@@ -172,9 +174,13 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
       ...getZoneFolders(options.home),
     },
   );
+  const extraRoots = [
+    ...(options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)),
+    ...loaded.directories,
+  ];
   const workspace: Workspace = {
     root,
-    extraRoots: [...(options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)), ...loaded.directories],
+    extraRoots,
     cwd: root,
     get confinement() {
       return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : sandboxControl.confinement);
@@ -203,7 +209,7 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
   };
   return {
     ...before,
-    ...{questions, denials, policy, workspace, permits, hooks, afterCall: toolHooks.afterCall},
+    ...{questions, denials, policy, workspace, extraRoots, permits, hooks, afterCall: toolHooks.afterCall},
     warnings: [...before.warnings, ...hooks.warnings],
   };
 }
@@ -267,7 +273,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
   const {options, root, redactor, bus, emit, store, firstConversation, catalog, agents} = before;
   const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
-  const commands = createSessionCommands(before);
+  const commands = createCommands(before);
   const files = new FileIndex(root, before.env);
   const shell = before.baseTools.find(({name}) => name === 'bash')!;
   const cleanup = runStartUpCleanup(
@@ -309,20 +315,12 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     },
     limits: {contextTokens: before.mainAgent?.contextTokens ?? before.loaded.settings.contextTokens, ...options.limits},
     findFiles: (query) => files.find(query),
+    folders: createFolders(before),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
     ...{resolveModel: before.resolveModel, pricesAsOf: PRICES_AS_OF, listModels: () => before.resolver.listModels()},
     chooseModel: (agent) => before.chooser.choose(agent),
   };
-}
-
-function createSessionCommands({options, root, store, redactor, catalog, toolNames}: ReturnType<typeof addFanOuts>) {
-  return createCommandTable(
-    createAgentsCommandDeps(catalog, root, options.home, toolNames),
-    async () => (await import('./doctor.ts')).examine(options),
-    {listMemoryFiles: () => listMemoryFiles(root, options.home), addNote: (file, note) => addNote(file, note, root)},
-    {store, redactor, root},
-  );
 }
 
 function createSandboxParts({
@@ -383,12 +381,4 @@ function createBus(options: SessionOptions, redactor: Redactor): EventBus {
   const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
   if (debugLog) bus.subscribe((event) => debugLog.event(event));
   return bus;
-}
-
-function getExistingFolder(folder: string, root: string): string {
-  try {
-    return realpathSync(path.resolve(root, folder));
-  } catch (error) {
-    throw new UsageError(`--add-dir: no such folder: ${folder}`, {cause: error});
-  }
 }

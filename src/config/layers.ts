@@ -3,8 +3,11 @@
 import {toToolName} from '../core/util/names.ts';
 import type {Path} from './jsonc-file.ts';
 import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './keys.ts';
-import type {SettingSource} from './setting-sources.ts';
 
+/** The files that `--setting-sources` names: without it, all of them are read. */
+export const SETTING_SOURCES = ['user', 'project', 'local'] as const;
+
+export type SettingSource = (typeof SETTING_SOURCES)[number];
 export type LayerName = SettingSource | 'command line';
 
 export interface LayerSource {

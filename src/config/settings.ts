@@ -9,10 +9,17 @@ import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
 import {type HookSetting, readHookSettings} from './hook-settings.ts';
 import {formatPath, NEEDS_TRUST, USERS_OWN} from './keys.ts';
-import {type LayerName, type LayerSource, type Leaf, mergeLayers, toTree} from './layers.ts';
+import {
+  type LayerName,
+  type LayerSource,
+  type Leaf,
+  mergeLayers,
+  SETTING_SOURCES,
+  type SettingSource,
+  toTree,
+} from './layers.ts';
 import {findModelClaims, getProviderNames} from './model-claims.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
-import {SETTING_SOURCES, type SettingSource} from './setting-sources.ts';
 import {readSettingsFile, readSettingsText, remove, type SettingsFile, valueAt} from './settings-file.ts';
 
 export type Settings = DeepReadonly<SettingsValues>;

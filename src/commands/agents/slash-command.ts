@@ -13,7 +13,7 @@ export type AgentsCommandDeps = Omit<AgentsDeps, 'ask' | 'say' | 'complete' | 'o
 export function createAgentsCommand(deps: AgentsCommandDeps): Command {
   return {
     name: 'agents',
-    description: 'list agents; create, show, edit, lint, delete them: /agents help',
+    description: 'agents of this project: list, create, show, edit, lint, delete them (/agents help)',
     run: (context) => dispatch(context.args, addContext(deps, context)),
   };
 }
@@ -59,29 +59,32 @@ async function dispatch(args: string, deps: AgentsDeps): Promise<CommandResult> 
   }
 }
 
+/** Short, so that the help fits a screen of 30 rows. */
+const EXAMPLE = {
+  name: 'reviewer',
+  description: 'Reviews a change and ranks what it finds',
+  tools: ['bash', 'read_file'],
+  prompt: 'You are a code review expert. Never modify files, only report findings.',
+};
+
 /** The forms, and an example file. */
 function getHelp(): AgentsResult {
   const templates = getTemplates();
   return {
     ok: true,
-    text: `Agents are JSON files in .mini-cc/agents/ (of the project) and ~/.mini-cc/agents/ (yours). An edit holds from
-the next Task on.
-
-  /agents                      which there are
-  /agents create               asks what it is for, drafts it, and shows it before it is saved
-  /agents create TEXT          drafts it from the text
-  /agents create --template N  from one that ships: ${Object.keys(templates).join(', ')}
-  /agents show NAME            its definition, and the tools that it really has
-  /agents edit NAME            opens $EDITOR
-  /agents lint [NAME]          what is wrong, and what is unwise
-  /agents delete NAME          asks, then removes the file
-  Task(NAME): PROMPT           dispatches it at once
-
+    text: `Agents are JSON files in .mini-cc/agents/ (the project's) and ~/.mini-cc/agents/ (yours).
+An edit holds from the next Task on.
+  /agents                     which there are
+  /agents create [TEXT]       drafts one from the text, or asks; shows it before it is saved
+  /agents create --template NAME
+      one that ships: ${Object.keys(templates).join(' ')}
+  /agents show|edit NAME      its definition and the tools that it really has; in $EDITOR
+  /agents lint [NAME]         what is wrong, and what is unwise
+  /agents delete NAME         asks, then removes the file
+  Task(NAME): PROMPT          dispatches it at once
 Required: name (that of the file), description (when to choose it), tools ("*" or a list), prompt.
 Optional: disallowedTools, model, maxTurns, timeoutSeconds, readOnly, color.
-
 .mini-cc/agents/reviewer.json, for example:
-
-${formatDefinition(templates.reviewer!)}`,
+${formatDefinition(EXAMPLE)}`,
   };
 }

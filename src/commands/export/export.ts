@@ -59,7 +59,7 @@ export async function writeExport({root}: ExportDeps, file: string, text: string
 export function createExportCommand(deps: ExportDeps): Command {
   return {
     name: 'export',
-    description: `write this session to a file: /export ${EXPORT_FORM}`,
+    description: `this session as a file: /export ${EXPORT_FORM}`,
     async run({args, info, ask}) {
       const {format, file = `mini-cc-${info.sessionId.slice(0, 8)}.${format}`} = parseTarget(splitWords(args));
       const text = await formatExport(deps, info.sessionId, format);

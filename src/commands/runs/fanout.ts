@@ -10,7 +10,7 @@ const FORMS = `/fanout INSTRUCTION   split it over the files that it means; a pr
 
 export const fanOutCommand: Command = {
   name: 'fanout',
-  description: 'the same work on many files by several agents; undo, continue',
+  description: 'one job on many files: the same work by several agents; undo, continue',
   run(context) {
     const words = context.args.trim();
     if (words === '') return show(context);

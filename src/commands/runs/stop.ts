@@ -4,7 +4,7 @@ import {formatRunTitle} from '../../core/runs/progress-line.ts';
 
 export const stopCommand: Command = {
   name: 'stop',
-  description: 'end the turn and every subagent started from it',
+  description: 'stop all work: the turn and every subagent started from it',
   async run({request}) {
     const {wasBusy, runs} = await request({type: 'stop'});
     if (!wasBusy) return {ok: true, text: 'Nothing is running.'};
@@ -14,7 +14,7 @@ export const stopCommand: Command = {
 
 export const backgroundCommand: Command = {
   name: 'background',
-  description: 'send the subagents at work to the background (Ctrl+B)',
+  description: 'agents to the background: those that the turn waits for (Ctrl+B)',
   run({request}) {
     const runs = request({type: 'detach_runs'});
     if (runs.length === 0) return {ok: true, text: 'No subagent is at work in the foreground.'};

@@ -38,7 +38,7 @@ const FORM_TABLE = new Map<string, Form>([
 
 export const subagentsCommand = createCommand(
   'subagents',
-  'list, stop, log, info, send, diff, undo: the subagents of this session',
+  'runs of subagents: list, stop, log, info, send, diff, undo',
 );
 export const tasksCommand = createCommand('tasks', 'the same as /subagents');
 

@@ -4,7 +4,7 @@ import {tokens} from '../../core/runs/receipt.ts';
 
 export const compactCommand: Command = {
   name: 'compact',
-  description: 'summarise the older part of the conversation: /compact [what to keep above all]',
+  description: 'summarise what is old: /compact [what to keep above all]',
   async run({args, request}) {
     const done = await request({type: 'compact', focus: args.trim()});
     return done ? {ok: true, text: ''} : {ok: true, text: 'There is nothing to compact: the conversation is short.'};
@@ -13,7 +13,7 @@ export const compactCommand: Command = {
 
 export const contextCommand: Command = {
   name: 'context',
-  description: "what fills the model's context window",
+  description: "what fills the window: the parts of the model's context",
   async run({request}) {
     return {ok: true, text: formatContextUse(await request({type: 'context'}))};
   },

@@ -7,7 +7,7 @@ import {formatCost, formatUsd} from '../../core/util/money.ts';
 
 export const costCommand: Command = {
   name: 'cost',
-  description: 'what this session has used, by agent and model, and its budget',
+  description: 'what was used: by agent and model, and the budget',
   run: ({request}) => ({ok: true, text: formatUsage(request({type: 'usage'}))}),
 };
 

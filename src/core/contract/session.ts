@@ -55,6 +55,12 @@ export interface Requests {
   detach_runs(request: {readonly run?: string}): readonly RunRecord[];
   /** Resolves when no run is at work, also none that began meanwhile. */
   wait_for_runs(): Promise<void>;
+  /** What all agents of the session changed. */
+  diff_session(): Promise<SessionDiff>;
+  /** Further folders that agents may read and write, besides the session's own. */
+  folders(): readonly string[];
+  /** One more, for this session. @returns all. @throws UsageError when there is no such folder */
+  add_folder(request: {readonly folder: string}): readonly string[];
   diff_run(request: {readonly run: string}): Promise<RunDiff>;
   /** Puts back what a run changed, unless it changed since. @throws MiniCcError while the run is at work. */
   undo_run(request: {readonly run: string}): Promise<RunUndone>;
@@ -211,6 +217,17 @@ export interface RunDiff {
   readonly files: number;
   /** As `git diff` writes them, one for each stretch of changes to a file. */
   readonly patches: readonly string[];
+  readonly gaps: CheckpointGaps;
+}
+
+/** One file, by its absolute path, and its changes as `git diff` writes them. */
+export interface FileDiff {
+  readonly path: string;
+  readonly patch: string;
+}
+
+export interface SessionDiff {
+  readonly files: readonly FileDiff[];
   readonly gaps: CheckpointGaps;
 }
 

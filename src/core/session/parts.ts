@@ -13,6 +13,7 @@ import type {
   RestoredFiles,
   RewindPoint,
   RunDiff,
+  SessionDiff,
   SessionSummary,
 } from '../contract/session.ts';
 import type {Tool} from '../contract/tool.ts';
@@ -73,6 +74,12 @@ export interface SessionParts {
   setPermissionMode(mode: PermissionMode): void;
   /** A new conversation, or a stored one. @throws UsageError when it cannot be opened */
   openConversation(id?: string, takeOver?: boolean): Conversation;
+  /** Further folders that agents may read and write. */
+  readonly folders: {
+    list(): readonly string[];
+    /** @throws UsageError when there is no such folder */
+    add(folder: string): void;
+  };
   /** Of this directory, the one that was written last first. */
   listSessions(): readonly SessionSummary[];
   /** @throws UsageError when the name cannot be used. */
@@ -129,6 +136,8 @@ export function closeConversation(conversation: Conversation, emit: Emit): void 
 /** What agents changed in files, and the way back; by the checkpoints of the session that is open. */
 export interface ChangedFiles extends FanOutChanges {
   diff(agentId: string): Promise<Omit<RunDiff, 'record'>>;
+  /** Of all agents. */
+  diffAll(): Promise<SessionDiff>;
   undo(agentId: string): Promise<RestoredFiles>;
   /** All that changed from then on. @param at milliseconds since the epoch. @param keepNew files that were made since stay */
   rewind(at: number, keepNew?: boolean): Promise<RestoredFiles>;

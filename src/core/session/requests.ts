@@ -46,6 +46,9 @@ type SettingRequest =
   | 'set_sandbox'
   | 'agents'
   | 'hooks'
+  | 'folders'
+  | 'add_folder'
+  | 'diff_session'
   | 'denials'
   | 'usage'
   | 'redact';
@@ -72,6 +75,12 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     set_sandbox: ({mode}) => parts.sandbox.set(mode),
     hooks: () => parts.listHooks(),
     agents: () => parts.agents.list().map(({name, description}) => ({name, description})),
+    folders: () => parts.folders.list(),
+    add_folder({folder}) {
+      parts.folders.add(folder);
+      return parts.folders.list();
+    },
+    diff_session: () => parts.changes.diffAll(),
     denials: () => parts.denials,
     usage: () => getSessionUsage(parts),
     // As every answer, it is redacted on its way out.

@@ -1,5 +1,5 @@
 /** Parses JSON with comments and trailing commas into a tree with positions; reports syntax errors in plain English. */
-import {type Node, type ParseError, parseTree, printParseErrorCode} from 'jsonc-parser';
+import {applyEdits, modify, type Node, type ParseError, parseTree, printParseErrorCode} from 'jsonc-parser';
 import {type ProblemList, positionAt, quote, START} from './problem.ts';
 
 /** Parses a text that must contain one object. Undefined, with a problem added, for any other text. Never throws. */
@@ -18,6 +18,13 @@ export function parseRoot(text: string, problems: ProblemList): Node | undefined
     problems.error('syntax', positionAt(text, root?.offset ?? 0), 'must contain one object: { … }');
   else return root;
   return undefined;
+}
+
+/** The text with another value of a key at its top. Undefined, with a problem added, for a text that is no object. */
+export function setProperty(text: string, key: string, value: unknown, problems: ProblemList): string | undefined {
+  if (!parseRoot(text, problems)) return undefined;
+  const edits = modify(text, [key], value, {formattingOptions: {insertSpaces: true, tabSize: 2, eol: '\n'}});
+  return applyEdits(text, edits);
 }
 
 /** The parser is recursive: a text with a million brackets overflows its stack. */

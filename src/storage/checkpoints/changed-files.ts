@@ -1,6 +1,6 @@
 /** Shows what agents changed, in the format of `git diff`, and undoes it. */
 import path from 'node:path';
-import type {CheckpointGaps, RestoredFiles} from '../../core/contract/session.ts';
+import type {CheckpointGaps, RestoredFiles, SessionDiff} from '../../core/contract/session.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
 import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
 import {type ContentSource, readInBatches} from './contents.ts';
@@ -66,10 +66,21 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
         earlier?.close();
       }
     },
+    diffAll: () => diffAll(deps),
     undo: (agentId) => restore(byAgent(agentId), ({by}) => by.agentId === agentId, 'undo', '/subagents undo'),
     rewind: (from, keepNew) => restore(since(from), ({at}) => at >= from, 'rewind', '/rewind', keepNew),
     planRewind: (from) => planRestoredFiles(deps.checkpoints(), since(from)),
   };
+}
+
+async function diffAll(deps: ChangedFilesDeps): Promise<SessionDiff> {
+  const checkpoints = deps.checkpoints();
+  await checkpoints.recover();
+  const changes = getNetChanges(checkpoints.ledger.changes, since(0));
+  const patches = await unifiedDiff(changes, checkpoints.contents, deps);
+  const byPath = Map.groupBy(changes.keys(), (index) => changes[index]!.path);
+  const files = [...byPath].map(([file, at]) => ({path: file, patch: at.map((index) => patches[index]!).join('\n\n')}));
+  return {files, gaps: findGaps(checkpoints.ledger.lines, () => true)};
 }
 
 type CommandLedgerLine = Extract<LedgerLine, {type: 'running' | 'uncounted'}>;

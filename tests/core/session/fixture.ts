@@ -57,6 +57,7 @@ export function sessionOver(
     openConversation,
     listSessions: () => [],
     listModels: async () => [],
+    folders: {list: () => [], add: () => undefined},
     chooseModel: () => ({model, warnings: []}),
     resolveModel: () => model,
     pricesAsOf: '2026-10-24',

@@ -1,0 +1,44 @@
+/** `/theme`: the colours of the screen, now and in later sessions. */
+import {THEME_NAMES, type ThemeName} from '../../core/contract/events.ts';
+import type {Command} from '../../core/contract/session.ts';
+import {findNearest} from '../../core/util/names.ts';
+
+const MEANING: Readonly<Record<ThemeName, string>> = {
+  terminal: 'the palette of the terminal',
+  dark: 'for a dark background',
+  light: 'for a light background',
+  'dark-colorblind': 'dark, with blue and orange in place of green and red',
+  'light-colorblind': 'light, with blue and orange in place of green and red',
+};
+
+/** @param save keeps the theme in the user's settings. @returns the file */
+export function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Command {
+  return {
+    name: 'theme',
+    description: `colours of the screen: /theme [auto|${THEME_NAMES.join('|')}]`,
+    async run({args, info, request, ask}) {
+      const before = info.theme ?? 'terminal';
+      const typed = args === '' ? await chooseTheme() : args.toLowerCase();
+      if (typed === undefined) return {ok: true, text: `Theme: ${before} (${MEANING[before]})`};
+      // The terminal knows its own colours.
+      const theme = typed === 'auto' ? 'terminal' : THEME_NAMES.find((name) => name === typed);
+      if (!theme) {
+        const meant = findNearest(typed, THEME_NAMES);
+        const text = `There is no theme ${JSON.stringify(args)} (did you mean ${meant}?): auto, ${THEME_NAMES.join(', ')}`;
+        return {ok: false, text};
+      }
+      request({type: 'set_theme', theme});
+      return {ok: true, text: `Theme: ${theme} (${MEANING[theme]}). Kept in ${await save(theme)}`};
+
+      async function chooseTheme(): Promise<string | undefined> {
+        const answer = await ask({
+          ...{title: 'which theme?', detail: '', detailType: 'text', options: [], escape: before},
+          list: THEME_NAMES.map((name) => ({
+            ...{choice: name, label: `${name}${name === before ? ' (now)' : ''}`, info: MEANING[name]},
+          })),
+        });
+        return answer?.choice === before ? undefined : answer?.choice;
+      }
+    },
+  };
+}
