@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {buildOnce} from '../../support/run-cli.ts';
 import {type ColumnName, NEXT, runPrintColumn, runSessionColumn, type Seen} from './columns.ts';
-import {ANSWER, FAULTS, type Fault} from './table.ts';
+import {ANSWER, FALLS_BACK, FAULTS, type Fault} from './table.ts';
 
 const EXIT_CODES = {answered: 0, failed: 1, 'timed out': 3} as const;
 const COLUMNS: readonly ColumnName[] = ['print', 'REPL', 'foreground', 'background'];
@@ -29,7 +29,9 @@ describe('each fault of a model server', () => {
 });
 
 it('stands in the documentation', async () => {
-  const rows = FAULTS.map(({name, does, ends}) => `| ${name} | ${does} | ${EXIT_CODES[ends]} |`);
+  const rows = FAULTS.map(
+    ({name, does, ends}) => `| ${name} | ${does} | ${EXIT_CODES[ends]} | ${FALLS_BACK.has(name) ? 'answers' : ''} |`,
+  );
   // `npm test -- -u` writes it.
   await expect(`${INTRODUCTION}\n${rows.join('\n')}\n`).toMatchFileSnapshot('../../../docs/faults.md');
 });
@@ -46,8 +48,11 @@ longer wait than is left ends the call at once, and the error names that wait. W
 with pings alone for ${'`limits.thinkingSeconds`'} (600), the run ends with what it has. A reply that has begun is broken when less
 than 120 bytes of it come in two minutes.
 
-| the server's answer | mini-cc | exit code of ${'`-p`'} |
-|---|---|---|`;
+With a fallback (${'`fallback`'}, [models](models.md)) a model is tried for a quarter of that time; then the next one answers, with its
+own key and one line for the user. Errors of billing, and requests that are wrong, end the call as they do without one.
+
+| the server's answer | mini-cc | exit code of ${'`-p`'} | a fallback |
+|---|---|---|---|`;
 
 function check(fault: Fault, column: ColumnName, cell: Seen): void {
   if (fault.words) expect(cell.words).toMatch(fault.words);

@@ -123,3 +123,8 @@ export const FAULTS: readonly Fault[] = [
 
 /** A fault that needs two minutes: with the real clock no test waits for it. */
 export const SLOW_FAULT = 'a byte a second';
+
+/** With a fallback, the next model answers after these. The others end as without one. */
+export const FALLS_BACK: ReadonlySet<string> = new Set([
+  ...['401', '403', '404', '429, Retry-After 600', '503 without an end', 'connection refused', 'hang in the reply'],
+]);
