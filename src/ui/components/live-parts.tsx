@@ -18,7 +18,7 @@ import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth, QueuedPro
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
 import {RunPanel} from './run-panel.tsx';
 import {RunView, type ViewRow, viewRows} from './run-view.tsx';
-import {StatusLine} from './status-line.tsx';
+import {hintRows, StatusLine} from './status-line.tsx';
 import {LiveSubagents} from './subagent-lines.tsx';
 import {TodoList} from './todo-list.tsx';
 import {RunningTools, runningToolRows} from './tool-line.tsx';
@@ -65,7 +65,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   const given = shareRows(rows, {
     prompt: promptRows(local.editor, columns, rows).rows.length,
     question: questionPart?.rows.length ?? 0,
-    status: 1,
+    status: hintRows(getHint(local), columns).length,
     busy: isWorking(ui, local) && !questionPart ? 1 : 0,
     lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
@@ -148,7 +148,8 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           running={ui.subagents.filter((run) => !hasEnded(run)).length}
           context={ui.context}
           cost={ui.cost}
-          hint={local.historySearch ? describeSearch(local.historySearch) : local.hint}
+          hint={getHint(local)}
+          rows={given.status}
           tip={getTip(ui, local, panel)}
           columns={columns}
         />
@@ -173,6 +174,10 @@ function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLay
 
 function getPlaceholder(run: SubagentRun | undefined, columns: number): string {
   return run ? cutText(`message to ${formatRunTitle(run)}`, promptWidth(columns)) : PLACEHOLDER;
+}
+
+function getHint({historySearch, hint}: LocalState): string {
+  return historySearch ? describeSearch(historySearch) : hint;
 }
 
 /** A key that is useful now; empty when there is none. */

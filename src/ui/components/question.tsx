@@ -5,7 +5,7 @@ import type {QuestionFocus} from '../input/question-keys.ts';
 import {findInList, listRows} from '../state/list-rows.ts';
 import {isLongQuestion, MAX_HEAD_ROWS} from '../state/store.ts';
 import {Styled, type TextStyle, Wrapped} from '../text/styled-text.tsx';
-import {cutText, textWidth, wrapText} from '../text/wrap.ts';
+import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
 import {PatchLine, WrappedDiff} from './diff.tsx';
 
 /** A question as rows of the screen: its height must be known before it is drawn. */
@@ -70,13 +70,13 @@ export function questionRows(state: QuestionState): QuestionRows {
     const row = rows.length;
     add('note', [`${noteLabel}${layout.rows[layout.cursor.row] ?? ''}`]);
     const hint = isLine ? 'Enter: done · Esc: cancel' : 'Enter: no · Esc: no, without a reason';
-    add('hint', [cutText(`  ${hint}`, columns)]);
+    add('hint', [cutWords(`  ${hint}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
-  if (question.hint !== undefined) add('hint', [cutText(`  ${question.hint}`, columns)]);
+  if (question.hint !== undefined) add('hint', [cutWords(`  ${question.hint}`, columns)]);
   const keys = question.options.length === 0 ? 'type your answer · Esc: cancel' : describeKeys(question, focus);
   const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
-  add('hint', [cutText(`  ${hint}`, columns)]);
+  add('hint', [cutWords(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
 }
 
@@ -90,7 +90,7 @@ function listPart({question, focus, columns, windowRows = 30}: QuestionState): r
   return [
     {key: 'find', text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
     ...list.map((row, index): Row => ({...row, key: `item ${index}`})),
-    {key: 'keys', text: cutText(hint, columns), style: 'hint'},
+    {key: 'keys', text: cutWords(hint, columns), style: 'hint'},
   ];
 }
 

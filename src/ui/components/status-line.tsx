@@ -4,7 +4,7 @@ import {tokens} from '../../core/runs/receipt.ts';
 import {formatCost} from '../../core/util/money.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Styled} from '../text/styled-text.tsx';
-import {cutText, textWidth} from '../text/wrap.ts';
+import {cutWords, textWidth, wrapText} from '../text/wrap.ts';
 
 interface StatusProps {
   readonly model: string;
@@ -17,7 +17,19 @@ interface StatusProps {
   readonly hint: string;
   /** A key that is useful now; it is left out first. */
   readonly tip?: string;
+  /** How many rows there are for a hint. */
+  readonly rows?: number;
   readonly columns: number;
+}
+
+/** A warning must not lose its point in a narrow window. */
+const MAX_HINT_ROWS = 3;
+
+/** The rows of a hint; one empty row when there is none. */
+export function hintRows(hint: string, columns: number): readonly string[] {
+  const rows = wrapText(hint, columns);
+  if (rows.length <= MAX_HINT_ROWS) return rows;
+  return [...rows.slice(0, MAX_HINT_ROWS - 1), cutWords(rows.slice(MAX_HINT_ROWS - 1).join(' '), columns)];
 }
 
 /** The share of what a request may have, or the tokens where the size of the window does not matter yet. */
@@ -27,8 +39,18 @@ function formatContext({tokens: used, limit}: ContextState): string {
 }
 
 /** Mode, running agents and model. In a narrow window the last parts are left out. */
-export function StatusLine({model, mode, running, context, cost, hint, tip = '', columns}: StatusProps) {
-  if (hint !== '') return <Styled tone="warning">{cutText(hint, columns)}</Styled>;
+export function StatusLine({
+  model,
+  mode,
+  running,
+  context,
+  cost,
+  hint,
+  tip = '',
+  rows = MAX_HINT_ROWS,
+  columns,
+}: StatusProps) {
+  if (hint !== '') return <Styled tone="warning">{hintRows(hint, columns).slice(0, rows).join('\n')}</Styled>;
   const parts = [
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',

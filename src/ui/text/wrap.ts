@@ -107,3 +107,13 @@ export function cutText(text: string, width: number): string {
   }
   return width > 0 ? `${cut}…` : '';
 }
+
+/** The same, for sentences: it ends after a whole word, where there is one. */
+export function cutWords(text: string, width: number): string {
+  const cut = cutText(text, width);
+  if (cut === text || !cut.endsWith('…')) return cut;
+  const kept = cut.slice(0, -1);
+  if (text[kept.length] === ' ') return cut;
+  const words = kept.replace(/[^ ]*$/, '').replace(/[ ·]+$/, '');
+  return words.trim() === '' ? cut : `${words}…`;
+}

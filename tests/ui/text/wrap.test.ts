@@ -1,5 +1,5 @@
-import {describe, expect, it} from 'vitest';
-import {cutText, rowWidth, textWidth, wrapText} from '../../../src/ui/text/wrap.ts';
+import {describe, expect, it, test} from 'vitest';
+import {cutText, cutWords, rowWidth, textWidth, wrapText} from '../../../src/ui/text/wrap.ts';
 
 const apart = (text: string) => [...text].reduce((sum, character) => sum + textWidth(character), 0);
 
@@ -24,4 +24,11 @@ describe('emoji that some terminals draw as one picture and others as several', 
   it('have the usual width when nothing is joined', () => {
     for (const text of ['plain', '漢字', 'é', '🇫🇷', '❤️', '한국어']) expect(rowWidth(text)).toBe(textWidth(text));
   });
+});
+
+test('a sentence is cut after a whole word', () => {
+  expect(cutWords('press Ctrl+C again to leave', 20)).toBe('press Ctrl+C again…');
+  expect(cutWords('digit, or arrows · Enter or Esc: no', 21)).toBe('digit, or arrows…');
+  expect(cutWords('short', 20)).toBe('short');
+  expect(cutWords('incomprehensibilities', 10)).toBe('incompreh…');
 });
