@@ -28,13 +28,12 @@ import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {findNearLimit, findReachedLimit, findUsedUp} from './turn/limits/reached-limit.ts';
 import {ToolSpecs, toProgressEvent} from './turn/model-request.ts';
 import {isHistoryRefused, RefusedHistory, takeOutRefusedTurn} from './turn/refused-history.ts';
-import {formatTimeout, RunAborted} from './turn/run-ending.ts';
+import {endFailedRun, formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {Deadline} from './turn/run-limits.ts';
 import {StreamedText} from './turn/streamed-text.ts';
 import {type Ending, Tally} from './turn/tally.ts';
 import {waitUntilWritten} from './turn/transcript-wait.ts';
-import {getErrorMessage, MiniCcError, ModelError} from './util/errors.ts';
-import {getText, INTERRUPTED, toUserMessage} from './util/messages.ts';
+import {getText, toUserMessage} from './util/messages.ts';
 import {formatRetry} from './util/text.ts';
 
 /** The arguments of one run: made once, never changed. */
@@ -374,43 +373,4 @@ function pauseWhileDeciding(permit: Permit, deadline: Deadline): Permit {
       deadline.resume();
     }
   };
-}
-
-/** Ends a run that was aborted or whose model failed. What the model had streamed by then stays in the history. */
-function endFailedRun(error: unknown, run: AgentRun, tally: Tally): RunResult {
-  const {budget, signal} = run;
-  const partial = tally.takeStreamedText();
-  const abandoned = tally.abandonAttempt();
-  if (abandoned) budget.spend(abandoned.usage, abandoned.model);
-  tally.addCutOffText(partial.trim());
-  const aborted: unknown = signal.aborted ? signal.reason : undefined;
-  try {
-    if (abandoned) run.history.recordUsage(abandoned.usage, abandoned.model);
-    recordCutOff(run.history, partial, aborted instanceof RunAborted && aborted.reason === 'user');
-  } catch (failure) {
-    // The disk is full: the result has the text all the same, and the next message answers the open calls.
-    const text = `What the run had is not in the transcript: ${getErrorMessage(failure)}`;
-    run.emit({type: 'notice', level: 'error', text});
-  }
-  if (signal.aborted) {
-    if (aborted instanceof RunAborted && aborted.reason === 'timeout') {
-      return tally.result({outcome: 'timeout', timeout: aborted.message});
-    }
-    if (aborted instanceof RunAborted && aborted.reason === 'budget') {
-      return tally.result({outcome: 'limit', limit: aborted.message});
-    }
-    return tally.result({outcome: 'stopped'});
-  }
-  if (error instanceof ModelError && error.kind === 'idle') {
-    return tally.result({outcome: 'timeout', timeout: `timed out: ${error.message}`});
-  }
-  const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
-  return tally.result({outcome: 'error', code, error: getErrorMessage(error)});
-}
-
-/** @throws what the journal throws */
-function recordCutOff(history: History, partial: string, byUser: boolean): void {
-  history.answerOpenCalls('Cut off before it ended.');
-  if (partial.trim() !== '') history.append({role: 'assistant', content: [{type: 'text', text: partial.trimEnd()}]});
-  if (byUser) history.append({role: 'user', content: INTERRUPTED});
 }

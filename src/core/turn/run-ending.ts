@@ -1,8 +1,12 @@
 /** Why a run was aborted, how it ended as text for people, and sums of results. */
 
+import type {Emit} from '../contract/events.ts';
 import type {RunResult, RunTotals} from '../contract/results.ts';
-import {getErrorMessage, MiniCcError} from '../util/errors.ts';
-import {addUsage, NO_USAGE} from '../util/messages.ts';
+import type {Budget} from '../contract/tool.ts';
+import {getErrorMessage, MiniCcError, ModelError} from '../util/errors.ts';
+import {addUsage, INTERRUPTED, NO_USAGE} from '../util/messages.ts';
+import type {History} from './history.ts';
+import type {Tally} from './tally.ts';
 
 /** The reason of the abort signal that ends a run. */
 export class RunAborted extends Error {
@@ -90,4 +94,50 @@ export function joinTurns(first: RunResult, next: RunResult): RunResult {
     durationMs: first.durationMs + next.durationMs,
     modelMs: first.modelMs + next.modelMs,
   };
+}
+
+interface FailedRun {
+  readonly history: History;
+  readonly budget: Budget;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+}
+
+/** Ends a run that was aborted or whose model failed. What the model had streamed by then stays in the history. */
+export function endFailedRun(error: unknown, run: FailedRun, tally: Tally): RunResult {
+  const {budget, signal} = run;
+  const partial = tally.takeStreamedText();
+  const abandoned = tally.abandonAttempt();
+  if (abandoned) budget.spend(abandoned.usage, abandoned.model);
+  tally.addCutOffText(partial.trim());
+  const aborted: unknown = signal.aborted ? signal.reason : undefined;
+  try {
+    if (abandoned) run.history.recordUsage(abandoned.usage, abandoned.model);
+    recordCutOff(run.history, partial, aborted instanceof RunAborted && aborted.reason === 'user');
+  } catch (failure) {
+    // The disk is full: the result has the text all the same, and the next message answers the open calls.
+    const text = `What the run had is not in the transcript: ${getErrorMessage(failure)}`;
+    run.emit({type: 'notice', level: 'error', text});
+  }
+  if (signal.aborted) {
+    if (aborted instanceof RunAborted && aborted.reason === 'timeout') {
+      return tally.result({outcome: 'timeout', timeout: aborted.message});
+    }
+    if (aborted instanceof RunAborted && aborted.reason === 'budget') {
+      return tally.result({outcome: 'limit', limit: aborted.message});
+    }
+    return tally.result({outcome: 'stopped'});
+  }
+  if (error instanceof ModelError && error.kind === 'idle') {
+    return tally.result({outcome: 'timeout', timeout: `timed out: ${error.message}`});
+  }
+  const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
+  return tally.result({outcome: 'error', code, error: getErrorMessage(error)});
+}
+
+/** @throws what the journal throws */
+function recordCutOff(history: History, partial: string, byUser: boolean): void {
+  history.answerOpenCalls('Cut off before it ended.');
+  if (partial.trim() !== '') history.append({role: 'assistant', content: [{type: 'text', text: partial.trimEnd()}]});
+  if (byUser) history.append({role: 'user', content: INTERRUPTED});
 }
