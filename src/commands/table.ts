@@ -11,6 +11,8 @@ import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
 import {hooksCommand} from './hooks.ts';
 import {KEYS} from './keys.ts';
+import {createInitCommand, type InitDeps} from './memory/init.ts';
+import {createMemoryCommand, type MemoryDeps} from './memory/memory.ts';
 import {createNoteCommand, type NoteDeps} from './memory/note.ts';
 import {modelCommand} from './model.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
@@ -33,7 +35,7 @@ export interface CommandDeps {
   readonly version: string;
   readonly agents: AgentsCommandDeps;
   readonly examine: Examine;
-  readonly notes: NoteDeps;
+  readonly memory: NoteDeps & MemoryDeps & InitDeps;
   readonly exports: ExportDeps;
   readonly readConfig: () => Promise<ShownSettings>;
   /** Keeps the theme in the user's settings. @returns the file */
@@ -59,6 +61,8 @@ export function createCommandTable(deps: CommandDeps): readonly Command[] {
     rewindCommand,
     diffCommand,
     createExportCommand(deps.exports),
+    createInitCommand(deps.memory),
+    createMemoryCommand(deps.memory),
     compactCommand,
     contextCommand,
     costCommand,
@@ -72,7 +76,7 @@ export function createCommandTable(deps: CommandDeps): readonly Command[] {
     createHelpCommand(available),
     ...available,
     shellCommand,
-    createNoteCommand(deps.notes),
+    createNoteCommand(deps.memory),
     ...PLANNED_FEATURES.commands.map(createUnavailableCommand),
   ];
 }

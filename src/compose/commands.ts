@@ -6,9 +6,10 @@ import type {LiveCatalog} from '../agents/live-catalog.ts';
 import type {ShownSettings} from '../commands/settings/config.ts';
 import {createCommandTable} from '../commands/table.ts';
 import {getEffectiveSettings} from '../config/effective-settings.ts';
-import {addNote, listMemoryFiles} from '../config/memory-files.ts';
+import {createMemoryDeps} from '../config/memory/memory-files.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {saveUserSetting} from '../config/user-settings.ts';
+import type {Trusts} from '../core/contract/permission.ts';
 import type {Command} from '../core/contract/session.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
@@ -24,18 +25,19 @@ interface CommandParts {
   readonly store: SessionStore;
   readonly catalog: LiveCatalog;
   readonly toolNames: readonly string[];
+  /** What the user trusts of the project's files. */
+  readonly loaded: {readonly trust: {readonly trusts: Trusts}};
 }
 
-export function createCommands({options, root, redactor, store, catalog, toolNames}: CommandParts): readonly Command[] {
+export function createCommands(parts: CommandParts): readonly Command[] {
+  const {options, root, redactor, store, catalog, toolNames, loaded} = parts;
   const {home} = options;
+  const {trusts} = loaded.trust;
   return createCommandTable({
     version,
     agents: createAgentsCommandDeps(catalog, root, home, toolNames),
     examine: async () => (await import('./doctor.ts')).examine(options),
-    notes: {
-      listMemoryFiles: () => listMemoryFiles(root, home),
-      addNote: (file, note) => addNote(file, note, root),
-    },
+    memory: createMemoryDeps(root, home, trusts),
     exports: {store, redactor, root},
     readConfig: async () => readShownSettings(options),
     saveTheme: (theme) => saveUserSetting(home, 'theme', theme),

@@ -11,12 +11,14 @@ import type {Trusts} from '../core/contract/permission.ts';
 import type {Clock, Limits} from '../core/contract/results.ts';
 import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
+import {EventBus} from '../core/session/event-bus.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import type {Hook} from '../extensions/hooks/hooks.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
 import {PriceList} from '../models/prices.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';
+import {DebugLog} from '../storage/debug-log.ts';
 
 export interface SessionOptions {
   readonly cwd: string;
@@ -153,4 +155,11 @@ export function createSecrets({env, home}: SessionOptions, keyNames: readonly st
     /** The environment of tools, without keys of mini-cc. */
     env: withoutModelKeys(env, keyNames),
   };
+}
+
+export function createBus(options: SessionOptions, redactor: Redactor): EventBus {
+  const debugLog = options.debug ? new DebugLog(options.home, redactor) : undefined;
+  const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
+  if (debugLog) bus.subscribe((event) => debugLog.event(event));
+  return bus;
 }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import {listAgentKeyNames} from '../agents/catalog.ts';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
 import {isSlashCommand} from '../commands/table.ts';
-import {toolNotes} from '../config/memory-files.ts';
+import {toolNotes} from '../config/memory/memory-files.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
@@ -18,8 +18,6 @@ import {createPermit} from '../core/permissions/decision.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import mainPrompt from '../core/prompts/main.md';
-import type {Redactor} from '../core/secrets/redaction.ts';
-import {EventBus} from '../core/session/event-bus.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
@@ -35,7 +33,6 @@ import {ModelChooser} from '../models/choose.ts';
 import {findLocalServers} from '../models/local-servers.ts';
 import {PRICES_AS_OF} from '../models/prices.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
-import {DebugLog} from '../storage/debug-log.ts';
 import {getProjectFolder, SessionStore} from '../storage/sessions/session-store.ts';
 import {createTemporaryHome, removeTemporaryHome} from '../storage/sessions/temporary-home.ts';
 import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
@@ -49,7 +46,14 @@ import {createFileChanges} from './file-changes.ts';
 import {createFolders, getExistingFolder} from './folders.ts';
 import {createSessionHooks} from './hooks.ts';
 import {describeOffline, getPoolSizes} from './model-servers.ts';
-import {createModelResolver, createSecrets, getMainModel, isOfflineByDefault, type SessionOptions} from './options.ts';
+import {
+  createBus,
+  createModelResolver,
+  createSecrets,
+  getMainModel,
+  isOfflineByDefault,
+  type SessionOptions,
+} from './options.ts';
 import {
   createPermissionSandbox,
   createRules,
@@ -374,11 +378,4 @@ function listWarnings(before: ReturnType<typeof addFanOuts>): readonly string[] 
     ...(cutOff === undefined ? [] : [cutOff]),
     ...(state.model.offline && !options.offline ? describeOffline(before.localServers) : []),
   ]);
-}
-
-function createBus(options: SessionOptions, redactor: Redactor): EventBus {
-  const debugLog = options.debug ? new DebugLog(options.home, redactor) : undefined;
-  const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
-  if (debugLog) bus.subscribe((event) => debugLog.event(event));
-  return bus;
 }

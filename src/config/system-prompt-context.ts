@@ -2,7 +2,7 @@
 import type {Trusts} from '../core/contract/permission.ts';
 import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
 import {readBranch} from '../core/util/files/git-folder.ts';
-import {memoryFiles} from './memory-files.ts';
+import {memoryFiles} from './memory/memory-files.ts';
 
 interface SystemPromptContextOptions {
   readonly cwd: string;

@@ -1,7 +1,7 @@
 import {mkdirSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {addNote, listMemoryFiles, memoryClaims, memoryFiles, toolNotes} from '../../src/config/memory-files.ts';
+import {addNote, listMemoryFiles, memoryClaims, memoryFiles, toolNotes} from '../../src/config/memory/memory-files.ts';
 import {makeFolders} from './fixture.ts';
 
 describe('memory files', () => {
@@ -55,6 +55,53 @@ describe('memory files', () => {
     mkdirSync(path.join(cwd, 'AGENTS.md'));
     symlinkSync('CLAUDE.md', path.join(cwd, 'CLAUDE.md'));
     expect(memoryFiles(cwd, home, () => true)).toEqual([]);
+  });
+});
+
+describe('an @ in a memory file', () => {
+  const read = (files: Record<string, string>, links: Record<string, string> = {}) => {
+    const {base} = makeFolders({'repo/.git/HEAD': 'ref: refs/heads/main', ...files});
+    const repo = path.join(base, 'repo');
+    for (const [link, target] of Object.entries(links)) symlinkSync(path.join(base, target), path.join(repo, link));
+    return memoryFiles(repo, path.join(base, 'home'), () => false);
+  };
+
+  it('brings along the document that it names, and what that one names, each once', () => {
+    const files = read({
+      'repo/AGENTS.md': 'See @docs/style.md, and (@docs/style.md).',
+      'repo/docs/style.md': 'Tabs. @more.md',
+      'repo/docs/more.md': 'More. @../AGENTS.md',
+    });
+    expect(files.map(({text}) => text.split(' ')[0])).toEqual(['See', 'Tabs.', 'More.']);
+    expect(files[1]?.importedBy).toMatch(/repo\/AGENTS\.md$/);
+  });
+
+  it('leaves out code, addresses, data, what is not there, and all that is outside of the project', () => {
+    const files = read(
+      {
+        'repo/AGENTS.md':
+          'ada@docs/a.md `@docs/a.md` @.env @none.md @../secret.md @link.md @/etc/hosts\n```\n@docs/a.md\n```\n',
+        'repo/docs/a.md': 'a',
+        'repo/.env': 'KEY=1',
+        'secret.md': 'secret',
+      },
+      {'link.md': 'secret.md'},
+    );
+    expect(files).toHaveLength(1);
+  });
+
+  it('is followed at most five deep, and to at most 20 documents', () => {
+    const deep = Object.fromEntries(Array.from({length: 9}, (_, n) => [`repo/${n}.md`, `${n} @${n + 1}.md`]));
+    expect(read({...deep, 'repo/AGENTS.md': '@0.md'})).toHaveLength(6);
+    const names = Array.from({length: 30}, (_, n) => `d${n}.md`);
+    const many = Object.fromEntries(names.map((name) => [`repo/${name}`, 'x']));
+    expect(read({...many, 'repo/AGENTS.md': names.map((name) => `@${name}`).join('\n')})).toHaveLength(21);
+  });
+
+  it('of a long document brings its beginning', () => {
+    const [, long] = read({'repo/AGENTS.md': '@long.md', 'repo/long.md': 'x'.repeat(50_000)});
+    expect(long).toMatchObject({isCut: true});
+    expect(long?.text).toHaveLength(40_000);
   });
 });
 

@@ -8,7 +8,7 @@ export const PLANNED_FEATURES = {
   /** `mini-cc NAME`. */
   subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
-  commands: ['init', 'memory', 'mcp'],
+  commands: ['mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
   settings: ['mcpServers'],
   /** Environment variables. */

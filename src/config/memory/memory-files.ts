@@ -2,24 +2,17 @@
  * AGENTS.md, else CLAUDE.md: from the repository's root down to the working directory, and the user's own. Their text
  * goes to the model's server. So a file of the project that is a link out of it counts only where the user trusts it.
  */
-import {existsSync, readFileSync, statSync} from 'node:fs';
+import {existsSync, lstatSync, readFileSync, readlinkSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Claim, Trusts} from '../core/contract/permission.ts';
-import {UsageError} from '../core/util/errors.ts';
-import {createPrivateFolder} from '../core/util/files/private-file.ts';
-import {writeWhole} from '../core/util/files/whole-file.ts';
-import {findLinkOut, isInside, listProjectFolders} from '../core/util/paths.ts';
-
-/** Longer files are cut: every request costs their tokens. */
-const MAX_CHARS = 40_000;
+import type {Claim, Trusts} from '../../core/contract/permission.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {createPrivateFolder} from '../../core/util/files/private-file.ts';
+import {writeWhole} from '../../core/util/files/whole-file.ts';
+import {findLinkOut, isInside, listProjectFolders} from '../../core/util/paths.ts';
+import {type MemoryFile, readMemoryFile, withImports} from './memory-imports.ts';
 
 const MEMORY = ['AGENTS.md', 'CLAUDE.md'];
 const NOTES = 'TOOLS.md';
-
-interface MemoryFile {
-  readonly path: string;
-  readonly text: string;
-}
 
 /** The farthest first, so that the model reads the nearest last. */
 export function memoryFiles(cwd: string, home: string, trusts: Trusts): MemoryFile[] {
@@ -47,15 +40,35 @@ export function listMemoryFiles(cwd: string, home: string): {file: string; label
  * @throws UsageError for a file of the project that is a link out of it; what `writeWhole` throws
  */
 export async function addNote(file: string, note: string, cwd: string): Promise<void> {
-  const [root = cwd] = listProjectFolders(cwd);
-  if (isInside(file, [root])) {
-    const target = findLinkOut(existsSync(file) ? file : path.dirname(file), root);
-    if (target !== undefined)
-      throw new UsageError(`${file} leads out of the project, to ${target}: write the note there.`);
-  } else createPrivateFolder(path.dirname(file));
+  prepareMemoryFile(file, cwd);
   const old = isFile(file) ? readFileSync(file, 'utf8') : '';
   const start = old === '' || old.endsWith('\n') ? old : `${old}\n`;
   await writeWhole(file, `${start}- ${note}\n`);
+}
+
+/**
+ * To be called before a memory file is written or opened.
+ * @throws UsageError for a file of the project that is a link out of it
+ */
+export function prepareMemoryFile(file: string, cwd: string): void {
+  const [root = cwd] = listProjectFolders(cwd);
+  if (!isInside(file, [root])) return void createPrivateFolder(path.dirname(file));
+  const isLink = lstatSync(file, {throwIfNoEntry: false})?.isSymbolicLink() ?? false;
+  // A link to nothing would make a file at its other end.
+  if (isLink && !existsSync(file))
+    throw new UsageError(`${file} is a link to ${readlinkSync(file)}, which is not there.`);
+  const target = findLinkOut(existsSync(file) ? file : path.dirname(file), root);
+  if (target !== undefined) throw new UsageError(`${file} leads out of the project, to ${target}: write it there.`);
+}
+
+/** What commands do with memory files. */
+export function createMemoryDeps(cwd: string, home: string, trusts: Trusts) {
+  return {
+    readMemory: () => [...memoryFiles(cwd, home, trusts), ...toolNotes(cwd, home, trusts)],
+    listMemoryFiles: () => listMemoryFiles(cwd, home),
+    prepareMemoryFile: (file: string) => prepareMemoryFile(file, cwd),
+    addNote: (file: string, note: string) => addNote(file, note, cwd),
+  };
 }
 
 /** Files of the project that are links out of it, with their targets. */
@@ -76,7 +89,8 @@ function readNearest(cwd: string, trusts: Trusts, names: readonly string[], own:
   };
   const ofProject = folders.map((folder) => names.map((name) => path.join(folder, name)).find(counts));
   const files = [[own].find(isFile), ...ofProject].filter((file) => file !== undefined);
-  return files.map((file) => ({path: file, text: readFileSync(file, 'utf8').slice(0, MAX_CHARS)}));
+  const read = files.flatMap((file) => readMemoryFile(file) ?? []);
+  return withImports(read, (file) => (file === own ? path.dirname(own) : folders[0]!));
 }
 
 /** Undefined for a file that does not exist or stays within the root. */

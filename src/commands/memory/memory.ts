@@ -1,0 +1,71 @@
+/** /memory: which memory files the model reads, and an editor for one of them. */
+import path from 'node:path';
+import type {Command, CommandContext, CommandResult} from '../../core/contract/session.ts';
+import {formatFileName} from '../../core/util/paths.ts';
+
+export interface MemoryDeps {
+  /** The files that count now, the farthest first, each followed by those that it names. */
+  readMemory(): readonly MemoryItem[];
+  /** Those that can be edited or made. */
+  listMemoryFiles(): readonly {readonly file: string; readonly label: string}[];
+  /** @throws UsageError for a file of the project that is a link out of it */
+  prepareMemoryFile(file: string): void;
+}
+
+interface MemoryItem {
+  readonly path: string;
+  readonly text: string;
+  readonly isCut: boolean;
+  readonly importedBy?: string;
+}
+
+const CHARS_PER_TOKEN = 4;
+
+export function createMemoryCommand(deps: MemoryDeps): Command {
+  return {
+    name: 'memory',
+    description: 'the memory files that the model reads; opens one in your editor: /memory [#]',
+    run: (context) => show(deps, context),
+  };
+}
+
+async function show(deps: MemoryDeps, context: CommandContext): Promise<CommandResult> {
+  const list = formatMemory(deps.readMemory(), context.info.cwd);
+  const files = deps.listMemoryFiles();
+  const named = context.args === '' ? undefined : files[Number(context.args) - 1];
+  if (context.args !== '' && !named) {
+    const choices = files.map(({label}, index) => `  ${index + 1}  ${label}`).join('\n');
+    return {ok: false, text: `/memory takes a number:\n${choices}`, input: `/memory ${context.args}`};
+  }
+  const file = named?.file ?? (await choose(files, list, context));
+  if (file === undefined) return {ok: true, text: list};
+  deps.prepareMemoryFile(file);
+  const question = {title: `edit ${file}`, detail: '', detailType: 'text', options: [], escape: 'drop'} as const;
+  const answer = await context.ask({...question, editor: {file}});
+  if (answer?.choice !== 'text') return {ok: false, text: answer?.note ?? 'No editor was opened.'};
+  return {ok: true, text: `${formatFileName(file)}: what you saved holds from the next session on.`};
+}
+
+async function choose(
+  files: ReturnType<MemoryDeps['listMemoryFiles']>,
+  list: string,
+  {ask}: CommandContext,
+): Promise<string | undefined> {
+  const answer = await ask({
+    ...{title: 'Edit which memory file?', detail: list, detailType: 'text', escape: 'none'},
+    options: files.map(({file, label}, index) => ({digit: index + 1, choice: file, label})),
+  });
+  return files.find(({file}) => file === answer?.choice)?.file;
+}
+
+function formatMemory(items: readonly MemoryItem[], cwd: string): string {
+  if (items.length === 0) return 'No memory file is read here. /init makes an AGENTS.md; #note adds a note to one.';
+  const rows = items.map(({path: file, text, isCut, importedBy}) => {
+    const relative = path.relative(cwd, file);
+    const name = formatFileName(relative.startsWith('..') && !relative.startsWith('../') ? file : relative);
+    const by = importedBy === undefined ? '' : `, by @ of ${formatFileName(path.basename(importedBy))}`;
+    const size = `about ${Math.ceil(text.length / CHARS_PER_TOKEN)} tokens${isCut ? ', cut: the file is longer' : ''}`;
+    return `  ${importedBy === undefined ? '' : '  '}${name}  (${size}${by})`;
+  });
+  return `Memory files that the model reads, the nearest last:\n${rows.join('\n')}`;
+}
