@@ -4,7 +4,7 @@
 export function isTestPath(path: string): boolean {
   return (
     /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\//i.test(path) ||
-    /(?:[._-](?:test|tests|spec)\.[A-Za-z]+$|(?:^|\/)test_[^/]*\.py$|(?:^|\/)conftest\.py$|_test\.(?:go|py|rb|cc|cpp|c)$|(?:Test|Tests|IT)\.(?:java|cs|php)$)/.test(
+    /(?:[._-](?:test|tests|spec)\.[A-Za-z]+$|(?:^|\/)test_[^/]*\.py$|(?:^|\/)conftest\.py$|_test\.(?:go|py|rb)$|(?:^|\/)(?!latest|contest)\w*tests?\.(?:c|cc|cpp|cxx)$|(?:Test|Tests|IT)\.(?:java|cs|php)$)/.test(
       path,
     )
   );

@@ -92,6 +92,7 @@ export const TEST_FILES = `**/{${[
   `{test,tests,spec,specs,__tests__,testdata,Test,Tests}/**/*.{${TEST_EXTENSIONS.join(',')}}`,
   '*{.,_,-}{test,tests,spec}.*',
   '{test_*,conftest}.py',
+  '*{test,tests}.{c,cc,cpp,cxx}',
   '*{Test,Tests,IT}.{java,cs,php}',
 ].join(',')}}`;
 

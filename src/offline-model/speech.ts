@@ -32,6 +32,13 @@ const SENTENCES = {
     zh: '这里没有定义 `{name}`；但它被使用，所以来自别处：',
     ru: 'Здесь `{name}` не определено; оно используется, значит, приходит извне:',
   },
+  text: {
+    en: 'The parser knows no definition of `{name}`, but the name stands here:',
+    fr: 'L’analyseur ne connaît pas de définition de `{name}`, mais ce nom se trouve ici :',
+    de: 'Der Parser kennt keine Definition von `{name}`, aber der Name steht hier:',
+    zh: '解析器没有找到 `{name}` 的定义，但这个名称出现在这里：',
+    ru: 'Разборщик не знает определения `{name}`, но имя встречается здесь:',
+  },
   similar: {
     en: 'Similar names: {list}.',
     fr: 'Noms semblables : {list}.',

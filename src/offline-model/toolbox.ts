@@ -92,7 +92,7 @@ export class Toolbox {
   /** @param mode `files`: by rank; `syntax`: what a reviewer asks; `rename`: what would change, without a change */
   symbols(
     mode: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'rename',
-    options: {name?: string; to?: string; path?: string | undefined} = {},
+    options: {name?: string; path?: string | undefined} = {},
   ): Call | undefined {
     return this.has('symbols') ? this.#call('symbols', {mode, ...options}) : undefined;
   }

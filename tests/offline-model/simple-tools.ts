@@ -35,7 +35,7 @@ const FIELDS: Record<ToolName, readonly string[]> = {
   edit_file: ['path', 'old_string', 'new_string', 'replace_all', 'edits'],
   grep: ['pattern', 'path', 'glob', 'type', 'mode', '-A', '-B', '-C', '-i', '-n', 'limit'],
   glob: ['pattern', 'path', 'limit'],
-  symbols: ['name', 'path', 'mode', 'to'],
+  symbols: ['name', 'path', 'mode'],
   web_fetch: ['url', 'prompt'],
   Task: ['description', 'prompt', 'agent_type'],
 };

@@ -60,6 +60,9 @@ export function createOracle(root: string, extensions: readonly string[], parser
     calls: (name) => {
       if (parsed) return parsed.filter(([called]) => called === name).map(([, place]) => place);
       const own = definedAt(name);
+      // Ruby calls without brackets; `:name` is a symbol.
+      if (extensions.includes('rb'))
+        return find(new RegExp(`(?<![\\w$:@])${name}(?![\\w?!]|\\s*=[^=~])`, 'g')).filter((place) => !own.has(place));
       const form = new RegExp(`(?<![\\w$])${name}(?:::<[^>]*>)?\\s*\\(`, 'g');
       return find(form).filter((place) => !own.has(place));
     },

@@ -36,7 +36,7 @@ export const ASKED_PROJECTS: readonly AskedProject[] = [
   {
     name: 'yargs 16.2.0',
     language: 'TypeScript',
-    extensions: ['ts', 'cjs', 'mjs'],
+    extensions: ['ts', 'cjs', 'mjs', 'js'],
     parser: 'typescript',
     from: {debian: 'node-yargs'},
     file: /^node-yargs_.*\.orig\.tar\.gz$/,

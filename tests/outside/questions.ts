@@ -73,7 +73,7 @@ export function createQuestions(project: AskedProject, oracle: Oracle): readonly
       (tag) =>
         isOwn(tag) &&
         NAMED.test(tag.kind) &&
-        /^(?!Anonymous)[A-Za-z_]\w{4,}$/.test(tag.name) &&
+        /^(?!Anonymous|__anon)[A-Za-z_]\w{4,}$/.test(tag.name) &&
         !BUILT_IN.has(tag.name) &&
         counts.get(tag.name)!.length === 1,
     ),

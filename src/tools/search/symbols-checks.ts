@@ -77,7 +77,7 @@ export async function formatSyntax(index: CodeIndex, path: string, options: Quer
   return {
     lines,
     empty: `No finding in ${coverage.files} files.`,
-    notes: [`(searched ${coverage.files} files)`],
+    notes: [],
     coverage,
   };
 }

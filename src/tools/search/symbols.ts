@@ -24,11 +24,18 @@ import {type Found, formatFiles, formatRename, formatSyntax, type Show} from './
 const MAX_LINES = 250;
 const MAX_NAMED = 5;
 
+/** The modes that every model is told of. */
+const OFFERED = ['definitions', 'references', 'outline', 'importers'] as const;
+/** Taken as well, and not told, since each request would carry them: the offline model asks for these. */
+const MODES = [...OFFERED, 'files', 'syntax', 'rename'] as const;
+type Mode = (typeof MODES)[number];
+/** What the name of a rename looks like. */
+const RENAMED = /^(\S+) as (\S+)$/;
+
 const input = z.object({
   name: z.string().optional(),
   path: z.string().optional(),
-  mode: z.enum(['definitions', 'references', 'outline', 'importers', 'files', 'syntax', 'rename']).optional(),
-  to: z.string().optional(),
+  mode: z.string().meta({enum: OFFERED}).optional(),
 });
 
 export type SymbolsInput = z.infer<typeof input>;
@@ -52,8 +59,10 @@ async function findSymbols(
   getIndex: (root: string) => CodeIndex,
 ): Promise<ToolResult> {
   const {name, path} = given;
-  const mode = given.mode ?? (name === undefined ? 'outline' : 'definitions');
-  const missing = findMissing({...given, mode});
+  const wanted = given.mode ?? (name === undefined ? 'outline' : 'definitions');
+  const mode = MODES.find((one) => one === wanted);
+  if (mode === undefined) return errorResult(`There is no mode ${wanted}. Modes: ${MODES.join(', ')}.`);
+  const missing = findMissing(mode, given);
   if (missing !== undefined) return errorResult(`${mode} needs ${missing}.`);
   const {workspace, mayRead, signal} = context;
   // A link inside of the workspace is followed here, as it was when the call was decided.
@@ -67,39 +76,38 @@ async function findSymbols(
   const inside = relative(index.root, target);
   const show = (file: string) => shownPath(join(index.root, file), workspace);
   const options: QueryOptions = {signal, ...(mayRead && {mayRead})};
-  const found = await ask({index, mode, name, to: given.to ?? '', path: inside, isFile}, options, show);
+  const found = await ask({index, mode, name, path: inside, isFile}, options, show);
   const {lines, coverage, empty, notes} = found;
   const more = lines.length - MAX_LINES;
   const text = [
     ...(lines.length > 0 ? lines.slice(0, MAX_LINES) : [empty]),
     ...(more > 0 ? [`(${plural(more, 'more line')}: narrow by path)`] : []),
     ...notes,
+    `(${plural(coverage.files, 'file')} searched)`,
     ...describeGaps(coverage, show),
   ];
   return textResult(text.join('\n'), {facts: {read: []}});
 }
 
 /** What the mode cannot do without, and was not given. */
-function findMissing({mode, name, path, to}: SymbolsInput): string | undefined {
+function findMissing(mode: Mode, {name, path}: SymbolsInput): string | undefined {
   if (mode === 'outline' || mode === 'importers') return path === undefined ? 'a path' : undefined;
   if (mode === 'definitions') return name === undefined && path === undefined ? 'a name or a path' : undefined;
   if (mode === 'references') return name === undefined ? 'a name' : undefined;
-  return mode === 'rename' && (name === undefined || to === undefined) ? '`name` and `to`' : undefined;
+  return mode === 'rename' && !RENAMED.test(name ?? '') ? 'a name of the form `old as new`' : undefined;
 }
 
 interface SymbolQuestion {
   readonly index: CodeIndex;
-  readonly mode: NonNullable<SymbolsInput['mode']>;
+  readonly mode: Mode;
   readonly name: string | undefined;
-  /** The new name of a rename. */
-  readonly to: string;
   /** Relative to the index's root; empty for all of it. */
   readonly path: string;
   readonly isFile: boolean;
 }
 
 async function ask(question: SymbolQuestion, options: QueryOptions, show: Show): Promise<Found> {
-  const {index, mode, name = '', to, path, isFile} = question;
+  const {index, mode, name = '', path, isFile} = question;
   switch (mode) {
     case 'outline': {
       const answer = isFile ? await index.outline(path, options) : await index.definitions({path}, options);
@@ -134,8 +142,10 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
       return formatFiles(await index.files({path}, options), show);
     case 'syntax':
       return formatSyntax(index, path, options, show);
-    case 'rename':
-      return formatRename(index, {from: name, to, path}, options, show);
+    case 'rename': {
+      const [, from = '', to = ''] = RENAMED.exec(name) ?? [];
+      return formatRename(index, {from, to, path}, options, show);
+    }
   }
 }
 

@@ -35,7 +35,7 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
       `a rename by syntax is made in all files or in none, and ${globs.join(', ')} leaves some out. Say \`rename ${from} to ${to}\`. Nothing was changed.`,
     );
   const path = scopes.length === 1 ? scopes[0] : undefined;
-  const result = yield* askOne(job.toolbox.symbols('rename', {name: from, to, path}));
+  const result = yield* askOne(job.toolbox.symbols('rename', {name: `${from} as ${to}`, path}));
   if (result.outcome !== 'ok') return notDone(`${getReason(result)}. Nothing was changed.`);
   const plan = parseRenamePlan(result, to);
   const outside = plan.edits.filter((edit) => scopes.length > 1 && !scopes.some((one) => isBelow(edit.path, one)));

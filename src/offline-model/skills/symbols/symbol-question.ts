@@ -1,7 +1,7 @@
 /** "where is X?", "who calls X?", "what imports F?", "where is X tested?": answered from the `symbols` tool. */
 import {getPathRank, isTest} from '../../languages.ts';
 import {bullets, cannot, citeHit, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
-import {parseHits, parsePaths} from '../../results.ts';
+import {type Hit, parseHits, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
 import {findSpeech, phrase, type Sentence} from '../../speech.ts';
 import {
@@ -73,7 +73,7 @@ function* lookUp(name: string, want: Want, scope: string | undefined, job: Job):
 
 /** Source before tests and documents, bodies before declarations; otherwise in the tool's order. */
 function sortDefinitions(definitions: Found<FoundDefinition>): Found<FoundDefinition> {
-  const rank = (one: FoundDefinition) => getPathRank(one.path) * 2 + Number(/ declaration$/.test(one.kind));
+  const rank = (one: FoundDefinition) => getPathRank(one.path) * 2 + Number(one.kind.endsWith('(declared)'));
   return {...definitions, found: definitions.found.toSorted((a, b) => rank(a) - rank(b))};
 }
 
@@ -111,7 +111,7 @@ function formatKnown(known: Known, want: Want): string {
 
 function* formatUndefined(known: Known, scope: string | undefined, job: Job): Work<string> {
   const {name, definitions, references, speech} = known;
-  const similar = references.found.length > 0 ? [] : yield* findSimilar(name, job);
+  const {exact, similar} = references.found.length > 0 ? NOTHING_SIMILAR : yield* findSimilar(name, job);
   const place = scope === undefined ? '' : ` (${scope})`;
   const used = references.found;
   return paragraphs(
@@ -121,23 +121,36 @@ function* formatUndefined(known: Known, scope: string | undefined, job: Job): Wo
           8,
           references.more,
         )}`
-      : phrase('absent', speech, {name, files: definitions.files, place}),
+      : exact.length > 0
+        ? `${phrase('text', speech, {name})}\n${bullets(exact.map(citeHit), 8)}`
+        : phrase('absent', speech, {name, files: definitions.files, place}),
     similar.length > 0 && phrase('similar', speech, {list: similar.map((one) => `\`${one}\``).join(', ')}),
     formatOpen(definitions, speech),
   );
 }
 
-/** Names in the files that differ from this one only in case and underscores, or continue it. */
-function* findSimilar(name: string, job: Job): Work<readonly string[]> {
+interface Similar {
+  /** Lines of code with the very name. */
+  readonly exact: readonly Hit[];
+  /** Names that differ from it only in case and underscores, or continue it. */
+  readonly similar: readonly string[];
+}
+
+const NOTHING_SIMILAR: Similar = {exact: [], similar: []};
+
+/** What a search finds of a name that the index does not know. */
+function* findSimilar(name: string, job: Job): Work<Similar> {
   const loose = escapeRegExp(name)
     .replace(/[-_]+/g, '[-_]?')
     .replace(/([a-z])([A-Z])/g, '$1[-_]?$2');
   const result = yield* askOne(job.toolbox.search({pattern: loose, ignoreCase: true, limit: 60}));
   const form = new RegExp(`[\\w$]*${loose}[\\w$]*`, 'gi');
-  const found = parseHits(result).hits.flatMap((hit) =>
-    getPathRank(hit.path) < 2 ? (hit.text.match(form) ?? []) : [],
-  );
-  return [...new Set(found)].slice(0, 5);
+  const hits = parseHits(result).hits.filter((hit) => getPathRank(hit.path) < 2);
+  const names = new Set(hits.flatMap((hit) => hit.text.match(form) ?? []));
+  return {
+    exact: hits.filter((hit) => hit.text.match(form)?.some((one) => one === name)),
+    similar: [...names].filter((one) => one !== name).slice(0, 5),
+  };
 }
 
 function listPlaces(known: Known, places: readonly FoundReference[], some: Sentence, none: Sentence): string {
@@ -185,7 +198,12 @@ function* findImporters(path: string, job: Job): Work<string> {
   const references = parseImporters(result);
   if (!references.known) return notDone(`${getProblem(result)}.`);
   const none: Found<FoundDefinition> = {...references, found: []};
-  return listPlaces({name: path, definitions: none, references, speech}, references.found, 'imports', 'unimported');
+  const known: Known = {name: path, definitions: none, references, speech};
+  if (references.found.length > 0) return listPlaces(known, references.found, 'imports', 'unimported');
+  // An import whose file the index cannot tell names the file without its folder or its extension.
+  const file = path.replace(/^.*\//, '');
+  const stem = file.replace(/\.\w+$/, '').replace(/^(?:index|__init__|mod)$/, '') || path.split('/').at(-2)!;
+  return yield* findModule(/\.h\w*$/.test(file) ? file : stem, known, job);
 }
 
 /** A statement that imports, in one line of code; a quoted path alone is one in Go's lists. */
@@ -193,7 +211,7 @@ const IMPORT =
   /^\s*(?:pub(?:\([^)]*\))?\s+)?(?:import|from|use|using|export|extern crate|include|include_once|require|require_once|require_relative|load)\b|^\s*#\s*(?:include|import)\b|\brequire\s*\(|\bimport\s*\(|^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$|^\s*\}\s*from\s/;
 
 /** Modules of other projects: their names stand in import statements alone. */
-function* findModule(name: string, {speech, references}: Known, job: Job): Work<string> {
+function* findModule(name: string, {name: asked, speech, references}: Known, job: Job): Work<string> {
   const result = yield* askOne(job.toolbox.search({pattern: `(^|[^\\w])${escapeRegExp(name)}([^\\w-]|$)`, limit: 400}));
   const {hits, more, known} = parseHits(result);
   if (!known) return notDone(`the search failed: ${getReason(result)}.`);
@@ -201,7 +219,12 @@ function* findModule(name: string, {speech, references}: Known, job: Job): Work<
     .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text))
     .map((hit): FoundReference => ({...hit, kind: 'import', inside: undefined, text: hit.text.trim()}));
   const all = {...references, found, more: more ?? 0};
-  return listPlaces({name, definitions: {...all, found: []}, references: all, speech}, found, 'imports', 'unimported');
+  return listPlaces(
+    {name: asked, definitions: {...all, found: []}, references: all, speech},
+    found,
+    'imports',
+    'unimported',
+  );
 }
 
 function* showOutline(path: string, job: Job): Work<string> {
@@ -216,7 +239,7 @@ function* showOutline(path: string, job: Job): Work<string> {
   );
   // Names inside functions are left out, and fields where there is much else.
   const found = outline.found.filter(
-    (one) => !functions.has(one.name.replace(/\.[^.]*$/, '')) && !(outline.found.length > 60 && one.kind === 'field'),
+    (one) => !functions.has(one.name.replace(/\.?[^.]*$/, '')) && !(outline.found.length > 60 && one.kind === 'field'),
   );
   const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);
   const speech = findSpeech(job.text);
