@@ -152,7 +152,7 @@ async function stream(terminal: Terminal, lines: readonly string[]): Promise<Str
   }
   await resizing;
   await terminal.waitFor(isDone, 120_000);
-  await terminal.waitFor((at) => !/working/i.test(at.screen().join('\n')), 20_000);
+  await terminal.waitFor((at) => !/Esc interrupts/.test(at.screen().join('\n')), 20_000);
   const seconds = (performance.now() - began) / 1000;
   const cpuSeconds = (readOwnTicks(terminal.pid) - ticks) / 100;
   const raw = terminal.raw().slice(bytes);

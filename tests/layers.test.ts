@@ -50,7 +50,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   commands: ['marked'],
   config: ['zod'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],
-  ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'fuzzysort', 'string-width'],
+  ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width'],
   extensions: ['zod'],
   drivers: ['zod', 'string-width'],
   compose: ['@vscode/ripgrep'],

@@ -219,8 +219,9 @@ async function requestReply(
   let refused = new RefusedHistory(history);
   for (;;) {
     try {
-      const reply = await callModel(run, refused.messages, tools, tally, {mayCallTools, size});
-      const content = {system: run.system, tools, messages: refused.messages};
+      const messages = history.joinAnnouncements(refused.messages);
+      const reply = await callModel(run, messages, tools, tally, {mayCallTools, size});
+      const content = {system: run.system, tools, messages};
       history.window.record(reply.usage, content);
       const used = history.window.count(content) + reply.usage.output_tokens;
       emit({type: 'context', tokens: used, ...(size && {limit: size.limit})});

@@ -13,6 +13,7 @@ import {Turns} from './session/turns.ts';
 import {UserCommands} from './session/user-commands.ts';
 import {RunAborted} from './turn/run-ending.ts';
 import {MiniCcError} from './util/errors.ts';
+import {readBranch} from './util/files/git-folder.ts';
 import {getText} from './util/messages.ts';
 import {parseCommandLine, parseTypedLine} from './util/prompt-syntax.ts';
 
@@ -48,6 +49,7 @@ class LocalSession implements Session {
   get info(): SessionInfo {
     const {info, state, manager, redactor} = this.#parts;
     const {id, transcript, restored, earlierMessages = 0} = state.conversation;
+    const branch = readBranch(info.cwd);
     return {
       ...redactor.values({
         ...info,
@@ -59,6 +61,7 @@ class LocalSession implements Session {
         offline: state.model.offline,
         permissionMode: this.#parts.permissions().mode,
         ...(state.theme && {theme: state.theme}),
+        ...(branch !== undefined && {branch}),
       }),
       restored,
       ...(earlierMessages > 0 && {earlierMessages}),

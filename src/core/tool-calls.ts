@@ -70,6 +70,7 @@ interface PreparedCall {
   readonly tool: Tool;
   readonly input: unknown;
   readonly title: string;
+  readonly purpose: string | undefined;
   /** By kind, for what may run side by side; paths are resolved anew when it is decided. */
   readonly accesses: readonly Access[];
   readonly isBackground: boolean;
@@ -130,7 +131,8 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
       ...(tool.repair ? [] : unknownKeys(tool, repaired.input)),
     ];
     const isBackground = caller.background !== undefined && tool.isBackground?.(parsed.data) === true;
-    return {tool, input: parsed.data, title: tool.title(parsed.data), accesses, isBackground, notes};
+    const {data} = parsed;
+    return {tool, input: data, title: tool.title(data), purpose: tool.purpose?.(data), accesses, isBackground, notes};
   } catch (error) {
     return errorResult(getErrorMessage(error));
   }
@@ -168,11 +170,12 @@ async function runCall(
   signal: AbortSignal,
 ): Promise<CallOutcome> {
   const startedAt = performance.now();
-  caller.emit({type: 'tool_start', callId: call.id, tool: call.name, title: isResult(prepared) ? '' : prepared.title});
+  const {tool, title, purpose} = isResult(prepared) ? {tool: undefined, title: '', purpose: undefined} : prepared;
+  const about = {callId: call.id, tool: call.name, title};
+  caller.emit({type: 'tool_start', ...about, ...(purpose !== undefined && {description: purpose})});
   const used: NonNullable<ToolRecord['used']>[number][] = [];
   const result = isResult(prepared) ? prepared : await getResult(call, prepared, caller, signal, used);
-  const {tool, title} = isResult(prepared) ? {tool: undefined, title: ''} : prepared;
-  return finishCall(call, result, caller, {maxChars: tool?.maxChars, title, used, startedAt});
+  return finishCall(call, result, caller, {maxChars: tool?.maxChars, title, purpose, used, startedAt});
 }
 
 /** Never rejects. */
@@ -294,6 +297,7 @@ async function executeCall(
 interface CallCourse {
   readonly maxChars: number | undefined;
   readonly title: string;
+  readonly purpose: string | undefined;
   readonly used: NonNullable<ToolRecord['used']>;
   readonly startedAt: number;
 }
@@ -302,24 +306,37 @@ function finishCall(
   call: ToolUse,
   result: ToolResult,
   caller: Caller,
-  {maxChars, title, used, startedAt}: CallCourse,
+  {maxChars, title, purpose, used, startedAt}: CallCourse,
 ): CallOutcome {
   const content = cut(result.content, maxChars, caller.output, call.id) ?? '';
   const isError = result.isError ?? false;
-  const display = result.display && {display: result.display};
+  const {preview, ...came} = getPreview(result, content);
+  const seen = {...came, ...(result.display && {display: result.display})};
   caller.emit({
     type: 'tool_end',
     callId: call.id,
     tool: call.name,
     isError,
-    preview: getText(content).slice(0, PREVIEW_CHARS),
-    ...display,
+    preview,
+    ...seen,
     durationMs: performance.now() - startedAt,
   });
   return {
     block: {type: 'tool_result', tool_use_id: call.id, content, ...(isError ? {is_error: true} : {})},
-    shown: {title, ...display},
+    shown: {title, ...(purpose !== undefined && {description: purpose}), ...seen},
     record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
+  };
+}
+
+/** What a person sees of the result. @param content as the model reads it */
+function getPreview({showsEnd, summary, lines, ...result}: ToolResult, content: ToolResult['content']) {
+  const shown = getText(content ?? '');
+  const whole = getText(result.content ?? '');
+  return {
+    preview: showsEnd ? shown.slice(-PREVIEW_CHARS) : shown.slice(0, PREVIEW_CHARS),
+    ...(showsEnd && {previewIsEnd: true as const}),
+    ...(summary !== undefined && {summary}),
+    lines: lines ?? (whole === '' ? 0 : whole.split('\n').length),
   };
 }
 

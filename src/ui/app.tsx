@@ -50,7 +50,7 @@ export function App({controller, frame, colorBits}: AppProps) {
   useExternalEditor(controller, isAway ? undefined : question);
   useHandover(controller, local.handover, theme);
 
-  const layout = liveLayout({ui, local, columns, rows});
+  const layout = liveLayout({ui, local, columns, rows, isStatic});
   const isCut = (layout.question?.rows.length ?? 0) > layout.given.question;
   useEffect(() => {
     if (isCut && askId !== undefined) controller.printQuestion(askId);
@@ -73,9 +73,25 @@ export function App({controller, frame, colorBits}: AppProps) {
   );
 }
 
-/** The items up to the first text of the model, until the formatter is loaded: the order must not change. */
+/** The items up to the first that needs the formatter, until the formatter is loaded: the order must not change. */
 function printable(finished: readonly FinishedItem[], isReady: boolean): readonly FinishedItem[] {
   if (isReady) return finished;
-  const first = finished.findIndex((item) => item.kind === 'markdown' || item.kind === 'announcement');
+  const first = finished.findIndex(needsFormatter);
   return first < 0 ? finished : finished.slice(0, first);
+}
+
+function needsFormatter(item: FinishedItem): boolean {
+  switch (item.kind) {
+    case 'markdown':
+    case 'announcement':
+      return true;
+    case 'tool':
+      return item.tool.display?.type === 'diff';
+    case 'detail':
+      return item.question.detailType === 'diff';
+    case 'notice':
+      return item.isDiff === true;
+    default:
+      return false;
+  }
 }

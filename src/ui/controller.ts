@@ -20,7 +20,8 @@ import {addText, MAX_WAIT_MS, settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
 import {forgetPrinted} from './state/finished-items.ts';
 import {type Cell, createCell, createLocalState, isWorking, type LocalState} from './state/local-state.ts';
-import {addPrompt, openSession, printQuestion, reduce} from './state/store.ts';
+import {printQuestion} from './state/questions.ts';
+import {addPrompt, openSession, reduce} from './state/store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './state/subagent-store.ts';
 import {INITIAL_STATE, type NoticeLevel, type SubagentRun, type UiState} from './state/ui-state.ts';
 import type {LiveRoom} from './text/answer-stream.ts';
@@ -166,6 +167,8 @@ export class Controller {
     const content = this.#images?.toContent(trimmed) ?? trimmed;
     const result = await session.submit({content, typed: true});
     this.change({[counter]: this.local.get()[counter] - 1});
+    // A turn or a command may have changed the git branch.
+    this.#reduceOwn({type: 'session', info: session.info});
     this.#pump.flush();
     if (result.type === 'command') this.#endCommand(result);
     // Around a typed Task no model writes: the text that its agent returned is the answer.

@@ -143,7 +143,7 @@ describe('in the REPL', () => {
     await server.waitForRequests(2);
     await idle(terminal);
     await cursorAtPrompt(terminal);
-    expect(terminal.scrollback().filter((line) => line.startsWith('> '))).toHaveLength(2);
+    expect(terminal.scrollback().filter((line) => line.startsWith('▌ '))).toHaveLength(1);
   });
 
   it('shows control sequences of server errors as text', async () => {

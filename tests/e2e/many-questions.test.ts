@@ -40,11 +40,13 @@ async function startAgents(server: MessagesServer) {
   return {workspace, terminal};
 }
 
+const ASKED = /^\[code\] task (\d): Run this command\?(?: \(1 of \d\))?$/;
+
 /** The question on the screen: which agent asks, and for which file. */
 function readQuestion(terminal: Terminal): {agent: string; file: string} | undefined {
   const lines = terminal.screen();
-  const at = lines.findLastIndex((line) => line.includes(' asks: '));
-  const [, agent] = /^\[code\] task (\d) asks: /.exec(lines[at] ?? '') ?? [];
+  const at = lines.findLastIndex((line) => ASKED.test(line));
+  const [, agent] = ASKED.exec(lines[at] ?? '') ?? [];
   const [, file] = /touch (made-\d-\d)/.exec(lines.slice(at).join('\n')) ?? [];
   return agent && file ? {agent, file} : undefined;
 }
@@ -74,7 +76,7 @@ describe('many questions in the REPL', () => {
     }
     await terminal.waitFor('All eight are back.');
     await idle(terminal);
-    expect(terminal.screen().join('\n')).not.toContain(' asks: ');
+    expect(terminal.screen().join('\n')).not.toContain('  1 yes');
     const made = (await readdir(workspace.path)).filter((name) => name.startsWith('made-'));
     expect(made.toSorted()).toEqual(permitted.toSorted());
     expect(refused).toHaveLength(5);
@@ -89,7 +91,7 @@ describe('many questions in the REPL', () => {
     terminal.press('ctrl-c');
     await terminal.waitFor('interrupted');
     await idle(terminal);
-    expect(terminal.screen().join('\n')).not.toMatch(/ asks: |1 of \d/);
+    expect(terminal.screen().join('\n')).not.toMatch(/ {2}1 yes|1 of \d/);
     expect((await readdir(workspace.path)).filter((name) => name.startsWith('made-'))).toEqual([]);
     // The session continues.
     await send(terminal, '/subagents');
@@ -102,7 +104,7 @@ describe('many questions in the REPL', () => {
     await send(terminal, '/stop');
     await terminal.waitFor('Stopped, with 8 subagents.');
     await idle(terminal);
-    expect(terminal.screen().join('\n')).not.toMatch(/ asks: |1 of \d/);
+    expect(terminal.screen().join('\n')).not.toMatch(/ {2}1 yes|1 of \d/);
     expect((await readdir(workspace.path)).filter((name) => name.startsWith('made-'))).toEqual([]);
   });
 });

@@ -42,6 +42,40 @@ describe('a background run in the REPL', () => {
     await terminal.waitFor(/assistant: it is in src\/greet\.ts:4/);
   });
 
+  it('that ends together with seven others is announced with them: one message, one turn, one line each', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const server = await serve(async (body) => {
+      if (isSubagent(body)) {
+        await released;
+        return say('found');
+      }
+      if (countReplies(body) > 0) return say(announced(body) === 8 ? 'All eight have ended.' : 'They are running.');
+      const tasks = Array.from({length: 8}, (_, index) => explore(`part ${index}`, `look at part ${index}`));
+      return callTools(tasks.map((task) => ({...task, input: {...task.input, background: true}})));
+    });
+    const terminal = await repl({server, home: await home(), rows: 40});
+    await send(terminal, 'look around');
+    await terminal.waitFor('They are running.');
+    await idle(terminal);
+    const before = server.requests.filter(({body}) => !isSubagent(body)).length;
+    release();
+    await terminal.waitFor('All eight have ended.');
+    await idle(terminal);
+    const turns = server.requests.filter(({body}) => !isSubagent(body)).slice(before);
+    expect(turns).toHaveLength(1);
+    const ends = turns[0]!.body.messages.filter(({content}) => JSON.stringify(content).includes('<task_announcement'));
+    expect(ends).toHaveLength(1);
+    for (let index = 0; index < 8; index++) {
+      const lines = terminal
+        .scrollback()
+        .filter((line) => line.includes(`[explore] look at part ${index}`) && / - done \(/.test(line));
+      expect(lines).toHaveLength(1);
+    }
+  });
+
   it('is made from a foreground run by /background, and /stop ends it', async () => {
     const server = await serve((body) => {
       if (isSubagent(body)) return {type: 'hang'};

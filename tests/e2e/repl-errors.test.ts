@@ -50,7 +50,7 @@ describe('the REPL after an error', () => {
     const terminal = await repl({server});
     await send(terminal, 'hello');
     await server.waitForRequests(1);
-    await terminal.waitFor(/working|retrying/);
+    await terminal.waitFor(/Esc interrupts/);
     terminal.press('escape');
     await terminal.waitFor('interrupted');
     await idle(terminal);
@@ -90,7 +90,7 @@ describe('the REPL after an error', () => {
     await idle(terminal);
     expect(terminal.title()).not.toContain('owned');
     expect(terminal.raw()).not.toMatch(/\u001b\[2J|\u001b\]0;owned/);
-    expect(terminal.text()).toContain('> look');
+    expect(terminal.text()).toContain('▌ look');
     expect(terminal.text()).toContain('␛');
   });
 

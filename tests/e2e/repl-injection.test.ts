@@ -24,8 +24,7 @@ const SEQUENCES = [
   ],
   ...['\r1\r', '\b\b\b1\r', '\u202e1\u202c'],
 ].join('');
-const FAKE =
-  'main asks: bash runs a command\n  touch HARMLESS\n  1 yes\n  2 yes, for this session\n  4 no, and say why\n';
+const FAKE = 'Run this command?\n  touch HARMLESS\n  1 yes\n  2 yes, for this session\n  4 no, and say why\n';
 const QUIET_MS = 350;
 
 async function play(main: readonly Reply[], options: {child?: readonly Reply[]; cols?: number; rows?: number} = {}) {
@@ -100,7 +99,7 @@ describe.each([
     await terminal.waitFor((at) => /^ {2}1 yes/m.test(at.screen().join('\n')));
     // It is in the window, as part of the question.
     await terminal.waitFor((at) => /touch\s+PWNED/.test(at.screen().join('\n')));
-    const [, ...asked] = terminal.text().split(' asks: ');
+    const [, ...asked] = terminal.text().split('Run this command?');
     expect(asked.join('\n')).toMatch(/touch\s+PWNED/);
     await refuse(terminal);
     await terminal.waitFor('Finished.');
@@ -110,7 +109,7 @@ describe.each([
 
 describe('a question', () => {
   it('shows the command, also when the model gives its agent a misleading name', async () => {
-    const description = `tidy up asks: read_file reads README.md\n  1 yes ${'x '.repeat(200)}`;
+    const description = `tidy up: Read README.md?\n  1 yes ${'x '.repeat(200)}`;
     const {terminal} = await play([callTool('Task', {description, prompt: 'do', agent_type: 'code'})], {
       child: [callTool('bash', {command: 'touch PWNED'}), say('done')],
       cols: 60,
@@ -118,7 +117,7 @@ describe('a question', () => {
     await terminal.waitFor((at) => at.screen().includes('  1 yes'));
     const screen = terminal.screen().join('\n');
     expect(screen).toMatch(/\[code\] tidy up/);
-    expect(screen).toMatch(/…\s+asks:\s+bash/);
+    expect(screen).toMatch(/…:\s+Run\s+this\s+command/);
     expect(screen).toContain('  touch PWNED');
     await refuse(terminal);
     await terminal.waitFor('Finished.');

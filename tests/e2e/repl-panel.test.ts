@@ -22,14 +22,14 @@ it('a running agent can be opened from the prompt, watched, and closed without i
   await terminal.waitFor(() => /^> \[explore\] read the tests · running/m.test(window()));
   terminal.press('enter');
   await terminal.waitFor(() => window().includes('[explore] read the tests · running · esc back'));
-  await terminal.waitFor(() => window().includes('● glob **/*1*'));
-  await terminal.waitFor(() => window().includes('● glob **/*3*'));
+  await terminal.waitFor(() => window().includes('● Glob **/*1*'));
+  await terminal.waitFor(() => window().includes('● Glob **/*3*'));
   expect(window()).toContain('> message to [explore] read the tests');
   terminal.press('escape');
   await terminal.waitFor(() => /^> Ask/m.test(window()));
   await terminal.waitFor('All read.');
   await idle(terminal);
-  expect(terminal.text()).toMatch(/^ {2}\[explore\] read the tests - done \(\d tools, \d\.\ds\)$/m);
-  expect(terminal.text()).not.toContain('● glob');
+  expect(terminal.text()).toMatch(/^ {2}\[explore\] read the tests - done \(\d tools, \d\.\ds\) · /m);
+  expect(terminal.text()).not.toContain('● Glob');
   expect(terminal.raw()).not.toMatch(/\u001b\[[23]J/);
 });

@@ -59,7 +59,7 @@ it('4 refuses with a reason for the model, and 2 answers the same question for t
   const terminal = await repl({server, cwd: here.path});
   await send(terminal, 'make it');
   await choose(terminal, '4');
-  await terminal.waitFor('Enter: no');
+  await terminal.waitFor('Enter sends it.');
   terminal.type('use b');
   terminal.press('enter');
   await terminal.waitFor('touch b');

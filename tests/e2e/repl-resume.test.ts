@@ -34,7 +34,7 @@ it('finds an earlier session by what is typed, shows its conversation and goes o
   await terminal.waitFor((now) => !now.screen().join('\n').includes('greet the world'));
   terminal.press('enter');
   await terminal.waitFor('Session 11111111 is open. Back to the one before: /resume ');
-  expect(terminal.text()).toMatch(/> I am Ada\n\n.*answer 1/);
+  expect(terminal.text()).toMatch(/▌ I am Ada\n\n.*answer 1/);
   await idle(terminal);
   await send(terminal, 'who am I?');
   await terminal.waitFor('answer 3');

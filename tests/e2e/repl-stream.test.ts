@@ -33,11 +33,11 @@ test.each([100, 40])('at %i columns no frame shows a raw mark, and what is print
   onTestFinished(server.close);
   const terminal = await repl({server, cols, rows: 24});
   await send(terminal, 'go');
-  await terminal.waitFor('working');
+  await terminal.waitFor('Esc interrupts');
   let frames = 0;
-  for (; terminal.screen().join('\n').includes('working'); frames += 1) {
-    // The line that says `working` has a moving mark of its own.
-    const answer = terminal.screen().filter((line) => !line.includes('working'));
+  for (; terminal.screen().join('\n').includes('Esc interrupts'); frames += 1) {
+    // The line that says what is waited for has a moving mark of its own.
+    const answer = terminal.screen().filter((line) => !line.includes('Esc interrupts'));
     expect(answer.join('\n')).not.toMatch(/[*`~[\]|]/);
     await sleep(100);
   }
@@ -60,7 +60,7 @@ test('the output of a command in mid-stream stands between two blocks, within tw
   await terminal.waitFor('> /model');
   const asked = performance.now();
   terminal.press('enter');
-  await terminal.waitFor(/^(?!> ).*claude-.*\n/m);
+  await terminal.waitFor(/^(?![>▌] ).*claude-.*\n/m);
   expect(performance.now() - asked).toBeLessThan(5 * 2000);
   await idle(terminal);
   const lines = terminal.scrollback();
@@ -68,6 +68,6 @@ test('the output of a command in mid-stream stands between two blocks, within tw
   const code = lines.slice(from, lines.indexOf(`  ${CODE.at(-1)}`) + 1).filter((line) => line.startsWith('  let'));
   expect(code).toEqual(CODE.map((line) => `  ${line}`));
   expect(terminal.text()).toContain('\n\nThat is all.');
-  const command = lines.indexOf('> /model');
+  const command = lines.indexOf('▌ /model');
   expect([lines[command - 1], lines[command + 1]]).toEqual(['', '']);
 });

@@ -50,7 +50,7 @@ describe('Ctrl+O', () => {
     terminal.type('g');
     await shows(terminal, /> count them/);
     expect(window(terminal)).toContain('and then I answer.');
-    expect(window(terminal)).toMatch(/bash seq 200\n {2}1\n {2}2\n/);
+    expect(window(terminal)).toMatch(/Bash\(seq 200\)\n {2}1\n {2}2\n/);
     terminal.press('page-down');
     await lacks(terminal, '> count them');
     await shows(terminal, /^ {2}30$/m);
@@ -72,7 +72,7 @@ describe('Ctrl+O', () => {
     await terminal.waitFor('to its end.');
     const text = terminal.text();
     expect(text.split('to its end.')).toHaveLength(2);
-    expect(text.split('> count them')).toHaveLength(2);
+    expect(text.split('▌ count them')).toHaveLength(2);
     expect(terminal.raw().slice(before)).not.toMatch(/\x1b\[[23]J/);
 
     // Typing goes on where it was.
@@ -88,7 +88,7 @@ describe('Ctrl+O', () => {
     await shows(terminal, 'q back');
     process.kill(terminal.pid, 'SIGTERM');
     expect((await terminal.waitForExit()).code).toBe(143);
-    expect(terminal.text()).toContain('> count them');
+    expect(terminal.text()).toContain('▌ count them');
     expect(terminal.text()).not.toContain('q back');
   });
 });
@@ -123,14 +123,14 @@ describe('--continue', () => {
     await idle(first);
     first.press('ctrl-d');
     await first.waitForExit();
-    const live = printed(first, '> do it all', 'interrupted');
+    const live = printed(first, '▌ do it all', 'interrupted');
     // What was shown while the answer grew is what stays of it.
-    expect(live.slice(live.indexOf('> and more'))).not.toMatch(/[*`]/);
+    expect(live.slice(live.indexOf('▌ and more'))).not.toMatch(/[*`]/);
     expect(live).toContain('An open bold text and some code');
 
     const second = await repl({...at, args: ['--continue']});
     await second.waitFor('interrupted');
-    expect(printed(second, '> do it all', 'interrupted')).toBe(live);
+    expect(printed(second, '▌ do it all', 'interrupted')).toBe(live);
   });
 
   it('has 10,000 messages for Ctrl+O at once', async () => {

@@ -9,7 +9,7 @@ import {home, project, serve} from './fixture.ts';
 
 const KEY = 'sk-ant-canary-0123456789';
 const SETTINGS = '.mini-cc/settings.json';
-const QUESTION = 'mini-cc asks: do you trust what the files of this directory ask for?';
+const QUESTION = 'do you trust what the files of this directory ask for?';
 const READY = /^default · /m;
 const IGNORED =
   /ignored, as this directory is not trusted: \.mini-cc\/settings\.json: permissions\.allow\. [^:]*: mini-cc\s--trust/;
@@ -59,7 +59,7 @@ describe('the question whether a directory is trusted', () => {
   it('shows the directory and each key with its value; Enter means no for this start', async () => {
     const at = await untrustedProject();
     const terminal = await at.start();
-    await terminal.waitFor('Enter or Esc: no');
+    await terminal.waitFor('Enter and Esc mean no');
     expect(terminal.text()).toContain(at.path);
     expect(terminal.text()).toMatch(/\.mini-cc\/settings\.json\s+permissions\.allow: \["bash"\]$/m);
     expect(terminal.text()).toMatch(/1 yes, until it changes\s+2 no, ignore it this time\s+3 no, and ask again only/);
@@ -136,7 +136,7 @@ describe('the question whether a directory is trusted', () => {
   it('trusts the values that it showed, not values that changed before the answer', async () => {
     const at = await untrustedProject();
     const terminal = await at.start();
-    await terminal.waitFor('Enter or Esc: no');
+    await terminal.waitFor('Enter and Esc mean no');
     writeFileSync(path.join(at.path, SETTINGS), JSON.stringify({permissions: {allow: ['bash', 'write_file']}}));
     await answer(terminal, '1');
     await terminal.waitFor(IGNORED);
@@ -147,7 +147,7 @@ describe('the question whether a directory is trusted', () => {
     const mcpServers = {x: {env: {KEY}}};
     const at = await untrustedProject({mcpServers, verify: {fast: ['\u001b[2J\u202Eevil', ...fast]}});
     const terminal = await at.start([], {rows: 20});
-    await terminal.waitFor('Enter or Esc: no');
+    await terminal.waitFor('Enter and Esc mean no');
     for (const line of fast) expect(terminal.text()).toContain(`"${line}"`);
     expect(terminal.text()).toContain('u001b[2J');
     expect(terminal.text()).toMatch(/mcpServers: .*"KEY":/);

@@ -14,7 +14,7 @@ describe('the REPL', () => {
     await send(terminal, 'bye');
     await terminal.waitFor('Bye.');
     await idle(terminal);
-    for (const printed of ['> hello', 'Hello Ada.', '> bye', 'Bye.']) {
+    for (const printed of ['▌ hello', 'Hello Ada.', '▌ bye', 'Bye.']) {
       expect(terminal.scrollback().filter((line) => line === printed)).toHaveLength(1);
     }
     terminal.press('ctrl-c');
@@ -60,8 +60,8 @@ describe('the REPL', () => {
     await terminal.waitFor(/\[explore\] read the sources \.\.\. \d tools?, \d\.\ds/);
     await terminal.waitFor('All read.');
     await idle(terminal);
-    expect(terminal.text()).toMatch(/^ {2}\[explore\] read the sources - done \(1 tool, \d\.\ds\)$/m);
-    expect(terminal.text()).toMatch(/^ {2}\[explore\] read the tests - done \(1 tool, \d\.\ds\)$/m);
+    expect(terminal.text()).toMatch(/^ {2}\[explore\] read the sources - done \(1 tool, \d\.\ds\) · /m);
+    expect(terminal.text()).toMatch(/^ {2}\[explore\] read the tests - done \(1 tool, \d\.\ds\) · /m);
   });
 
   it('asks before it writes, shows the diff, and takes the digit as the answer', async () => {
@@ -70,7 +70,7 @@ describe('the REPL', () => {
     const terminal = await repl({server, cwd: workspace.path});
     await send(terminal, 'write');
     await terminal.waitFor('1 yes');
-    expect(terminal.text()).toContain('+first line');
+    expect(terminal.text()).toContain(' 1 + first line');
     await new Promise((resolve) => setTimeout(resolve, 350));
     terminal.type('1');
     await terminal.waitFor('Written.');
@@ -148,7 +148,7 @@ describe('the REPL', () => {
     await send(terminal, '/cost');
     await terminal.waitFor('/cost is not yet available.');
     // What is not there keeps the text, and is not sent to the model.
-    await terminal.waitFor(/^> \/cost$/m);
+    await terminal.waitFor(/^▌ \/cost$/m);
     terminal.press('ctrl-u');
     await send(terminal, '/modle haiku');
     await terminal.waitFor('Unknown command: /modle. Did you mean /model?');

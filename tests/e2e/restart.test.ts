@@ -200,7 +200,7 @@ describe('a session that is locked in another container', () => {
     const timer = setInterval(() => terminal.press('down'), 200);
     await terminal.waitFor(/^> [12] /m).finally(() => clearInterval(timer));
     terminal.type('1');
-    await terminal.waitFor('> start');
+    await terminal.waitFor('▌ start');
     await terminal.waitFor('hello');
   });
 });

@@ -13,7 +13,7 @@ async function working(options: Parameters<typeof open>[0] = {}) {
   const repl = await open(options);
   const {screen, session} = repl;
   screen.type('go\r');
-  await screen.shows('working');
+  await screen.shows('Esc interrupts');
   session.emit(runs.started('read the tests'), 'a');
   session.emit(runs.background, 'a');
   session.emit(runs.started('write the docs', 'code'), 'b');
@@ -28,18 +28,18 @@ describe('the panel', () => {
   test('is shown under the prompt while a background run works, also after the turn', async () => {
     const {screen, session} = await working();
     expect(screen.window()).toMatch(
-      /> Ask about.*\n {2}\[explore\] read the tests · running · 1 tool · 1\.2k tokens · grep "foo"\ndefault · 2 agents/,
+      /> Ask about.*\n─+\n {2}\[explore\] read the tests · running · 1 tool · 1\.2k tokens · Grep "foo"\ndefault · 2 agents/,
     );
     expect(screen.window()).toContain('> Task: write the docs\n  [code] write the docs ... 0 tools');
     session.emit(runs.runEnd(3), 'b');
     session.endTurn();
-    await screen.lacks('working');
+    await screen.lacks('Esc interrupts');
     await screen.shows('[explore] read the tests · running');
     await screen.shows('default · 1 agent · sonnet');
     session.emit(runs.runEnd(8), 'a');
     session.emit(runs.announcement('a', 'Found **it**.'));
     await screen.lacks('[explore] read the tests · running');
-    await screen.shows('[explore] read the tests - done (8 tools, 5.1s)\n  Found it.\n\n> Ask about');
+    await screen.shows('[explore] read the tests - done (8 tools, 5.1s)\n  Found it.\n\n─');
     expect(screen.window()).not.toContain('Stats');
   });
 
@@ -94,7 +94,7 @@ describe('the panel', () => {
     screen.type('\x7f');
     await screen.shows('[explore] read the tests · running');
     session.emit({type: 'ask', question: question()});
-    await screen.shows('main asks');
+    await screen.shows('Run this command?');
     screen.pass(1000);
     screen.type(DOWN);
     await screen.shows('> 1 yes');
@@ -104,7 +104,7 @@ describe('the panel', () => {
   test('of many runs fits a small window together with all other parts', async () => {
     const {screen, session} = await open({columns: 40, rows: 15});
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     for (let index = 0; index < 40; index++) {
       session.emit(runs.started(`explore part ${index} of it`), `s${index}`);
       if (index % 2 === 0) session.emit(runs.background, `s${index}`);
@@ -132,7 +132,7 @@ describe('an opened run', () => {
 
   test('shows its newest lines as they come, and nothing of them stays when it is closed', async () => {
     const {screen, session} = await opened();
-    await screen.shows('esc back\n● grep "foo"\n  src/a.ts:1: foo\nI read **all**.\n');
+    await screen.shows('esc back\n● Grep "foo"\n  src/a.ts:1: foo\nI read **all**.\n');
     await screen.shows('> message to [explore] read the tests');
     session.emit(runs.delta('Now the'), 'a');
     await screen.shows('Now the');
@@ -140,7 +140,7 @@ describe('an opened run', () => {
     await screen.shows('Now the sources.');
     screen.type(ESC);
     await screen.shows('> Ask about');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     expect(session.aborts()).toBe(0);
     expect(screen.scrollback()).not.toContain('Now the sources');
     screen.type(ESC);

@@ -10,13 +10,13 @@ describe('a question', () => {
   async function ask(change: Partial<Question> = {}, typed = '') {
     const repl = await open();
     repl.screen.type('go\r');
-    await repl.screen.shows('working');
+    await repl.screen.shows('Esc interrupts');
     if (typed) {
       repl.screen.type(typed);
       await repl.screen.shows(`> ${typed}`);
     }
     repl.session.emit({type: 'ask', question: question(change)});
-    await repl.screen.shows('main asks: run a command');
+    await repl.screen.shows('Run this command?');
     return repl;
   }
 
@@ -24,7 +24,7 @@ describe('a question', () => {
     const {screen, session} = await ask();
     screen.pass(QUIET_MS);
     screen.type('2');
-    await screen.lacks('main asks');
+    await screen.lacks('1 yes');
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'session'}}]);
   });
 
@@ -42,7 +42,7 @@ describe('a question', () => {
   test('is printed in full once when the window is too low for it', async () => {
     const repl = await open({rows: 10, columns: 60});
     repl.screen.type('go\r');
-    await repl.screen.shows('working');
+    await repl.screen.shows('Esc interrupts');
     repl.session.emit({type: 'ask', question: question({detail: 'one\ntwo\nthree\nfour\nfive'})});
     await repl.screen.shows('more rows, shown in full above');
     for (const line of ['two', 'three', 'four', 'five']) {
@@ -55,7 +55,7 @@ describe('a question', () => {
   test('is shown also when the name of its agent is very long', async () => {
     const repl = await open();
     repl.session.emit({type: 'ask', question: question({agent: `[code] ${'tidy up '.repeat(50)}`})});
-    await repl.screen.shows('… asks: run a command');
+    await repl.screen.shows('…: Run this command?');
   });
 
   test('ignores keys in its first 0.3 s: they go to the prompt', async () => {
@@ -74,9 +74,9 @@ describe('a question', () => {
     screen.type('1');
     await screen.shows('> my words1');
     screen.type('\t');
-    await screen.shows('digit, or arrows');
+    await screen.shows('or use the arrows');
     screen.type('1');
-    await screen.lacks('main asks');
+    await screen.lacks('1 yes');
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'yes'}}]);
     expect(screen.window()).toContain('> my words1');
   });
@@ -91,7 +91,7 @@ describe('a question', () => {
     const row = window.split('\n').findIndex((line) => line.includes('why: use make'));
     expect(screen.cursor()).toEqual({x: 17, y: row});
     screen.type('\r');
-    await screen.lacks('main asks');
+    await screen.lacks('1 yes');
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'no', note: 'use make'}}]);
   });
 
@@ -102,7 +102,7 @@ describe('a question', () => {
     await screen.shows('(1 of 2)');
     screen.pass(QUIET_MS);
     screen.type('1');
-    await screen.shows('main asks: edit a file');
+    await screen.shows('edit a file');
     expect(screen.scrollback()).toContain('+line 0\n');
     expect(screen.scrollback()).toContain('+line 59\n');
     screen.type('1');
@@ -111,7 +111,7 @@ describe('a question', () => {
     await screen.lacks('> 1');
     screen.pass(QUIET_MS);
     screen.type(ESC);
-    await screen.lacks('main asks: edit a file\n  1');
+    await screen.lacks('1 yes');
     expect(session.answers.map(({answer}) => answer.choice)).toEqual(['yes', 'no']);
   });
 });
@@ -120,7 +120,7 @@ describe('leaving', () => {
   test('by two presses of Ctrl+C restores the terminal and says how to resume', async () => {
     const {screen, session, exit} = await open();
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     screen.type(CTRL_C);
     await screen.shows('interrupted');
     screen.type('half');
@@ -175,7 +175,7 @@ describe('the window', () => {
   test('shows the end of a stream of 100,000 characters, and the scrollback has all of it once', async () => {
     const {screen, session} = await open({columns: 80, rows: 24});
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     const parts = Array.from(
       {length: 400},
       (_, index) => `Paragraph ${index} ${'words '.repeat(30)}\n\n\`\`\`js\ncode(${index});\n\`\`\`\n\n`,
@@ -187,20 +187,20 @@ describe('the window', () => {
     }
     session.endTurn();
     await screen.shows('code(399);');
-    await screen.lacks('working');
+    await screen.lacks('Esc interrupts');
     const lines = screen.scrollback().split('\n');
     const codes = lines.filter((line) => /^ {2}code\(\d+\);$/.test(line));
     expect(codes).toEqual(Array.from({length: 400}, (_, index) => `  code(${index});`));
     expect(lines.filter((line) => line.startsWith('Paragraph '))).toHaveLength(400);
     expect(screen.written()).not.toContain('\x1b[3J');
     expect(screen.written()).not.toContain('\x1b[2J');
-    expect(lines.filter((line) => line.includes('working'))).toEqual([]);
+    expect(lines.filter((line) => line.includes('Esc interrupts'))).toEqual([]);
   });
 
   test('keeps the conversation when it is resized', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     session.emit({type: 'text_delta', text: 'First words.\n\nLast words.'});
     session.endTurn();
     await screen.shows('Last words.');

@@ -35,7 +35,7 @@ describe('the prompt', () => {
     await screen.shows('default · sonnet');
     expect(session.submitted).toEqual(['explain this']);
     await screen.lacks('queued:');
-    await screen.shows('> explain this');
+    await screen.shows('▌ explain this');
   });
 
   test('shows typed text with the cursor after it, and Enter sends it', async () => {
@@ -45,7 +45,7 @@ describe('the prompt', () => {
     const row = window.split('\n').findIndex((line) => line.startsWith('> héllo'));
     expect(screen.cursor()).toEqual({x: 12, y: row});
     screen.type('\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     expect(session.submitted).toEqual(['héllo 漢字']);
   });
 
@@ -63,7 +63,7 @@ describe('the prompt', () => {
     screen.type('two');
     await screen.shows('> one\n  two');
     screen.type('\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     expect(session.submitted).toEqual(['one\ntwo']);
   });
 
@@ -73,7 +73,7 @@ describe('the prompt', () => {
     screen.type(`\x1b[200~${content}\x1b[201~`);
     await screen.shows('> [Pasted 42 lines]');
     screen.type('\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     expect(session.submitted).toEqual([content]);
   });
 
@@ -116,44 +116,44 @@ describe('a turn', () => {
   test('streams its answer, and finished text does not change', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     session.emit({type: 'text_delta', text: '# Title\n\nSome **bo'});
     expect(await screen.shows('Some bo')).not.toContain('*');
     session.emit({type: 'text_delta', text: 'ld** words.'});
     session.endTurn();
     await screen.shows('Some bold words.');
-    await screen.lacks('working');
-    await expect.poll(screen.scrollback).toContain('> go\n\nTitle\n\nSome bold words.\n\n> Ask about');
+    await screen.lacks('Esc interrupts');
+    await expect.poll(screen.scrollback).toContain('▌ go\n\nTitle\n\nSome bold words.\n\n─');
   });
 
   test('shows prompts that are sent meanwhile as queued', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     screen.type('and this\r');
     await screen.shows('queued: and this');
     session.emit({type: 'queued_prompt_delivered', id: 'and this'});
     await screen.lacks('queued:');
-    await screen.shows(/\n> and this\n/);
+    await screen.shows(/\n▌ and this\n/);
     expect(session.submitted).toEqual(['go', 'and this']);
   });
 
   test('is interrupted by Esc, and the REPL goes on', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     screen.type(ESC);
     await screen.shows('interrupted');
     expect(session.aborts()).toBe(1);
     screen.type('again\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     expect(session.submitted).toEqual(['go', 'again']);
   });
 
   test('prints the result of a typed Task as the answer', async () => {
     const {screen, session} = await open();
     screen.type('Task(explore): look\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     session.emit(...task('a', 'look'));
     session.emit(runEnd(2), 'a');
     session.endTurn('success', '', 'Found **it**.');
@@ -163,7 +163,7 @@ describe('a turn', () => {
   test('shows each subagent on a line of its own, in order, and prints these lines at their end', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     session.emit(...task('a', 'read tests'));
     session.emit(...task('b', 'read docs', true));
     session.emit(toolEnd, 'a');
@@ -173,19 +173,16 @@ describe('a turn', () => {
     await screen.shows('[explore] read docs - done (3 tools, 5.1s)');
     session.emit(runEnd(8), 'a');
     session.endTurn();
-    await screen.lacks('working');
+    await screen.lacks('Esc interrupts');
     expect(screen.window()).toContain(
-      '> Task: read tests\n' +
-        '  [explore] read tests - done (8 tools, 5.1s)\n' +
-        '> Task: read docs\n' +
-        '  [explore] read docs - done (3 tools, 5.1s)\n\n> Ask',
+      '  [explore] read tests - done (8 tools, 5.1s)\n' + '  [explore] read docs - done (3 tools, 5.1s)\n\n',
     );
   });
 
   test('of forty agents says how many more run, and fits the window', async () => {
     const {screen, session} = await open({columns: 40, rows: 15});
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     for (let index = 0; index < 40; index++) session.emit(...task(`s${index}`, `explore part ${index}`));
     await screen.shows(/… 3\d running/);
     const window = screen.window().split('\n');
@@ -196,7 +193,7 @@ describe('a turn', () => {
   test('cannot move the cursor or set the title of the terminal', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     session.emit({type: 'tool_start', callId: 'c', tool: 'bash', title: 'cat \x1b]0;evil\x07'});
     session.emit({type: 'tool_progress', callId: 'c', text: '\x1b[2J\x1b[H'});
     session.emit({...toolEnd, callId: 'c', tool: 'bash', preview: 'a\x1b[10Ab\u202e'} as AgentEventBody);
@@ -217,7 +214,7 @@ describe('leaving while agents run', () => {
   test('names them and asks once more, then lists them as stopped', async () => {
     const {screen, session, exit} = await open({columns: 100});
     screen.type('go\r');
-    await screen.shows('working');
+    await screen.shows('Esc interrupts');
     session.emit(...task('a', 'look around'));
     await screen.shows('[explore] look around');
     screen.type(CTRL_D);

@@ -141,7 +141,7 @@ export function question(change: Partial<Question> = {}): Question {
   return {
     id: 'ask-1',
     agent: 'main',
-    title: 'run a command',
+    title: 'Run this command?',
     detail: 'npm test',
     detailType: 'command',
     options: [

@@ -64,6 +64,8 @@ export type AgentEventBody =
       readonly callId: string;
       readonly tool: string;
       readonly title: string;
+      /** What the call is for, as the model says. */
+      readonly description?: string;
       /** A command that the user typed. It belongs to no turn, and its output goes out as a notice. */
       readonly byUser?: true;
     }
@@ -76,6 +78,12 @@ export type AgentEventBody =
       readonly isError: boolean;
       /** The result's text, at most 2,000 characters: enough for a few lines on the screen. */
       readonly preview: string;
+      /** `preview` is the end of the result; absent: its beginning. */
+      readonly previewIsEnd?: true;
+      /** What came of the call, in a few words: `120 lines`, `exit code 1`. */
+      readonly summary?: string;
+      /** How many lines there are in all, also those that the model does not see. Absent: not counted. */
+      readonly lines?: number;
       readonly display?: ToolDisplay;
       readonly byUser?: true;
       readonly durationMs: number;
@@ -143,6 +151,10 @@ export interface Question {
   readonly agent: string;
   /** What the agent wants to do or know, in one line. */
   readonly title: string;
+  /** Why the person is asked, in a few words. */
+  readonly because?: string;
+  /** The call that waits for the answer. */
+  readonly callId?: string;
   /** The whole command or diff. */
   readonly detail: string;
   readonly detailType: 'command' | 'diff' | 'text';
@@ -218,6 +230,8 @@ export interface SessionInfo {
   readonly permissionMode: PermissionMode;
   /** Absent: `terminal`. */
   readonly theme?: ThemeName;
+  /** Of git, or the beginning of the commit where there is no branch; absent outside of a repository. */
+  readonly branch?: string;
   readonly tools: readonly string[];
   readonly agents: readonly string[];
   readonly commands: readonly {readonly name: string; readonly description: string}[];

@@ -43,6 +43,12 @@ export type RunResult = RunTotals &
 export interface ToolResult {
   readonly content: ToolResultBlock['content'];
   readonly isError?: boolean;
+  /** What came of the call, for a person, in a few words: `120 lines`, `exit code 1`. */
+  readonly summary?: string;
+  /** The end of the result says what went wrong, so a person is shown its end. */
+  readonly showsEnd?: boolean;
+  /** How many lines there are in all, where the result has fewer. */
+  readonly lines?: number;
   /** What a person sees besides the tool's line. The model never reads it. */
   readonly display?: ToolDisplay;
   /** The sandbox prevented something that a command tried: an attempt with less confinement may succeed. */

@@ -43,6 +43,8 @@ export interface Tool<Input = unknown> {
   isBackground?(input: Input): boolean;
   /** Names the call for a person in a few words, e.g. by its path or command. */
   title(input: Input): string;
+  /** What the call is for, as the model says in its input. */
+  purpose?(input: Input): string | undefined;
   /** What the call would touch. Paths may be relative to the workspace's `cwd`. */
   access(input: Input, workspace: Workspace): readonly Access[];
   /** Repairs the model's input before it is checked. The notes say what was repaired. */

@@ -44,6 +44,11 @@ export interface Replacement {
 export interface CallShown {
   /** Names the call for a person, e.g. by its path or command. */
   readonly title: string;
+  /** These are as in the events of the call. */
+  readonly description?: string;
+  readonly previewIsEnd?: true;
+  readonly summary?: string;
+  readonly lines?: number;
   readonly display?: ToolDisplay;
 }
 

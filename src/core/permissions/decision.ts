@@ -21,6 +21,7 @@ import type {
   Workspace,
 } from '../contract/permission.ts';
 import {getErrorMessage} from '../util/errors.ts';
+import {formatCall} from '../util/names.ts';
 import type {AgentPermissions, PermissionSandbox} from './context.ts';
 import {resolveLinks} from './files/paths.ts';
 import type {PermissionPolicy} from './policy.ts';
@@ -230,7 +231,9 @@ class Decider {
     return {
       id: randomUUID(),
       agent: this.label,
-      title: `${request.tool} ${because}`,
+      callId: request.callId,
+      title: formatQuestion(request),
+      ...(!REPEATS_TITLE.test(because) && {because}),
       ...getDetail(request.accesses, request.title),
       call: {callId: request.callId, tool: request.tool, input: request.input, ...(canSave && {rule})},
       options: [
@@ -305,6 +308,14 @@ const MAX_RULE_CHARS = 60;
 function shorten(rule: string): string {
   const line = rule.replace(/\s*\n\s*/g, ' ');
   return line.length <= MAX_RULE_CHARS ? line : `${line.slice(0, MAX_RULE_CHARS - 1)}…`.toWellFormed();
+}
+
+/** A reason that says no more than the title. */
+const REPEATS_TITLE = /^(?:runs a command|(?:writes|fetches from) \S+)$/;
+
+/** `Edit greet.ts?`, `Run this command?` */
+function formatQuestion({tool, title, accesses}: PermitRequest): string {
+  return accesses.some(({kind}) => kind === 'run') ? 'Run this command?' : `${formatCall(tool, title)}?`;
 }
 
 function getDetail(accesses: readonly Access[], title: string): Pick<Question, 'detail' | 'detailType'> {

@@ -22,6 +22,9 @@ import type {SessionHooks} from './session-hooks.ts';
 import {runTypedTask} from './typed-task.ts';
 import {UnattendedSession} from './unattended.ts';
 
+/** How long an idle agent waits for further ends of background runs before it reads the first one. Milliseconds. */
+const GATHER_MS = 250;
+
 export class Turns {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
@@ -33,6 +36,8 @@ export class Turns {
   /** While above 0, no turn begins: everything is being stopped. */
   #pauses = 0;
   #isClosed = false;
+  /** A turn is about to begin by itself. */
+  #waking: NodeJS.Timeout | undefined;
 
   constructor(
     parts: SessionParts,
@@ -139,6 +144,7 @@ export class Turns {
   /** No turn begins from now on. */
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#waking);
     this.#parts.inbox.drop('prompt');
   }
 
@@ -147,11 +153,24 @@ export class Turns {
     return this.#lastTurn;
   }
 
-  /** Begins a turn where the agent is idle and a message waits that asks for one. */
+  /**
+   * Begins a turn where the agent is idle and a message waits that asks for one. With a person there, it waits a moment:
+   * runs that end together are told together.
+   */
   #wake(): void {
-    if (this.#turn || this.#isClosed || this.#pauses > 0 || !this.#parts.inbox.startsTurn) return;
-    if (this.#unattended && !this.#unattended.mayWake) return;
-    void this.#begin((signal) => runAgent(this.#createRun(signal)));
+    if (!this.#mayWake) return;
+    if (this.#unattended) this.#beginByItself();
+    else this.#waking ??= setTimeout(() => this.#beginByItself(), GATHER_MS);
+  }
+
+  get #mayWake(): boolean {
+    if (this.#turn || this.#isClosed || this.#pauses > 0 || !this.#parts.inbox.startsTurn) return false;
+    return this.#unattended?.mayWake ?? true;
+  }
+
+  #beginByItself(): void {
+    this.#waking = undefined;
+    if (this.#mayWake) void this.#begin((signal) => runAgent(this.#createRun(signal)));
   }
 
   #delivered({kind, id}: QueuedMessage): void {

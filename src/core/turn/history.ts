@@ -20,7 +20,7 @@ import type {
   RunEnd,
   TranscriptEntry,
 } from '../contract/transcript.ts';
-import {toUserMessage, withResultTexts} from '../util/messages.ts';
+import {joinContents, toUserMessage, withResultTexts} from '../util/messages.ts';
 import {ContextWindow} from './context-window.ts';
 import {
   answerCalls,
@@ -73,6 +73,8 @@ export class History {
   /** How much of the model's context window the messages use. */
   readonly window = new ContextWindow();
   readonly #toldRepairs = new Set<Repair>();
+  /** Messages that are the end of a background run. */
+  readonly #announcements = new WeakSet<Message>();
   /** By the seal of a thinking block. */
   readonly #thinkers = new Map<string, string>();
 
@@ -222,6 +224,21 @@ export class History {
     this.journal.append({type: 'partial', at: now(), text, ...(start && {start})});
   }
 
+  /** For a request: the ends of background runs that stand side by side as one message. Each keeps a line of its own. */
+  joinAnnouncements(messages: readonly Message[]): readonly Message[] {
+    const joined: Message[] = [];
+    let before: Message | undefined;
+    for (const message of messages) {
+      const isNext = before !== undefined && this.#announcements.has(before) && this.#announcements.has(message);
+      if (isNext) {
+        const contents = [joined.at(-1)!, message].map(({content}) => content as PromptContent);
+        joined[joined.length - 1] = toUserMessage(joinContents(contents));
+      } else joined.push(message);
+      before = message;
+    }
+    return joined;
+  }
+
   /** Writes how the run ended. The messages do not change. */
   recordEnd(end: RunEnd): void {
     this.journal.append({type: 'end', at: now(), ...end});
@@ -282,6 +299,7 @@ export class History {
     const model = facts.asked ?? facts.model;
     const kind = {...(prompt && {prompt}), ...(announcement && {announcement}), ...(companion && {companion})};
     this.#lines.push({uuid, message, ...kind, ...(model && {model})});
+    if (announcement) this.#announcements.add(message);
     this.#noteThinker(message, model);
     this.#state.open = [];
     if (countImages(message) > 0) this.#lines = limitImages(this.#lines, this.#repairs);
@@ -309,6 +327,7 @@ export class History {
         lines.push({uuid: undefined, message: {role: 'user', content: LOST_BEGINNING}});
       }
       lines.push({...line, message: valid.message});
+      if (line.announcement) this.#announcements.add(valid.message);
       this.#noteThinker(valid.message, line.model);
       advance(state, valid);
     };

@@ -56,6 +56,33 @@ const ALIASES: Readonly<Record<string, string>> = {
   Agent: 'Task',
 };
 
+/** What people read in place of a tool's name. */
+const SHOWN: Readonly<Record<string, string>> = {
+  bash: 'Bash',
+  read_file: 'Read',
+  write_file: 'Write',
+  edit_file: 'Edit',
+  grep: 'Grep',
+  glob: 'Glob',
+  todo_write: 'Todos',
+  web_fetch: 'Fetch',
+};
+
+/** `Read` for `read_file`; `github: create_issue` for `mcp__github__create_issue`; other names as they are. */
+export function formatToolName(name: string): string {
+  const tool = toToolName(name);
+  if (Object.hasOwn(SHOWN, tool)) return SHOWN[tool]!;
+  const [, server, rest] = /^mcp__(.+?)__(.+)$/s.exec(tool) ?? [];
+  return server === undefined ? tool : `${server}: ${rest}`;
+}
+
+/** A call as people read it: `Read src/a.ts`, `Bash(npm test)`. @param title what the tool says of the call */
+export function formatCall(tool: string, title: string): string {
+  const name = formatToolName(tool);
+  if (title === '') return name;
+  return toToolName(tool) === 'bash' ? `${name}(${title})` : `${name} ${title}`;
+}
+
 /** The name of the tool in mini-cc: aliases are resolved, other names are returned unchanged. */
 export function toToolName(name: string): string {
   return Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;

@@ -58,6 +58,7 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     isBackground: ({background}) => background === true,
     maxChars: MAX_RESULT_CHARS,
     title: ({command}) => formatTitle(command),
+    purpose: ({description}) => description,
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
     run: (given, context) => runBash(given, context, launcher),
   };
@@ -94,14 +95,17 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
     notes.push(...updateCwd(end, workspace));
     if (end.exitCode !== 0) notes.push(...explainOutputs(output));
   }
-  notes.push(...describeEnd(end, seconds, signal));
+  const ending = describeEnd(end, seconds, signal);
+  notes.push(...ending);
   const limit = end.ended === 'itself' ? explainConfinement({...end, command: given.command, output}) : undefined;
   if (limit !== undefined) notes.push(limit);
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
   return {
     content: text === '' ? '(no output)' : text,
     facts: {exitCode: end.exitCode, ...(end.ended === 'timeout' && {timedOut: seconds!})},
-    ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true}),
+    ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true, showsEnd: true}),
+    ...(ending[0] !== undefined && {summary: ending[0]}),
+    lines: capture.lines + notes.length,
     ...(limit !== undefined && {confinementHit: true}),
   };
 }

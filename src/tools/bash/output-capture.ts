@@ -17,6 +17,9 @@ export class OutputCapture {
   #head = '';
   #tail = '';
   #total = 0;
+  /** Ends of lines. */
+  #lineEnds = 0;
+  #endsLine = true;
   #isCut = false;
   #file: OutputFile | undefined;
   #fileBytes = 0;
@@ -42,6 +45,11 @@ export class OutputCapture {
     return ready;
   }
 
+  /** How many lines there were so far. */
+  get lines(): number {
+    return this.#lineEnds + (this.#endsLine ? 0 : 1);
+  }
+
   /** Ends the capture. @returns what the model reads: at most `maxChars` characters and one line about the rest. */
   end(): string {
     this.#keep(plainText(this.#pending));
@@ -55,6 +63,8 @@ export class OutputCapture {
   #keep(text: string): void {
     if (text === '') return;
     this.#total += text.length;
+    this.#endsLine = text.endsWith('\n');
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#lineEnds += 1;
     const half = this.#maxChars / 2;
     if (this.#isCut || this.#keepsAll) this.#toFile(text);
     if (this.#isCut) {

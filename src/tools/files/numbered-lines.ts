@@ -50,6 +50,13 @@ export class NumberedLines {
     return this.#lines.length === 0;
   }
 
+  /** What is shown, for a person: `120 lines`, `lines 1-2000 of 2993`. @param isAll as for `text` */
+  summary(isAll: boolean): string {
+    const shown = this.#lines.length;
+    if (shown === this.#count && this.#first === 1) return shown === 1 ? '1 line' : `${shown} lines`;
+    return `lines ${this.#first}-${this.#first + shown - 1}${isAll ? ` of ${this.#count}` : ''}`;
+  }
+
   /** @param isAll true when every line of the file was added: then `count` is the number of its lines. */
   text(isAll: boolean): string {
     const last = this.#first + this.#lines.length - 1;

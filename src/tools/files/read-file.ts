@@ -72,7 +72,7 @@ async function readHandle(
     if (!measured) return errorResult(`${shown} starts like an image, but it is damaged: it cannot be shown.`);
     files.recordRead(path, bytes);
     const source = {type: 'base64' as const, media_type: measured.type, data: bytes.toString('base64')};
-    return {content: [{type: 'image', source}], facts: {read: [path]}};
+    return {content: [{type: 'image', source}], facts: {read: [path]}, summary: 'image'};
   }
   if (isBinary(start)) return errorResult(`${shown} is a binary file (${size} bytes): it cannot be shown as text.`);
   const lines = new NumberedLines(given.offset ?? 1, given.limit ?? DEFAULT_LINES);
@@ -89,11 +89,11 @@ async function readHandle(
     files.recordRead(path, bytes);
   }
   const facts = {read: [path]};
-  if (lines.count === 0) return textResult('(empty file)', {facts});
+  if (lines.count === 0) return textResult('(empty file)', {facts, summary: 'empty'});
   if (lines.isEmpty) {
     return errorResult(`${shown} has only ${lines.count} lines: offset ${given.offset} is past its end.`, {facts});
   }
-  return textResult(lines.text(isAll), {facts});
+  return textResult(lines.text(isAll), {facts, summary: lines.summary(isAll)});
 }
 
 async function readWhole(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {

@@ -1,4 +1,5 @@
 /** Lists files by name, newest first. */
+
 import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {z} from 'zod';
@@ -9,6 +10,7 @@ import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath} from '../files/paths.ts';
 import description from './glob.md';
 import {createPathGlob, splitGlob} from './glob-pattern.ts';
+import {plural} from './grep-lines.ts';
 import {formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -55,7 +57,11 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
   const notes = formatSearchNotes(end);
   if (more > 0) notes.unshift(`(${more} more ${more === 1 ? 'file' : 'files'}: narrow the pattern, or set limit)`);
   const lines = [...(found.length > 0 ? found : ['No files found']), ...notes];
-  return textResult(lines.join('\n'), {...(isCut(end) && {isError: true}), facts: {read: []}});
+  return textResult(lines.join('\n'), {
+    summary: plural(found.length + more, 'file'),
+    ...(isCut(end) && {isError: true}),
+    facts: {read: []},
+  });
 }
 
 /** The directory to search and the pattern inside it: absolute patterns and those with `../` name the directory. */

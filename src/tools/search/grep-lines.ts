@@ -76,6 +76,13 @@ export class FoundLines {
     this.#files.delete(path);
   }
 
+  /** How much was found, for a person. */
+  get summary(): string {
+    if (this.#counted === 0) return 'no matches';
+    const lines = this.#mode === 'count' ? [] : [plural(this.#counted, 'line')];
+    return [...lines, plural(this.#files.size, 'file')].join(' in ');
+  }
+
   /** The lines sorted by path, at most `limit`, and one line about the rest. Empty when nothing was found. */
   text(limit: number): string[] {
     const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -69,7 +69,7 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
     path: shown === base || shown === '.' ? shown : `./${shown}`,
     wants: createPathFilter(given.glob, base, context),
   };
-  const {found, binary, end} = await (given.mode === 'content' || given.mode === 'count'
+  const {found, binary, end, summary} = await (given.mode === 'content' || given.mode === 'count'
     ? searchLines(asked, given.mode, context)
     : searchFiles(asked, context));
   const facts = {read: []};
@@ -77,7 +77,7 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
   if (problem !== undefined && found.length + binary.size === 0) return errorResult(problem, {facts});
   const notes = [...formatBinaryFiles(binary), ...formatSearchNotes(end)];
   const text = [...(found.length > 0 ? found : ['No matches']), ...notes].join('\n');
-  return textResult(text, {...(isCut(end) && {isError: true}), facts});
+  return textResult(text, {...(isCut(end) && {isError: true}), facts, summary});
 }
 
 async function searchFiles({args, path, limit, wants}: GrepSearch, context: ToolContext): Promise<SearchResult> {
@@ -100,7 +100,7 @@ async function searchFiles({args, path, limit, wants}: GrepSearch, context: Tool
   const more = ordered.length - limit;
   const found = ordered.slice(0, limit);
   if (more > 0) found.push(`(${plural(more, 'more file')}: narrow the pattern, or set limit)`);
-  return {found, binary, end};
+  return {found, binary, end, summary: ordered.length === 0 ? 'no matches' : plural(ordered.length, 'file')};
 }
 
 interface SearchResult {
@@ -108,6 +108,8 @@ interface SearchResult {
   /** Binary files that match. */
   readonly binary: ReadonlySet<string>;
   readonly end: RipgrepEnd;
+  /** For a person: `12 lines in 3 files`. */
+  readonly summary: string;
 }
 
 async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context: ToolContext): Promise<SearchResult> {
@@ -137,7 +139,7 @@ async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context
       text.map((file) => (file.startsWith('/') ? file : `./${file}`)),
       ['--text'],
     );
-  return {found: lines.text(limit), binary, end};
+  return {found: lines.text(limit), binary, end, summary: lines.summary};
 }
 
 /** So many files with NUL bytes that are text all the same are searched as text. */

@@ -1,16 +1,23 @@
 import {Text} from 'ink';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
+import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {Styled} from '../text/styled-text.tsx';
-import {cutText} from '../text/wrap.ts';
+import {cutText, textWidth} from '../text/wrap.ts';
 
-const FRAMES = ['|', '/', '-', '\\'] as const;
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
 /** How often moving parts are drawn. Milliseconds. */
 export const TICK_MS = 200;
 
 interface BusyProps {
+  /** What is waited for. */
+  readonly work: string;
+  /** It is not cut for the time and the key. */
+  readonly isWhole?: boolean;
   /** Both in milliseconds since the epoch. */
   readonly since: number;
   readonly now: number;
+  /** Of the turn so far, in and out. */
+  readonly tokens: number;
   readonly isStatic: boolean;
   /** Ctrl+B can send awaited subagents to the background. */
   readonly canBackground?: boolean;
@@ -19,19 +26,26 @@ interface BusyProps {
   readonly columns: number;
 }
 
-/** Shows that the main agent is working. Without motion for a screen reader, which would read each frame. */
-export function BusyLine({since, now, isStatic, canBackground = false, isRunOpen = false, columns}: BusyProps) {
-  if (isStatic)
-    return (
-      <Text>{`Working.${isRunOpen ? '' : ' Esc interrupts.'}${canBackground ? ' Ctrl+B sends agents to the background.' : ''}`}</Text>
-    );
-  const frame = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length];
-  const keys = ` working ${formatSeconds(now - since)}${isRunOpen ? '' : ' · Esc interrupts'}`;
-  const more = `${keys} · Ctrl+B background`;
+/** Says what is waited for, how long it has taken, and how to stop it. For a screen reader nothing moves. */
+export function BusyLine(props: BusyProps) {
+  const {work, isWhole, since, now, tokens, isStatic, canBackground, isRunOpen, columns} = props;
+  const esc = isRunOpen ? '' : 'Esc interrupts';
+  const background = canBackground ? 'Ctrl+B background' : '';
+  if (isStatic) return <Text>{[work, esc, background].filter((part) => part !== '').join('. ')}.</Text>;
+  const time = formatSeconds(now - since);
+  const used = tokens > 0 ? `${formatTokens(tokens)} tokens` : '';
+  const room = columns - 2;
+  const join = (...parts: string[]) => parts.filter((part) => part !== '').join(' · ');
+  // What fits, with the most first; a long call is cut for the time and the key.
+  const choices = [join(work, time, used, esc, background), join(work, time, used, esc), join(work, time, esc)];
+  const least = join(time, esc);
+  const cut = join(cutText(work, Math.max(8, room - textWidth(least) - 3)), least);
+  const short = isWhole ? [work, work.replace(/^[^:]*: /, '')] : [join(work, esc), cut];
+  const line = [...choices, ...short].find((choice) => textWidth(choice) <= room) ?? short.at(-1)!;
   return (
     <Text>
-      <Styled tone="accent">{frame}</Styled>
-      <Styled tone="muted">{cutText(canBackground && more.length < columns ? more : keys, columns - 1)}</Styled>
+      <Styled tone="accent">{FRAMES[Math.floor(now / TICK_MS) % FRAMES.length]}</Styled>
+      <Styled tone="muted">{` ${cutText(line, room)}`}</Styled>
     </Text>
   );
 }

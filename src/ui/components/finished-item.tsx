@@ -3,8 +3,8 @@ import {Box} from 'ink';
 import type {ReactNode} from 'react';
 import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
 import type {Formatter} from '../text/format.ts';
-import {type LinePlace, layoutLines, linesFrom, START} from '../text/lines.ts';
-import {Rows, Styled, Wrapped} from '../text/styled-text.tsx';
+import {indentLines, type LinePlace, layoutLines, linesFrom, START, splitLines} from '../text/lines.ts';
+import {Rows, type Span, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {finishedThought} from '../text/thinking.ts';
 import {DiffText, MoreLines} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
@@ -38,15 +38,21 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
     case 'thinking':
       return <Rows rows={[finishedThought(item.text, columns)]} />;
     case 'tool':
-      return <ToolLine tool={item.tool} columns={columns} />;
+      return <ToolLine tool={item.tool} columns={columns} formatter={formatter} />;
     case 'subagents':
       return <FinishedSubagents runs={item.runs} columns={columns} />;
     case 'announcement':
       return <AnnouncementView announcement={item.announcement} columns={columns} formatter={formatter} />;
     case 'notice':
-      return <Notice level={item.level} text={item.text} isDiff={item.isDiff ?? false} columns={columns} />;
+      return item.isDiff ? (
+        <DiffText text={item.text} columns={columns} formatter={formatter} />
+      ) : (
+        <Notice level={item.level} text={item.text} columns={columns} />
+      );
     case 'detail':
-      return <QuestionDetail question={item.question} columns={columns} />;
+      return <QuestionDetail question={item.question} columns={columns} formatter={formatter} />;
+    case 'answered':
+      return <Wrapped tone="muted" text={`${item.title} · ${item.answer}`} columns={columns} />;
     case 'printed':
       return null;
   }
@@ -66,16 +72,12 @@ function Markdown({text, from = START, isCut = false, columns, formatter}: Markd
   return <Rows rows={layoutLines(linesFrom(lines, from), columns)} />;
 }
 
-/** What the person wrote. */
+const PROMPT: TextStyle = {bold: true};
+const BAR: readonly Span[] = [{text: '▌ ', style: {tone: 'accent'}}];
+
+/** What the person wrote, beside a bar: it is found when scrolling. */
 function SentPrompt({text, columns}: {readonly text: string; readonly columns: number}) {
-  return (
-    <Box>
-      <Box flexShrink={0}>
-        <Styled tone="accent">{'> '}</Styled>
-      </Box>
-      <Wrapped bold text={text} columns={columns - 2} />
-    </Box>
-  );
+  return <Rows rows={layoutLines(indentLines(splitLines([{text, style: PROMPT}]), BAR, BAR), columns)} />;
 }
 
 interface AnnouncementProps extends Omit<FinishedProps, 'item'> {
@@ -102,13 +104,11 @@ export function AnnouncementView({announcement, columns, formatter}: Announcemen
 interface NoticeProps {
   readonly level: NoticeLevel;
   readonly text: string;
-  readonly isDiff: boolean;
   readonly columns: number;
 }
 
 /** One message of mini-cc itself: the output of a command, a warning, an error. */
-export function Notice({level, text, isDiff, columns}: NoticeProps) {
-  if (isDiff) return <DiffText text={text} columns={columns} />;
+export function Notice({level, text, columns}: NoticeProps) {
   if (level === 'error') return <Wrapped tone="error" text={`error: ${text}`} columns={columns} />;
   if (level === 'warning') return <Wrapped tone="warning" text={text} columns={columns} />;
   return <Wrapped text={text} columns={columns} />;

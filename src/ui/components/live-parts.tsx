@@ -7,6 +7,7 @@ import {currentQuestion, isWorking, type LocalState} from '../state/local-state.
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
+import {describeWork} from '../state/work.ts';
 import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
 import {type Row, Rows} from '../text/styled-text.tsx';
@@ -14,7 +15,7 @@ import {liveThought} from '../text/thinking.ts';
 import {cutText} from '../text/wrap.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
-import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth, QueuedPrompts} from './prompt.tsx';
+import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth, QueuedPrompts, Rule} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
 import {RunPanel} from './run-panel.tsx';
 import {RunView, type ViewRow, viewRows} from './run-view.tsx';
@@ -31,6 +32,8 @@ interface LayoutInput {
   readonly local: LocalState;
   readonly columns: number;
   readonly rows: number;
+  /** For a screen reader. */
+  readonly isStatic?: boolean;
 }
 
 export interface LiveLayout {
@@ -49,11 +52,12 @@ export interface LiveLayout {
 }
 
 /** How many rows each live part gets, and where the cursor is. A pure function; `LiveParts` draws exactly this. */
-export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout {
+export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutInput): LiveLayout {
   const {question, count} = currentQuestion(ui, local);
   const isPromptEmpty = local.editor.text === '';
+  const {focus, formatter} = local;
   const questionPart =
-    question && questionRows({question, count, focus: local.focus, isPromptEmpty, columns, windowRows: rows});
+    question && questionRows({question, count, focus, isPromptEmpty, columns, windowRows: rows, formatter});
   const offered = questionPart ? [] : getOffered(ui, local);
   const queued = [...ui.queued, ...local.unsent.map((text, index) => ({id: `unsent ${index}`, text}))];
   const run = openedRun(ui);
@@ -69,6 +73,7 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
     busy: isWorking(ui, local) && !questionPart ? 1 : 0,
     lead: hasLead(ui, tail, view !== undefined) ? 1 : 0,
     gap: 1,
+    frame: isStatic ? 0 : 2,
     completion: Math.min(MAX_COMPLETION_ROWS, offered.length),
     panel: Math.min(MAX_PANEL_ROWS, panel.runs.length),
     view: view ? view.rows.length + 1 : 0,
@@ -80,17 +85,18 @@ export function liveLayout({ui, local, columns, rows}: LayoutInput): LiveLayout 
   });
   const prompt = promptRows(local.editor, columns, given.prompt);
   const {lead, view: viewed, tools, subagents, todos, gap, busy} = given;
-  const rowsAbove = lead + viewed + given.tail + tools + subagents + todos + given.queued + gap + busy;
+  const above = lead + viewed + given.tail + tools + subagents + todos + given.queued + gap;
+  const rowsAbove = above + busy + given.frame / 2;
   const note = questionPart?.cursor;
   const hidden = (questionPart?.rows.length ?? 0) - given.question;
   const cursor = note
-    ? {x: note.column, y: rowsAbove + Math.max(0, note.row - hidden)}
+    ? {x: note.column, y: above + Math.max(0, note.row - hidden)}
     : {x: prompt.cursor.column, y: rowsAbove + given.question + prompt.cursor.row};
   const shownTail = given.tail > 0 ? tail.slice(-given.tail) : [];
   return {given, tail: shownTail, question: questionPart, prompt, offered, queued, panel, view, cursor};
 }
 
-interface LiveProps extends Omit<LayoutInput, 'rows'> {
+interface LiveProps extends Omit<LayoutInput, 'rows' | 'isStatic'> {
   readonly layout: LiveLayout;
   readonly isStatic: boolean;
 }
@@ -115,6 +121,9 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
       {question && <QuestionView rows={question.rows} maxRows={given.question} />}
       {given.busy > 0 && (
         <BusyLine
+          work={describeWork(ui, now)}
+          isWhole={ui.retry !== undefined}
+          tokens={ui.turnTokens}
           since={ui.busySince || now}
           now={now}
           isStatic={isStatic}
@@ -123,7 +132,9 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           columns={columns}
         />
       )}
+      {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
       <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? getPlaceholder(view?.run, columns) : ''} />
+      {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
       {given.completion > 0 && (
         <CompletionList
           offered={offered}
@@ -147,6 +158,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           mode={ui.session?.permissionMode ?? ''}
           running={ui.subagents.filter((run) => !hasEnded(run)).length}
           context={ui.context}
+          branch={ui.session?.branch}
           cost={ui.cost}
           hint={getHint(local)}
           rows={given.status}
@@ -195,9 +207,10 @@ function hasLead(ui: UiState, tail: readonly Row[], isViewing: boolean): boolean
   return shownTools(ui).length > 0 || awaitedRuns(ui).length > 0;
 }
 
-/** Without calls that have dispatched a subagent: the subagent's line is shown instead. */
+/** Without calls that have dispatched a subagent or wait for an answer: the subagent's line or the question is shown. */
 function shownTools(ui: UiState) {
-  return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId));
+  const asked = ui.questions.map(({callId}) => callId);
+  return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId) && !asked.includes(callId));
 }
 
 /** The time in milliseconds since the epoch, kept up to date while `isActive`; else there is no timer. */

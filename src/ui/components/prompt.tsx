@@ -30,7 +30,7 @@ export function promptRows(editor: EditorState, columns: number, maxRows: number
   };
 }
 
-/** `placeholder` is shown while nothing is typed. There is no frame: resizing would break lines as wide as the window. */
+/** `placeholder` is shown while nothing is typed. */
 export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; readonly placeholder: string}) {
   return (
     <Box flexDirection="column">
@@ -42,6 +42,14 @@ export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; r
       ))}
     </Box>
   );
+}
+
+/** A rule is not wider: when the window gets narrower, the terminal would break it into two rows. Columns. */
+const MAX_RULE = 100;
+
+/** A line above or below the prompt. */
+export function Rule({columns}: {readonly columns: number}) {
+  return <Styled tone="muted">{'─'.repeat(Math.min(MAX_RULE, columns))}</Styled>;
 }
 
 interface QueueProps {

@@ -3,10 +3,11 @@ import type {Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import {findInList, listRows} from '../state/list-rows.ts';
-import {isLongQuestion, MAX_HEAD_ROWS} from '../state/store.ts';
-import {Styled, type TextStyle, Wrapped} from '../text/styled-text.tsx';
+import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts';
+import type {Formatter} from '../text/format.ts';
+import {layoutLines} from '../text/lines.ts';
+import {Rows, type Row as Spans, Styled, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
-import {PatchLine, WrappedDiff} from './diff.tsx';
 
 /** A question as rows of the screen: its height must be known before it is drawn. */
 export interface QuestionRows {
@@ -19,8 +20,8 @@ interface Row {
   readonly key: string;
   readonly text: string;
   readonly style: RowStyle;
-  /** For a row of a diff: the beginning of its line. */
-  readonly sign?: string;
+  /** A row of a diff. */
+  readonly row?: Spans;
 }
 
 type RowStyle = 'head' | 'detail' | 'diff' | 'option' | 'marked' | 'hint' | 'note';
@@ -33,27 +34,34 @@ interface QuestionState {
   readonly columns: number;
   /** Of the window; default 30. */
   readonly windowRows?: number;
+  readonly formatter?: Formatter | undefined;
 }
 
 const NOTE_LABELS = {why: '    why: ', line: '  ? '};
 
 export function questionRows(state: QuestionState): QuestionRows {
-  const {question, count, focus, isPromptEmpty, columns} = state;
+  const {question, count, focus, isPromptEmpty, columns, formatter} = state;
   const rows: Row[] = [];
-  const add = (style: RowStyle, lines: readonly string[], sign = '') => {
-    for (const text of lines) rows.push({key: `${rows.length}`, text, style, sign});
+  const add = (style: RowStyle, lines: readonly string[]) => {
+    for (const text of lines) rows.push({key: `${rows.length}`, text, style});
   };
   if (question.editor) {
     return {rows: [{key: '0', text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
   }
   const queue = count > 1 ? ` (1 of ${count})` : '';
-  add('head', cutRows(wrapText(`${question.agent} asks: ${question.title}${queue}`, columns), MAX_HEAD_ROWS));
+  add('head', cutRows(wrapText(formatAsked(question) + queue, columns), MAX_HEAD_ROWS));
+  const {because} = question;
+  if (because !== undefined) add('hint', cutRows(wrapText(`(${because})`, columns - 2), MAX_HEAD_ROWS).map(indent));
   const {detail, detailType} = question;
   // A path or an address at the end of the title is not shown twice.
-  const isInTitle = detailType === 'text' && question.title.endsWith(detail.trim());
+  const isInTitle = detailType === 'text' && question.title.replace(/\?$/, '').endsWith(detail.trim());
   if (!isLongQuestion(question) && detail.trim() !== '' && !isInTitle) {
     if (detailType !== 'diff') add('detail', wrapText(detail, columns - 2));
-    else for (const line of detail.split('\n')) add('diff', wrapText(line, columns - 2), line.slice(0, 2));
+    else if (formatter) {
+      for (const row of layoutLines(formatter.diff(detail, question.title.replace(/\?$/, '')), columns - 2)) {
+        rows.push({key: `${rows.length}`, text: '', style: 'diff', row});
+      }
+    }
   }
   if (question.list) return {rows: [...rows, ...listPart(state)], cursor: findCursor(state, rows.length)};
   question.options.forEach(({digit, label}, index) => {
@@ -69,16 +77,17 @@ export function questionRows(state: QuestionState): QuestionRows {
     const layout = layoutText(focus.note, Math.max(4, columns - noteLabel.length - 1));
     const row = rows.length;
     add('note', [`${noteLabel}${layout.rows[layout.cursor.row] ?? ''}`]);
-    const hint = isLine ? 'Enter: done · Esc: cancel' : 'Enter: no · Esc: no, without a reason';
+    const hint = isLine ? 'Enter sends your answer. Esc cancels.' : 'Enter sends it. Esc says no without a reason.';
     add('hint', [cutWords(`  ${hint}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
   if (question.hint !== undefined) add('hint', [cutWords(`  ${question.hint}`, columns)]);
-  const keys = question.options.length === 0 ? 'type your answer · Esc: cancel' : describeKeys(question, focus);
-  const hint = isPromptEmpty || focus?.isTaken ? keys : 'Tab: answer this question';
+  const hint = isPromptEmpty || focus?.isTaken ? describeKeys(question, focus, columns - 2) : TAB_HINT;
   add('hint', [cutWords(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
 }
+
+const TAB_HINT = 'Press Tab to answer this question.';
 
 const FILTER_LABEL = '  find: ';
 
@@ -86,7 +95,7 @@ const FILTER_LABEL = '  find: ';
 function listPart({question, focus, columns, windowRows = 30}: QuestionState): readonly Row[] {
   const typed = focus?.note?.text ?? '';
   const list = listRows(findInList(question.list ?? [], typed), focus?.marked ?? 0, {columns, windowRows});
-  const hint = `  type to find · Up and Down · Enter takes it · Esc: ${question.escape}`;
+  const hint = `  Type to find, choose with Up and Down, take with Enter. Esc means ${question.escape}.`;
   return [
     {key: 'find', text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
     ...list.map((row, index): Row => ({...row, key: `item ${index}`})),
@@ -99,16 +108,25 @@ function findCursor({focus, columns}: QuestionState, row: number): QuestionRows[
   return {row, column: Math.min(columns - 1, FILTER_LABEL.length + textWidth(text.slice(0, cursor)))};
 }
 
+function indent(text: string): string {
+  return `  ${text}`;
+}
+
 function cutRows(rows: readonly string[], count: number): readonly string[] {
   return rows.length <= count ? rows : [...rows.slice(0, count - 1), `${rows[count - 1]} …`];
 }
 
-function describeKeys(question: Question, focus: QuestionFocus | undefined): string {
-  const refusal = question.escape;
-  const refusesByEnter = question.enter === refusal && focus?.marked === undefined;
-  return refusesByEnter
-    ? `digit, or arrows · Enter or Esc: ${refusal}`
-    : `digit, or arrows and Enter · Esc: ${refusal}`;
+/** `Press 1, 2 or 4, or use the arrows and Enter. Esc means no.` */
+function describeKeys(question: Question, focus: QuestionFocus | undefined, columns: number): string {
+  const {options, escape: refusal, enter} = question;
+  if (options.length === 0) return 'Type your answer. Esc cancels.';
+  const digits = options.map(({digit}) => digit);
+  const press = `Press ${[digits.slice(0, -1).join(', '), digits.at(-1)].filter((part) => part !== '').join(' or ')}`;
+  const isRefusedByEnter = enter === refusal && focus?.marked === undefined;
+  const end = isRefusedByEnter ? `Enter and Esc mean ${refusal}.` : `Esc means ${refusal}.`;
+  const arrows = isRefusedByEnter ? ', or use the arrows' : ', or use the arrows and Enter';
+  const whole = `${press}${arrows}. ${end}`;
+  return whole.length <= columns ? whole : `${press}. ${end}`;
 }
 
 /** A question to the person. In a low window the detail is cut, and a row says so. */
@@ -116,8 +134,8 @@ export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows
   const shown = fitRows(rows, maxRows);
   return (
     <Box flexDirection="column">
-      {shown.map(({key, text, style, sign = ''}) => (
-        <QuestionRow key={key} text={text} style={style} sign={sign} />
+      {shown.map((row) => (
+        <QuestionRow key={row.key} row={row} />
       ))}
     </Box>
   );
@@ -150,26 +168,30 @@ const TEXT_STYLES: Readonly<Partial<Record<RowStyle, TextStyle>>> = {
   hint: {tone: 'muted'},
 };
 
-function QuestionRow({text, style, sign}: Required<Omit<Row, 'key'>>) {
-  if (style !== 'diff') return <Styled {...TEXT_STYLES[style]}>{style === 'detail' ? `  ${text}` : text}</Styled>;
+function QuestionRow({row: {text, style, row}}: {readonly row: Row}) {
+  if (!row) return <Styled {...TEXT_STYLES[style]}>{style === 'detail' ? `  ${text}` : text}</Styled>;
   return (
     <Box paddingLeft={2}>
-      <PatchLine line={text} sign={sign} />
+      <Rows rows={[row]} />
     </Box>
   );
 }
 
+interface DetailProps {
+  readonly question: Question;
+  readonly columns: number;
+  readonly formatter: Formatter | undefined;
+}
+
 /** A long command or diff, printed in full above the question. */
-export function QuestionDetail({question, columns}: {readonly question: Question; readonly columns: number}) {
+export function QuestionDetail({question, columns, formatter}: DetailProps) {
+  const {title, detail, detailType} = question;
+  const diff = formatter && detailType === 'diff' ? formatter.diff(detail, title.replace(/\?$/, '')) : undefined;
   return (
     <Box flexDirection="column">
-      <Wrapped bold tone="warning" text={`${question.agent} asks: ${question.title}`} columns={columns} />
+      <Wrapped bold tone="warning" text={formatAsked(question)} columns={columns} />
       <Box paddingLeft={2}>
-        {question.detailType === 'diff' ? (
-          <WrappedDiff diff={question.detail} columns={columns - 2} />
-        ) : (
-          <Wrapped text={question.detail} columns={columns - 2} />
-        )}
+        {diff ? <Rows rows={layoutLines(diff, columns - 2)} /> : <Wrapped text={detail} columns={columns - 2} />}
       </Box>
     </Box>
   );

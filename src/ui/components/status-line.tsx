@@ -4,7 +4,7 @@ import {tokens} from '../../core/runs/receipt.ts';
 import {formatCost} from '../../core/util/money.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Styled} from '../text/styled-text.tsx';
-import {cutWords, textWidth, wrapText} from '../text/wrap.ts';
+import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
 
 interface StatusProps {
   readonly model: string;
@@ -13,6 +13,8 @@ interface StatusProps {
   readonly context: ContextState;
   /** What the session has used so far. */
   readonly cost: Usage | undefined;
+  /** The git branch, where there is one. */
+  readonly branch?: string | undefined;
   /** Shown in place of the line, when not empty. */
   readonly hint: string;
   /** A key that is useful now; it is left out first. */
@@ -38,6 +40,9 @@ function formatContext({tokens: used, limit}: ContextState): string {
   return `context ${limit === undefined ? tokens(used) : `${Math.round((100 * used) / limit)} %`}`;
 }
 
+/** Columns. */
+const MAX_BRANCH = 30;
+
 /** Mode, running agents and model. In a narrow window the last parts are left out. */
 export function StatusLine({
   model,
@@ -45,6 +50,7 @@ export function StatusLine({
   running,
   context,
   cost,
+  branch,
   hint,
   tip = '',
   rows = MAX_HINT_ROWS,
@@ -57,6 +63,7 @@ export function StatusLine({
     model,
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
+    branch === undefined ? '' : cutText(branch, MAX_BRANCH),
     tip,
   ].filter((part) => part !== '');
   let line = '';

@@ -32,8 +32,7 @@ interface EndedLineProps {
 export function EndedLine({line, run: {agent, color, state, receipt}, columns}: EndedLineProps) {
   let told = '';
   for (const part of receipt) {
-    if (textWidth(`${line}${told} · ${part}`) > columns) break;
-    told += ` · ${part}`;
+    if (textWidth(`${line}${told} · ${part}`) <= columns) told += ` · ${part}`;
   }
   const spans = [...namedSpans(line, agent, color, getStateStyle(state)), {text: told, style: MUTED}];
   return <StyledText spans={spans} columns={columns} />;

@@ -1,60 +1,130 @@
-import {Box, Text} from 'ink';
+import {Box, useIsScreenReaderEnabled} from 'ink';
+import {formatCall} from '../../core/util/names.ts';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
-import {Styled} from '../text/styled-text.tsx';
-import {cutText, wrapText} from '../text/wrap.ts';
+import {countChanges} from '../text/diff-lines.ts';
+import type {Formatter} from '../text/format.ts';
+import {type Span, Styled, StyledText, type TextStyle} from '../text/styled-text.tsx';
+import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {MoreLines, Patch} from './diff.tsx';
-import {TodoList} from './todo-list.tsx';
 
+/** How many rows of a result are shown: of what went wrong more, and none where the first line says it all. */
+const MAX_ROWS = 3;
 const MAX_ERROR_ROWS = 8;
-/** How many rows of its result a tool shows; others show three. */
-const PREVIEW_ROWS: Readonly<Record<string, number>> = {bash: 8, read_file: 0, todo_write: 0};
+const MAX_COMMAND_ROWS = 5;
 
-/** `● bash npm test` and a few rows of the result. */
-export function ToolLine({tool, columns}: {readonly tool: FinishedTool; readonly columns: number}) {
+interface ToolProps {
+  readonly tool: FinishedTool;
+  readonly columns: number;
+  readonly formatter: Formatter | undefined;
+}
+
+/** `✓ Bash(npm test)` and a few rows of the result. */
+export function ToolLine({tool, columns, formatter}: ToolProps) {
   return (
     <Box flexDirection="column">
-      <Text wrap="truncate">
-        <Styled tone={tool.isError ? 'error' : 'success'}>● </Styled>
-        <Text bold>{tool.tool}</Text>
-        {` ${tool.title}`}
-      </Text>
+      <ToolHead tool={tool} columns={columns} />
       <Box paddingLeft={2} flexDirection="column">
-        <ToolOutcome tool={tool} columns={columns - 2} />
+        <ToolOutcome tool={tool} columns={columns - 2} formatter={formatter} />
       </Box>
     </Box>
   );
 }
 
-function ToolOutcome({tool, columns}: {readonly tool: FinishedTool; readonly columns: number}) {
-  if (tool.isError) return <Preview text={tool.preview} rows={MAX_ERROR_ROWS} columns={columns} isError />;
-  switch (tool.display?.type) {
+const MUTED: TextStyle = {tone: 'muted'};
+
+/** The call and what came of it, in one row; in a narrow window the model's words and the end of the call go first. */
+function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
+  const isStatic = useIsScreenReaderEnabled();
+  const {isError, description} = tool;
+  const outcome = getOutcome(tool);
+  const [done, failed] = isStatic ? ['Done: ', 'Failed: '] : ['✓ ', '✗ '];
+  const tone = isError ? 'error' : 'success';
+  const mark = isError ? failed : done;
+  const end = outcome === '' ? '' : ` · ${outcome}`;
+  const call = cutCall(tool, Math.max(12, columns - textWidth(mark) - textWidth(end)));
+  const purpose = description === '' ? '' : ` · ${description}`;
+  const isFitting = textWidth(mark + call + purpose + end) <= columns;
+  const name = /^[^ (]*/.exec(call)![0];
+  const spans: Span[] = [
+    {text: mark, style: {tone}},
+    {text: name, style: {bold: true}},
+    {text: call.slice(name.length), style: {}},
+    {text: isFitting ? purpose : '', style: MUTED},
+    {text: end, style: isError ? {tone} : MUTED},
+  ];
+  return <StyledText spans={spans} columns={columns} />;
+}
+
+/** `Bash(npm test)`; a long one is cut inside its brackets. */
+function cutCall({tool, title}: Pick<FinishedTool, 'tool' | 'title'>, columns: number): string {
+  const call = formatCall(tool, title);
+  if (textWidth(call) <= columns) return call;
+  return call.endsWith(')') ? `${cutText(call, columns - 1)})` : cutText(call, columns);
+}
+
+function getOutcome({isError, summary, display}: FinishedTool): string {
+  if (isError) return summary === '' ? 'failed' : `failed: ${summary}`;
+  if (display?.type === 'todos') {
+    const done = display.todos.filter(({status}) => status === 'completed').length;
+    return `${done} of ${display.todos.length} done`;
+  }
+  if (display?.type !== 'diff') return summary;
+  const {added, removed} = countChanges(display.patch);
+  return added + removed > 0 ? `+${added} -${removed}` : summary;
+}
+
+function ToolOutcome({tool, columns, formatter}: ToolProps) {
+  const {isError, summary, display, preview, lines, isEnd} = tool;
+  if (isError) {
+    // What a command says of its end is in the row above.
+    const text = summary !== '' && preview.endsWith(summary) ? preview.slice(0, -summary.length) : preview;
+    const total = lines === undefined || text === preview ? lines : lines - 1;
+    return <Preview text={text} total={total} isEnd={isEnd} rows={MAX_ERROR_ROWS} columns={columns} isError />;
+  }
+  switch (display?.type) {
     case 'diff':
-      return <Patch patch={tool.display.patch} />;
+      return tool.isDiffPrinted ? null : (
+        <Patch patch={display.patch} path={display.path} columns={columns} formatter={formatter} />
+      );
     case 'todos':
-      return <TodoList todos={tool.display.todos} rows={tool.display.todos.length} columns={columns} />;
+      // The list itself is live.
+      return null;
     case 'text':
-      return <Preview text={tool.display.text} rows={20} columns={columns} />;
-    default:
-      return <Preview text={tool.preview} rows={PREVIEW_ROWS[tool.tool] ?? 3} columns={columns} />;
+      return <Preview text={display.text} total={undefined} rows={20} columns={columns} />;
+    default: {
+      const rows = tool.tool === 'bash' ? MAX_COMMAND_ROWS : MAX_ROWS;
+      // Where the row above says how much there is, the beginning of it says little.
+      return summary === '' ? <Preview text={preview} total={lines} rows={rows} columns={columns} /> : null;
+    }
   }
 }
 
 interface PreviewProps {
   readonly text: string;
+  /** How many lines there are in all; undefined: as many as `text` has. */
+  readonly total: number | undefined;
+  /** `text` is the end of all lines: its last rows are shown. */
+  readonly isEnd?: boolean;
   readonly rows: number;
   readonly columns: number;
   readonly isError?: boolean;
 }
 
-function Preview({text, rows, columns, isError = false}: PreviewProps) {
+/** A result, folded to a few rows, and how many lines are not shown. */
+function Preview({text, total, isEnd = false, rows, columns, isError = false}: PreviewProps) {
+  if (text.trim() === '') return null;
   const lines = text.replace(/\s+$/, '').split('\n');
-  if (rows === 0 || text.trim() === '') return null;
-  const wrapped = lines.flatMap((line) => wrapText(line, columns));
-  const shown = wrapped.slice(0, wrapped.length > rows ? rows - 1 : rows);
+  const wrapped = lines.flatMap((line, index) => wrapText(line, columns).map((row) => ({row, index})));
+  const isFolded = wrapped.length > rows || (total ?? 0) > lines.length;
+  const count = isFolded ? rows - 1 : rows;
+  const shown = isEnd ? wrapped.slice(-count) : wrapped.slice(0, count);
+  const whole = new Set(shown.map(({index}) => index)).size;
+  const hidden = isFolded ? Math.max(0, (total ?? lines.length) - whole) : 0;
   return (
     <>
-      <Styled tone={isError ? 'error' : 'muted'}>{shown.join('\n')}</Styled>
-      <MoreLines count={wrapped.length - shown.length} />
+      {isEnd && <MoreLines count={hidden} kind="earlier" />}
+      <Styled tone={isError ? 'error' : 'muted'}>{shown.map(({row}) => row).join('\n')}</Styled>
+      {!isEnd && <MoreLines count={hidden} />}
     </>
   );
 }
@@ -73,10 +143,10 @@ interface RunningProps {
   readonly columns: number;
 }
 
-/** The running tools of the main agent, each with the end of its output. */
+/** The running tools of the main agent, each with the end of its output as it is. */
 export function RunningTools({tools, rows, columns}: RunningProps) {
   const lines = tools.flatMap((tool) => [
-    {key: tool.callId, text: `● ${tool.tool} ${tool.title}`, isDim: false},
+    {key: tool.callId, text: formatRunning(tool, columns), isDim: false},
     ...progressRows(tool).map((text, index) => ({key: `${tool.callId}:${index}`, text: `  ${text}`, isDim: true})),
   ]);
   // When there are too few rows, only the names are shown.
@@ -91,6 +161,12 @@ export function RunningTools({tools, rows, columns}: RunningProps) {
         ))}
     </Box>
   );
+}
+
+function formatRunning(tool: RunningTool, columns: number): string {
+  const call = `● ${tool.byUser ? `!${tool.title}` : cutCall(tool, columns - 2)}`;
+  const whole = tool.description === '' ? call : `${call} · ${tool.description}`;
+  return textWidth(whole) <= columns ? whole : call;
 }
 
 function progressRows(tool: RunningTool): string[] {

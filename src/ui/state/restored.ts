@@ -119,13 +119,15 @@ class Replay {
     const call = this.#calls.get(callId);
     if (!call) return state;
     const runs = this.#runs.filter((run) => run.callId === callId);
-    const title = shown?.title ?? describeInput(call.input);
-    let next = this.#emit(state, {type: 'tool_start', callId, tool: call.name, title});
+    const text = getText(content);
+    const {title, description, ...seen}: CallShown = shown ?? {title: describeInput(call.input)};
+    const about = {callId, tool: call.name, title, ...(description !== undefined && {description})};
+    let next = this.#emit(state, {type: 'tool_start', ...about});
     for (const run of runs) next = this.#addRun(next, run, run.background);
     return this.#emit(next, {
       ...{type: 'tool_end', callId, tool: call.name, isError, durationMs: 0},
-      preview: getText(content).slice(0, PREVIEW_CHARS),
-      ...(shown?.display && {display: shown.display}),
+      preview: seen.previewIsEnd ? text.slice(-PREVIEW_CHARS) : text.slice(0, PREVIEW_CHARS),
+      ...seen,
     });
   }
 

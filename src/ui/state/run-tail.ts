@@ -4,6 +4,7 @@
  */
 import type {AgentEvent} from '../../core/contract/events.ts';
 import {getText} from '../../core/util/messages.ts';
+import {formatCall} from '../../core/util/names.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 
 export interface TailLine {
@@ -42,7 +43,11 @@ export function feedTail(tail: RunTail, event: AgentEvent): RunTail {
       return {...tail, open: ''};
     case 'tool_start':
       return addLines(tail, [
-        {kind: 'tool', callId: event.callId, text: screenLine(`${event.tool} ${event.title}`).slice(0, MAX_RESULT)},
+        {
+          kind: 'tool',
+          callId: event.callId,
+          text: screenLine(formatCall(event.tool, event.title)).slice(0, MAX_RESULT),
+        },
       ]);
     case 'tool_end':
       return endTool(tail, event);

@@ -3,35 +3,26 @@
  * never change; the rest is live. Text is made safe for the screen here, except the tail of the stream, which is made
  * safe when it is drawn.
  */
-import type {AgentEvent, ListItem, Question, SessionInfo} from '../../core/contract/events.ts';
+import type {AgentEvent, SessionInfo} from '../../core/contract/events.ts';
 import type {AssistantBlock} from '../../core/contract/model.ts';
+import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {formatRetry} from '../../core/util/text.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
-import {cutText, wrapText} from '../text/wrap.ts';
 import {addDelta, addThought, dropText, finishText} from './answer.ts';
 import {addItem, addItems} from './finished-items.ts';
+import {addQuestion, endQuestion} from './questions.ts';
 import {addRestored} from './restored.ts';
 import {announceRun, forgetEndedRuns, reduceSubagent, settleSubagents} from './subagent-store.ts';
 import {type FinishedTool, NO_CONTEXT, NO_REPLY, type RunningTool, type UiState} from './ui-state.ts';
 
-/** A question whose detail has more rows at 40 columns is printed in full above the live part. */
-const MAX_DETAIL_ROWS = 6;
-/** A question whose title has more rows is printed in full too. */
-export const MAX_HEAD_ROWS = 3;
-/** A model chooses how its agents are called: a long name must not push the question off the screen. */
-const MAX_AGENT_COLUMNS = 50;
-
 export function reduce(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
     case 'ask':
-      return withQuestions(state, [...state.questions, safeQuestion(event.question)]);
+      return addQuestion(state, event.question);
     case 'ask_end':
-      return withQuestions(
-        state,
-        state.questions.filter((question) => question.id !== event.askId),
-      );
+      return endQuestion(state, event.askId, event.answer);
     case 'queued_prompt':
       return {...state, queued: [...state.queued, {id: event.id, text: screenText(event.text)}]};
     case 'queued_prompt_delivered':
@@ -77,10 +68,16 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
   }
 }
 
-function reduceMain(state: UiState, event: AgentEvent): UiState {
+/** The model answers again, or is not asked any more. */
+const ENDS_RETRY: ReadonlySet<AgentEvent['type']> = new Set([
+  ...(['text_delta', 'thinking_delta', 'message', 'tool_start', 'run_end'] as const),
+]);
+
+function reduceMain(before: UiState, event: AgentEvent): UiState {
+  const state = before.retry && ENDS_RETRY.has(event.type) ? {...before, retry: undefined} : before;
   switch (event.type) {
     case 'run_start':
-      return {...state, busy: true, busySince: event.at, hasRun: true, reply: NO_REPLY};
+      return {...state, busy: true, busySince: event.at, turnTokens: 0, hasRun: true, reply: NO_REPLY};
     case 'text_delta': {
       const {reply} = state;
       return {...addDelta(state, event.text), reply: {...reply, text: reply.text + event.text}};
@@ -92,13 +89,11 @@ function reduceMain(state: UiState, event: AgentEvent): UiState {
     case 'message': {
       const messages = state.messages + 1;
       if (event.role === 'user') return {...state, messages};
-      return {...finishText(addUnstreamed(state, event)), reply: NO_REPLY, messages};
+      const turnTokens = state.turnTokens + countInputTokens(event.usage) + event.usage.output_tokens;
+      return {...finishText(addUnstreamed(state, event)), reply: NO_REPLY, turnTokens, messages};
     }
-    case 'retry': {
-      const stopped = {...dropText(state), reply: NO_REPLY};
-      const text = screenLine(formatRetry(event, state.reply.text !== ''));
-      return addItem(stopped, {kind: 'notice', level: 'warning', text});
-    }
+    case 'retry':
+      return retryCall(state, event);
     case 'tool_start':
       return {...(event.byUser ? state : finishText(state)), tools: [...state.tools, startedTool(event)]};
     case 'tool_progress':
@@ -125,6 +120,16 @@ function addUnstreamed(state: UiState, {content}: {readonly content: readonly As
   return addDelta(thought, reply.text === '' ? getText(content) : '');
 }
 
+/** Shown live until the model answers; printed where a part of the answer was, or another model answers. */
+function retryCall(state: UiState, event: AgentEvent & {type: 'retry'}): UiState {
+  const {waitMs, reason, attempt, fallback, at} = event;
+  const retry = fallback ? undefined : {reason, attempt, until: at + waitMs};
+  const stopped = {...dropText(state), reply: NO_REPLY, retry};
+  const isShown = state.reply.text !== '';
+  if (!isShown && !fallback) return stopped;
+  return addItem(stopped, {kind: 'notice', level: 'warning', text: screenLine(formatRetry(event, isShown))});
+}
+
 /** Prints a prompt of the person. */
 export function addPrompt(state: UiState, text: string): UiState {
   return addItem(state, {kind: 'prompt', text: screenText(text)});
@@ -138,8 +143,9 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
 
 type ToolStart = AgentEvent & {type: 'tool_start'};
 
-function startedTool({callId, tool, title, byUser}: ToolStart): RunningTool {
-  return {callId, tool: screenLine(tool), title: screenLine(title), progress: '', ...(byUser && {byUser})};
+function startedTool({callId, tool, title, description = '', byUser}: ToolStart): RunningTool {
+  const about = {tool: screenLine(tool), title: screenLine(title), description: screenLine(description)};
+  return {callId, ...about, progress: '', ...(byUser && {byUser})};
 }
 
 function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiState {
@@ -148,6 +154,7 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
     ...state,
     tools: state.tools.filter((tool) => tool !== running),
     dispatched: state.dispatched.filter((callId) => callId !== event.callId),
+    printedDiffs: state.printedDiffs.filter((callId) => callId !== event.callId),
     todos: event.display?.type === 'todos' ? safeDisplay(event.display).todos : state.todos,
   };
   // A notice has the output of a command that the user typed.
@@ -160,9 +167,14 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
   const tool: FinishedTool = {
     tool: screenLine(event.tool),
     title: running?.title ?? '',
+    description: running?.description ?? '',
     isError: event.isError,
+    summary: screenLine(event.summary ?? ''),
     preview: screenText(event.preview),
+    isEnd: event.previewIsEnd ?? false,
+    lines: event.lines,
     ...(event.display && {display: safeDisplay(event.display)}),
+    ...(state.printedDiffs.includes(event.callId) && {isDiffPrinted: true as const}),
   };
   return addItem(finishText(next), {kind: 'tool', tool});
 }
@@ -199,27 +211,6 @@ function isShown(state: UiState, reason: string): boolean {
   return last?.kind === 'tool' && last.tool.isError && last.tool.preview.trim() === reason.trim();
 }
 
-/** The first question is shown in the live part; a long one is printed in full above it. */
-function withQuestions(state: UiState, questions: readonly Question[]): UiState {
-  const next = {...state, questions};
-  const first = questions[0];
-  if (!first || first.id === state.questions[0]?.id || !isLongQuestion(first)) return next;
-  return addItem(next, {kind: 'detail', question: first});
-}
-
-export function isLongQuestion({agent, title, detail}: Question): boolean {
-  return (
-    wrapText(detail, 36).length > MAX_DETAIL_ROWS || wrapText(`${agent} asks: ${title}`, 30).length > MAX_HEAD_ROWS
-  );
-}
-
-/** Prints a question in full, when the window is too low for it. */
-export function printQuestion(state: UiState, id: string): UiState {
-  const question = state.questions.find((each) => each.id === id);
-  // A long question was printed when it came.
-  return question && !isLongQuestion(question) ? addItem(state, {kind: 'detail', question}) : state;
-}
-
 function takeQueued(state: UiState, id: string): UiState {
   const prompt = state.queued.find((queued) => queued.id === id);
   const next = {...state, queued: state.queued.filter((queued) => queued !== prompt)};
@@ -231,27 +222,13 @@ function safeInfo(info: SessionInfo): SessionInfo {
   return {
     ...info,
     model: screenLine(info.model),
+    ...(info.branch !== undefined && {branch: screenLine(info.branch)}),
     cwd: screenLine(info.cwd),
     commands: info.commands.map(({name, description}) => ({
       name: screenLine(name).replace(/^\//, ''),
       description: screenLine(description),
     })),
   };
-}
-
-function safeQuestion(question: Question): Question {
-  return {
-    ...question,
-    agent: cutText(screenLine(question.agent), MAX_AGENT_COLUMNS),
-    title: screenLine(question.title),
-    detail: screenText(question.detail).replace(/\n+$/, ''),
-    options: question.options.map((option) => ({...option, label: screenLine(option.label)})),
-    ...(question.list && {list: question.list.map(safeListItem)}),
-  };
-}
-
-function safeListItem(item: ListItem): ListItem {
-  return {...item, label: screenLine(item.label), ...(item.info !== undefined && {info: screenLine(item.info)})};
 }
 
 function safeDisplay<T extends NonNullable<FinishedTool['display']>>(display: T): T {

@@ -7,6 +7,7 @@ import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
 import {describeInBackground, type ProgressState} from '../../core/runs/progress-line.ts';
 import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
+import {formatCall} from '../../core/util/names.ts';
 import {formatRetry} from '../../core/util/text.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {addItem, announcementItem} from './finished-items.ts';
@@ -74,7 +75,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
     case 'run_background':
       return {...run, isBackground: true};
     case 'tool_start':
-      return {...run, note: '', lastTool: screenLine(`${event.tool} ${event.title}`)};
+      return {...run, note: '', lastTool: screenLine(formatCall(event.tool, event.title))};
     case 'tool_end':
       return {...run, tools: run.tools + 1, note: ''};
     case 'retry':
@@ -104,7 +105,9 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
 /** The parts of a receipt that the line of the run does not show already and that say something; `UNVERIFIED` first. */
 function shortenReceipt(receipt: string): string[] {
   const [, , ...parts] = receipt.split(/^Receipt: | · /);
-  const told = parts.filter((part) => !/^(?:commands 0|citations 0|est n\/a|UNVERIFIED|[\d.]+s|\d+m\d+s)$/.test(part));
+  const told = parts.filter(
+    (part) => !/^(?:commands 0|citations 0|read 0 files|est n\/a|UNVERIFIED|[\d.]+s|\d+m\d+s)$/.test(part),
+  );
   return parts.includes('UNVERIFIED') ? ['UNVERIFIED', ...told] : told;
 }
 

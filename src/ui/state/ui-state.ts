@@ -1,5 +1,5 @@
 /** What the screen shows, as data. `store.ts` makes it from events, components draw it. */
-import type {Question, SessionInfo} from '../../core/contract/events.ts';
+import type {AgentEventBody, Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Usage} from '../../core/contract/model.ts';
 import type {Outcome, Todo, ToolDisplay} from '../../core/contract/results.ts';
 import type {ProgressState} from '../../core/runs/progress-line.ts';
@@ -23,6 +23,8 @@ export type FinishedBody =
   | {readonly kind: 'announcement'; readonly announcement: AnnouncementItem}
   | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string; readonly isDiff?: boolean}
   | {readonly kind: 'detail'; readonly question: Question}
+  /** One line about a question that has ended. */
+  | {readonly kind: 'answered'; readonly title: string; readonly answer: string}
   /** Was printed, and its text was freed. */
   | {readonly kind: 'printed'};
 
@@ -31,9 +33,19 @@ export type NoticeLevel = 'info' | 'warning' | 'error';
 export interface FinishedTool {
   readonly tool: string;
   readonly title: string;
+  /** What the model says it is for; empty when it says nothing. */
+  readonly description: string;
   readonly isError: boolean;
+  /** `120 lines`, `exit code 1`; empty when there is nothing to say. */
+  readonly summary: string;
   readonly preview: string;
+  /** `preview` is the end of the result. */
+  readonly isEnd: boolean;
+  /** How many lines the whole result has; undefined when they were not counted. */
+  readonly lines: number | undefined;
   readonly display?: ToolDisplay;
+  /** Its diff was printed with its question. */
+  readonly isDiffPrinted?: true;
 }
 
 export interface RunningTool {
@@ -42,6 +54,7 @@ export interface RunningTool {
   readonly callId: string;
   readonly tool: string;
   readonly title: string;
+  readonly description: string;
   /** The end of its output so far. */
   readonly progress: string;
 }
@@ -101,6 +114,9 @@ export interface SubagentRun {
   readonly tail: RunTail;
 }
 
+/** Its time is in milliseconds since the epoch. */
+export type LiveRetry = Omit<Extract<AgentEventBody, {type: 'retry'}>, 'type' | 'waitMs'> & {readonly until: number};
+
 export interface QueuedPrompt {
   readonly id: string;
   readonly text: string;
@@ -114,6 +130,10 @@ export interface UiState {
   readonly busy: boolean;
   /** When its turn began, in milliseconds since the epoch. */
   readonly busySince: number;
+  /** Tokens of its turn so far, in and out. */
+  readonly turnTokens: number;
+  /** A model call that failed is tried again: a live line, until the model answers. */
+  readonly retry: LiveRetry | undefined;
   readonly stream: AnswerStream;
   /** What is printed as soon as no block of the answer is in the way. */
   readonly waiting: readonly FinishedBody[];
@@ -137,6 +157,8 @@ export interface UiState {
   /** Task calls under way that have dispatched a run: the run's line is shown instead of the call's. */
   readonly dispatched: readonly string[];
   readonly questions: readonly Question[];
+  /** Calls whose diff was printed with their question: it is not printed again. */
+  readonly printedDiffs: readonly string[];
   readonly queued: readonly QueuedPrompt[];
   readonly todos: readonly Todo[];
   readonly context: ContextState;
@@ -163,6 +185,8 @@ export const INITIAL_STATE: UiState = {
   session: undefined,
   busy: false,
   busySince: 0,
+  turnTokens: 0,
+  retry: undefined,
   stream: EMPTY_STREAM,
   waiting: [],
   waitingSince: undefined,
@@ -176,6 +200,7 @@ export const INITIAL_STATE: UiState = {
   removedRun: undefined,
   dispatched: [],
   questions: [],
+  printedDiffs: [],
   queued: [],
   todos: [],
   context: NO_CONTEXT,

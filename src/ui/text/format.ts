@@ -1,5 +1,6 @@
 /** Markdown as lines of styled text. Loaded after the first frame. */
 import {Lexer, Marked, type MarkedToken, type Token, type Tokens} from 'marked';
+import {formatDiff, formatDiffText} from './diff-lines.ts';
 import {createHighlighter, decodeEntities, getCodeStyle, type Highlight, type Highlighter} from './highlight.ts';
 import {createLine, indentLines, type Line, splitLines} from './lines.ts';
 import {closeOpenMarks, holdMarks, holdTableHead, isInWord} from './open-marks.ts';
@@ -16,6 +17,10 @@ export interface Formatter {
   readonly formatCut: (text: string) => Line[];
   /** Offsets of white space in inline markdown at which no mark is open. */
   readonly closedPlaces: (text: string) => readonly number[];
+  /** The diff of one file, whose path gives the language. */
+  readonly diff: (patch: string, path: string) => Line[];
+  /** The diffs of several files, with other lines around them. */
+  readonly diffText: (text: string) => Line[];
   /** The rendered text of inline markdown. */
   readonly inlineText: (text: string) => string;
 }
@@ -71,6 +76,8 @@ export function createFormatter(): Formatter {
       }
       return format(tokens);
     },
+    diff: (patch, path) => formatDiff(patch, path, highlighter),
+    diffText: (text) => formatDiffText(text, highlighter),
     closedPlaces: (text) => closeOpenMarks(text).closedAt,
     inlineText: (text) => plainText(inline(lexInline(text), PLAIN)),
   };

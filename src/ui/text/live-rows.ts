@@ -12,6 +12,8 @@ export interface LiveRows {
   readonly lead: number;
   /** The blank row above the prompt. */
   readonly gap: number;
+  /** The rules above and below the prompt: both or none. */
+  readonly frame: number;
   readonly completion: number;
   readonly panel: number;
   /** The transcript of an opened run. */
@@ -26,9 +28,11 @@ export interface LiveRows {
 /** How many rows of unfinished text are live at most. */
 const MAX_TAIL = 12;
 const MAX_TODOS = 10;
+/** In a lower window the prompt has no frame. Rows. */
+const MIN_FRAMED = 16;
 
 /** Rows around an answer while it grows: the prompt, the status and so on. */
-const OTHER_ROWS = 8;
+const OTHER_ROWS = 10;
 
 /** How much of an answer may be live in a window; the first rows of a longer block are printed. */
 export function answerRoom(columns: number, windowRows: number): {readonly columns: number; readonly rows: number} {
@@ -47,6 +51,7 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   const status = take(wants.status);
   const busy = take(wants.busy);
   const completion = take(wants.completion);
+  const frame = take(wants.frame, windowRows >= MIN_FRAMED && left > 4 ? 2 : 0);
   const gap = take(wants.gap, left > 2 ? 1 : 0);
   const panel = take(wants.panel, Math.ceil(left / 2));
   const queued = take(wants.queued, Math.max(1, Math.floor(left / 3)));
@@ -63,7 +68,23 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   // A window that becomes lower pushes what does not fit into the scrollback, where it stays: a third is kept free of text.
   const tail = take(wants.tail, Math.max(4, Math.min(MAX_TAIL, left - Math.floor(windowRows / 3))));
   const lead = take(wants.lead, left > 1 || view > 0 ? 1 : 0);
-  return {lead, prompt, question, status, busy, gap, completion, panel, view, queued, subagents, tools, todos, tail};
+  return {
+    lead,
+    prompt,
+    question,
+    status,
+    busy,
+    gap,
+    frame,
+    completion,
+    panel,
+    view,
+    queued,
+    subagents,
+    tools,
+    todos,
+    tail,
+  };
 }
 
 /** The first items of a list that fit into the rows; when some are not shown, one row is left to say how many. */

@@ -1,6 +1,10 @@
 /** Shows an answer as it is written, for when the formatter could not be loaded. */
 import type {Formatter} from './format.ts';
-import {splitLines} from './lines.ts';
+import {type Line, splitLines} from './lines.ts';
+
+function toLines(text: string): Line[] {
+  return splitLines([{text, style: {}}]);
+}
 
 export const PLAIN_FORMATTER: Formatter = {
   highlighter: {highlight: (text) => [{text, scope: ''}], endsOutside: () => true},
@@ -11,7 +15,9 @@ export const PLAIN_FORMATTER: Formatter = {
     const stable = lines.map((line, index) => (index === lines.length - 1 ? {...line, stable: 0} : line));
     return {tokens: [], lines: stable, findStable: () => stable};
   },
-  formatCut: (text) => splitLines([{text, style: {}}]),
+  formatCut: toLines,
+  diff: (patch) => toLines(patch),
+  diffText: toLines,
   closedPlaces: () => [],
   inlineText: (text) => text,
 };

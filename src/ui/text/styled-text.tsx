@@ -12,6 +12,8 @@ export interface Span {
 /** The theme says how a tone looks; the rest is added to that. */
 export interface TextStyle extends Pick<TextProps, 'bold' | 'italic' | 'underline' | 'strikethrough'> {
   readonly tone?: Tone;
+  /** What the text stands on: the look of `tone` is added to this one. */
+  readonly ground?: Tone;
 }
 
 /** The theme in which everything below is drawn. */
@@ -22,10 +24,10 @@ interface StyledProps extends TextStyle, Pick<TextProps, 'wrap'> {
 }
 
 /** Text in the look of its tone. */
-export function Styled({tone, children, ...style}: StyledProps) {
+export function Styled({tone, ground, children, ...style}: StyledProps) {
   const theme = useContext(ThemeContext);
   return (
-    <Text {...(tone && theme[tone])} {...style}>
+    <Text {...(ground && theme[ground])} {...(tone && theme[tone])} {...style}>
       {children}
     </Text>
   );
@@ -41,8 +43,8 @@ function usePaint(): Theme | undefined {
 export type Row = readonly Span[];
 
 function paintRows(rows: readonly Row[], theme: Theme | undefined): string {
-  const paintSpan = ({text, style: {tone, ...style}}: Span) =>
-    theme ? paint(text, {...(tone && theme[tone]), ...style}) : text;
+  const paintSpan = ({text, style: {tone, ground, ...style}}: Span) =>
+    theme ? paint(text, {...(ground && theme[ground]), ...(tone && theme[tone]), ...style}) : text;
   return rows.map((row) => row.map(paintSpan).join('')).join('\n');
 }
 

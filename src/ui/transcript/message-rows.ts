@@ -2,6 +2,7 @@
 import type {ToolResultBlock} from '../../core/contract/model.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {getText} from '../../core/util/messages.ts';
+import {formatCall} from '../../core/util/names.ts';
 import {describeInput} from '../../core/util/tool-output.ts';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
@@ -49,7 +50,10 @@ function blockRows(block: Block, {message, calls = {}}: RestoredMessage, columns
       if (message.role === 'user') return plain(block.text, columns, MUTED, '  ');
       return [[], ...markdown(block.text, columns, formatter)];
     case 'tool_use':
-      return [[], ...plain(`● ${block.name} ${screenLine(describeInput(block.input))}`, columns, {bold: true})];
+      return [
+        [],
+        ...plain(`● ${screenLine(formatCall(block.name, describeInput(block.input)))}`, columns, {bold: true}),
+      ];
     case 'tool_result':
       return resultRows(block, calls[block.tool_use_id]?.display, columns);
     case 'image':
@@ -100,7 +104,7 @@ export function messageText({message: {content}}: RestoredMessage): string {
     .map((block) => {
       if (block.type === 'thinking') return block.thinking;
       if (block.type === 'text') return block.text;
-      if (block.type === 'tool_use') return `${block.name} ${describeInput(block.input)}`;
+      if (block.type === 'tool_use') return formatCall(block.name, describeInput(block.input));
       return block.type === 'tool_result' ? getText(block.content ?? '') : '';
     })
     .join('\n');

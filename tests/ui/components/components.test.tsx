@@ -1,54 +1,92 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
 import {BusyLine} from '../../../src/ui/components/busy-line.tsx';
-import {Patch} from '../../../src/ui/components/diff.tsx';
 import {StatusLine} from '../../../src/ui/components/status-line.tsx';
 import {LiveSubagents} from '../../../src/ui/components/subagent-lines.tsx';
 import {RunningTools, ToolLine} from '../../../src/ui/components/tool-line.tsx';
 import {headerText} from '../../../src/ui/repl.tsx';
 import type {FinishedTool} from '../../../src/ui/state/ui-state.ts';
+import {createFormatter} from '../../../src/ui/text/format.ts';
 import {subagentRun} from '../runs-fixture.ts';
 
 const drawn = (element: React.JSX.Element) => render(element).lastFrame() ?? '';
 
 describe('a tool line', () => {
-  const tool: FinishedTool = {tool: 'bash', title: 'npm test', isError: false, preview: 'ok'};
+  const formatter = createFormatter();
+  const tool: FinishedTool = {
+    ...{tool: 'bash', title: 'npm test', description: '', isError: false, summary: ''},
+    ...{preview: 'ok', isEnd: false, lines: 1},
+  };
+  const line = (change: Partial<FinishedTool>, columns = 60) =>
+    drawn(<ToolLine tool={{...tool, ...change}} columns={columns} formatter={formatter} />).split('\n');
+  const rows = (count: number) => Array.from({length: count}, (_, index) => `row ${index}`).join('\n');
 
-  test('names the tool and shows a few rows of the result', () => {
-    expect(drawn(<ToolLine tool={tool} columns={60} />)).toBe('● bash npm test\n  ok');
-    const long = {...tool, preview: Array.from({length: 30}, (_, index) => `row ${index}`).join('\n')};
-    const frame = drawn(<ToolLine tool={long} columns={60} />).split('\n');
-    expect(frame).toHaveLength(9);
-    expect(frame.at(-1)).toBe('  … 23 more lines');
+  test.each([
+    [{}, ['✓ Bash(npm test)', '  ok']],
+    [{tool: 'read_file', title: 'src/a.ts', summary: '120 lines'}, ['✓ Read src/a.ts · 120 lines']],
+    [{tool: 'grep', title: '"foo" in src', summary: '3 files'}, ['✓ Grep "foo" in src · 3 files']],
+    [{tool: 'mcp__git__log', title: '', preview: ''}, ['✓ git: log']],
+    [{description: 'Run the tests'}, ['✓ Bash(npm test) · Run the tests', '  ok']],
+  ])('names the call, what it is for and what came of it', (change, shown) => {
+    expect(line(change)).toEqual(shown);
   });
 
-  test('shows the error of any tool', () => {
-    const failed = {...tool, tool: 'read_file', isError: true, preview: 'No such file: x'};
-    expect(drawn(<ToolLine tool={failed} columns={60} />)).toContain('No such file: x');
+  test('says in words that a call failed, and shows the end of what a command printed', () => {
+    const failed = {
+      isError: true,
+      summary: 'exit code 1',
+      preview: `${rows(20)}\nexit code 1`,
+      isEnd: true,
+      lines: 2994,
+    };
+    const shown = line(failed);
+    expect(shown.slice(0, 3)).toEqual([
+      '✗ Bash(npm test) · failed: exit code 1',
+      '  … 2,986 earlier lines',
+      '  row 13',
+    ]);
+    expect(shown.at(-1)).toBe('  row 19');
+    const missing = {tool: 'read_file', title: 'x', isError: true, preview: 'No such file: x'};
+    expect(line(missing)).toEqual(['✗ Read x · failed', '  No such file: x']);
   });
+
+  test('counts all lines of the result, also those that no preview has', () => {
+    expect(line({preview: rows(30), lines: 2993})).toEqual([
+      '✓ Bash(npm test)',
+      ...['  row 0', '  row 1', '  row 2', '  row 3'],
+      '  … 2,989 more lines',
+    ]);
+  });
+
+  test('in a narrow window loses what it is for, then the end of the call, never what came of it', () => {
+    const long = {title: 'npm run build --production', description: 'Build it', isError: true, summary: 'exit code 1'};
+    expect(line(long, 40)[0]).toBe('✗ Bash(npm run b…) · failed: exit code 1');
+  });
+
+  const patch = `--- a\n+++ a\n@@ -1,0 +1,90 @@\n${Array.from({length: 90}, (_, at) => `+line ${at}`).join('\n')}\n`;
 
   test('shows at most 60 lines of a diff and counts the rest', () => {
-    const patch = `--- a\n+++ a\n@@ -1 +1,90 @@\n${Array.from({length: 90}, (_, index) => `+line ${index}`).join('\n')}\n`;
-    const edited: FinishedTool = {...tool, tool: 'edit_file', display: {type: 'diff', path: 'a', patch}};
-    const frame = drawn(<ToolLine tool={edited} columns={60} />);
-    expect(frame).toContain('  … 31 more lines');
-    expect(frame).not.toContain('+++ a');
+    const frame = line({tool: 'edit_file', title: 'a', display: {type: 'diff', path: 'a', patch}});
+    expect(frame[0]).toBe('✓ Edit a · +90 -0');
+    expect(frame.at(-1)).toBe('  … 30 more lines');
+    expect(frame.join('\n')).not.toContain('+++ a');
+  });
+
+  test('shows no diff that was printed with its question', () => {
+    const edited = {title: 'a', display: {type: 'diff', path: 'a', patch} as const, isDiffPrinted: true as const};
+    expect(line({tool: 'edit_file', ...edited})).toEqual(['✓ Edit a · +90 -0']);
   });
 
   test('of a running tool loses its output before its name', () => {
-    const tools = [1, 2, 3].map((n) => ({callId: `c${n}`, tool: 'bash', title: `run ${n}`, progress: 'a\nb\nc\nd\n'}));
+    const tools = [1, 2, 3].map((n) => ({
+      ...{callId: `c${n}`, tool: 'bash', title: `run ${n}`, description: ''},
+      progress: 'a\nb\nc\nd\n',
+    }));
     expect(drawn(<RunningTools tools={tools} rows={12} columns={40} />).split('\n')).toHaveLength(12);
     expect(drawn(<RunningTools tools={tools} rows={3} columns={40} />)).toBe(
-      '● bash run 1\n● bash run 2\n● bash run 3',
+      '● Bash(run 1)\n● Bash(run 2)\n● Bash(run 3)',
     );
   });
-});
-
-test('a diff shows all lines of its hunks, also those that look like file names', () => {
-  expect(drawn(<Patch patch={'--- a\n+++ b\n@@ -1,2 +1,1 @@\n--- drop table x\n+++ y'} />)).toBe(
-    '@@ -1,2 +1,1 @@\n--- drop table x\n+++ y',
-  );
-  expect(drawn(<Patch patch={'--- only this'} />)).toBe('--- only this');
 });
 
 test('in a narrow window the line of a subagent keeps state and counts', () => {
@@ -84,14 +122,21 @@ test('the header says that the offline model is rule-based, and has no escape se
   expect(headerText(header, true)).toContain('\u001b[1;36mmini-cc');
 });
 
-test('for a screen reader nothing moves', () => {
-  expect(drawn(<BusyLine since={0} now={5000} isStatic columns={60} />)).toBe('Working. Esc interrupts.');
-  expect(drawn(<BusyLine since={0} now={5000} isStatic={false} columns={60} />)).toBe('/ working 5s · Esc interrupts');
+const busy = {work: 'Running Bash(npm test)', since: 0, now: 5000, tokens: 12_345, isStatic: false};
+
+test('the busy line says what is waited for, how long, the tokens, and how to stop it', () => {
+  expect(drawn(<BusyLine {...busy} columns={80} />)).toBe(
+    '⠴ Running Bash(npm test) · 5s · 12.3k tokens · Esc interrupts',
+  );
+  expect(drawn(<BusyLine {...busy} isRunOpen columns={80} />)).toBe('⠴ Running Bash(npm test) · 5s · 12.3k tokens');
+  expect(drawn(<BusyLine {...busy} canBackground columns={90} />)).toContain(' · Ctrl+B background');
 });
 
-test('the busy line names the key that sends awaited agents to the background, in a wide window', () => {
-  const busy = {since: 0, now: 5000, isStatic: false, canBackground: true};
-  expect(drawn(<BusyLine {...busy} columns={60} />)).toBe('/ working 5s · Esc interrupts · Ctrl+B background');
-  expect(drawn(<BusyLine {...busy} isRunOpen columns={60} />)).toBe('/ working 5s · Ctrl+B background');
-  expect(drawn(<BusyLine {...busy} columns={40} />)).toBe('/ working 5s · Esc interrupts');
+test('in a narrow window the busy line keeps the time and how to stop it', () => {
+  const frame = drawn(<BusyLine {...busy} work="Running Bash(npm run build --production)" columns={40} />);
+  expect(frame).toBe('⠴ Running Bash(np… · 5s · Esc interrupts');
+});
+
+test('for a screen reader nothing moves', () => {
+  expect(drawn(<BusyLine {...busy} isStatic columns={80} />)).toBe('Running Bash(npm test). Esc interrupts.');
 });

@@ -9,6 +9,7 @@ import {
   type QuestionStep,
   questionKey,
 } from '../../../src/ui/input/question-keys.ts';
+import {createFormatter} from '../../../src/ui/text/format.ts';
 import {question} from '../fake-session.ts';
 
 const asked = question();
@@ -59,9 +60,9 @@ describe('a question', () => {
     const answer = questionKey(marked, careful, press('return'), {isPromptEmpty: true, now: START + 1000}).answer;
     expect(answer).toEqual({choice: 'yes'});
     const hint = (at: QuestionFocus) =>
-      questionRows({question: careful, count: 1, focus: at, isPromptEmpty: true, columns: 40}).rows.at(-1)?.text;
-    expect(hint(focus)).toBe('  digit, or arrows · Enter or Esc: no');
-    expect(hint(marked)).toBe('  digit, or arrows and Enter · Esc: no');
+      questionRows({question: careful, count: 1, focus: at, isPromptEmpty: true, columns: 44}).rows.at(-1)?.text;
+    expect(hint(focus)).toBe('  Press 1, 2 or 4. Enter and Esc mean no.');
+    expect(hint(marked)).toBe('  Press 1, 2 or 4. Esc means no.');
   });
 
   test('is answered by the arrows and Enter', () => {
@@ -103,17 +104,17 @@ describe('a question', () => {
 });
 
 describe('a question on the screen', () => {
-  const view = {count: 3, focus: undefined, isPromptEmpty: true, columns: 60};
+  const view = {count: 3, focus: undefined, isPromptEmpty: true, columns: 64, formatter: createFormatter()};
 
   test('names the agent, shows the command and numbers the options', () => {
     const {rows} = questionRows({...view, question: question({agent: '[code] fix it'})});
     expect(rows.map(({text}) => text)).toEqual([
-      '[code] fix it asks: run a command (1 of 3)',
+      '[code] fix it: Run this command? (1 of 3)',
       'npm test',
       '  1 yes',
       '  2 yes for this session',
       '  4 no, and say why',
-      '  digit, or arrows and Enter · Esc: no',
+      '  Press 1, 2 or 4, or use the arrows and Enter. Esc means no.',
     ]);
   });
 
@@ -132,29 +133,30 @@ describe('a question on the screen', () => {
     expect(shown.map((text) => text.slice(4)).join(' ')).toBe(label);
   });
 
-  test('colours the rows of a diff by the sign of their line, not by their own first character', () => {
-    const detail = `+${'a'.repeat(10)} -b is added\n-gone`;
-    const {rows} = questionRows({...view, columns: 16, question: question({detail, detailType: 'diff'})});
-    const diff = rows.filter(({style}) => style === 'diff');
-    expect(diff.map(({text, sign}) => [text, sign])).toEqual([
-      ['+aaaaaaaaaa -b', '+a'],
-      ['is added', '+a'],
-      ['-gone', '-g'],
-    ]);
+  test('names the main agent nowhere, and says why it is asked', () => {
+    const because = 'writes outside the workspace: /x/a.ts';
+    const {rows} = questionRows({...view, count: 1, question: question({title: 'Edit /x/a.ts?', because})});
+    expect(rows.slice(0, 2).map(({text}) => text)).toEqual(['Edit /x/a.ts?', `  (${because})`]);
+  });
+
+  test('shows a diff with the numbers of its lines, and wraps long ones below their text', () => {
+    const detail = `@@ -9,2 +9,2 @@\n-gone\n+${'a'.repeat(10)} -b is added`;
+    const {rows} = questionRows({...view, columns: 20, question: question({detail, detailType: 'diff'})});
+    const diff = rows.filter(({style}) => style === 'diff').map(({row = []}) => row.map(({text}) => text).join(''));
+    expect(diff).toEqual([' 9 - gone', ' 9 + aaaaaaaaaa -b', '     is added']);
   });
 
   test('prints a long diff in full, line by line', () => {
     const detail = `@@ -1,2 +1,2 @@\n-one line that is wrapped at this width\n+two`;
-    const {lastFrame} = render(<QuestionDetail question={question({detail, detailType: 'diff'})} columns={30} />);
-    expect(lastFrame()).toBe(
-      'main asks: run a command\n  @@ -1,2 +1,2 @@\n  -one line that is wrapped at\n  this width\n  +two',
-    );
+    const asks = question({detail, detailType: 'diff'});
+    const {lastFrame} = render(<QuestionDetail question={asks} columns={30} formatter={view.formatter} />);
+    expect(lastFrame()).toBe('Run this command?\n   1 - one line that is\n       wrapped at this width\n   1 + two');
   });
 
   test('does not show a file twice that its title ends with', () => {
     const shown = (detailType: 'text' | 'command') => {
       const asks = question({
-        title: 'read_file reads outside the workspace: /etc/hosts',
+        title: 'Read /etc/hosts?',
         detail: '/etc/hosts',
         detailType,
       });

@@ -92,7 +92,7 @@ describe('a background run', () => {
       ['a', runs.reply('y', 500)],
     ];
     const state = apply(played(['a', runs.started('look')], ['a', runs.background]), ...calls);
-    expect(state.subagents).toMatchObject([{tools: 1, tokens: 1200, lastTool: 'grep "foo"', lastAt: 1_000_000}]);
+    expect(state.subagents).toMatchObject([{tools: 1, tokens: 1200, lastTool: 'Grep "foo"', lastAt: 1_000_000}]);
   });
 
   test('that goes on after its end keeps its place and its transcript', () => {

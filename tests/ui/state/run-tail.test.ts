@@ -22,8 +22,8 @@ test('text is shown while it streams, and once when its message has come', () =>
 test('a result is shown with its own call, also when calls run at the same time', () => {
   const tail = fed(toolStart('"x"', 'c1'), toolStart('"y"', 'c2'), toolEnd('c1', '\n a.ts:1\nb.ts:2', false));
   expect(tail.lines).toEqual([
-    {kind: 'tool', callId: 'c1', text: 'grep "x"', result: {text: 'a.ts:1', isError: false}},
-    {kind: 'tool', callId: 'c2', text: 'grep "y"'},
+    {kind: 'tool', callId: 'c1', text: 'Grep "x"', result: {text: 'a.ts:1', isError: false}},
+    {kind: 'tool', callId: 'c2', text: 'Grep "y"'},
   ]);
 });
 

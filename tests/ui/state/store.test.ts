@@ -226,7 +226,10 @@ describe('questions', () => {
       {type: 'ask', question: long},
       {type: 'ask_end', askId: 'q1', answer: 'yes'},
     );
-    expect(second.finished).toMatchObject([{kind: 'detail', question: {detail: long.detail}}]);
+    expect(second.finished).toMatchObject([
+      {kind: 'answered', answer: 'yes'},
+      {kind: 'detail', question: {detail: long.detail}},
+    ]);
   });
 
   test('cannot contain escape sequences', () => {

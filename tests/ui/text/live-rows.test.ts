@@ -8,6 +8,7 @@ const NONE: LiveRows = {
   status: 1,
   busy: 0,
   gap: 1,
+  frame: 0,
   completion: 0,
   panel: 0,
   view: 0,
@@ -24,6 +25,7 @@ const ALL: LiveRows = {
   status: 1,
   busy: 1,
   gap: 1,
+  frame: 0,
   completion: 6,
   panel: 5,
   view: 60,
@@ -47,6 +49,11 @@ test.each([2, 5, 10, 15, 24, 40, 100])(
 test('all parts get what they want in a high window', () => {
   const wants = {...NONE, tail: 5, subagents: 4, busy: 1, lead: 1};
   expect(shareRows(24, wants)).toEqual(wants);
+});
+
+test('the prompt has rules above and below it, but none in a low window', () => {
+  expect(shareRows(24, {...NONE, frame: 2}).frame).toBe(2);
+  expect(shareRows(15, {...NONE, frame: 2}).frame).toBe(0);
 });
 
 test('a question gets its rows before the other parts', () => {

@@ -1,0 +1,86 @@
+/** The questions that wait for the person: what is printed of them, and what stays when they are answered. */
+import type {ListItem, Question} from '../../core/contract/events.ts';
+import {screenLine, screenText} from '../text/screen-text.ts';
+import {cutText, wrapText} from '../text/wrap.ts';
+import {addItem} from './finished-items.ts';
+import type {UiState} from './ui-state.ts';
+
+/** A question whose detail has more rows at 40 columns is printed in full above the live part. */
+const MAX_DETAIL_ROWS = 14;
+/** A question whose title has more rows is printed in full too. */
+export const MAX_HEAD_ROWS = 3;
+/** A model chooses how its agents are called: a long name must not push the question off the screen. */
+const MAX_AGENT_COLUMNS = 50;
+
+/** Another question waits. */
+export function addQuestion(state: UiState, question: Question): UiState {
+  return withQuestions(state, [...state.questions, safeQuestion(question)]);
+}
+
+/** The first question is shown in the live part; a long one is printed in full above it. */
+function withQuestions(state: UiState, questions: readonly Question[]): UiState {
+  const next = {...state, questions};
+  const first = questions[0];
+  if (!first || first.id === state.questions[0]?.id || !isLongQuestion(first)) return next;
+  return printDetail(next, first);
+}
+
+function printDetail(state: UiState, question: Question): UiState {
+  const next = addItem(state, {kind: 'detail', question});
+  if (question.detailType !== 'diff' || question.callId === undefined) return next;
+  return {...next, printedDiffs: [...next.printedDiffs, question.callId]};
+}
+
+/** One line stays of a question: what was asked, and what the answer was. */
+export function endQuestion(state: UiState, askId: string, choice: string): UiState {
+  const question = state.questions.find(({id}) => id === askId);
+  const left = state.questions.filter(({id}) => id !== askId);
+  if (!question || question.editor || question.list) return withQuestions(state, left);
+  const title = formatAsked(question);
+  const what = question.detailType === 'command' ? ` ${cutText(screenLine(question.detail), MAX_ASKED_COLUMNS)}` : '';
+  const answered = addItem(state, {kind: 'answered', title: title + what, answer: formatAnswer(question, choice)});
+  return withQuestions(answered, left);
+}
+
+/** The title, with the agent that asks when it is not the main one. */
+export function formatAsked({agent, title}: Pick<Question, 'agent' | 'title'>): string {
+  return agent === 'main' || agent === 'mini-cc' ? title : `${agent}: ${title}`;
+}
+
+const MAX_ASKED_COLUMNS = 60;
+
+function formatAnswer(question: Question, choice: string): string {
+  if (choice === 'withdrawn') return 'not answered';
+  if (choice === 'settled') return 'no answer needed any more';
+  if (choice === 'text') return 'answered';
+  return question.options.find((option) => option.choice === choice)?.label ?? question.escape;
+}
+
+export function isLongQuestion(question: Question): boolean {
+  return (
+    wrapText(question.detail, 36).length > MAX_DETAIL_ROWS || wrapText(formatAsked(question), 30).length > MAX_HEAD_ROWS
+  );
+}
+
+/** Prints a question in full, when the window is too low for it. */
+export function printQuestion(state: UiState, id: string): UiState {
+  const question = state.questions.find((each) => each.id === id);
+  // A long question was printed when it came.
+  return question && !isLongQuestion(question) ? printDetail(state, question) : state;
+}
+
+function safeQuestion(question: Question): Question {
+  return {
+    ...question,
+    agent: cutText(screenLine(question.agent), MAX_AGENT_COLUMNS),
+    title: screenLine(question.title),
+    ...(question.because !== undefined && {because: screenLine(question.because)}),
+    detail: screenText(question.detail).replace(/\n+$/, ''),
+    options: question.options.map((option) => ({...option, label: screenLine(option.label)})),
+    ...(question.list && {list: question.list.map(safeListItem)}),
+  };
+}
+
+function safeListItem(item: ListItem): ListItem {
+  return {...item, label: screenLine(item.label), ...(item.info !== undefined && {info: screenLine(item.info)})};
+}

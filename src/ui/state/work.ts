@@ -1,0 +1,22 @@
+/** What the main agent is at, in a few words: the person reads it beside the time it has taken. */
+import {formatCall} from '../../core/util/names.ts';
+import {formatRetry} from '../../core/util/text.ts';
+import {isEmpty} from '../text/answer-stream.ts';
+import {screenLine} from '../text/screen-text.ts';
+import {awaitedRuns, hasEnded} from './subagent-store.ts';
+import type {UiState} from './ui-state.ts';
+
+/** @param now milliseconds since the epoch */
+export function describeWork(ui: UiState, now: number): string {
+  const {retry, tools, session, dispatched} = ui;
+  const model = session?.model ?? 'the model';
+  if (retry) return screenLine(`${model}: ${formatRetry({...retry, waitMs: retry.until - now})}`);
+  if (ui.thought !== '') return 'Thinking';
+  if (!isEmpty(ui.stream)) return 'Writing';
+  const running = tools.filter(({callId}) => !dispatched.includes(callId));
+  if (running.length === 1) return `Running ${formatCall(running[0]!.tool, running[0]!.title)}`;
+  if (running.length > 1) return `Running ${running.length} calls`;
+  const agents = awaitedRuns(ui).filter((run) => !hasEnded(run)).length;
+  if (agents > 0) return `Waiting for ${agents === 1 ? '1 agent' : `${agents} agents`}`;
+  return ui.busy ? `Waiting for ${model}` : 'Working';
+}
