@@ -30,7 +30,7 @@ const CORE_LAYERS = [
   ['hooks'],
   ['permissions'],
   ['turn'],
-  ['agent-loop.ts', 'attached-files.ts', 'tool-calls.ts'],
+  ['agent-loop.ts', 'attached-files.ts', 'embedded-commands.ts', 'tool-calls.ts'],
   ['runs', 'verification', 'subagent.ts', 'subagent-manager.ts'],
   ['fan-out'],
   ['session', 'session.ts'],

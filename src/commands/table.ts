@@ -37,6 +37,8 @@ export interface CommandDeps {
   readonly examine: Examine;
   readonly memory: NoteDeps & MemoryDeps & InitDeps;
   readonly exports: ExportDeps;
+  /** Lists what the user and the project brought. */
+  readonly skills: Command;
   readonly readConfig: () => Promise<ShownSettings>;
   /** Keeps the theme in the user's settings. @returns the file */
   readonly saveTheme: (theme: ThemeName) => Promise<string>;
@@ -55,6 +57,7 @@ export function createCommandTable(deps: CommandDeps): readonly Command[] {
     permissionsCommand,
     sandboxCommand,
     hooksCommand,
+    deps.skills,
     addFolderCommand,
     clearCommand,
     resumeCommand,

@@ -12,6 +12,8 @@ import {saveUserSetting} from '../config/user-settings.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Command} from '../core/contract/session.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import type {FoundPrompts} from '../extensions/prompts/find-prompts.ts';
+import {createPromptCommands, createSkillsCommand} from '../extensions/prompts/slash-commands.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {createAgentsCommandDeps} from './agents.ts';
 import type {SessionOptions} from './options.ts';
@@ -27,13 +29,15 @@ interface CommandParts {
   readonly toolNames: readonly string[];
   /** What the user trusts of the project's files. */
   readonly loaded: {readonly trust: {readonly trusts: Trusts}};
+  readonly found: FoundPrompts;
 }
 
+/** A command of mini-cc is never hidden by one that the user or the project brought. */
 export function createCommands(parts: CommandParts): readonly Command[] {
-  const {options, root, redactor, store, catalog, toolNames, loaded} = parts;
+  const {options, root, redactor, store, catalog, toolNames, loaded, found} = parts;
   const {home} = options;
   const {trusts} = loaded.trust;
-  return createCommandTable({
+  const own = createCommandTable({
     version,
     agents: createAgentsCommandDeps(catalog, root, home, toolNames),
     examine: async () => (await import('./doctor.ts')).examine(options),
@@ -41,7 +45,10 @@ export function createCommands(parts: CommandParts): readonly Command[] {
     exports: {store, redactor, root},
     readConfig: async () => readShownSettings(options),
     saveTheme: (theme) => saveUserSetting(home, 'theme', theme),
+    skills: createSkillsCommand(found.prompts, found.problems),
   });
+  const taken = own.map(({name}) => name);
+  return [...own, ...createPromptCommands(found.prompts, taken)];
 }
 
 type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile' | 'settingSources'>;

@@ -1,6 +1,10 @@
 /** The sandbox of one session: how it confines commands of agents that may write, which `/sandbox` changes. */
+
 import type {Settings} from '../config/settings.ts';
 import type {Confinement, SandboxMode, SandboxState} from '../core/contract/permission.ts';
+import type {PermissionPolicy} from '../core/permissions/policy.ts';
+import type {Questions} from '../core/permissions/questions.ts';
+import type {SessionParts} from '../core/session/parts.ts';
 import {formatNotYetAvailable} from '../core/util/planned-features.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 
@@ -64,4 +68,23 @@ export class SandboxControl {
     const why = `sandbox: ${this.#mode}, and ${status.reason}: ${status.remedy}`;
     return this.#mode === 'required' ? `${why}. Until then bash runs nothing.` : `${why}. Commands run without it.`;
   }
+}
+
+interface SandboxPartsDeps {
+  readonly sandboxControl: SandboxControl;
+  readonly policy: PermissionPolicy;
+  readonly questions: Questions;
+}
+
+export function createSandboxParts({sandboxControl, policy, questions}: SandboxPartsDeps): SessionParts['sandbox'] {
+  return {
+    state: () => sandboxControl.state(),
+    set: async (mode) => {
+      const state = await sandboxControl.set(mode);
+      // What was asked about meanwhile may need no question now.
+      policy.noteChange();
+      void questions.recheck();
+      return state;
+    },
+  };
 }

@@ -13,6 +13,7 @@ import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
 import type {Session} from '../core/contract/session.ts';
+import type {Tool} from '../core/contract/tool.ts';
 import {createToolHooks} from '../core/hooks/tool-hooks.ts';
 import {createPermit} from '../core/permissions/decision.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
@@ -29,6 +30,8 @@ import {systemClock} from '../core/turn/run-limits.ts';
 import {createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {Verifier} from '../core/verification/verifier.ts';
+import {findPrompts} from '../extensions/prompts/find-prompts.ts';
+import {createSkillTool} from '../extensions/prompts/skill-tool.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {findLocalServers} from '../models/local-servers.ts';
 import {PRICES_AS_OF} from '../models/prices.ts';
@@ -61,7 +64,7 @@ import {
   getToolRules,
   getZoneFolders,
 } from './permissions.ts';
-import {SandboxControl} from './sandbox-control.ts';
+import {createSandboxParts, SandboxControl} from './sandbox-control.ts';
 import {createSessionLimits} from './session-limits.ts';
 import {openAnother, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
@@ -133,10 +136,15 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   });
   const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
   const web = {mayReachPrivate: (host: string) => rules.namesHost(host)};
-  const baseTools = createBaseTools(sandbox, web, (folder) => indexes.for(folder));
+  const found = findPrompts({cwd: root, home: homedir(), miniCcHome: options.home}, loaded.trust.trusts);
+  const skillTool = createSkillTool(found.prompts);
+  const baseTools = [
+    ...createBaseTools(sandbox, web, (folder) => indexes.for(folder)),
+    ...(skillTool ? [skillTool as Tool] : []),
+  ];
   return {
     ...before,
-    ...{sandbox, sandboxControl, rules, baseTools, indexes},
+    ...{sandbox, sandboxControl, rules, baseTools, indexes, found},
     toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
     warnings: [...loaded.warnings, ...warnings, ...(warning === undefined ? [] : [warning])],
   };
@@ -168,13 +176,14 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
 function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
   const {options, root, env, redactor, rules, loaded, sandboxControl, sandbox, mainAgent, sessionFolder, store, state} =
     before;
+  const skillFolders = before.found.prompts.filter(({kind}) => kind === 'skill').map(({folder}) => folder);
   const questions = new Questions();
   const denials: Denial[] = [];
   const policy = new PermissionPolicy(
     options.permissionMode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default',
     rules,
     {
-      ownFolders: () => [sessionFolder()],
+      ownFolders: () => [sessionFolder(), ...skillFolders],
       ...getZoneFolders(options.home),
     },
   );
@@ -190,7 +199,7 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
       return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : sandboxControl.confinement);
     },
     get seen() {
-      return store.getReadablePlaces(state.conversation.id);
+      return [...store.getReadablePlaces(state.conversation.id), ...skillFolders];
     },
     env,
   };
@@ -300,7 +309,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
       get agents() {
         return agents.list().map((agent) => agent.name);
       },
-      commands: commands.filter(isSlashCommand).map(({name, description}) => ({name, description})),
+      commands: commands.filter(isSlashCommand).map(({run: _, ...shown}) => shown),
       warnings: listWarnings(before),
     },
     interactive: options.interactive,
@@ -311,6 +320,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
       sandbox.folder.close();
       if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);
     },
+    allowInTurn: (allowed) => policy.allowInTurn(allowed),
     permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
     sandbox: createSandboxParts(before),
     setPermissionMode: (mode) => {
@@ -324,23 +334,6 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     listSessions: () => store.summaries(),
     ...{resolveModel: before.resolveModel, pricesAsOf: PRICES_AS_OF, listModels: () => before.resolver.listModels()},
     chooseModel: (agent) => before.chooser.choose(agent),
-  };
-}
-
-function createSandboxParts({
-  sandboxControl,
-  policy,
-  questions,
-}: ReturnType<typeof addManager>): SessionParts['sandbox'] {
-  return {
-    state: () => sandboxControl.state(),
-    set: async (mode) => {
-      const state = await sandboxControl.set(mode);
-      // What was asked about meanwhile may need no question now.
-      policy.noteChange();
-      void questions.recheck();
-      return state;
-    },
   };
 }
 

@@ -234,7 +234,12 @@ export interface SessionInfo {
   readonly branch?: string;
   readonly tools: readonly string[];
   readonly agents: readonly string[];
-  readonly commands: readonly {readonly name: string; readonly description: string}[];
+  readonly commands: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly argumentHint?: string;
+    readonly isCustom?: boolean;
+  }[];
   readonly transcript: string;
   /** One line each, for the user, e.g. about settings that were ignored. */
   readonly warnings: readonly string[];

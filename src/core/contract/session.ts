@@ -325,6 +325,8 @@ export interface Prompt {
   readonly typed?: boolean;
   /** By which a queued prompt is taken back. Default: a new id. */
   readonly id?: string;
+  /** It is the text of a command file: `!`…`` in it are run, and its turn has these rules and this model. */
+  readonly command?: {readonly allowedTools: readonly string[]; readonly model?: string};
   /** It is the instruction of a fan-out. `continue`: the last fan-out goes on with the parts that are missing. */
   readonly fanOut?: 'new' | 'continue';
 }
@@ -373,6 +375,10 @@ export interface CommandResult {
 export interface Command {
   readonly name: string;
   readonly description: string;
+  /** What follows the name, for a person to read. */
+  readonly argumentHint?: string;
+  /** The user or the project brought it. */
+  readonly isCustom?: boolean;
   /** What it throws is shown as an error. */
   run(context: CommandContext): Promise<CommandResult> | CommandResult;
 }

@@ -14,7 +14,7 @@ import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
 import {describeGrant, getFetchGrant, getGrant} from './grants.ts';
 import {findMaskedFiles} from './rules/masked-files.ts';
-import {formatHostRule, formatRule, matchesHost, matchesName, type Rule} from './rules/rule.ts';
+import {createRule, formatHostRule, formatRule, matchesHost, matchesName, type Rule} from './rules/rule.ts';
 import type {RuleBook} from './rules/rule-book.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from './verdict.ts';
 
@@ -118,6 +118,11 @@ export class PermissionPolicy {
   async saveRule(rule: string): Promise<void> {
     await this.rules.save(rule);
     this.#changes += 1;
+  }
+
+  /** For the turn that begins: what its command file allows. */
+  allowInTurn(allowed: readonly string[]): void {
+    if (this.rules.setTurnRules(allowed.map((text) => createRule(text, 'allow', 'this command')))) this.#changes += 1;
   }
 
   /** What the person granted for this session so far, each in a few words. */

@@ -65,6 +65,8 @@ export interface SessionParts {
   /** See the request `find_files`. */
   findFiles(query: string): Promise<readonly string[]>;
   permissions(): PermissionState;
+  /** What a command file allows in the turn that begins. */
+  allowInTurn(rules: readonly string[]): void;
   readonly sandbox: {
     state(): Promise<SandboxState>;
     /** From the next command on. */

@@ -7,6 +7,7 @@ import {type AgentRun, appendDelivered, appendPrompt, runAgent} from '../agent-l
 import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session.ts';
+import {runEmbeddedCommands} from '../embedded-commands.ts';
 import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
 import {createRunHooks} from '../hooks/run-hooks.ts';
 import {hasEnded} from '../runs/run-record.ts';
@@ -66,16 +67,18 @@ export class Turns {
     return {type: 'command', ok: false, text, exit: false, input: getText(prompt.content)};
   }
 
-  async #submit({content, typed = false, id = randomUUID(), fanOut}: Prompt): Promise<SubmitResult> {
+  async #submit({content, typed = false, id = randomUUID(), fanOut, command}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
-      if (fanOut) return {type: 'command', ok: false, text: this.#refuseDuringTurn(), exit: false};
+      if (fanOut || command) return {type: 'command', ok: false, text: this.#refuseDuringTurn(), exit: false};
       this.#parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
       this.#emit({type: 'queued_prompt', id, text: getText(content)});
       return {type: 'queued', id};
     }
     // Limits hold for each prompt.
     this.#unattended = this.#createUnattended();
-    const first = await this.#begin((signal) => this.#runPrompt({content, typed, ...(fanOut && {fanOut})}, signal));
+    const first = await this.#begin((signal) =>
+      this.#runPrompt({content, typed, ...(fanOut && {fanOut}), ...(command && {command})}, signal),
+    );
     return {type: 'turn', result: (await this.settled()) ?? first};
   }
 
@@ -198,6 +201,7 @@ export class Turns {
       result = createInternalError(error);
     } finally {
       this.#turn = undefined;
+      this.#parts.allowInTurn([]);
     }
     const {outcome, tools, durationMs, usage} = result;
     this.#emit({type: 'run_end', outcome, reason: formatReason(result), tools: tools.length, durationMs, usage});
@@ -225,9 +229,11 @@ export class Turns {
     return text;
   }
 
-  async #runPrompt({content, typed, fanOut}: Omit<Prompt, 'id'>, signal: AbortSignal): Promise<RunResult> {
+  async #runPrompt({typed, fanOut, command, ...prompt}: Omit<Prompt, 'id'>, signal: AbortSignal): Promise<RunResult> {
     const {inbox, manager} = this.#parts;
-    const run = this.#createRun(signal);
+    const run = this.#createRun(signal, command?.model);
+    this.#parts.allowInTurn(command?.allowedTools ?? []);
+    const content = command ? await runEmbeddedCommands(getText(prompt.content), run, signal) : prompt.content;
     for (const kind of ['announcement', 'companion'] as const) {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
     }
@@ -252,8 +258,10 @@ export class Turns {
     return fanOut ? fanOuts.request({instruction: text}, signal, 'person') : fanOuts.consider(text, signal);
   }
 
-  #createRun(signal: AbortSignal): AgentRun {
-    const run = createMainRun(this.#parts, signal);
+  /** @param model of a command file. @throws UsageError when it cannot be used */
+  #createRun(signal: AbortSignal, model?: string): AgentRun {
+    const made = createMainRun(this.#parts, signal);
+    const run = model === undefined ? made : {...made, model: this.#parts.resolveModel(model)};
     return this.#unattended ? {...run, limits: {...run.limits, ...this.#unattended.limitsLeft}} : run;
   }
 }

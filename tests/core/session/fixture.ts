@@ -43,6 +43,7 @@ export function sessionOver(
     changes: {} as ChangedFiles,
     hooks: NO_HOOKS,
     listHooks: () => [],
+    allowInTurn: () => undefined,
     fanOuts: {consider: async () => undefined, last: () => undefined} as unknown as FanOuts,
     interactive: true,
     limits: {},

@@ -20,6 +20,8 @@ type PatternRule = Rule & {readonly pattern: string};
 
 export class RuleBook {
   readonly #rules: Rule[];
+  /** They hold for one turn. */
+  #turnRules: readonly Rule[] = [];
   readonly #matchers = new Map<string, PathMatcher>();
 
   constructor(
@@ -32,6 +34,17 @@ export class RuleBook {
   /** In the order in which they were found. */
   list(): readonly Rule[] {
     return this.#rules;
+  }
+
+  /** They allow until they are set anew. @returns whether anything changed */
+  setTurnRules(rules: readonly Rule[]): boolean {
+    const changes = rules.length + this.#turnRules.length > 0;
+    this.#turnRules = rules;
+    return changes;
+  }
+
+  get #inForce(): readonly Rule[] {
+    return this.#turnRules.length === 0 ? this.#rules : [...this.#rules, ...this.#turnRules];
   }
 
   canSave(rule: string): boolean {
@@ -65,14 +78,14 @@ export class RuleBook {
   /** The rules without brackets that apply to the tool: its own, and those of tools that cover it. */
   getToolRules(tool: string, kind: RuleKind): readonly Rule[] {
     const names = getCoveringTools(tool);
-    return this.#rules.filter(
+    return this.#inForce.filter(
       (rule) => rule.kind === kind && rule.pattern === undefined && names.some((name) => matchesName(rule.tool, name)),
     );
   }
 
   /** The rules of these tools that have a pattern in brackets. */
   getPatternRules(tools: readonly string[], kind: RuleKind): readonly PatternRule[] {
-    return this.#rules.filter(
+    return this.#inForce.filter(
       (rule): rule is PatternRule => rule.kind === kind && rule.pattern !== undefined && tools.includes(rule.tool),
     );
   }

@@ -1,0 +1,116 @@
+/** Finds commands and skills: of the project and of the user, in `.mini-cc` and in `.claude`. */
+import {type Dirent, existsSync, readdirSync, realpathSync} from 'node:fs';
+import path from 'node:path';
+import type {Claim, Trusts} from '../../core/contract/permission.ts';
+import {parseRule} from '../../core/permissions/rules/rule.ts';
+import {findLinkOut} from '../../core/util/paths.ts';
+import {getCommandName, type PromptFile, type PromptKind, readPromptFile} from './prompt-file.ts';
+
+export interface PromptLocations {
+  readonly cwd: string;
+  /** The user's home, which contains `.claude`. */
+  readonly home: string;
+  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  readonly miniCcHome: string;
+}
+
+interface PromptFolder {
+  readonly path: string;
+  readonly from: string;
+  readonly isProjects: boolean;
+}
+
+export interface FoundPrompts {
+  /** Of one name the first counts, commands before skills; the others are hidden. */
+  readonly prompts: readonly PromptFile[];
+  /** One line each. */
+  readonly problems: readonly string[];
+  /** What needs trust, trusted or not. */
+  readonly claims: readonly Claim[];
+}
+
+const MAX_DEPTH = 4;
+const MAX_FILES = 2_000;
+
+/** In order of precedence. */
+function listFolders({cwd, home, miniCcHome}: PromptLocations): PromptFolder[] {
+  const project = {isProjects: path.resolve(cwd) !== path.resolve(home)};
+  return [
+    {path: path.join(cwd, '.mini-cc'), from: "the project's .mini-cc", ...project},
+    {path: miniCcHome, from: 'your .mini-cc', isProjects: false},
+    {path: path.join(cwd, '.claude'), from: "the project's .claude", ...project},
+    {path: path.join(home, '.claude'), from: 'your .claude', isProjects: false},
+  ];
+}
+
+/** Never throws. @param trusts without trust what a project's file allows counts for nothing */
+export function findPrompts(locations: PromptLocations, trusts: Trusts): FoundPrompts {
+  const prompts: PromptFile[] = [];
+  const problems: string[] = [];
+  const claims: Claim[] = [];
+  for (const folder of listFolders(locations)) {
+    for (const {file, kind, name} of listFiles(folder, locations.cwd, problems)) {
+      const read = readPromptFile(file, {kind, name, from: folder.from});
+      problems.push(...read.problems);
+      if (!read.prompt || prompts.some((each) => each.name === name)) continue;
+      const allowed = checkRules(read.prompt, problems);
+      const claim = {file, key: 'allowed-tools', value: allowed};
+      const needsTrust = folder.isProjects && allowed.length > 0;
+      if (needsTrust) claims.push(claim);
+      prompts.push({...read.prompt, allowedTools: needsTrust && !trusts(claim) ? [] : allowed});
+    }
+  }
+  return {prompts, problems, claims};
+}
+
+function checkRules({allowedTools, file}: PromptFile, problems: string[]): string[] {
+  return allowedTools.filter((rule) => {
+    const parsed = parseRule(rule);
+    if (!('problem' in parsed)) return true;
+    problems.push(`${file}:1:1: allowed-tools: ${parsed.problem}: it allows nothing`);
+    return false;
+  });
+}
+
+interface Listed {
+  readonly file: string;
+  readonly kind: PromptKind;
+  readonly name: string;
+}
+
+function listFiles(folder: PromptFolder, cwd: string, problems: string[]): Listed[] {
+  const root = folder.isProjects && existsSync(folder.path) ? realpathSync(cwd) : undefined;
+  const isFollowed = (file: string) => {
+    const target = root === undefined ? undefined : findLinkOut(file, root);
+    if (target !== undefined)
+      problems.push(`${file}:1:1: is a link out of the project, to ${target}: it is not followed`);
+    return target === undefined;
+  };
+  const commands = path.join(folder.path, 'commands');
+  const files = walk(commands, 0).filter((file) => /\.md$/i.test(file) && isFollowed(file));
+  const skills = readEntries(path.join(folder.path, 'skills')).flatMap(({name}) => {
+    const file = path.join(folder.path, 'skills', name, 'SKILL.md');
+    return existsSync(file) && isFollowed(file) ? [{file, kind: 'skill', name: name.toLowerCase()} as const] : [];
+  });
+  return [
+    ...files.map((file) => ({file, kind: 'command', name: getCommandName(commands, file)}) as const),
+    ...skills,
+  ].slice(0, MAX_FILES);
+}
+
+function walk(folder: string, depth: number): string[] {
+  if (depth > MAX_DEPTH) return [];
+  return readEntries(folder).flatMap((entry) => {
+    const file = path.join(folder, entry.name);
+    return entry.isDirectory() ? walk(file, depth + 1) : [file];
+  });
+}
+
+/** In the order of names. A folder that is not there, or cannot be read, has none. */
+function readEntries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, {withFileTypes: true}).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}

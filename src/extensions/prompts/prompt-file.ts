@@ -1,0 +1,128 @@
+/** Commands and skills: markdown files with front matter, in the shapes that people have for Claude Code. */
+import path from 'node:path';
+import {readDefinitionFile} from '../../agents/definition-file.ts';
+import {readFrontMatter, splitFrontMatter} from '../../agents/front-matter.ts';
+import {formatFileName} from '../../core/util/paths.ts';
+import {formatProblem, type Problem, ProblemList, START} from '../../core/util/problem.ts';
+
+export type PromptKind = 'command' | 'skill';
+
+export interface PromptFile {
+  readonly kind: PromptKind;
+  /** As it is typed after the slash: `review`, `git:commit`. */
+  readonly name: string;
+  readonly description: string;
+  readonly argumentHint: string;
+  /** Rules that pass without a question in the turn of the command. Of an untrusted project: none. */
+  readonly allowedTools: readonly string[];
+  readonly model?: string;
+  /** The model may call for it. */
+  readonly isForModel: boolean;
+  /** The user may type it. */
+  readonly isForUser: boolean;
+  /** It runs as a subagent of this type. */
+  readonly forkAgent?: string;
+  readonly body: string;
+  readonly file: string;
+  /** The folder of a skill, whose further files the body names. */
+  readonly folder: string;
+  /** `.mini-cc of the project`, … */
+  readonly from: string;
+}
+
+const KEYS = [
+  ...['name', 'description', 'argument-hint', 'allowed-tools', 'model', 'disable-model-invocation', 'user-invocable'],
+  ...[
+    'context',
+    'agent',
+    'license',
+    'compatibility',
+    'metadata',
+    'version',
+    'when_to_use',
+    'hooks',
+    'category',
+    'tags',
+  ],
+] as const;
+
+/** The name is that of the file, or of the skill's folder. @returns what is wrong, as lines, where it cannot be used */
+export function readPromptFile(
+  file: string,
+  about: {readonly kind: PromptKind; readonly name: string; readonly from: string},
+): {readonly prompt?: PromptFile; readonly problems: readonly string[]} {
+  const {text, problems: unread} = readDefinitionFile(file, {lossy: true});
+  const problems = new ProblemList(file);
+  if (text === undefined) return {problems: unread.map(format)};
+  const split = splitFrontMatter(text.replace(/^\uFEFF/, ''));
+  if (split.type === 'open') {
+    problems.error('syntax', START, 'the front matter that begins here has no closing line of ---');
+    return {problems: problems.all.map(format)};
+  }
+  const head = split.type === 'found' ? readFrontMatter(split, KEYS, problems) : undefined;
+  const body = (head?.body ?? text).trim();
+  const values = head?.values ?? new Map<string, unknown>();
+  const description = toText(values.get('description')) || toText(values.get('when_to_use')) || getFirstLine(body);
+  if (body === '') problems.error('missing', START, 'there is nothing below the front matter');
+  if (about.kind === 'skill' && description === '') problems.error('missing', START, 'description is missing');
+  if (problems.all.some(({severity}) => severity === 'error')) return {problems: problems.all.map(format)};
+  const fork = toText(values.get('context')) === 'fork';
+  const model = toText(values.get('model'));
+  return {
+    prompt: {
+      ...about,
+      description: description.replaceAll(/\s+/g, ' '),
+      argumentHint: toText(values.get('argument-hint')),
+      allowedTools: toList(values.get('allowed-tools')),
+      ...(model !== '' && model !== 'inherit' && {model}),
+      isForModel: about.kind === 'skill' && !isTrue(values.get('disable-model-invocation')),
+      isForUser: values.get('user-invocable') !== false,
+      ...(fork && {forkAgent: toText(values.get('agent')) || 'code'}),
+      ...{body, file, folder: path.dirname(file)},
+    },
+    problems: problems.all.map(format),
+  };
+}
+
+function format(problem: Problem): string {
+  return formatProblem(problem);
+}
+
+function toText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.join(', ')}]`;
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true || value === 'true';
+}
+
+/** A list, or a text with commas or spaces outside of brackets. */
+function toList(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap((each) => (typeof each === 'string' ? [each.trim()] : []));
+  if (typeof value !== 'string') return [];
+  return [...value.matchAll(/[\w*:.-]+(?:\([^)]*\))?/g)].map(([rule]) => rule);
+}
+
+/** People leave out the description. */
+function getFirstLine(body: string): string {
+  const line = body.split('\n').find((each) => each.trim() !== '') ?? '';
+  return line
+    .replace(/^#+\s*/, '')
+    .trim()
+    .slice(0, MAX_DESCRIPTION_CHARS);
+}
+
+const MAX_DESCRIPTION_CHARS = 1024;
+
+/** `git/commit.md` below a folder of commands is `git:commit`. */
+export function getCommandName(folder: string, file: string): string {
+  const parts = path.relative(folder, file).replace(/\.md$/i, '').split(path.sep);
+  return parts
+    .map((part) =>
+      formatFileName(part)
+        .toLowerCase()
+        .replaceAll(/[^\w-]+/g, '-'),
+    )
+    .join(':');
+}

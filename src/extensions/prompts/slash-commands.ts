@@ -1,0 +1,53 @@
+/** A slash command for each command and skill that the user may type. */
+import type {Command} from '../../core/contract/session.ts';
+import {expandPrompt} from './expand.ts';
+import type {PromptFile} from './prompt-file.ts';
+
+export function createPromptCommands(prompts: readonly PromptFile[], taken: readonly string[]): Command[] {
+  return prompts
+    .filter(({name, isForUser}) => isForUser && !taken.includes(name))
+    .map((prompt) => ({
+      name: prompt.name,
+      description: prompt.description,
+      argumentHint: prompt.argumentHint,
+      isCustom: true,
+      async run({args, request}) {
+        const text = expandPrompt(prompt, args);
+        const {allowedTools, model, forkAgent} = prompt;
+        if (forkAgent !== undefined) {
+          const done = await request({type: 'spawn_run', agent: forkAgent, description: prompt.name, prompt: text});
+          return {ok: done.result.outcome === 'success', text: done.report};
+        }
+        const command = {allowedTools, ...(model !== undefined && {model})};
+        return {ok: true, text: '', prompt: {content: text, typed: true, command}};
+      },
+    }));
+}
+
+/** `/skills`. */
+export function createSkillsCommand(prompts: readonly PromptFile[], problems: readonly string[]): Command {
+  return {
+    name: 'skills',
+    description: 'lists skills and custom commands, with where they come from',
+    run() {
+      const lines = prompts.map(({kind, name, description, from, isForModel}) => {
+        const note = kind === 'skill' && !isForModel ? ', not for the model' : '';
+        return `  /${name}  ${cut(description)}  [${kind} of ${from}${note}]`;
+      });
+      const none =
+        'No skills and no custom commands. They are read from .mini-cc and .claude, of the project and yours.';
+      const wrong =
+        problems.length === 0 ? [] : ['', 'Not used, or used in part:', ...problems.map((each) => `  ${each}`)];
+      return {
+        ok: true,
+        text: [lines.length === 0 ? none : 'Skills and custom commands:', ...lines, ...wrong].join('\n'),
+      };
+    },
+  };
+}
+
+const MAX_CHARS = 80;
+
+function cut(text: string): string {
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS - 1)}…`.toWellFormed();
+}

@@ -1,0 +1,173 @@
+/** Skills and custom commands, as people write them for Claude Code. */
+import {existsSync, mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {describe, expect, it, test} from 'vitest';
+import {expandPrompt} from '../../src/extensions/prompts/expand.ts';
+import {findPrompts} from '../../src/extensions/prompts/find-prompts.ts';
+import {home as createHome, project, serve} from '../e2e/fixture.ts';
+import {runCli} from '../support/run-cli.ts';
+import {callTool, say} from '../support/scripted-replies.ts';
+
+function put(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    mkdirSync(path.dirname(file), {recursive: true});
+    writeFileSync(file, text);
+  }
+}
+
+const lastText = (server: Awaited<ReturnType<typeof serve>>, index = -1) =>
+  JSON.stringify(server.requests.at(index)!.body.messages.at(-1));
+
+describe('a custom command', () => {
+  it('sends its text with the words typed after it; the nearer file wins; folders are names', async () => {
+    const {path: cwd} = await project();
+    const home = await createHome();
+    put(cwd, {'.claude/commands/git/commit.md': '---\ndescription: Commit\n---\nCommit $1 for $2. All: $ARGUMENTS'});
+    put(home.path, {'.mini-cc/commands/review.md': 'Review this.', '.claude/commands/review.md': 'Never.'});
+    const server = await serve([say('one'), say('two')]);
+    expect(await runCli(['-p', '/git:commit "a b" c'], {server, cwd, home})).toMatchObject({code: 0, stdout: 'one\n'});
+    expect(lastText(server)).toContain('Commit a b for c. All: \\"a b\\" c');
+    await runCli(['-p', '/review src/a.ts'], {server, cwd, home});
+    expect(lastText(server)).toContain('Review this.\\n\\nsrc/a.ts');
+  });
+
+  it('runs its commands under the permissions, reads its @files, and has its own model', async () => {
+    const {path: cwd} = await project();
+    const home = await createHome();
+    const body = 'Here: !`cat src/greet.ts | head -1` and !`touch made`. See @package.json';
+    put(home.path, {'.mini-cc/commands/x.md': `---\nmodel: haiku\n---\n${body}`});
+    const server = await serve([say('ok')]);
+    const run = await runCli(['-p', '/x'], {server, cwd, home});
+    expect(run).toMatchObject({code: 0, stderr: expect.stringMatching(/^mini-cc: denied: bash touch made/)});
+    const messages = JSON.stringify(server.requests[0]!.body.messages);
+    expect(messages).toMatch(/Here: .*greet.* and Permission denied/);
+    expect(messages).toContain("The user's prompt names @package.json");
+    expect(existsSync(path.join(cwd, 'made'))).toBe(false);
+    expect(server.requests[0]!.body.model).toMatch(/haiku/);
+  });
+
+  it('lets its allowed-tools pass in its own turn: the user’s always, a project’s under trust alone', async () => {
+    const {path: cwd} = await project();
+    const home = await createHome();
+    const text = '---\nallowed-tools: Bash(touch mine), Read\n---\nDo it. !`touch mine`';
+    put(home.path, {'.mini-cc/commands/mine.md': text});
+    put(cwd, {'.mini-cc/commands/theirs.md': text.replaceAll('mine', 'theirs')});
+    const server = await serve([callTool('bash', {command: 'touch other'}), say('a'), say('b'), say('c')]);
+    await runCli(['-p', '/mine'], {server, cwd, home});
+    expect(['mine', 'other'].map((name) => existsSync(path.join(cwd, name)))).toEqual([true, false]);
+    const untrusted = await runCli(['-p', '/theirs'], {server, cwd, home});
+    expect(untrusted.stderr).toMatch(/not trusted: .*theirs\.md: allowed-tools/);
+    expect(existsSync(path.join(cwd, 'theirs'))).toBe(false);
+    await runCli(['-p', '/theirs', '--trust'], {server, cwd, home});
+    expect(existsSync(path.join(cwd, 'theirs'))).toBe(true);
+  });
+});
+
+describe('a skill', () => {
+  it('is told by name and description, and comes whole when the model calls for it', async () => {
+    const {path: cwd} = await project();
+    const home = await createHome();
+    put(home.path, {
+      '.claude/skills/pdf/SKILL.md': '---\nname: pdf\ndescription: Reads PDF files\n---\nRun scripts/x.py. SECRET-BODY',
+      '.claude/skills/pdf/notes.md': 'FURTHER',
+      '.claude/skills/own/SKILL.md':
+        '---\nname: own\ndescription: Mine\ndisable-model-invocation: true\n---\nOWN-BODY $ARGUMENTS',
+    });
+    const notes = path.join(home.path, '.claude/skills/pdf/notes.md');
+    const server = await serve([
+      callTool('Skill', {skill: 'pdf'}),
+      callTool('read_file', {path: notes}),
+      say('done'),
+      say('x'),
+    ]);
+    await runCli(['-p', 'read it'], {server, cwd, home});
+    const [first] = server.requests;
+    expect(JSON.stringify(first!.body)).toContain('pdf: Reads PDF files');
+    expect(JSON.stringify(first!.body)).not.toMatch(/SECRET-BODY|own: Mine/);
+    expect(lastText(server, 1)).toMatch(/The files of this skill are in .*pdf.*SECRET-BODY/);
+    expect(lastText(server, 2)).toContain('FURTHER');
+    await runCli(['-p', '/own now'], {server, cwd, home});
+    expect(lastText(server)).toContain('OWN-BODY now');
+  });
+
+  it('with context: fork runs as a subagent', async () => {
+    const {path: cwd} = await project();
+    const home = await createHome();
+    put(home.path, {
+      '.mini-cc/skills/look/SKILL.md': '---\ndescription: d\ncontext: fork\nagent: explore\n---\nLook around.',
+    });
+    const server = await serve([say('I saw it.')]);
+    const run = await runCli(['-p', '/look'], {server, cwd, home});
+    expect(run.stdout).toContain('I saw it.');
+    expect(server.requests[0]!.body.tools!.map(({name}) => name)).not.toContain('write_file');
+  });
+
+  it('and a command cost nothing where there are none', async () => {
+    const server = await serve([say('x')]);
+    await runCli(['-p', 'hello'], {server, cwd: (await project()).path});
+    expect(server.requests[0]!.body.tools!.map(({name}) => name)).not.toContain('Skill');
+  });
+});
+
+test('files as people write them load, or are named with the reason', async () => {
+  const {path: cwd} = await project();
+  const home = await createHome();
+  const shapes: Record<string, string> = {
+    'plain.md': 'No front matter at all',
+    'empty-front.md': '---\n---\nBody',
+    'colon.md': '---\ndescription: Fix: the thing, "quoted"\n---\nBody',
+    'list.md': '---\nallowed-tools:\n  - Bash(git add:*)\n  - Read\n---\nBody',
+    'spaces.md': '---\nallowed-tools: Bash(git status:*) Read Grep\n---\nBody',
+    'hint.md': '---\nargument-hint: [file] [--all]\ndescription: x\n---\nBody',
+    'crlf.md': '---\r\ndescription: d\r\n---\r\nBody\r\n',
+    'bom.md': '\uFEFF---\ndescription: d\n---\nBody',
+    'multi.md': '---\ndescription: >\n  several\n  lines\n---\nBody',
+    'Upper Case.md': 'Body',
+    'a/b/deep.md': 'Body',
+    'open.md': '---\ndescription: never closed\nBody',
+    'nothing.md': '---\ndescription: x\n---\n',
+    'badrule.md': '---\nallowed-tools: Bsh(ls), Read\n---\nBody',
+  };
+  for (const [name, text] of Object.entries(shapes)) put(path.join(cwd, '.claude/commands'), {[name]: text});
+  symlinkSync('/etc/hostname', path.join(cwd, '.claude/commands/link.md'));
+  const locations = {cwd, home: home.path, miniCcHome: path.join(home.path, '.mini-cc')};
+  const {prompts, problems, claims} = findPrompts(locations, () => true);
+  const names = prompts.map(({name}) => name);
+  expect(names.sort()).toEqual(
+    [
+      'a:b:deep',
+      'badrule',
+      'bom',
+      'colon',
+      'crlf',
+      'empty-front',
+      'hint',
+      'list',
+      'multi',
+      'plain',
+      'spaces',
+      'upper-case',
+    ].sort(),
+  );
+  const get = (name: string) => prompts.find((each) => each.name === name)!;
+  expect(get('list').allowedTools).toEqual(['Bash(git add:*)', 'Read']);
+  expect(get('spaces').allowedTools).toEqual(['Bash(git status:*)', 'Read', 'Grep']);
+  expect(get('hint').argumentHint).not.toBe('');
+  expect(get('multi').description).toBe('several lines');
+  expect(get('badrule').allowedTools).toEqual(['Read']);
+  expect(claims.map(({file}) => path.basename(file)).sort()).toEqual(['badrule.md', 'list.md', 'spaces.md']);
+  const named = ['open.md', 'nothing.md', 'link.md', 'badrule.md'];
+  expect(named.filter((name) => !problems.some((problem) => problem.includes(name)))).toEqual([]);
+});
+
+test.each([
+  ['Fix $1', 'a b', 'Fix a'],
+  ['Fix $ARGUMENTS', 'a b', 'Fix a b'],
+  ['Fix', 'a b', 'Fix\n\na b'],
+  ['Fix', '', 'Fix'],
+  ['$2 $1', '"one two" three', 'three one two'],
+  ['costs $10', '', 'costs 0'],
+])('%j with %j is %j', (body, args, expected) => {
+  expect(expandPrompt({kind: 'command', body, folder: '/'}, args)).toBe(expected);
+});
