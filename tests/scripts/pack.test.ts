@@ -166,7 +166,9 @@ it('answers questions about symbols with the grammars that it brings', async () 
       await manager.close();`,
     );
     expect(await node(program, ask)).toBe('true\n');
-    expect(getToolResults(server.requests[1]!.body)[0]?.text).toContain('parser.py:1 class Parser: class Parser:');
+    expect(getToolResults(server.requests[1]!.body)[0]?.text).toContain(
+      'parser.py:1 class Parser (to 2): class Parser:',
+    );
   } finally {
     await server.close();
   }

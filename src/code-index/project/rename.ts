@@ -48,6 +48,7 @@ class RenamePlanner {
     this.#checkNewName(targets);
     this.#checkSkipped();
     this.#checkPlaces();
+    if (this.#reasons.length === 0) await this.#checkWord(targets[0]!);
     if (this.#reasons.length === 0) await this.#checkMeanings();
     if (this.#reasons.length > 0) return this.#refuse(this.#reasons[0]!, targets);
     return {
@@ -87,12 +88,22 @@ class RenamePlanner {
     }
     const places = (list: readonly Meaning[]) => formatList(list.map((each) => this.#describe(each)));
     if (fitting.length === 0) return `${from} is not defined in ${path ?? 'that place'}, but in ${places(all)}.`;
-    const families = this.#joinFamilies(fitting, all);
+    // In Java and others a constructor is called as its class.
+    const isConstructor = (each: Meaning) => meanings.get(each)!.kind === 'constructor';
+    const named = fitting.every(isConstructor) ? fitting : fitting.filter((each) => !isConstructor(each));
+    const families = this.#joinFamilies(named, all);
     if (families.length > 1) {
-      for (const each of fitting) this.#concern(meanings.toDefinition(each), 'another definition of this name');
-      return `${from} has ${fitting.length} definitions: ${places(fitting)}. Say which one is meant.`;
+      for (const each of named) this.#concern(meanings.toDefinition(each), 'another definition of this name');
+      return `${from} has ${named.length} definitions: ${places(named)}. Say which one is meant.`;
     }
-    return families[0]!;
+    const family = families[0]!;
+    const owned = new Set(
+      family.map((each) => meanings.get(each)!).map(({container, name}) => [...container, name].join('.')),
+    );
+    const constructors = all.filter(
+      (each) => isConstructor(each) && owned.has(meanings.get(each)!.container.join('.')),
+    );
+    return [...family, ...constructors.filter((each) => !family.some((known) => isSame(known, each)))];
   }
 
   /** Definitions that must have one name: parts of one thing, and what overrides it in related classes. */
@@ -199,7 +210,8 @@ class RenamePlanner {
   /** @param keepsLocal the local name stays as it is: `{name}` becomes `{to: name}` */
   #edit(use: Use, {path}: IndexedEntry, keepsLocal = false): void {
     const {to} = this.#request;
-    const isPlain = !use.shorthand || use.binding === 'import' || use.member;
+    // `const {name} = require('x')` follows the export; `{name}` as a value keeps its key.
+    const isPlain = !use.shorthand || use.kind === 'import' || use.member;
     const newText = keepsLocal ? `${to}: ${use.name}` : isPlain ? to : `${use.name}: ${to}`;
     this.#edits.push({path, line: use.line, column: use.column, oldText: use.name, newText});
   }
@@ -220,7 +232,8 @@ class RenamePlanner {
     const {meanings} = this.#queries;
     for (const target of targets) {
       const {container, language, kind} = meanings.toDefinition(target);
-      const isCalledByLanguage = /^__\w+__$/.test(this.#name) || kind === 'constructor';
+      const isAlone = targets.every((each) => meanings.get(each)!.kind === 'constructor');
+      const isCalledByLanguage = /^__\w+__$/.test(this.#name) || isAlone;
       if (isCalledByLanguage) this.#reasons.push(`${this.#describe(target)} has its name from the language.`);
       const owners = this.#ownersOf(target);
       const name = container.at(-1);
@@ -286,6 +299,15 @@ class RenamePlanner {
     if (files.length > 0) this.#reasons.push(`${formatList(files)} would have to change, too.`);
   }
 
+  /** A word of the language is no name, although some grammars take it for one where it is declared. */
+  async #checkWord(target: Meaning): Promise<void> {
+    const {to} = this.#request;
+    const {language, path} = this.#queries.meanings.toDefinition(target);
+    const facts = await this.#parse(`${language === 'php' ? '<?php ' : ''}(${to});\n`, language, path);
+    if (!facts || to.startsWith('#') || unpackUses(facts, to).length > 0) return;
+    this.#reasons.push(`${to} is a word of the language.`);
+  }
+
   /** Parses each file as it would be, and compares what its names mean. */
   async #checkMeanings(): Promise<void> {
     const {to} = this.#request;
@@ -297,7 +319,9 @@ class RenamePlanner {
       if (!after) this.#reasons.push(`${path} changed meanwhile.`);
       else if (after.errors.length > entry.facts!.errors.length) this.#reasons.push(`${to} is no name in ${path}.`);
       else {
-        const edited = new Set(edits.map(({line, column}) => `${line}:${column}`));
+        // Where `{name}` becomes `{to: name}` the local name stays.
+        const renamed = edits.filter(({newText}) => !newText.startsWith(`${to}: `));
+        const edited = new Set(renamed.map(({line, column}) => `${line}:${column}`));
         const before = describeMeanings(
           entry.facts!,
           this.#name,
