@@ -1,13 +1,18 @@
-/** What a session may do by its command line and settings: permission rules and the sandbox. */
+/** What a session may do by its command line and settings: permission rules, the sandbox, further folders. */
+import {realpathSync, statSync} from 'node:fs';
 import {homedir} from 'node:os';
+import path from 'node:path';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
 import type {RuleKind, Trusts} from '../core/contract/permission.ts';
 import type {PermissionSandbox} from '../core/permissions/context.ts';
 import type {ZonePaths} from '../core/permissions/files/file-zone.ts';
+import type {PermissionPolicy} from '../core/permissions/policy.ts';
+import type {Questions} from '../core/permissions/questions.ts';
 import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
+import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {TOOL_NAMES, toToolName} from '../core/util/names.ts';
 import {confinedEnvironment} from '../sandbox/environment.ts';
@@ -125,4 +130,33 @@ export function createPermissionSandbox(
     isVisible: (place, workspace) => sandbox.isVisible(place, workspace),
     keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}, variables),
   };
+}
+
+interface FolderParts {
+  /** The list that the workspace has: what is added to it holds from the next call on. */
+  readonly extraRoots: string[];
+  readonly root: string;
+  readonly policy: PermissionPolicy;
+  readonly questions: Questions;
+}
+
+export function createFolders({extraRoots, root, policy, questions}: FolderParts): SessionParts['folders'] {
+  return {
+    list: () => [...extraRoots],
+    add(folder) {
+      const added = getExistingFolder(folder, root);
+      if (added === root || extraRoots.includes(added)) throw new UsageError(`agents work in ${added} already`);
+      extraRoots.push(added);
+      policy.noteChange();
+      // What is asked about just now may need no question any more.
+      void questions.recheck();
+    },
+  };
+}
+
+/** With links resolved. @param root what a relative path begins at. @throws UsageError when there is none */
+export function getExistingFolder(folder: string, root: string): string {
+  const found = path.resolve(root, folder);
+  if (!statSync(found, {throwIfNoEntry: false})?.isDirectory()) throw new UsageError(`no such folder: ${folder}`);
+  return realpathSync(found);
 }

@@ -46,7 +46,6 @@ import {describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agent
 import {createCommands} from './commands.ts';
 import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
-import {createFolders, getExistingFolder} from './folders.ts';
 import {createSessionHooks} from './hooks.ts';
 import {describeOffline, getPoolSizes} from './model-servers.ts';
 import {
@@ -58,9 +57,11 @@ import {
   type SessionOptions,
 } from './options.ts';
 import {
+  createFolders,
   createPermissionSandbox,
   createRules,
   createSessionSandbox,
+  getExistingFolder,
   getToolRules,
   getZoneFolders,
 } from './permissions.ts';

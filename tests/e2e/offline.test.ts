@@ -12,7 +12,7 @@ describe('without a key and a server', () => {
     expect(run.code).toBe(0);
     expect(run.stdout.split('\n')[0]).toMatch(/^src\/greet\.ts:4 /);
     expect(run.stderr).toBe(
-      'mini-cc: no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.\n',
+      'mini-cc: no API key or server is set: the offline model answers. For a real one: export ANTHROPIC_API_KEY=… (or ANTHROPIC_BASE_URL=… for a server of yours), then start again.\n',
     );
   });
 

@@ -115,10 +115,17 @@ test('in a narrow window the status line leaves out its last parts', () => {
 });
 
 test('the header says that the offline model is rule-based, and has no escape sequences without colours', () => {
-  const header = {version: '1.0.0', cwd: '/x\u001b[2J', offline: true};
+  const header = {version: '1.0.0', cwd: '/x\u001b[2J', offline: true, isFirst: false, columns: 80};
   expect(headerText(header, false)).toBe(
     'mini-cc 1.0.0 · offline model (rule-based)\n/x␛[2J\n/help lists commands and keys\n',
   );
+  const first = headerText({...header, isFirst: true, columns: 40}, false)
+    .trimEnd()
+    .split('\n');
+  expect(first.slice(2).join(' ')).toBe(
+    'A coding agent: it reads, changes and runs what is in this folder, and asks first. Say what you want, for example: what does this project do? · ? lists the keys',
+  );
+  expect(Math.max(...first.map((line) => line.length))).toBeLessThanOrEqual(42);
   expect(headerText(header, true)).toContain('\u001b[1;36mmini-cc');
 });
 
