@@ -1,5 +1,5 @@
 /** The index is about the files as they are: after edits, after a restart, after a kill, with files that are no code. */
-import {execFileSync, spawn} from 'node:child_process';
+import {spawn} from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -182,22 +182,23 @@ const BUILD = `
     (await import('node:fs')).rmSync(cacheFolder, {recursive: true, force: true});
   }`;
 
-test('500 files are indexed whole, with helpers, and a second question parses none of them', async () => {
+/** `npm run soak` takes 10,000 files. */
+const COUNT = Number(process.env.MINI_CC_INDEXED ?? 500);
+
+test(`${COUNT} files are indexed whole, with helpers, and a second question parses none of them`, async () => {
   const files = Object.fromEntries(
-    Array.from({length: 500}, (_, at) => [`src/m${at % 20}/f${at}.ts`, createLongSource(at)]),
+    Array.from({length: COUNT}, (_, at) => [`src/m${at % 20}/f${at}.ts`, createLongSource(at)]),
   );
-  const {index, root} = createProject(files);
-  execFileSync('git', ['init', '-q'], {cwd: root});
+  const {index} = createProject(files);
   const started = performance.now();
-  expect((await index.coverage()).files).toBe(500);
-  // 2 s on an idle machine, five times as long here.
-  expect(performance.now() - started).toBeLessThan(10_000);
-  const found = (await index.references({name: 'helper7'})).found;
-  expect(found).toHaveLength(2);
+  expect((await index.coverage()).files).toBe(COUNT);
+  // On an idle machine 500 files take 2 s and 10,000 take 30 s; five times as long here.
+  expect(performance.now() - started).toBeLessThan(COUNT > 500 ? 150_000 : 10_000);
+  expect((await index.references({name: 'helper7'})).found).toHaveLength(2);
   const again = performance.now();
   await index.definitions({name: 'helper7'});
-  expect(performance.now() - again).toBeLessThan(2_500);
-}, 30_000);
+  expect(performance.now() - again).toBeLessThan(COUNT > 500 ? 15_000 : 2_500);
+}, 300_000);
 
 function createLongSource(at: number): string {
   const methods = Array.from(
