@@ -1,0 +1,43 @@
+/** However mini-cc ends, the terminal is as it was: no mode of its stays on. */
+import {expect, it} from 'vitest';
+import {say, slow} from '../support/messages-server.ts';
+import type {Terminal} from '../support/terminal.ts';
+import {serve} from './fixture.ts';
+import {repl, send} from './repl-fixture.ts';
+
+/** The last value of each mode that was switched. */
+function modes(terminal: Terminal): Record<string, string> {
+  const last: Record<string, string> = {};
+  for (const [, mode = '', value = ''] of terminal.raw().matchAll(/\x1b\[\?(\d+)([hl])/g)) last[mode] = value;
+  return last;
+}
+
+const AS_BEFORE = {'25': 'h', '2004': 'l'};
+
+it('gives the terminal back in every way that it ends: keys, signals, in an answer, in the transcript', async () => {
+  const server = await serve(() => slow(say('word '.repeat(400)), 30));
+  const ways: Record<string, (terminal: Terminal) => Promise<void> | void> = {
+    'Ctrl+D': (terminal) => terminal.press('ctrl-d'),
+    SIGTERM: ({pid}) => void process.kill(pid, 'SIGTERM'),
+    'SIGHUP in an answer': async (terminal) => {
+      await send(terminal, 'go');
+      await terminal.waitFor('word word');
+      process.kill(terminal.pid, 'SIGHUP');
+    },
+    'SIGHUP in the transcript': async (terminal) => {
+      terminal.press('ctrl-o');
+      await terminal.waitFor('q back');
+      process.kill(terminal.pid, 'SIGHUP');
+    },
+  };
+  for (const [way, leave] of Object.entries(ways)) {
+    const terminal = await repl({server});
+    await leave(terminal);
+    await terminal.waitForExit();
+    expect(modes(terminal), way).toMatchObject(AS_BEFORE);
+    expect(modes(terminal)['1049'] ?? 'l', way).toBe('l');
+    // What was pushed onto the stack of the keyboard's modes is taken off.
+    const [pushed, popped] = [/\x1b\[>\d+u/g, /\x1b\[<u/g].map((code) => (terminal.raw().match(code) ?? []).length);
+    expect(pushed, way).toBe(popped);
+  }
+});
