@@ -147,7 +147,7 @@ export class FanOuts {
     return {plan, allowed, earlier: found};
   }
 
-  /** Carries it out. Never rejects. */
+  /** Carries it out. What goes wrong in its runs is in the report. @throws the error of the file system for the journal */
   async run(approved: ApprovedFanOut, signal: AbortSignal, callId?: string): Promise<FanOutReport> {
     const {journal, clock, verifier, createChecker} = this.#deps;
     const {plan, allowed, earlier} = approved;

@@ -11,7 +11,7 @@ import {NO_USAGE} from '../util/messages.ts';
 /** In place of the name of a model: the runtime wrote the answer. As in Claude Code. */
 const BY_RUNTIME = '<synthetic>';
 
-/** The prompt is in the history already. Never rejects. */
+/** The prompt is in the history already. @throws as `FanOuts.run` */
 export async function runFanOutTurn(fanOuts: FanOuts, approved: ApprovedFanOut, run: AgentRun): Promise<RunResult> {
   const startedAt = run.clock.now();
   const timeout = new AbortController();

@@ -1,5 +1,5 @@
 /** The journals of fan-outs: `<session>/fan-outs.jsonl`, a line for each step. */
-import {closeSync, existsSync, readFileSync} from 'node:fs';
+import {closeSync, existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {FanOutJournal, FanOutLine} from '../../core/contract/fan-out.ts';
 import {createPrivateFolder} from '../../core/util/files/private-file.ts';
@@ -13,7 +13,7 @@ const MAX_SESSIONS = 20;
 
 /** @param sessionId of the session that is open. @param redact takes keys out of what is written */
 export function createFanOutJournal(
-  store: Pick<SessionStore, 'sessionFolder' | 'list'>,
+  store: Pick<SessionStore, 'folder' | 'sessionFolder' | 'list'>,
   sessionId: () => string,
   redact: <T>(value: T) => T,
 ): FanOutJournal {
@@ -37,12 +37,17 @@ export function createFanOutJournal(
         closeSync(fd);
       }
     },
-    earlierSessions: () =>
-      store
+    earlierSessions() {
+      // Most projects have no journal: then no session is looked at.
+      const names = existsSync(store.folder) ? readdirSync(store.folder) : [];
+      const found = new Set(names.filter((name) => existsSync(path.join(store.folder, name, NAME))));
+      if (found.size === 0) return [];
+      return store
         .list()
-        .slice(0, MAX_SESSIONS)
         .map(({id}) => id)
-        .filter((id) => id !== sessionId() && existsSync(getFile(id)) && !isLocked(store.sessionFolder(id))),
+        .filter((id) => id !== sessionId() && found.has(id) && !isLocked(store.sessionFolder(id)))
+        .slice(0, MAX_SESSIONS);
+    },
   };
 }
 
