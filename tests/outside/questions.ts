@@ -321,7 +321,12 @@ function askOverview(project: AskedProject, oracle: Oracle): Question {
     turns: ['Give me an overview of this project'],
     expected: `${project.language}, ${number} files`,
     mark: (answer) => {
-      const languages = project.language === 'C' || project.language === 'C++' ? ['C', 'C\\+\\+'] : [project.language];
+      const families = [
+        ['C', 'C\\+\\+'],
+        ['TypeScript', 'JavaScript'],
+      ];
+      const plain = project.language.replaceAll('+', '\\+');
+      const languages = families.find((family) => family.includes(plain)) ?? [plain];
       const told = [...answer.matchAll(new RegExp(`(?:${languages.join('|')}) (\\d[\\d,]*) files?`, 'g'))];
       const sum = told.reduce((total, one) => total + Number(one[1]!.replaceAll(',', '')), 0);
       if (sum === 0) return 'wrong';

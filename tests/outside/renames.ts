@@ -41,7 +41,8 @@ export const RENAMES: readonly Renames[] = [
   },
   {
     project: 'rxjs',
-    check: '"$TOOLS/node_modules/.bin/tsc" --noEmit --skipLibCheck --target es2020 --moduleResolution node --strict src/index.ts',
+    check:
+      '"$TOOLS/node_modules/.bin/tsc" --noEmit --skipLibCheck --target es2020 --moduleResolution node --strict src/index.ts',
     renames: [
       ['createErrorClass', 'makeErrorClass'],
       ['isScheduler', 'isAnyScheduler'],
@@ -89,7 +90,13 @@ export function tryRenames({project, check, renames}: Renames, downloads: string
   return renames.map(([from, to]) => {
     const prompt = `rename ${from} to ${to}`;
     const args = [CLI, '-p', prompt, '--offline', '--permission-mode', 'acceptEdits'];
-    const ended = execaSync(process.execPath, args, {cwd: root, env, extendEnv: false, reject: false, timeout: 300_000});
+    const ended = execaSync(process.execPath, args, {
+      cwd: root,
+      env,
+      extendEnv: false,
+      reject: false,
+      timeout: 300_000,
+    });
     const changed = run('git', ['status', '--porcelain', '--untracked-files=no'], root) !== '';
     const result = {project, rename: prompt, answer: ended.stdout, changed, passes: passes()};
     run('git', ['checkout', '--quiet', '.'], root);
@@ -104,7 +111,9 @@ function main(): void {
     prepareDownloads(downloads);
     for (const each of RENAMES)
       for (const {project, rename, answer, changed, passes} of tryRenames(each, downloads, base))
-        console.log(`== ${project}: ${rename}: ${changed ? 'changed' : 'refused'}, check ${passes ? 'passes' : 'FAILS'}\n${answer.slice(0, 700)}\n`);
+        console.log(
+          `== ${project}: ${rename}: ${changed ? 'changed' : 'refused'}, check ${passes ? 'passes' : 'FAILS'}\n${answer.slice(0, 700)}\n`,
+        );
   } finally {
     rmSync(base, {recursive: true, force: true});
   }

@@ -77,7 +77,7 @@ function startExploreAgents(job: Job, folders: readonly string[]): Work<string> 
     folders.slice(0, 4).map((folder) => ({
       agent: 'explore',
       description: `explore ${folder}`,
-      prompt: `Explore the folder ${folder}: its structure and entry points. Report with file:line.`,
+      prompt: `Explore the folder ${folder}/: its structure and entry points. Report with file:line.`,
     })),
   );
 }

@@ -1,0 +1,155 @@
+/** What the offline model understands of a conversation: its subject, its language, several agents, denied calls. */
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import type {Anthropic} from '@anthropic-ai/sdk';
+import {describe, expect, it} from 'vitest';
+import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
+import {converse} from '../converse.ts';
+import {project} from '../project.ts';
+import {EXPLORE_TOOLS, folder, MAIN_TOOLS} from '../simple-tools.ts';
+
+const root = project();
+const ask = async (prompt: string) => (await converse(prompt, {root, tools: MAIN_TOOLS})).text;
+
+describe('the subject of the talk', () => {
+  const talk = async (...prompts: readonly string[]) => {
+    let before: readonly Anthropic.MessageParam[] = [];
+    let text = '';
+    for (const prompt of prompts) {
+      const conversation = await converse(prompt, {root, tools: MAIN_TOOLS, before});
+      before = conversation.messages;
+      text = conversation.text;
+    }
+    return text;
+  };
+
+  it.each([
+    ['and where is it tested?', 'tests/track.test.ts:3'],
+    ['who calls it?', 'src/cli.ts:5'],
+    ['show me its code', '7  export function track(id: string): string {'],
+    ['und wo wird es getestet?', 'tests/track.test.ts:3'],
+    ['qui appelle ça ?', 'src/cli.ts:5'],
+    ['谁调用它？', 'src/cli.ts:5'],
+    ['кто вызывает его?', 'src/cli.ts:5'],
+  ])('is kept: %s', async (prompt, expected) => {
+    expect(await talk('where is track defined?', prompt)).toContain(expected);
+  });
+
+  it('is kept over several questions about it', async () => {
+    expect(await talk('where is track defined?', 'who calls it?', 'and where is it tested?')).toContain(
+      'tests/track.test.ts:3',
+    );
+  });
+});
+
+describe('the language of the question', () => {
+  it.each([
+    ['Wer ruft track auf?', 'Aufrufe von `track`: 3'],
+    ['Qui appelle track ?', 'Appels de `track` : 3'],
+    ['谁调用 track？', '`track` 的调用：3'],
+    ['Кто вызывает track?', 'Вызовы `track`: 3'],
+    ['Wo ist parcelGhost definiert?', 'Keine Definition von `parcelGhost`'],
+    ['Wie funktioniert track?', 'Aufgerufen von:'],
+  ])('is that of the answer: %s', async (prompt, expected) => {
+    expect(await ask(prompt)).toContain(expected);
+  });
+});
+
+describe('how something works', () => {
+  it('is shown as the way through the code: who calls it, and what it calls', async () => {
+    const text = await ask('how does track work?');
+    expect(text).toContain('Called by:\n- src/cli.ts:5 in `main`');
+    expect(text).toContain(
+      '1. src/core/track.ts:9 `retry` → src/core/retry.ts:2 (function) — “Tries again after a failure.”',
+    );
+  });
+
+  it('is said to be unknown in one paragraph, with what can be asked, when nothing is named so', async () => {
+    const text = await ask('how does the quantum teleporter work?');
+    expect(text.startsWith(OFFLINE_CANNOT)).toBe(true);
+    expect(text).toContain('"who calls X?"');
+    expect(text).not.toMatch(/\.ts:\d/);
+  });
+});
+
+describe('several agents', () => {
+  const tasks = async (prompt: string) => {
+    const {replies} = await converse(prompt, {root, tools: MAIN_TOOLS});
+    return (replies[0] ?? []).map(({input}) => `${input.agent_type}: ${input.prompt}`);
+  };
+
+  it.each([
+    ['Use three agents to explore src, tests and tools', ['explore src', 'explore tests', 'explore tools']],
+    ['explore src and tests in parallel', ['explore src', 'explore tests']],
+    ['Utilise deux agents pour explorer src et tests', ['explorer src', 'explorer tests']],
+    ['Nutze zwei Agenten, um src und tests zu erkunden', ['explore src', 'explore tests']],
+    ['用两个代理探索 src 和 tests', ['探索 src', '探索 tests']],
+  ])('%s', async (prompt, expected) => {
+    expect(await tasks(prompt)).toEqual(expected.map((one) => `explore: ${one}`));
+  });
+
+  it('are fewer than asked for, and that is said, when there is less to do', async () => {
+    expect(await ask('Use three agents to explore src and tests')).toContain(
+      'You asked for 3 agents, and I found 2 tasks',
+    );
+  });
+
+  it('explore the folder that is named', async () => {
+    expect(await tasks('explore src')).toHaveLength(1);
+    expect(await ask('explore src')).toContain('In src:');
+  });
+});
+
+describe('an agent that is asked for', () => {
+  it('is drafted and written where the agents of the project are', async () => {
+    const at = folder({});
+    const {text} = await converse('create an agent that reviews SQL migrations, read-only', {
+      root: at,
+      tools: MAIN_TOOLS,
+    });
+    const name = /Created the agent ([a-z-]+)/.exec(text)![1]!;
+    const saved = JSON.parse(readFileSync(join(at, `.mini-cc/agents/${name}.json`), 'utf8'));
+    expect(saved).toMatchObject({version: 1, name, tools: ['bash', 'read_file', 'grep', 'glob']});
+  });
+});
+
+describe('a plan', () => {
+  it('of a new option names the place of the option parser and of its neighbours', async () => {
+    const at = folder({
+      'package.json': '{"scripts": {"test": "node --test"}}',
+      'src/args.ts':
+        "export const table = [\n  {flag: '--verbose', key: 'verbose'},\n  {flag: '--dry-run', key: 'dryRun'},\n];\n",
+      'src/main.ts':
+        "import {table} from './args.ts';\nconst options = {dryRun: true};\nif (options.dryRun) table.pop();\n",
+    });
+    const {text} = await converse('plan a --json option', {root: at, tools: EXPLORE_TOOLS});
+    expect(text).toContain('Add the option at src/args.ts:');
+    expect(text).toContain('`npm test` (package.json:1)');
+  });
+
+  it('is an honest no where no code parses options', async () => {
+    const text = await ask('plan a --json flag');
+    expect(text).toContain('no code here parses options');
+    expect(text).not.toContain('**Steps**');
+  });
+});
+
+it('A review names long functions, deep nesting and empty handlers by the syntax tree', async () => {
+  const deep = `${'if (a) {\n'.repeat(6)}f();\n${'}\n'.repeat(6)}`;
+  const at = folder({'src/a.js': `function big(a, f) {\n${deep}${'f();\n'.repeat(60)}}\ntry { big(); } catch {}\n`});
+  const {text} = await converse('review src', {root: at, tools: EXPLORE_TOOLS});
+  expect(text).toContain('**Long functions** (1)\n- src/a.js:1 — `big` takes');
+  expect(text).toContain('**Deep nesting** (1)\n- src/a.js:1 — `big` nests 6 levels');
+  expect(text).toContain('**Errors swallowed** (1)');
+});
+
+it('A part of a larger job renames in its own files, in code alone, without an index', async () => {
+  const at = folder({'a.ts': '// foo is here\nconst foo = \'foo\';\nuse(foo, "foo");\n', 'b.ts': 'foo();\n'});
+  const {text} = await converse('Rename foo to bar in all files.\n\nFiles: a.ts', {
+    root: at,
+    tools: ['read_file', 'edit_file', 'write_file'],
+  });
+  expect(text).toContain('in 2 places in 1 file');
+  expect(readFileSync(join(at, 'a.ts'), 'utf8')).toBe('// foo is here\nconst bar = \'foo\';\nuse(bar, "foo");\n');
+  expect(readFileSync(join(at, 'b.ts'), 'utf8')).toBe('foo();\n');
+});
