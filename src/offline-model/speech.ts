@@ -171,9 +171,12 @@ export function phrase(
   speech: Speech,
   values: Readonly<Partial<Record<'name' | 'n' | 'files' | 'place' | 'list', string | number>>> = {},
 ): string {
-  const text = SENTENCES[sentence][speech].replace(/\{(\w+)\}/g, (_, key: keyof typeof values) =>
-    formatValue(values[key]),
-  );
+  // Where the number of files is not known, the sentence does without it.
+  const form =
+    values.files === 0
+      ? SENTENCES[sentence][speech].replace(/\{files\} (?:个)?| \(\{files\}\)/, '')
+      : SENTENCES[sentence][speech];
+  const text = form.replace(/\{(\w+)\}/g, (_, key: keyof typeof values) => formatValue(values[key]));
   return speech === 'en'
     ? text.replace(/\b1 (time|file|place)s\b/g, '1 $1').replace('the 1 file that were', 'the 1 file that was')
     : text;

@@ -34,7 +34,7 @@ export interface Found<T> {
   readonly found: readonly T[];
   /** Found, but not listed by the tool. */
   readonly more: number;
-  /** How many files were searched. */
+  /** How many files were searched; 0 where the tool does not say it, because it found something. */
   readonly files: number;
   /** What was not searched, in the tool's words; empty when the search was whole. */
   readonly open: string;
@@ -47,7 +47,7 @@ const REFERENCE = /^(\S.*?):(\d+) (call|import|inherit|type|write|read)(?: in (\
 const IMPORT = /^(\S.*?):(\d+) import (.*)$/;
 const FILE = /^(\S.*?) (\d+) lines, (\d+) definitions, imported by (\d+)(, test)?$/;
 const MORE = /^\((\d[\d,]*) more lines?: /;
-const COUNTED = /^\((\d[\d,]*) files? searched\)$/;
+const COUNTED = /^(?:No .* in |\(searched )(\d[\d,]*) files?[.)]$/;
 const GAPS = /^\(((?:not parsed|skipped): .*)\)$/;
 
 function parse<T>(observation: Observation | undefined, form: RegExp, create: (match: RegExpExecArray) => T): Found<T> {

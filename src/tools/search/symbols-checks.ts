@@ -76,8 +76,8 @@ export async function formatSyntax(index: CodeIndex, path: string, options: Quer
   const {coverage} = facts;
   return {
     lines,
-    empty: `No finding in ${coverage.files} files.`,
-    notes: [],
+    empty: 'No finding.',
+    notes: [`(searched ${coverage.files} files)`],
     coverage,
   };
 }

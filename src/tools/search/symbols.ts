@@ -83,7 +83,6 @@ async function findSymbols(
     ...(lines.length > 0 ? lines.slice(0, MAX_LINES) : [empty]),
     ...(more > 0 ? [`(${plural(more, 'more line')}: narrow by path)`] : []),
     ...notes,
-    `(${plural(coverage.files, 'file')} searched)`,
     ...describeGaps(coverage, show),
   ];
   return textResult(text.join('\n'), {facts: {read: []}});
