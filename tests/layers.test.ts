@@ -13,7 +13,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const LAYERS = [
   ['core'],
   ['sandbox', 'storage', 'config', 'code-index'],
-  ['models', 'agents'],
+  ['models', 'agents', 'telemetry'],
   ['offline-model'],
   ['tools', 'commands', 'extensions'],
   ['ui', 'drivers'],
@@ -56,6 +56,13 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   compose: ['@vscode/ripgrep'],
   'code-index': ['web-tree-sitter'],
   cli: ['meow'],
+  // The API, the SDK and the encoding of OpenTelemetry, loaded where a collector is named.
+  telemetry: [
+    '@opentelemetry/api',
+    '@opentelemetry/sdk-trace',
+    '@opentelemetry/resources',
+    '@opentelemetry/otlp-transformer',
+  ],
   library: ['zod'],
 };
 

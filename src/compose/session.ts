@@ -56,6 +56,8 @@ import {
   isOfflineByDefault,
   type SessionOptions,
 } from './options.ts';
+import {createSessionLimits} from './parts/session-limits.ts';
+import {openTelemetry} from './parts/telemetry.ts';
 import {
   createFolders,
   createPermissionSandbox,
@@ -66,7 +68,6 @@ import {
   getZoneFolders,
 } from './permissions.ts';
 import {createSandboxParts, SandboxControl} from './sandbox-control.ts';
-import {createSessionLimits} from './session-limits.ts';
 import {openAnother, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
@@ -117,8 +118,9 @@ async function openProject(options: SessionOptions) {
   const store = new SessionStore(temporaryHome ?? options.home, root, redactor);
   const firstConversation = await openFirstConversation(store, options, redactor);
   const bus = createBus(options, redactor);
+  const telemetry = await openTelemetry(options, bus, firstConversation.id);
   return {
-    ...{options, root, loaded, redactor, env, store, temporaryHome, firstConversation, bus},
+    ...{options, root, loaded, redactor, env, store, temporaryHome, firstConversation, bus, telemetry},
     emit: bus.emitFor(MAIN),
     resolver: createModelResolver(options, loaded.settings, redactor),
     localServers: isOfflineByDefault(options, loaded.settings) ? await findLocalServers() : [],
@@ -320,6 +322,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
       checkpoints.close();
       sandbox.folder.close();
       if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);
+      await before.telemetry?.close();
     },
     allowInTurn: (allowed) => policy.allowInTurn(allowed),
     permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),

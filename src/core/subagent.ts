@@ -22,7 +22,7 @@ import {runCall} from './runs/background-call.ts';
 import type {SubagentDeps, SubagentTask, ToolRules} from './runs/dispatch.ts';
 import type {LiveRun} from './runs/live-run.ts';
 import type {Pool} from './runs/pool.ts';
-import {formatReport, getMaxTokens, makeReceipt} from './runs/receipt.ts';
+import {countFiles, formatReport, getMaxTokens, makeReceipt} from './runs/receipt.ts';
 import type {RunRegistry} from './runs/registry.ts';
 import {getEndState} from './runs/run-record.ts';
 import {openWorkplace, type Workplace} from './runs/workplace.ts';
@@ -261,7 +261,16 @@ function publishEnd(
     ...(reason === '' ? {} : {reason}),
     result: {durationMs, modelMs, turns, ...(warnings && {warnings})},
   });
-  emit({type: 'run_end', outcome, reason, receipt: receipt.line, tools: result.tools.length, durationMs, usage});
+  emit({
+    type: 'run_end',
+    outcome,
+    reason,
+    receipt: receipt.line,
+    tools: result.tools.length,
+    durationMs,
+    usage,
+    ...countFiles(result.tools),
+  });
   emit({type: 'run_state', state});
 }
 

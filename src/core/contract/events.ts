@@ -131,6 +131,9 @@ export type AgentEventBody =
       readonly tools: number;
       readonly durationMs: number;
       readonly usage: Usage;
+      /** Different files. `filesScanned`: those and the ones that searches listed. */
+      readonly filesRead?: number;
+      readonly filesScanned?: number;
     };
 
 export type AgentEvent = EventBase & AgentEventBody;

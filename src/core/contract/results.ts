@@ -64,6 +64,8 @@ export type ToolDisplay =
 
 export interface ToolFacts {
   readonly read?: readonly string[];
+  /** Files that a search listed. */
+  readonly scanned?: number;
   readonly changed?: readonly string[];
   /** The changed files that another agent may have changed. */
   readonly shared?: readonly string[];

@@ -48,6 +48,12 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
   };
 }
 
+/** How many files a run read, and how many it looked at: with those that its searches listed. */
+export function countFiles(tools: RunResult['tools']): {readonly filesRead: number; readonly filesScanned: number} {
+  const filesRead = new Set(tools.flatMap(({facts}) => facts.read ?? [])).size;
+  return {filesRead, filesScanned: filesRead + tools.reduce((sum, {facts}) => sum + (facts.scanned ?? 0), 0)};
+}
+
 function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;
 }

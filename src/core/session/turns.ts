@@ -10,6 +10,7 @@ import type {Prompt, Stopped, SubmitResult} from '../contract/session.ts';
 import {runEmbeddedCommands} from '../embedded-commands.ts';
 import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
 import {createRunHooks} from '../hooks/run-hooks.ts';
+import {countFiles} from '../runs/receipt.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {createInternalError, formatReason, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
@@ -204,7 +205,15 @@ export class Turns {
       this.#parts.allowInTurn([]);
     }
     const {outcome, tools, durationMs, usage} = result;
-    this.#emit({type: 'run_end', outcome, reason: formatReason(result), tools: tools.length, durationMs, usage});
+    this.#emit({
+      type: 'run_end',
+      outcome,
+      reason: formatReason(result),
+      tools: tools.length,
+      durationMs,
+      usage,
+      ...countFiles(tools),
+    });
     this.#unattended?.turnEnded(result);
     // After an interrupt, do not start a turn by itself: announcements wait for the next prompt.
     if (!this.#submitLatePrompts() && outcome !== 'stopped') this.#wake();

@@ -12,7 +12,7 @@ export const PLANNED_FEATURES = {
   /** Keys of settings files, with dots. An entry includes all keys below it. */
   settings: ['mcpServers'],
   /** Environment variables. */
-  variables: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
+  variables: [],
   /** Keys of agent definitions. */
   definitions: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

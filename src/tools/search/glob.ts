@@ -60,7 +60,7 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
   return textResult(lines.join('\n'), {
     summary: plural(found.length + more, 'file'),
     ...(isCut(end) && {isError: true}),
-    facts: {read: []},
+    facts: {read: [], scanned: found.length + more},
   });
 }
 

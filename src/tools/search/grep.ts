@@ -72,7 +72,7 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
   const {found, binary, end, summary} = await (given.mode === 'content' || given.mode === 'count'
     ? searchLines(asked, given.mode, context)
     : searchFiles(asked, context));
-  const facts = {read: []};
+  const facts = {read: [], scanned: new Set(found.map((line) => line.split(':')[0])).size};
   const problem = describeProblem(end, given);
   if (problem !== undefined && found.length + binary.size === 0) return errorResult(problem, {facts});
   const notes = [...formatBinaryFiles(binary), ...formatSearchNotes(end)];

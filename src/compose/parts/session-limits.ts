@@ -1,15 +1,15 @@
 /** What binds a session's answers: its budget, and the JSON Schema that they must match. */
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Settings} from '../config/settings.ts';
-import type {AgentDefinition} from '../core/agent-types.ts';
-import type {Emit} from '../core/contract/events.ts';
-import type {Model} from '../core/contract/model.ts';
-import type {Budget} from '../core/contract/tool.ts';
-import {type AnswerSchema, compileAnswerSchema} from '../core/turn/answer/answer-schema.ts';
-import {checkPrice, createBudget} from '../core/turn/limits/budget.ts';
-import {describeReadError, getErrorMessage, UsageError} from '../core/util/errors.ts';
-import type {SessionOptions} from './options.ts';
+import type {Settings} from '../../config/settings.ts';
+import type {AgentDefinition} from '../../core/agent-types.ts';
+import type {Emit} from '../../core/contract/events.ts';
+import type {Model} from '../../core/contract/model.ts';
+import type {Budget} from '../../core/contract/tool.ts';
+import {type AnswerSchema, compileAnswerSchema} from '../../core/turn/answer/answer-schema.ts';
+import {checkPrice, createBudget} from '../../core/turn/limits/budget.ts';
+import {describeReadError, getErrorMessage, UsageError} from '../../core/util/errors.ts';
+import type {SessionOptions} from '../options.ts';
 
 const FLAG = '--json-schema';
 const MAX_SCHEMA_BYTES = 1024 * 1024;

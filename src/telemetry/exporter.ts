@@ -1,0 +1,86 @@
+/**
+ * Sends spans to a collector by OTLP over HTTP, in the encoding of the official packages. One that is down, slow or
+ * refuses costs nothing: what cannot be sent is dropped, and leaving waits no longer than `CLOSE_MS`.
+ */
+import {JsonTraceSerializer, ProtobufTraceSerializer} from '@opentelemetry/otlp-transformer';
+import type {ReadableSpan, SpanExporter} from '@opentelemetry/sdk-trace';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const SEND_MS = 5_000;
+/** For the last spans, when mini-cc ends. */
+export const CLOSE_MS = 500;
+const SUCCESS = 0;
+const FAILED = 1;
+
+/** Where spans go; undefined where nothing is to be sent. */
+export function getTracesUrl(env: Variables): string | undefined {
+  const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (!base || env.OTEL_SDK_DISABLED === 'true') return undefined;
+  const url = own || `${base.replace(/\/+$/, '')}/v1/traces`;
+  return /^https?:/.test(url) && URL.canParse(url) ? url : undefined;
+}
+
+export class CollectorExporter implements SpanExporter {
+  readonly #abort = new AbortController();
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #isProtobuf: boolean;
+
+  constructor(
+    private readonly url: string,
+    env: Variables,
+  ) {
+    this.#isProtobuf = env.OTEL_EXPORTER_OTLP_PROTOCOL === 'http/protobuf';
+    this.#headers = {
+      'content-type': this.#isProtobuf ? 'application/x-protobuf' : 'application/json',
+      ...parseHeaders(env.OTEL_EXPORTER_OTLP_HEADERS),
+    };
+  }
+
+  export(spans: ReadableSpan[], onResult: (result: {code: number; error?: Error}) => void): void {
+    const serializer = this.#isProtobuf ? ProtobufTraceSerializer : JsonTraceSerializer;
+    const body = serializer.serializeRequest(spans);
+    const sent = body ? this.#send(body) : Promise.resolve(false);
+    void sent.then(
+      (ok) => onResult({code: ok ? SUCCESS : FAILED}),
+      (error: unknown) => onResult({code: FAILED, error: error instanceof Error ? error : new Error(String(error))}),
+    );
+  }
+
+  /** Gives up what is under way. */
+  async shutdown(): Promise<void> {
+    this.#abort.abort();
+  }
+
+  async #send(body: Uint8Array): Promise<boolean> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: this.#headers,
+      body: Buffer.from(body),
+      // The headers may hold a key, which is for this address alone.
+      redirect: 'manual',
+      signal: AbortSignal.any([this.#abort.signal, AbortSignal.timeout(SEND_MS)]),
+    });
+    await response.body?.cancel();
+    return response.ok;
+  }
+}
+
+/** `key=value,key=value`, values as in a URL. */
+function parseHeaders(text = ''): Record<string, string> {
+  const pairs = text.split(',').flatMap((part) => {
+    const at = part.indexOf('=');
+    return at < 1 ? [] : [[part.slice(0, at).trim(), decode(part.slice(at + 1).trim())] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A percent sign that begins no code: taken as it is.
+    return text;
+  }
+}

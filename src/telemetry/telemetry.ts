@@ -1,0 +1,47 @@
+/** Spans by OpenTelemetry. Loaded only where OTEL_EXPORTER_OTLP_ENDPOINT is set. */
+import {resourceFromAttributes} from '@opentelemetry/resources';
+import {BatchSpanProcessor, TracerProvider} from '@opentelemetry/sdk-trace';
+import type {AgentEvent} from '../core/contract/events.ts';
+import {CLOSE_MS, CollectorExporter, getTracesUrl} from './exporter.ts';
+import {SessionSpans} from './session-spans.ts';
+
+export interface TelemetryOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly sessionId: string;
+}
+
+export interface Telemetry {
+  readonly listen: (event: AgentEvent) => void;
+  /** Sends what is left, for half a second at most. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** @returns undefined where the address cannot be used */
+export function startTelemetry({env, version, sessionId}: TelemetryOptions): Telemetry | undefined {
+  const url = getTracesUrl(env);
+  if (url === undefined) return undefined;
+  const exporter = new CollectorExporter(url, env);
+  const processor = new BatchSpanProcessor({exporter, scheduledDelayMillis: 2_000});
+  const resource = resourceFromAttributes({
+    'service.name': env.OTEL_SERVICE_NAME || 'mini-cc',
+    'service.version': version,
+  });
+  const provider = new TracerProvider({resource, spanProcessors: [processor]});
+  const withContent = env.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT?.toLowerCase() === 'true';
+  const spans = new SessionSpans(provider.getTracer('mini-cc', version), {sessionId, withContent});
+  return {
+    listen: (event) => spans.listen(event),
+    async close() {
+      spans.end();
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_MS);
+      });
+      // What the collector does not take is lost.
+      await Promise.race([provider.forceFlush().catch(() => undefined), late]);
+      clearTimeout(timer);
+      await exporter.shutdown();
+    },
+  };
+}
