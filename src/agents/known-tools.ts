@@ -13,13 +13,14 @@ export const STANDARD_TOOLS: readonly string[] = [
   'symbols',
   'todo_write',
   'web_fetch',
+  'web_search',
 ];
 
 /** Tools that change files. bash is not among them: the sandbox confines the bash of a read-only agent. */
 export const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
 
 /** Tools that use the network. No read-only agent has them. */
-export const NETWORK_TOOLS: ReadonlySet<string> = new Set(['web_fetch']);
+export const NETWORK_TOOLS: ReadonlySet<string> = new Set(['web_fetch', 'web_search']);
 
 /** Only the main agent may dispatch. */
 const DISPATCHING = new Set(['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop', 'FanOut']);
@@ -37,7 +38,7 @@ const COUNTERPARTS: Readonly<Record<string, string>> = {
 
 /** Tools of Claude Code that have no counterpart here. */
 const WITHOUT_COUNTERPART: readonly string[] =
-  `NotebookEdit NotebookRead WebSearch ExitPlanMode EnterPlanMode AskUserQuestion SlashCommand Skill
+  `NotebookEdit NotebookRead ExitPlanMode EnterPlanMode AskUserQuestion SlashCommand Skill
   ListMcpResourcesTool ReadMcpResourceTool ToolSearch`.split(/\s+/);
 
 /** Known names: a definition may write them in other capital or small letters. */
@@ -82,6 +83,13 @@ export function resolveToolName(written: string, toolNames: readonly string[]): 
   }
   if (name.startsWith('mcp__')) {
     return {kind: 'unavailable', written, reason: `tools of MCP servers are ${NOT_YET_AVAILABLE}`};
+  }
+  if (name === 'web_search') {
+    return {
+      kind: 'unavailable',
+      written,
+      reason: 'it needs a model server that searches the web (providers.NAME.webSearch)',
+    };
   }
   if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: formatNotYetAvailable('it')};
   if (WITHOUT_COUNTERPART.includes(name)) {

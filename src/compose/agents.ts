@@ -32,7 +32,7 @@ export async function agentsCommandLine(
   const {redactor} = createSecrets(options, keyNames, root);
   const baseTools = createBaseTools(
     createSessionSandbox(settings, options.home),
-    {mayReachPrivate: () => false},
+    {mayReachPrivate: () => false, searches: true},
     () => {
       throw new Error('only the names of the tools are asked for');
     },

@@ -9,12 +9,15 @@ import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Clock, Limits} from '../core/contract/results.ts';
+import type {PoolSizes} from '../core/runs/pool.ts';
 import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import type {Hook} from '../extensions/hooks/hooks.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
+import {measureLocalCapacity} from '../models/local-capacity.ts';
+import {type LocalServer, offerLocalServer} from '../models/local-servers.ts';
 import {PriceList} from '../models/prices.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';
@@ -162,4 +165,22 @@ export function createBus(options: SessionOptions, redactor: Redactor): EventBus
   const bus = new EventBus((message) => debugLog?.write(`a listener failed: ${message}`), redactor);
   if (debugLog) bus.subscribe((event) => debugLog.event(event));
   return bus;
+}
+
+/** What the settings say, else 8 for hosted models, and for those of a server on this machine what it can take, up to 3. */
+export function getPoolSizes(settings: Settings, env: SessionOptions['env']): PoolSizes {
+  const size = settings.subagents?.maxConcurrent ?? 'auto';
+  if (size !== 'auto') return size;
+  return ({local, source}) =>
+    local && source
+      ? {server: source.baseURL, size: () => measureLocalCapacity({baseURL: source.baseURL, env})}
+      : {server: source?.baseURL ?? '', size: 8};
+}
+
+const OFFLINE_BY_DEFAULT =
+  'no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.';
+
+/** One line each, for the user. @param servers those that run on this machine */
+export function describeOffline(servers: readonly LocalServer[]): readonly string[] {
+  return [OFFLINE_BY_DEFAULT, ...servers.map(offerLocalServer)];
 }

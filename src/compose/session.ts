@@ -47,12 +47,14 @@ import {createCommands} from './commands.ts';
 import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
 import {createSessionHooks} from './hooks.ts';
-import {describeOffline, getPoolSizes} from './model-servers.ts';
 import {
   createBus,
   createModelResolver,
   createSecrets,
+  describeOffline,
   getMainModel,
+  getModelName,
+  getPoolSizes,
   isOfflineByDefault,
   type SessionOptions,
 } from './options.ts';
@@ -138,7 +140,8 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
     ...{root, redactor},
   });
   const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
-  const web = {mayReachPrivate: (host: string) => rules.namesHost(host)};
+  const searches = before.resolver.resolve(options.model ?? getModelName(options, loaded.settings)).source?.searchesWeb;
+  const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches: searches ?? false};
   const found = findPrompts({cwd: root, home: homedir(), miniCcHome: options.home}, loaded.trust.trusts);
   const skillTool = createSkillTool(found.prompts);
   const baseTools = [

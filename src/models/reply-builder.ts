@@ -86,7 +86,8 @@ export class ReplyBuilder {
       // Servers refuse an empty text block when we send it back.
       if (block === undefined || (block.type === 'text' && block.text === '')) return [];
       const json = this.#json.get(index);
-      if (block.type !== 'tool_use' || json === undefined || json === '') return [block];
+      if ((block.type !== 'tool_use' && block.type !== 'server_tool_use') || json === undefined || json === '')
+        return [block];
       try {
         return [{...block, input: JSON.parse(json) as unknown}];
       } catch (error) {

@@ -195,7 +195,7 @@ export class ModelResolver {
     const model = new ServerModel(
       {
         ...{name, id, local, contextSize: size, offline: false, searchesWeb: webSearch},
-        source: {provider: provider.name, id, api, baseURL, keyEnv: keyEnv ?? provider.keyEnv},
+        source: {provider: provider.name, id, api, baseURL, keyEnv: keyEnv ?? provider.keyEnv, searchesWeb: webSearch},
         ...{retry: options.retry, replyLimits: options.replyLimits, clock: options.clock},
         maxOutputTokens: options.maxOutputTokens,
         prices: options.prices,

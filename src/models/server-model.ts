@@ -11,7 +11,7 @@ import type {
   Thinking,
 } from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
-import {withoutThoughts} from '../core/turn/valid-messages.ts';
+import {withoutServerBlocks, withoutThoughts} from '../core/turn/valid-messages.ts';
 import type {ContextSize} from './context-size.ts';
 import type {PriceList} from './prices.ts';
 import type {OpenReply, Protocol} from './protocol.ts';
@@ -89,7 +89,7 @@ export class ServerModel implements Model {
     maxWaitSeconds = this.settings.retry.maxWaitSeconds,
   ): Promise<ModelReply> {
     const {clock} = this.settings;
-    const messages = this.#withoutForeignThoughts(request);
+    const messages = this.#withoutForeignParts(request);
     return withRetries({policy: {maxWaitSeconds}, clock, signal: request.signal, onProgress}, (attempt) =>
       this.#once({...request, messages}, attempt, onProgress),
     );
@@ -145,13 +145,16 @@ export class ServerModel implements Model {
     return name.endsWith(id) ? `${name.slice(0, name.length - id.length)}${answered}` : answered;
   }
 
-  /** A signature holds for the model that made it: others refuse the block, or would read what they did not think. */
-  #withoutForeignThoughts({messages, thinkerOf}: ModelRequest): readonly Message[] {
-    if (!thinkerOf) return messages;
-    const {name} = this.settings;
+  /**
+   * A signature holds for the model that made it: others refuse the block, or would read what they did not think. Searches
+   * are for servers that search.
+   */
+  #withoutForeignParts({messages, thinkerOf}: ModelRequest): readonly Message[] {
+    const {name, searchesWeb = false} = this.settings;
     return messages.flatMap((message) => {
       if (message.role !== 'assistant') return [message];
-      return withoutThoughts(message, (seal) => (thinkerOf(seal) ?? name) !== name) ?? [];
+      const own = thinkerOf ? withoutThoughts(message, (seal) => (thinkerOf(seal) ?? name) !== name) : message;
+      return (searchesWeb || !own ? own : withoutServerBlocks(own)) ?? [];
     });
   }
 }

@@ -19,12 +19,17 @@ import {createTaskSend} from './task/task-send.ts';
 import {createTaskStop} from './task/task-stop.ts';
 import {createTodoWrite} from './todo-write.ts';
 import {createWebFetch, type WebFetchOptions} from './web/web-fetch.ts';
+import {webSearchTool} from './web/web-search.ts';
 
 /**
  * Created once and used by all agents of a session. They share file locks and the list of running processes; what
  * belongs to one agent is stored by its id. `getIndex` gives the code index of a folder. The order never changes, because it is part of each request's bytes.
  */
-export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions, getIndex: (root: string) => CodeIndex): Tool[] {
+export function createBaseTools(
+  sandbox: Sandbox,
+  web: WebFetchOptions & {readonly searches?: boolean},
+  getIndex: (root: string) => CodeIndex,
+): Tool[] {
   const locks = new FileLocks();
   return [
     createBash(sandbox, new ProcessGroups()),
@@ -36,6 +41,7 @@ export function createBaseTools(sandbox: Sandbox, web: WebFetchOptions, getIndex
     createSymbols(getIndex),
     createTodoWrite(),
     createWebFetch(web),
+    ...(web.searches ? [webSearchTool] : []),
   ] as Tool[];
 }
 

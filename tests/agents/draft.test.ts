@@ -55,7 +55,7 @@ test('unknown tools are left out with a note', () => {
     ok: true,
     fields: {tools: ['bash']},
     notes: [
-      'tool "WebSearch" is left out: it has no counterpart in mini-cc',
+      'tool "WebSearch" is left out: it needs a model server that searches the web (providers.NAME.webSearch)',
       'tool "Task" is left out: subagents never have Task, only the main agent dispatches',
     ],
   });

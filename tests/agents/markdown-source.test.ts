@@ -76,7 +76,7 @@ test('unsupported tools and unknown keys are warnings', () => {
   expect(problems.map(({message}) => message)).toEqual([
     'unknown key "category" is ignored',
     'tool "NotebookEdit" is left out: it has no counterpart in mini-cc',
-    'tool "WebSearch" is left out: it has no counterpart in mini-cc',
+    'tool "WebSearch" is left out: it needs a model server that searches the web (providers.NAME.webSearch)',
     'tool "Playwright" is left out: there is no such tool',
   ]);
 });

@@ -128,6 +128,7 @@ function findInBlock(block: RequestBlock, at: string, role: string): string | un
 const OWNERS: Readonly<Record<string, 'user' | 'assistant' | 'both'>> = {
   ...{text: 'both', image: 'user', tool_result: 'user'},
   ...{tool_use: 'assistant', thinking: 'assistant', redacted_thinking: 'assistant'},
+  ...{server_tool_use: 'assistant', web_search_tool_result: 'assistant'},
 };
 
 function findInText({text, type}: RequestBlock, at: string): string | undefined {

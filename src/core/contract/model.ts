@@ -52,6 +52,8 @@ export interface ModelSource {
   readonly baseURL: string;
   /** The variable that has the key; undefined where none is needed. */
   readonly keyEnv: string | undefined;
+  /** The server searches the web by itself. */
+  readonly searchesWeb: boolean;
 }
 
 export interface ModelRequest {

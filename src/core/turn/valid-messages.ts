@@ -80,8 +80,9 @@ export function answerCalls(calls: readonly OpenCall[], text: string): Message {
 function toValidReply(reply: Message, given: Message, ids: ReadonlySet<string>, repairs: Repair[]): ValidMessage {
   const newIds: string[] = [];
   const open: OpenCall[] = [];
-  const blocks = toBlocks(reply.content).flatMap((block): Block[] => {
+  const blocks = pairServerBlocks(toBlocks(reply.content)).flatMap((block): Block[] => {
     if (isBlankText(block)) return [];
+    if (isServerBlock(block)) return [block];
     if (block.type === 'tool_result' || block.type === 'image' || !isReadable(block)) return note(repairs, 'block');
     if (block.type !== 'tool_use') return [block];
     const call = toValidCall(block as Call, (id) => ids.has(id) || newIds.includes(id), repairs);
@@ -334,6 +335,37 @@ function isBlankText({type, text}: Block): boolean {
 
 const OF_REPLIES: ReadonlySet<string> = new Set(['tool_use', 'thinking', 'redacted_thinking']);
 const KNOWN: ReadonlySet<string> = new Set(['text', 'image', 'document', ...OF_REPLIES]);
+
+/** A tool that the server carried out within the reply, and what it gave: one goes with the other. */
+export const SERVER_CALL = 'server_tool_use';
+export const SERVER_RESULT = 'web_search_tool_result';
+
+function isServerBlock({type}: Block): boolean {
+  return type === SERVER_CALL || type === SERVER_RESULT;
+}
+
+/** Without calls of the server that have no result in the same reply, and results without a call. */
+function pairServerBlocks(blocks: readonly Block[]): readonly Block[] {
+  if (!blocks.some(isServerBlock)) return blocks;
+  const calls = new Set(blocks.flatMap(({type, id}) => (type === SERVER_CALL ? [id] : [])));
+  const results = new Set(blocks.flatMap(({type, tool_use_id: id}) => (type === SERVER_RESULT ? [id] : [])));
+  const isPaired = ({type, id, tool_use_id: of}: Block) => (type === SERVER_CALL ? results.has(id) : calls.has(of));
+  return blocks.filter((block) => !isServerBlock(block) || isPaired(block));
+}
+
+/** The message without searches of a server, and without the places in the texts that only that server can read. */
+export function withoutServerBlocks(message: Message): Message | undefined {
+  const blocks = toBlocks(message.content);
+  const isCited = ({type, citations}: Block) => type === 'text' && Array.isArray(citations) && citations.length > 0;
+  if (!blocks.some((block) => isServerBlock(block) || isCited(block))) return message;
+  return build(
+    message,
+    blocks.flatMap((block) => {
+      if (isServerBlock(block)) return [];
+      return [isCited(block) ? {...block, citations: null} : block];
+    }),
+  );
+}
 
 /** A damaged disk may have changed the fields; and what another server invented, this one refuses. */
 function isReadable({type, text}: Block): boolean {

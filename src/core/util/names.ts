@@ -35,7 +35,18 @@ function sortLetters(word: string): string {
 
 /** The tools that rules and definitions can name. */
 export const TOOL_NAMES: readonly string[] = [
-  ...['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'symbols', 'todo_write', 'web_fetch'],
+  ...[
+    'bash',
+    'read_file',
+    'write_file',
+    'edit_file',
+    'grep',
+    'glob',
+    'symbols',
+    'todo_write',
+    'web_fetch',
+    'web_search',
+  ],
   ...['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop', 'FanOut'],
 ];
 
@@ -53,6 +64,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   Glob: 'glob',
   TodoWrite: 'todo_write',
   WebFetch: 'web_fetch',
+  WebSearch: 'web_search',
   Agent: 'Task',
 };
 

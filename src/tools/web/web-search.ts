@@ -1,0 +1,21 @@
+/**
+ * The web search of the model's server. The tool stands in the list where the server offers it: the model layer sends the
+ * server's own tool in its place, and the server carries it out within the reply.
+ */
+import {z} from 'zod';
+import type {Tool} from '../../core/contract/tool.ts';
+import {errorResult} from '../../core/util/tool-output.ts';
+import description from './web-search.md';
+
+const input = z.object({query: z.string().min(1)});
+
+export const webSearchTool: Tool<z.infer<typeof input>> = {
+  name: 'web_search',
+  description,
+  input,
+  title: ({query}) => query,
+  access: () => [],
+  // A server that offers the search never asks for it to be run here.
+  run: async () =>
+    errorResult('The server of this model did not search. Go on without it, or read a page by web_fetch.'),
+};
