@@ -103,7 +103,7 @@ interface LiveProps extends Omit<LayoutInput, 'rows' | 'isStatic'> {
 
 /** Everything that is not finished. Each part gets exactly the rows that the layout gave it. */
 export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
-  const {given, tail, question, prompt, offered, queued, panel, view} = layout;
+  const {given, tail, question, prompt, queued, panel, view} = layout;
   const awaited = awaitedRuns(ui);
   const isMoving = given.busy > 0 || (given.subagents > 0 && awaited.some((run) => !hasEnded(run)));
   const isIdling = given.panel > 0 && panel.runs.some((run) => run.state === 'running');
@@ -135,6 +135,20 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
       {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
       <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? getPlaceholder(view?.run, columns) : ''} />
       {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
+      <BelowPrompt layout={layout} ui={ui} local={local} columns={columns} now={now} />
+    </>
+  );
+}
+
+interface BelowProps extends Omit<LiveProps, 'isStatic'> {
+  readonly now: number;
+}
+
+/** What is offered, the panel of runs, and the status line. */
+function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
+  const {given, offered, panel} = layout;
+  return (
+    <>
       {given.completion > 0 && (
         <CompletionList
           offered={offered}
