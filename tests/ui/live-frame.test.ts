@@ -13,14 +13,14 @@ const ANSWER = Array.from({length: 80}, (_, n) =>
 const MARKS = [...ANSWER.matchAll(/m\d+[xy]\d*/g)].map(([mark]) => mark);
 /** Not below 72 columns: there the rule under the prompt is as wide as the window, and this emulator loses the cursor. */
 const SIZES = [
-  [75, 26],
-  [100, 30],
+  [75, 30],
+  [100, 31],
   [72, 30],
-  [90, 28],
-  [110, 34],
-  [80, 24],
+  [90, 32],
+  [110, 32],
+  [80, 31],
   [100, 30],
-  [85, 26],
+  [85, 30],
 ] as const;
 
 /** Waits until the terminal has drawn all that was written: what is on its way when the size changes is drawn at the new one. */
