@@ -46,7 +46,7 @@ export async function withRetries<T>(
       if (tries > 1) leftMs -= (attempt.begunAt ?? clock.now()) - startedAt;
       const {retryAfterMs = 0} = error.details;
       // Never ask again sooner than the server wants.
-      if (retryAfterMs > leftMs) throw tellWait(error, retryAfterMs);
+      if (retryAfterMs > 0 && retryAfterMs > leftMs) throw tellWait(error, retryAfterMs);
       if (leftMs < MIN_WAIT_MS) throw error;
       const waitMs = Math.max(Math.min(getBackoffMs(tries), leftMs), retryAfterMs);
       onProgress({type: 'retry', waitMs, reason: formatReason(error), attempt: tries + 1});

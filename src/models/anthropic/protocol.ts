@@ -3,6 +3,7 @@
  * packages change the request and the stream, each loaded only when it is named.
  */
 import Anthropic from '@anthropic-ai/sdk';
+import type {ClientOptions as VertexOptions} from '@anthropic-ai/vertex-sdk';
 import type {ModelRequest, StreamEvent} from '../../core/contract/model.ts';
 import {getErrorMessage, ModelError, UsageError} from '../../core/util/errors.ts';
 import {ASK_MS, readContextSize} from '../context-size.ts';
@@ -74,6 +75,12 @@ async function createBedrockClient({baseURL, apiKey, region}: ModelServer) {
   });
 }
 
+/** What the package needs of a client that has a token already. */
+function createTokenClient(token: string, projectId: string | undefined): VertexOptions['authClient'] {
+  const getRequestHeaders = async () => new Headers({authorization: `Bearer ${token}`});
+  return {projectId, getRequestHeaders} as unknown as VertexOptions['authClient'];
+}
+
 async function createVertexClient({baseURL, apiKey, region, project}: ModelServer) {
   const {AnthropicVertex} = await import('@anthropic-ai/vertex-sdk');
   const defaultHeaders = withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS);
@@ -83,7 +90,8 @@ async function createVertexClient({baseURL, apiKey, region, project}: ModelServe
     ...(baseURL === '' ? {} : {baseURL}),
     ...(region === undefined ? {} : {region}),
     ...(project === undefined ? {} : {projectId: project}),
-    ...(apiKey === undefined ? {} : {accessToken: apiKey}),
+    // A token that the user names is sent as it is; else the package asks Google for one.
+    ...(apiKey === undefined ? {} : {authClient: createTokenClient(apiKey, project)}),
   });
 }
 
