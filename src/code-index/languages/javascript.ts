@@ -218,9 +218,24 @@ function readExport(node: number, reader: FactsReader): void {
   }
 }
 
+/** `View.prototype.render = function …`, `app.use = () => …`: a method that is put on an object. */
+function defineAssigned(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const left = tree.field(node, 'left');
+  const isFunction = /^(?:function_expression|generator_function|arrow_function)$/.test(
+    tree.type(tree.field(node, 'right')),
+  );
+  if (!isFunction || tree.type(left) !== 'member_expression') return;
+  const object = tree.textOf(tree.field(left, 'object')).replace(/\.prototype$/, '');
+  const container = /^[A-Za-z_$][\w$]*$/.test(object) && !/^(?:exports|self|this)$/.test(object) ? [object] : [];
+  const exported = /^(?:module\.)?exports$/.test(object);
+  reader.define(tree.field(left, 'property'), 'method', node, {seen: 'member', container, exported});
+}
+
 /** `module.exports = f`, `module.exports = {a, b: c}`, `exports.a = b` */
 function readAssignment(node: number, reader: FactsReader): void {
   const {tree} = reader;
+  defineAssigned(node, reader);
   const target = tree.textOf(tree.field(node, 'left'));
   const value = tree.field(node, 'right');
   const [, name] = /^(?:module\.)?exports(?:\.([\w$]+))?$/.exec(target) ?? [undefined, null];

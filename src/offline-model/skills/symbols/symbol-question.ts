@@ -1,5 +1,5 @@
 /** "where is X?", "who calls X?", "what imports F?", "where is X tested?": answered from the `symbols` tool. */
-import {getPathRank, isTest} from '../../languages.ts';
+import {getLanguage, getPathRank, isTest} from '../../languages.ts';
 import {bullets, cannot, citeHit, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {type Hit, parseHits, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
@@ -80,8 +80,12 @@ function sortDefinitions(definitions: Found<FoundDefinition>): Found<FoundDefini
 function formatKnown(known: Known, want: Want): string {
   const {references} = known;
   if (want === 'calls') {
-    const calls = references.found.filter((one) => one.kind === 'call');
-    const others = references.found.filter((one) => one.kind !== 'call' && one.kind !== 'import');
+    const isMethod = known.definitions.found.every((one) => /^(?:method|function|constructor)/.test(one.kind));
+    // In Ruby the bare name of a method is a call.
+    const isCall = ({kind, path}: FoundReference) =>
+      kind === 'call' || (kind === 'read' && isMethod && getLanguage(path) === 'Ruby');
+    const calls = references.found.filter(isCall);
+    const others = references.found.filter((one) => !isCall(one) && one.kind !== 'import');
     return paragraphs(
       listPlaces(known, calls, 'calls', 'uncalled'),
       others.length > 0 &&
@@ -239,7 +243,9 @@ function* showOutline(path: string, job: Job): Work<string> {
   );
   // Names inside functions are left out, and fields where there is much else.
   const found = outline.found.filter(
-    (one) => !functions.has(one.name.replace(/\.?[^.]*$/, '')) && !(outline.found.length > 60 && one.kind === 'field'),
+    (one) =>
+      (one.kind.startsWith('method') || !functions.has(one.name.replace(/\.?[^.]*$/, ''))) &&
+      !(outline.found.length > 60 && one.kind === 'field'),
   );
   const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);
   const speech = findSpeech(job.text);
