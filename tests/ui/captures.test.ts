@@ -231,7 +231,7 @@ const SITUATIONS: readonly Situation[] = [
       startAgents(repl);
       repl.session.emit(runs.runEnd(3, 'success', '', RECEIPT), 'run 2');
       repl.session.emit({type: 'retry', waitMs: 4000, reason: '429', attempt: 2}, 'run 0');
-      return 'the types';
+      return /the typ/;
     },
   },
   {
@@ -249,7 +249,7 @@ const SITUATIONS: readonly Situation[] = [
         repl.session.emit(runs.runEnd(index, outcome, reason, RECEIPT), `run ${index}`);
       }
       repl.session.endTurn();
-      return 'the types - done';
+      return /the typ.* - done/;
     },
   },
   {
@@ -336,7 +336,7 @@ test('there are 25 situations', () => {
   expect(new Set(SITUATIONS.map(({name}) => name)).size).toBe(25);
 });
 
-test.each([100, 40])('at %i columns', async (columns) => {
+test.each([100, 40])('at %i columns', {timeout: 60_000}, async (columns) => {
   for (const {name, play} of SITUATIONS) {
     const repl = await open({columns, rows: 36});
     const ready = await play(repl);
@@ -353,8 +353,7 @@ test.each([100, 40])('at %i columns', async (columns) => {
   }
 });
 
-/** The text, also where it is broken into rows or cut. */
+/** The text, also where it is broken into rows. */
 function toPattern(text: string): RegExp {
-  const [first = '', ...words] = text.split(' ').map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`${first}(?:\\s+${words.join('\\s+')})?`);
+  return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' ', '\\s+'));
 }
