@@ -95,17 +95,16 @@ const exitCommand: Command = {
   run: () => ({ok: true, text: '', exit: true}),
 };
 
-const TYPED = 'Task(explore): … dispatches a subagent at once. /help NAME says more of a command.';
 /** Two columns of the list, so that it fits a screen of 30 rows and 80 columns. */
 const COLUMN = 38;
 
 function createHelpCommand(others: readonly Command[]): Command {
   const help: Command = {
     name: 'help',
-    description: 'the commands and keys: /help [NAME]',
+    description: 'commands and keys: /help NAME says more of one',
     run({args}) {
       const all = [help, ...others];
-      if (args === '') return {ok: true, text: `${formatCommands(all)}\n\n${KEYS}\n  ${TYPED}`};
+      if (args === '') return {ok: true, text: `${formatCommands(all)}\n\n${KEYS.replace(/^.*\n/, '')}`};
       const name = args.replace(/^\//, '').toLowerCase();
       const found = all.find((command) => command.name === name);
       if (found) return {ok: true, text: `/${found.name}: ${found.description}`};
@@ -122,7 +121,9 @@ function createHelpCommand(others: readonly Command[]): Command {
 /** What stands before a colon says it in short. */
 function formatCommands(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({name}) => name.length));
-  const cells = commands.map(({name, description}) => {
+  // A second name of a command has no place of its own.
+  const listed = commands.filter(({name}) => name !== 'tasks');
+  const cells = listed.map(({name, description}) => {
     const short = description.replace(/(?::|,| \().*$/s, '');
     return `/${name.padEnd(width)} ${toShortLine(short, COLUMN - width - 2)}`;
   });

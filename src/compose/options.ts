@@ -178,7 +178,7 @@ export function getPoolSizes(settings: Settings, env: SessionOptions['env']): Po
 }
 
 const OFFLINE_BY_DEFAULT =
-  'no API key or server is set: the offline model answers. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets one.';
+  'no API key or server is set: the offline model answers. For a real one: export ANTHROPIC_API_KEY=… (or ANTHROPIC_BASE_URL=… for a server of yours), then start again.';
 
 /** One line each, for the user. @param servers those that run on this machine */
 export function describeOffline(servers: readonly LocalServer[]): readonly string[] {

@@ -26,7 +26,7 @@ it('say what they do and show, without one that is sent to a model', async () =>
 
   // Each fits a screen of 30 rows, with the prompt below it.
   await send(terminal, '/help');
-  await terminal.waitFor('/help NAME says more of a command');
+  await terminal.waitFor('awaited agents to the background');
   await idle(terminal);
   expect(screenOf(terminal)).toMatch(/^ {2}\/help /m);
   for (const name of ['agents', 'subagents', 'stop', 'model', 'mode', 'permissions', 'sandbox', 'clear', 'compact']) {
