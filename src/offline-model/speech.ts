@@ -111,11 +111,11 @@ const SENTENCES = {
     ru: 'Тесты, которые используют `{name}`: {n}, файлов: {files}:',
   },
   untested: {
-    en: 'No test names `{name}`, in the {files} files that were searched.',
-    fr: 'Aucun test ne nomme `{name}`, dans les {files} fichiers parcourus.',
-    de: 'Kein Test nennt `{name}`, in den {files} durchsuchten Dateien.',
-    zh: '在搜索过的 {files} 个文件中没有测试提到 `{name}`。',
-    ru: 'В просмотренных файлах ({files}) ни один тест не упоминает `{name}`.',
+    en: 'No test uses `{name}`, in the {files} files that were searched.',
+    fr: 'Aucun test n’utilise `{name}`, dans les {files} fichiers parcourus.',
+    de: 'Kein Test verwendet `{name}`, in den {files} durchsuchten Dateien.',
+    zh: '在搜索过的 {files} 个文件中没有测试使用 `{name}`。',
+    ru: 'В просмотренных файлах ({files}) ни один тест не использует `{name}`.',
   },
   subclasses: {
     en: 'Extend or implement `{name}`: {n}, in {files} files:',

@@ -60,14 +60,22 @@ export function createOracle(root: string, extensions: readonly string[], parser
     calls: (name) => {
       if (parsed) return parsed.filter(([called]) => called === name).map(([, place]) => place);
       const own = definedAt(name);
-      // Ruby calls without brackets; `:name` is a symbol.
+      // Ruby calls without brackets; `:name` and `name:` are symbols.
       if (extensions.includes('rb'))
-        return find(new RegExp(`(?<![\\w$:@])${name}(?![\\w?!]|\\s*=[^=~])`, 'g')).filter((place) => !own.has(place));
+        return find(new RegExp(`(?<![\\w$:@])${name}(?![\\w?!]|:(?!:)|\\s*=[^=~])`, 'g')).filter(
+          (place) => !own.has(place),
+        );
       const form = new RegExp(`(?<![\\w$])${name}(?:::<[^>]*>)?\\s*\\(`, 'g');
       return find(form).filter((place) => !own.has(place));
     },
     overloads: (name) => (both?.declarations ?? []).filter(([one]) => one === name).map(([, place]) => place),
-    occurrences: (name) => find(new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g')),
+    occurrences: (name) =>
+      find(
+        new RegExp(
+          `(?<![\\w$]${extensions.includes('rb') ? '|:' : ''})${name.replaceAll('$', '\\$')}(?![\\w$]${extensions.includes('rb') ? '|:(?!:)' : ''})`,
+          'g',
+        ),
+      ),
     contains: (word) => all.some((file) => text(file).includes(word)),
   };
 }
