@@ -124,9 +124,13 @@ function formatNotices(root, output) {
   folders.delete(undefined);
   folders.add(path.join(root, GRAMMAR_PACKAGE));
   const notices = new Map([...folders].map((folder) => formatNotice(folder)));
-  const sorted = [...notices].sort(([a], [b]) => a.localeCompare(b, 'en')).map(([, text]) => text);
+  const sorted = [...notices].sort(([a], [b]) => a.localeCompare(b, 'en'));
+  // Dozens of packages of one maker have the same text: it stands once, below all their names.
+  const named = new Map();
+  for (const [, {title, body}] of sorted) named.set(body, [...(named.get(body) ?? []), title]);
+  const texts = [...named].map(([body, titles]) => `${titles.join('\n')}\n\n${body}\n`);
   const head = 'mini-cc contains the following packages.\n';
-  return [head, ...sorted].join(`\n${'-'.repeat(80)}\n\n`);
+  return [head, ...texts].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 /** The folder of the package that a module belongs to; undefined for our own modules. */
@@ -134,7 +138,7 @@ function getPackageFolder(moduleId) {
   return /^\0?(.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+)[/\\]/.exec(moduleId)?.[1];
 }
 
-/** @returns {[string, string]} a key that two copies of one version share, and the text */
+/** @returns {[string, {title: string, body: string}]} a key that two copies of one version share, and the notice */
 function formatNotice(folder) {
   const {name, version, license, licenses, author, homepage} = JSON.parse(
     readFileSync(path.join(folder, 'package.json'), 'utf8'),
@@ -146,7 +150,7 @@ function formatNotice(folder) {
     .map((file) => readFileSync(path.join(folder, file), 'utf8').trim());
   const by = author?.name ?? author ?? homepage ?? 'its contributors';
   const body = texts.length > 0 ? texts.join('\n\n') : `(the package contains no licence text; by ${by})`;
-  return [key, `${key} (${kind})\n\n${body}\n`];
+  return [key, {title: `${key} (${kind})`, body}];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
