@@ -42,9 +42,7 @@ describe('effective settings', () => {
       from: ['ANTHROPIC_MODEL'],
     });
     expect(model({ANTHROPIC_MODEL: ''})).toMatchObject({value: 'opus', source: 'user'});
-    expect(getEffectiveSettings(at, {OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x'}).warnings).toEqual([
-      'OTEL_EXPORTER_OTLP_ENDPOINT is not yet available and is ignored',
-    ]);
+    expect(getEffectiveSettings(at, {OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x'}).warnings).toEqual([]);
   });
 
   it('show of keys and tokens only whether they are set, in any setting or variable', () => {

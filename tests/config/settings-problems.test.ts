@@ -185,7 +185,6 @@ describe('a settings file', () => {
 describe('a setting that this release does not have', () => {
   it('is ignored with a warning that names key, line and column when it is not yet available', () => {
     const later = {
-      hooks: {Stop: [{matcher: '', hooks: []}]},
       mcpServers: {x: {command: 'x', args: []}},
     };
     const at = makeFolders({[USER]: later});
