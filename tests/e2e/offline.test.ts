@@ -77,7 +77,7 @@ describe('without a key and a server', () => {
     const run = await runCli(['-p', 'where is work12345 defined?'], {cwd: many.path});
     expect(run.stdout).toContain('src/123/file-12345.ts:1');
     expect(await runCli(['-p', 'explore this codebase'], {cwd: many.path})).toMatchObject({code: 0});
-  });
+  }, 150_000);
 
   it('never answers after a failed call of a real model', async () => {
     const server = await serve([]);
