@@ -35,6 +35,7 @@ export async function send(terminal: Terminal, text: string): Promise<void> {
 /** Waits until no turn runs and the prompt is empty. */
 export async function idle(terminal: Terminal): Promise<void> {
   await terminal.waitFor(
-    (at) => !/Esc interrupts|Press \d/.test(at.screen().join('\n')) && /^> Ask/m.test(at.screen().join('\n')),
+    (at) =>
+      !/Esc interrupts|retrying in|Press \d/.test(at.screen().join('\n')) && /^> Ask/m.test(at.screen().join('\n')),
   );
 }
