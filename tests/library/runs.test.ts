@@ -1,4 +1,4 @@
-/** `SubagentManager` of the library: runs at work, requests that it refuses, and the README's example on the built package. */
+/** `SubagentManager` of the library: runs at work, requests that it refuses, and the example of docs/library.md on the built package. */
 import {execFile} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {mkdir, symlink} from 'node:fs/promises';
@@ -196,8 +196,8 @@ describe('the built package', () => {
     return /```js\n(import \{SubagentManager\}[\s\S]*?)```/.exec(text)?.[1] ?? '';
   };
 
-  it('runs the example of the README and the docstring offline', async () => {
-    const example = exampleIn('README.md');
+  it('runs the example of docs/library.md and the docstring offline', async () => {
+    const example = exampleIn('docs/library.md');
     expect(example).toBe(exampleIn('src/library/public.d.ts'));
     const {stdout, stderr} = await runProgram(example);
     expect(stderr).toBe('');

@@ -1,0 +1,114 @@
+/** What README.md and docs/ say is true: links, flags, commands, JSON, and the prompts to try. */
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {parseInlineAgents} from '../src/agents/json-source.ts';
+import {FLAGS, SUBCOMMANDS, written} from '../src/cli/flags.ts';
+import {readSettingsText} from '../src/config/settings-file.ts';
+import {createHome} from './support/environment.ts';
+import {root, runCli} from './support/run-cli.ts';
+
+const pages = [
+  'README.md',
+  ...readdirSync(path.join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+const texts = new Map(pages.map((page) => [page, readFileSync(path.join(root, page), 'utf8')]));
+
+/** Spans of code, and lines of code blocks. */
+function listCode(text: string): string[] {
+  const blocks = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block!.split('\n'));
+  const spans = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span]) => span!);
+  return [...blocks, ...spans].map((line) => line.trim());
+}
+
+function toAnchor(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(/\s/g, '-');
+}
+
+test.each(pages)('each link of %s leads somewhere', (page) => {
+  const links = [...texts.get(page)!.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link]) => link!)
+    .filter((link) => !/^https?:/.test(link));
+  const broken = links.filter((link) => {
+    const [file = '', anchor] = link.split('#');
+    const target = path.join(root, path.dirname(page), file || path.basename(page));
+    if (!existsSync(target)) return true;
+    if (anchor === undefined) return false;
+    const headings = [...readFileSync(target, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading]) => toAnchor(heading!));
+    return !headings.includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+test('each flag and subcommand of mini-cc that a page names is there', () => {
+  const known = new Set(Object.keys(FLAGS).map(written));
+  const wrong = [...texts].flatMap(([page, text]) =>
+    listCode(text)
+      .filter((line) => /^(?:.*\| )?mini-cc /.test(line))
+      .flatMap((line) => {
+        const words = line.replace(/^.*?mini-cc /, '').split(/\s+#/)[0]!;
+        const flags = [...words.matchAll(/(?<=^|\s)--[a-z-]+/g)]
+          .map(([flag]) => flag)
+          .filter((flag) => flag !== '--' && !known.has(flag));
+        const [first = ''] = words.split(' ');
+        const isUnknown =
+          /^[a-z]+$/.test(first) &&
+          !(SUBCOMMANDS as readonly string[]).includes(first) &&
+          !['everywhere'].includes(first);
+        return [...flags, ...(isUnknown ? [first] : [])].map((each) => `${page}: ${each} in ${line}`);
+      }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('each block of JSON is a definition or settings that are read without a word', () => {
+  const wrong = [...texts].flatMap(([page, text]) =>
+    [...text.matchAll(/^```json\n([\s\S]*?)^```/gm)].flatMap(([, block]) => {
+      const value = JSON.parse(block!) as Record<string, unknown>;
+      if ('prompt' in value) {
+        const {name, $schema: _, ...fields} = value;
+        const inline = JSON.stringify({[String(name)]: fields});
+        const results = parseInlineAgents(inline, page, {
+          toolNames: ['bash', 'read_file'],
+          dialect: 'json',
+          mayWiden: () => true,
+        });
+        return results.flatMap(({problems}) => problems.map(({message}) => `${page}: ${message}`));
+      }
+      return readSettingsText(page, block!).problems.map(({message}) => `${page}: ${message}`);
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('the README has at most 200 lines', () => {
+  expect(texts.get('README.md')!.split('\n').length).toBeLessThanOrEqual(200);
+});
+
+test('the five prompts of the README are answered without a key, one after the other', async () => {
+  const [, block] = /^## Five prompts[\s\S]*?^```\n([\s\S]*?)^```/m.exec(texts.get('README.md')!)!;
+  const prompts = block!.trim().split('\n');
+  expect(prompts).toHaveLength(5);
+  const home = await createHome();
+  try {
+    const answers: string[] = [];
+    for (const [index, prompt] of prompts.entries()) {
+      const session = index === 0 ? [] : ['--continue'];
+      const run = await runCli(['-p', prompt, ...session], {home, cwd: root, timeoutMs: 120_000});
+      expect(run, prompt).toMatchObject({code: 0});
+      answers.push(run.stdout);
+    }
+    expect(answers[1]).toContain('src/core/agent-loop.ts:');
+    expect(answers[2]).toMatch(/src\/core\/session\/turns\.ts:\d+/);
+    expect(answers[3]).toContain('tests/');
+    expect(answers[4]).toMatch(/src\/core\/turn\/history\.ts:\d+/);
+  } finally {
+    await home.remove();
+  }
+}, 300_000);
