@@ -10,9 +10,9 @@ import {emptyFolder} from '../support/workspace.ts';
 
 /** What a run prints, without what is on the lines around it. */
 const PRINTED: Readonly<Record<string, readonly string[]>> = {
-  '01-spawn.mjs': ['success: true', 'tools: grep', 'summary: src/greet.js:2', 'src/main.js:4'],
+  '01-spawn.mjs': ['success: true', 'tools: symbols', 'summary: src/greet.js:2', 'src/main.js:1'],
   '02-spawn-parallel.mjs': [
-    '1. src/greet.js:2',
+    '1. - src/greet.js:2',
     '2. 2 files in src:',
     '3. Invalid agent_type: "exploer". Did you mean "explore"? Valid types: explore, code, plan, critic',
   ],
@@ -28,7 +28,7 @@ const PRINTED: Readonly<Record<string, readonly string[]>> = {
     'acceptEdits: changed files: 1, the greeting: Welcome',
   ],
   '07-run-agent.mjs': ['success after 2 model calls\nThe tool says: It is sunny in Lisbon.\n'],
-  '08-print-mode.mjs': ['result success\nturns: 2 cost: null\nsrc/greet.js:2'],
+  '08-print-mode.mjs': ['result success\nturns: 2 cost: 0\nsrc/greet.js:2'],
 };
 
 const files = readdirSync(path.join(root, 'examples')).filter((file) => /^\d\d-.*\.mjs$/.test(file));

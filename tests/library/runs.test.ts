@@ -167,7 +167,7 @@ describe('a wrong request or configuration', () => {
   it('names tools that the agent does not have', async () => {
     const {manager} = await managerAt(() => say('yes'));
     await expect(manager.spawn({...explore, tools: ['write_file']})).rejects.toThrow(
-      new UsageError('explore has none of these tools: write_file. It has: bash, read_file, grep, glob'),
+      new UsageError('explore has none of these tools: write_file. It has: bash, read_file, grep, glob, symbols'),
     );
     const code = manager.spawn({agent_type: 'code', prompt: 'x', tools: ['nope']});
     await expect(code).rejects.toThrow(/^code has none of these tools: nope\. It has: .*read_file/);
@@ -202,7 +202,7 @@ describe('the built package', () => {
     const {stdout, stderr} = await runProgram(example);
     expect(stderr).toBe('');
     expect(stdout).toContain('src/greet.ts');
-    expect(stdout).toContain("'grep'");
+    expect(stdout).toContain("'symbols'");
     expect(stdout.match(/^true /gm)).toHaveLength(3);
   });
 

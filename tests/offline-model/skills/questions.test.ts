@@ -74,9 +74,15 @@ describe('finding', () => {
   });
 
   it('says which tool is missing instead of guessing', async () => {
-    const {text, replies} = await main('where is track defined?', ['bash', 'read_file']);
-    expect(text).toContain('no `symbols` tool');
+    const {text, replies} = await main('where is track defined?', ['write_file']);
+    expect(text).toContain('no tool here that looks up names or searches');
     expect(replies).toEqual([]);
+  });
+
+  it('searches the text where there is no `symbols` tool, and says so', async () => {
+    const {text} = await main('where is track defined?', ['bash', 'read_file']);
+    expect(text).toMatch(/^- src\/\S+:\d+ — `.*track/);
+    expect(text).toContain('no `symbols` tool');
   });
 });
 

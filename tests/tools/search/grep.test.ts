@@ -14,7 +14,11 @@ describe('grep', () => {
       utimesSync(join(root, file), 1000 + index, 1000 + index);
     }
     const {text, facts, isError} = await call(grepTool, {pattern: 'needle'});
-    expect({text, facts, isError}).toEqual({text: 'a.ts\nsrc/b.ts\nd.ts', facts: {read: []}, isError: undefined});
+    expect({text, facts, isError}).toEqual({
+      text: 'a.ts\nsrc/b.ts\nd.ts',
+      facts: {read: [], scanned: 3},
+      isError: undefined,
+    });
   });
 
   test('finds the transcript of an archived run by its old path', async () => {

@@ -45,8 +45,7 @@ function answerOne(subject: string, {want, scope}: Question, job: Job): Work<str
   if (isFileName(subject)) return want === 'definition' ? findFile(subject, job) : findImporters(subject, job);
   if (/^[A-Z]{4,}$|^(?:Make|Docker|Gem|Rake|Proc|Just)file$/.test(subject) && want === 'definition')
     return findFile(subject, job);
-  if (!job.toolbox.has('symbols'))
-    return say(cannot('I have no `symbols` tool here, so I cannot look up names in code.'));
+  if (!job.toolbox.has('symbols')) return findByText(subject, want, job);
   return lookUp(subject, want, scope, job);
 }
 
@@ -130,6 +129,31 @@ function* formatUndefined(known: Known, scope: string | undefined, job: Job): Wo
         : phrase('absent', speech, {name, files: definitions.files, place}),
     similar.length > 0 && phrase('similar', speech, {list: similar.map((one) => `\`${one}\``).join(', ')}),
     formatOpen(definitions, speech),
+  );
+}
+
+/** Words before a name that is being defined, in most languages. */
+const DEFINING = String.raw`\b(?:function|class|interface|type|enum|const|let|var|def|func|fn|struct|trait|module|namespace|macro|define|static|public|private|protected)\b`;
+
+/** Where there is no `symbols` tool: lines of code, by what they look like, and said to be no more. */
+function* findByText(name: string, want: Want, job: Job): Work<string> {
+  const call = job.toolbox.search({pattern: escapeRegExp(name), limit: 60});
+  if (!call) return cannot('I have no tool here that looks up names or searches in files.');
+  const {exact} = yield* findSimilar(name, job);
+  const word = escapeRegExp(name);
+  const isDefinition = ({text}: Hit) => new RegExp(`${DEFINING}[^=(]*\\b${word}\\b`).test(text);
+  const isCall = (hit: Hit) => new RegExp(`\\b${word}\\s*\\(`).test(hit.text) && !isDefinition(hit);
+  const wanted =
+    want === 'calls'
+      ? exact.filter(isCall)
+      : exact.toSorted((a, b) => Number(isDefinition(b)) - Number(isDefinition(a)));
+  const note =
+    'By a search of the text alone: this agent has no `symbols` tool, so a line may mean another thing of that name.';
+  return paragraphs(
+    wanted.length > 0
+      ? bullets(wanted.map(citeHit), 12)
+      : `No line of code with \`${name}\`${want === 'calls' ? ' that looks like a call' : ''} was found.`,
+    note,
   );
 }
 
