@@ -105,7 +105,7 @@ describe('glob', () => {
   test('finds nothing in an empty directory', async () => {
     const {call} = fixture();
     const {text, isError, facts} = await call(globTool, {pattern: '**/*'});
-    expect({text, isError, facts}).toEqual({text: 'No files found', isError: undefined, facts: {read: []}});
+    expect({text, isError, facts}).toEqual({text: 'No files found', isError: undefined, facts: {read: [], scanned: 0}});
   });
 
   test('says that the directory is missing or a file', async () => {

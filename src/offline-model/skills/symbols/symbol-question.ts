@@ -2,7 +2,7 @@
 import {getLanguage, getPathRank, isTest} from '../../languages.ts';
 import {bullets, cannot, citeHit, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {type Hit, parseHits, parsePaths} from '../../results.ts';
-import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
+import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
 import {findSpeech, phrase, type Sentence} from '../../speech.ts';
 import {
   type Found,
