@@ -125,7 +125,7 @@ describe('in a terminal', () => {
     expect(shown.replace(/\s+/g, ' ')).toMatch(/1 \d files: src\/.* worst case: 150 model calls/);
     expect(terminal.screen().every((line) => line.length <= cols)).toBe(true);
     await type(terminal, '2');
-    await terminal.waitFor('type your answer');
+    await terminal.waitFor('Type your answer');
     await type(terminal, '2');
     terminal.press('enter');
     await terminal.waitFor(/fan-out:\s+2\s+agents/);

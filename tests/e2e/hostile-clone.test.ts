@@ -167,10 +167,15 @@ test('mini-cc runs nothing of it: the REPL with its status line, an undo, and do
   await send(terminal, 'go');
   await terminal.waitFor('all done');
   await idle(terminal);
-  for (const command of ['/subagents', '/context', '/rewind 1 files']) {
+  for (const command of ['/subagents', '/context']) {
     await send(terminal, command);
     await idle(terminal);
   }
+  await send(terminal, '/rewind 1 files');
+  await terminal.waitFor('1 yes, delete them');
+  await new Promise((resolve) => setTimeout(resolve, 350));
+  terminal.type('1');
+  await idle(terminal);
   expect(ran()).toEqual([]);
   expect(await runCli(['doctor'], {cwd: work.path})).toMatchObject({stderr: ''});
   expect(ran()).toEqual([]);

@@ -175,7 +175,8 @@ describe('the prompt', () => {
     await terminal.waitFor(/^three$/m);
     expect(JSON.stringify(server.requests[2]!.body.messages.at(-1))).toContain('alpha first!, edited');
     terminal.press('ctrl-o');
-    await terminal.waitFor('(Ctrl+O) is not yet available');
+    await terminal.waitFor('q back · messages 1-');
+    terminal.type('q');
     await idle(terminal);
     await send(terminal, 'exit');
     expect((await terminal.waitForExit()).code).toBe(0);
