@@ -41,7 +41,7 @@ describe('a custom command', () => {
     const run = await runCli(['-p', '/x'], {server, cwd, home});
     expect(run).toMatchObject({code: 0, stderr: expect.stringMatching(/^mini-cc: denied: bash touch made/)});
     const messages = JSON.stringify(server.requests[0]!.body.messages);
-    expect(messages).toMatch(/Here: .*greet.* and Permission denied/);
+    expect(messages).toMatch(/Here: import .* and Permission denied/);
     expect(messages).toContain("The user's prompt names @package.json");
     expect(existsSync(path.join(cwd, 'made'))).toBe(false);
     expect(server.requests[0]!.body.model).toMatch(/haiku/);
