@@ -67,15 +67,17 @@ class FaultyJournal implements Journal {
   }
 
   append(entry: TranscriptEntry): void {
-    const line = JSON.stringify(entry);
+    // No line continues a torn one, also when it is torn itself: the first line, which damage may leave open, stays whole.
+    const text = `${this.#isTorn ? '\n' : ''}${JSON.stringify(entry)}\n`;
     if (!this.dice.isTrue(0.03)) {
-      appendFileSync(this.file, `${this.#isTorn ? '\n' : ''}${line}\n`);
+      appendFileSync(this.file, text);
       this.#isTorn = false;
       return;
     }
     if (this.dice.isTrue(0.5)) {
-      appendFileSync(this.file, line.slice(0, this.dice.below(line.length)));
-      this.#isTorn = true;
+      const written = text.slice(0, this.dice.below(text.length));
+      appendFileSync(this.file, written);
+      if (written !== '') this.#isTorn = !written.endsWith('\n');
     }
     throw Object.assign(new Error('no space left on device'), {code: 'ENOSPC'});
   }

@@ -36,6 +36,6 @@ export async function send(terminal: Terminal, text: string): Promise<void> {
 export async function idle(terminal: Terminal): Promise<void> {
   await terminal.waitFor(
     (at) =>
-      !/Esc interrupts|retrying in|Press \d/.test(at.screen().join('\n')) && /^> Ask/m.test(at.screen().join('\n')),
+      !/Esc interrupts|: retrying in|Press \d/.test(at.screen().join('\n')) && /^> Ask/m.test(at.screen().join('\n')),
   );
 }

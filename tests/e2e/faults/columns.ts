@@ -6,6 +6,7 @@ import {formatRetry} from '../../../src/core/util/text.ts';
 import {print} from '../../../src/drivers/print.ts';
 import {reduce} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
+import {describeWork} from '../../../src/ui/state/work.ts';
 import {createHome} from '../../support/environment.ts';
 import {fastClock} from '../../support/fast-clock.ts';
 import {
@@ -83,15 +84,17 @@ export async function runSessionColumn(name: Exclude<ColumnName, 'print'>): Prom
 
 async function meetInTurn(session: Session, {name, replies}: Fault, {server}: Place): Promise<Cell> {
   let state = INITIAL_STATE;
+  const waits: string[] = [];
   const stop = session.subscribe((event) => {
     state = reduce(state, event);
+    if (event.type === 'retry') waits.push(describeWork(state, event.at));
   });
   if (replies === 'refused') await server.close();
   await session.submit(`[fault ${name}]`);
   if (replies === 'refused') await server.reopen();
   stop();
   const texts = state.finished.map((item) => ('text' in item ? item.text : ''));
-  return {words: texts.join('\n')};
+  return {words: [...waits, ...texts].join('\n')};
 }
 
 async function meetInTask(session: Session, {name, replies}: Fault, place: Place): Promise<Cell> {
