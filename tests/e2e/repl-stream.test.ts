@@ -56,11 +56,11 @@ test('the output of a command in mid-stream stands between two blocks, within tw
   await send(terminal, 'go');
   // The code is longer than the live part: its beginning is printed.
   await terminal.waitFor('let v25 = 25;');
-  terminal.type('/model');
-  await terminal.waitFor('> /model');
+  terminal.type('/cost');
+  await terminal.waitFor('> /cost');
   const asked = performance.now();
   terminal.press('enter');
-  await terminal.waitFor(/^(?![>▌] ).*claude-.*\n/m);
+  await terminal.waitFor(/^▌ \/cost\n\n.+/m);
   expect(performance.now() - asked).toBeLessThan(5 * 2000);
   await idle(terminal);
   const lines = terminal.scrollback();
@@ -68,6 +68,6 @@ test('the output of a command in mid-stream stands between two blocks, within tw
   const code = lines.slice(from, lines.indexOf(`  ${CODE.at(-1)}`) + 1).filter((line) => line.startsWith('  let'));
   expect(code).toEqual(CODE.map((line) => `  ${line}`));
   expect(terminal.text()).toContain('\n\nThat is all.');
-  const command = lines.indexOf('▌ /model');
+  const command = lines.indexOf('▌ /cost');
   expect([lines[command - 1], lines[command + 1]]).toEqual(['', '']);
 });
