@@ -32,7 +32,10 @@ export async function startDriven(args: readonly string[], options: CliOptions =
   const lines: AnyLine[] = [];
   let stderr = '';
   let rest = '';
-  let changed: () => void = () => undefined;
+  const waiters = new Set<() => void>();
+  const changed = () => {
+    for (const wake of waiters) wake();
+  };
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
   });
@@ -62,11 +65,13 @@ export async function startDriven(args: readonly string[], options: CliOptions =
       if (left <= 0 || child.exitCode !== null)
         throw new Error(`no such line\n${lines.map((l) => JSON.stringify(l)).join('\n')}\n${stderr}`);
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
-        changed = () => {
+        const wake = () => {
           clearTimeout(timer);
+          waiters.delete(wake);
           resolve();
         };
+        const timer = setTimeout(wake, left);
+        waiters.add(wake);
       });
     }
   };
