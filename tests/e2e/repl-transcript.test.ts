@@ -93,9 +93,12 @@ describe('Ctrl+O', () => {
   });
 });
 
-/** What was printed after the three lines of the header, without durations. */
+/** What was printed after the three lines of the header, without durations, and without blanks that nobody sees. */
 const printed = (terminal: Terminal, first: string, last: string) => {
-  const text = terminal.text().replaceAll(/\d+\.\ds/g, 'Ns');
+  const text = terminal
+    .text()
+    .replaceAll(/\d+\.\ds/g, 'Ns')
+    .replaceAll(/ +$/gm, '');
   return text.slice(text.lastIndexOf(first), text.lastIndexOf(last) + last.length);
 };
 
