@@ -64,6 +64,8 @@ async function installPackages(root, addOwner) {
     '--no-fund',
     '--no-update-notifier',
     '--loglevel=error',
+    // Where there is no registry, say so within seconds: npm's own waits add up to minutes.
+    ...['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=2000'],
   ];
   const options = {cwd: root, env, stdio: ['ignore', 2, 2]};
   const {code, signal} = await runChild(command, args, options, addOwner).catch((error) => {
@@ -73,7 +75,8 @@ async function installPackages(root, addOwner) {
   if (code !== 0) {
     throw new SetupError(
       `installing packages failed: npm ci ended with exit code ${code}, its error is printed above. ` +
-        'Solve that (can you reach the npm registry?) and start again.',
+        'Solve that (can you reach the npm registry?) and start again. Without a registry: npm run bundle, on a machine ' +
+        'that has one, makes an archive that needs none.',
     );
   }
   packagesFit(root);

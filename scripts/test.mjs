@@ -1,6 +1,6 @@
 // npm test: sets up as npm start does, then runs lint, types, build and tests. With arguments after `--`, only vitest runs,
 // with these arguments. The last line counts the tests; each step before them counts as one test.
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -14,6 +14,7 @@ const node = await orExit(() => ensurePackages(root));
 const counts = {passed: 0, failed: 0};
 
 if (vitestArgs.length === 0) {
+  nameMissingPrograms();
   await step('lint', () => runProgram('@biomejs/biome/bin/biome', 'check', '.'));
   await step('types', () => runProgram('typescript/bin/tsc', '--noEmit'));
   await step('build', () => build());
@@ -21,6 +22,18 @@ if (vitestArgs.length === 0) {
 await runTests();
 process.stdout.write(`\nTests: ${counts.passed} passed, ${counts.failed} failed\n`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
+
+/** Tests that need them are skipped, or fail on CI. */
+function nameMissingPrograms() {
+  const wanted = {bwrap: 'bubblewrap', tmux: 'tmux', git: 'git', ps: 'procps', curl: 'curl'};
+  const folders = (process.env.PATH ?? '').split(path.delimiter);
+  const isThere = (program) => folders.some((folder) => existsSync(path.join(folder, program)));
+  const missing = Object.keys(wanted).filter((program) => !isThere(program));
+  if (missing.length === 0) return;
+  printLine(
+    `some tests need programs that are missing here: apt-get install ${missing.map((program) => wanted[program]).join(' ')}`,
+  );
+}
 
 async function step(name, work) {
   const began = performance.now();

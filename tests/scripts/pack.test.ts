@@ -245,3 +245,16 @@ describe('the installed library', () => {
     }
   });
 });
+
+it('npm run bundle makes an archive that runs without a registry, and leaves the checkout as it was', async () => {
+  const before = readFileSync(path.join(checkout, 'package.json'), 'utf8');
+  await npm(checkout, 'run', 'bundle');
+  expect(readFileSync(path.join(checkout, 'package.json'), 'utf8')).toBe(before);
+  const [archive] = readdirSync(checkout).filter((name) => name.endsWith('.tar.gz'));
+  const elsewhere = path.join(folder.path, 'elsewhere');
+  mkdirSync(elsewhere);
+  writeFileSync(path.join(elsewhere, 'greet.ts'), 'export function greet() {}\n');
+  await run(elsewhere, 'tar', 'xzf', path.join(checkout, archive!));
+  const unpacked = path.join(elsewhere, archive!.replace('.tar.gz', ''), 'mini-cc');
+  expect(await run(elsewhere, unpacked, '-p', '--offline', 'where is greet defined?')).toContain('greet.ts:1');
+}, 120_000);
