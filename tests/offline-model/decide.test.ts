@@ -26,7 +26,7 @@ describe('what the offline model cannot do', () => {
 
   it('says which kind of tool is missing', async () => {
     const {text} = await converse('where is track?', {root: project(), tools: PART_TOOLS});
-    expect(text).toContain('no `symbols` tool here');
+    expect(text).toContain('no tool here that looks up names');
   });
 });
 
