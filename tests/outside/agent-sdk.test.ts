@@ -1,0 +1,195 @@
+/**
+ * The official Agent SDK drives the built program. It is installed from npm into a scratch folder, by its checksum, and is
+ * never a dependency: its licence is not open. `npm run test:outside`; it needs the network.
+ */
+import {mkdtempSync, readFileSync, realpathSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
+import {execaSync} from 'execa';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {project, serve} from '../e2e/fixture.ts';
+import {createHome} from '../support/environment.ts';
+import {callTool, callTools, type Script, say, slow} from '../support/messages-server.ts';
+import {buildOnce, cliEnvironment, cliPath} from '../support/run-cli.ts';
+
+const VERSION = '0.3.330';
+const INTEGRITY = 'sha512-7om9Xus6tfkeCUCfzg6ilJuN6Z7okkEvJ0mx+ukXa/Id5U/6BGtPkOYni+3ebedwa3b9SVF7A05+ln+/9EoU/w==';
+const MINUTES = 60_000;
+
+const folder = realpathSync(mkdtempSync('/var/tmp/mini-cc-agent-sdk-'));
+afterAll(() => rmSync(folder, {recursive: true, force: true}));
+
+// biome-ignore lint/suspicious/noExplicitAny: another program's messages
+type Any = any;
+let query: (call: {prompt: unknown; options: object}) => Any;
+
+beforeAll(async () => {
+  await buildOnce();
+  const npm = (...args: string[]) =>
+    execaSync('npm', args, {cwd: folder, env: {npm_config_update_notifier: 'false'}}).stdout;
+  npm('init', '-y');
+  npm('install', '--omit=optional', '--no-audit', '--no-fund', `@anthropic-ai/claude-agent-sdk@${VERSION}`);
+  const lock = JSON.parse(readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
+  expect(lock.packages['node_modules/@anthropic-ai/claude-agent-sdk'].integrity).toBe(INTEGRITY);
+  const sdk = path.join(folder, 'node_modules/@anthropic-ai/claude-agent-sdk/sdk.mjs');
+  ({query} = (await import(pathToFileURL(sdk).href)) as {query: typeof query});
+}, 5 * MINUTES);
+
+/** @returns all messages of the session, in order */
+async function drive(
+  script: Script,
+  prompt: unknown,
+  options: object = {},
+  onMessage: (message: Any, session: Any) => unknown = () => undefined,
+) {
+  const [server, {path: cwd}, home] = [await serve(script), await project(), await createHome()];
+  try {
+    const env = cliEnvironment(home, {server});
+    const session = query({
+      prompt,
+      options: {pathToClaudeCodeExecutable: cliPath, executable: process.execPath, cwd, env, ...options},
+    });
+    const messages: Any[] = [];
+    for await (const message of session) {
+      messages.push(message);
+      await onMessage(message, session);
+    }
+    return {messages, server, result: messages.findLast(({type}) => type === 'result')};
+  } finally {
+    await home.remove();
+  }
+}
+
+const user = (content: string) => ({
+  type: 'user',
+  message: {role: 'user', content},
+  parent_tool_use_id: null,
+  session_id: '',
+});
+/** Sends the second prompt once the first was answered. */
+function twoPrompts() {
+  let answered: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
+  async function* prompts() {
+    yield user('one');
+    await first;
+    yield user('two');
+  }
+  return {prompts: prompts(), answered};
+}
+const isResult = ({type}: Any) => type === 'result';
+
+test('one shot', async () => {
+  const {result, messages} = await drive([say('Hi')], 'hello');
+  expect(result).toMatchObject({subtype: 'success', result: 'Hi'});
+  expect(messages[0]).toMatchObject({subtype: 'init', mcp_servers: []});
+});
+
+test('streaming input: two turns in one session', async () => {
+  const {prompts, answered} = twoPrompts();
+  const {messages} = await drive([say('a'), say('b')], prompts, {}, (message) => isResult(message) && answered());
+  const results = messages.filter(isResult);
+  expect(results.map(({result}) => result)).toEqual(['a', 'b']);
+  expect(new Set(results.map(({session_id: id}) => id)).size).toBe(1);
+});
+
+test('partial messages', async () => {
+  const {messages} = await drive([say('Hi there')], 'hello', {includePartialMessages: true});
+  const kinds = messages.filter(({type}) => type === 'stream_event').map(({event}) => event.type);
+  expect(new Set(kinds)).toEqual(
+    new Set([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ]),
+  );
+});
+
+test('canUseTool allows with a changed input, denies, and interrupts', async () => {
+  const write = callTool('write_file', {path: 'b.txt', content: 'x'});
+  const asked: Any[] = [];
+  const allowed = await drive([write, say('ok')], 'go', {
+    canUseTool: async (name: string, input: object) => {
+      asked.push([name, input]);
+      return {behavior: 'allow', updatedInput: {...input, content: 'changed'}};
+    },
+  });
+  expect(asked).toEqual([['Write', {file_path: 'b.txt', content: 'x'}]]);
+  expect(allowed.result).toMatchObject({result: 'ok', permission_denials: []});
+  const deny = (interrupt: boolean) => ({canUseTool: async () => ({behavior: 'deny', message: 'not now', interrupt})});
+  const denied = await drive([write, say('ok')], 'go', deny(false));
+  expect(JSON.stringify(denied.server.requests[1]!.body.messages)).toContain('not now');
+  const stopped = await drive([write, say('never')], 'go', deny(true));
+  expect(stopped.result).toMatchObject({subtype: 'error_during_execution'});
+});
+
+test('hooks', async () => {
+  const hook = async () => ({
+    hookSpecificOutput: {hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: 'by hook'},
+  });
+  const options = {
+    ...{permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true},
+    hooks: {PreToolUse: [{matcher: 'Bash', hooks: [hook]}]},
+  };
+  const {server} = await drive([callTool('bash', {command: 'touch made'}), say('ok')], 'go', options);
+  expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('by hook');
+});
+
+test('agents of the program, and messages that say whose they are', async () => {
+  const task = {name: 'Task', input: {description: 'look', prompt: 'look', agent_type: 'rev'}};
+  const script: Script = (body) =>
+    !body.tools?.some(({name}) => name === 'Task')
+      ? say('found')
+      : body.messages.length === 1
+        ? callTools([task])
+        : say('done');
+  const agents = {rev: {description: 'Reviews', prompt: 'You review.', tools: ['Read']}};
+  const {messages, result} = await drive(script, 'go', {agents});
+  expect(result.result).toBe('done');
+  expect(messages.some(({parent_tool_use_id: id}) => typeof id === 'string')).toBe(true);
+});
+
+test('interrupt, then the next prompt', async () => {
+  const {prompts, answered} = twoPrompts();
+  let interrupted = false;
+  const {messages} = await drive([slow(say('long'), 4_000), say('after')], prompts, {}, (message, session) => {
+    if (message.subtype === 'init' && !interrupted) {
+      interrupted = true;
+      setTimeout(() => void session.interrupt(), 500);
+    }
+    if (isResult(message)) answered();
+  });
+  expect(messages.filter(isResult).map(({subtype}) => subtype)).toEqual(['error_during_execution', 'success']);
+});
+
+test('setModel, setPermissionMode, context usage', async () => {
+  const {prompts, answered} = twoPrompts();
+  let usage: Any;
+  const {server, messages} = await drive([say('a'), say('b')], prompts, {}, async (message, session) => {
+    if (!isResult(message) || usage) return;
+    await session.setModel('haiku');
+    await session.setPermissionMode('plan');
+    usage = await session.getContextUsage();
+    answered();
+  });
+  expect(server.requests[1]!.body.model).toMatch(/haiku/);
+  expect(messages.findLast(({subtype}) => subtype === 'init')).toMatchObject({permissionMode: 'plan'});
+  expect(usage.totalTokens).toBeGreaterThan(0);
+});
+
+test('limits of turns, and a system prompt', async () => {
+  const loop: Script = () => callTool('read_file', {path: 'package.json'});
+  const {messages, server} = await drive(loop, 'go', {maxTurns: 2, systemPrompt: 'You are a cat.'}).catch((error) => {
+    expect(String(error)).toMatch(/2 turns/);
+    return {messages: [], server: undefined};
+  });
+  if (server) {
+    expect(messages.findLast(isResult)).toMatchObject({subtype: 'error_max_turns'});
+    expect(JSON.stringify(server.requests[0]!.body.system)).toContain('You are a cat.');
+  }
+});
