@@ -59,11 +59,11 @@ const someOf = (every: number): AttemptClass[] =>
   });
 
 const RUNS: readonly (readonly [Profile, readonly AttemptClass[]])[] = [
-  [asking, someOf(16)],
-  [withoutSandbox(asking), someOf(16)],
-  [writing, someOf(30)],
-  [readOnly, someOf(30)],
-  [withoutSandbox(readOnly), someOf(30)],
+  [asking, someOf(12)],
+  [withoutSandbox(asking), someOf(12)],
+  [writing, someOf(20)],
+  [readOnly, someOf(20)],
+  [withoutSandbox(readOnly), someOf(20)],
   [withoutSandbox(ruled), denied],
   [{...ruled, sandbox: true}, [...denied, ...masked]],
 ];
@@ -126,7 +126,7 @@ function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
   });
 }
 
-const CONTROLLED = [...someOf(16), ...denied, ...masked];
+const CONTROLLED = [...someOf(12), ...denied, ...masked];
 
 describe.runIf(usable)('the same unconfined', () => {
   let controls: Map<string, Control[]>;
