@@ -225,8 +225,11 @@ async function runProgram(world: World, profile: Profile, url: string) {
   child.stdin.end();
   const output = collect(child);
   const timer = setTimeout(() => child.kill('SIGKILL'), 240_000);
+  const closed = new Promise((ended) => child.once('close', ended));
   await new Promise((ended) => child.once('exit', ended));
   clearTimeout(timer);
+  // What it printed last may come after its end; what an attempt left may hold the pipe open.
+  await Promise.race([closed, delay(5000)]);
   return output;
 }
 
