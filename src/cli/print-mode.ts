@@ -62,7 +62,7 @@ function writeError(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Ends the work in order at a signal, and where nobody reads the answer any more. */
+/** Ends the work in order at a signal, and when the reader of standard output has left. */
 function watchEnding(pipes: Pipes) {
   let session: Session | undefined;
   let leaving: string | undefined;

@@ -118,7 +118,7 @@ async function askAndDelete(point: RewindPoint, scope: RewindScope, context: Com
     ],
     escape: STAY,
   });
-  // Where nobody can be asked, the words that were typed say enough.
+  // Without a person to ask, the typed words decide.
   if (answer && answer.choice !== 'delete' && answer.choice !== 'keep') return done(UNCHANGED);
   return rewind(point, scope, context, answer?.choice === 'keep');
 }

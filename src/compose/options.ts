@@ -32,7 +32,7 @@ export interface SessionOptions {
   readonly interactive: boolean;
   /** Hooks of the program that drives the session. */
   readonly driverHooks?: readonly Hook[];
-  /** Nobody types, but a program answers questions about calls. */
+  /** No person types: a program drives the session, and answers questions about calls. */
   readonly driverAnswers?: boolean;
   readonly which:
     | {readonly type: 'new'; readonly id?: string}

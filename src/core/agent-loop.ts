@@ -97,7 +97,7 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
   const answer = run.answerSchema && new StructuredAnswer(run.answerSchema);
   if (answer && run.model.offline) return tally.result(NO_DATA_OFFLINE);
   const again: Repeats = {continuations: 0, emptyReplies: 0};
-  // Of the history as it was restored. What the run mends is told at its end.
+  // Of the history as it was restored. What the run repairs is reported at its end.
   reportRepairs(run);
   for (;;) {
     run.signal.throwIfAborted();

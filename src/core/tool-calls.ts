@@ -60,7 +60,7 @@ export interface BackgroundCalls {
 
 export interface CallOutcome {
   readonly block: ToolResultBlock;
-  /** Absent for a call that nobody saw. */
+  /** Absent for a call that no front end was told of. */
   readonly shown?: CallShown;
   readonly record: ToolRecord;
 }

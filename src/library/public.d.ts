@@ -171,7 +171,7 @@ export interface FanOutRequest {
 export interface FanOutResult {
   /** Every part succeeded. */
   readonly success: boolean;
-  /** `fan-out: 3 agents · 3 ok · …`, and a line for whatever else is to be said. */
+  /** `fan-out: 3 agents · 3 ok · …`, and a line for each further fact. */
   readonly summary: string;
   readonly subagentResults: {
     readonly total: number;

@@ -5,7 +5,7 @@ import type {ProtectedPlaces} from './protected-places.ts';
 import type {SystemFolders} from './view/system-folders.ts';
 import type {View} from './view/view.ts';
 
-/** Empty, writable and gone with the command: outside it contains sockets and files of other users. */
+/** Empty and writable, and removed with the command: outside it contains sockets and files of other users. */
 export const PRIVATE_FOLDER = '/tmp';
 /** More entries of the temporary folder are not bound one by one: it is then read-only as a whole. */
 const MAX_TEMPORARY = 40;
@@ -113,7 +113,7 @@ export class Mounts {
       case 'read-only':
         return ['--ro-bind', path, path];
       case 'shown':
-        // It may have gone since it was found.
+        // It may have been removed since it was found.
         return ['--ro-bind-try', path, path];
       case 'writable':
       case 'pinned':

@@ -110,7 +110,7 @@ function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
     const erase = frame.erase(columns);
     if (erase === undefined) return;
     stdout.write(erase);
-    // Ink need not erase what is gone.
+    // Ink need not erase what is no longer on the screen.
     output.quietly(() => instance.clear());
   };
   // Before Ink's own listener.

@@ -71,7 +71,7 @@ export class ProjectFiles {
     this.#limitSize();
   }
 
-  /** The entry of one file, also of one that is not listed. Undefined when it is gone or no file of a language. */
+  /** The entry of one file, also of one that is not listed. Undefined when it was deleted, or is in no known language. */
   async update(file: string): Promise<IndexedEntry | undefined> {
     if (!getLanguage(file)) return undefined;
     if (this.#isChanged(file, new Map())) await this.#read([file]);
@@ -165,7 +165,7 @@ export class ProjectFiles {
       try {
         known = realpathSync(folder) === folder;
       } catch {
-        // The folder is gone.
+        // The folder was deleted.
         known = false;
       }
       folders.set(folder, known);

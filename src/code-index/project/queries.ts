@@ -120,7 +120,7 @@ export class Queries {
     return {found, coverage: this.coverage(path)};
   }
 
-  /** None for a file that is gone. */
+  /** None for a file that was deleted. */
   #readLines(path: string): readonly string[] {
     try {
       return this.files.readText(path).split('\n');

@@ -53,7 +53,7 @@ export class SourceLines {
       try {
         text = this.#files.readText(path);
       } catch {
-        // It is gone, or may not be read: it holds no place of the name.
+        // It was deleted, or may not be read: it holds no place of the name.
         text = '';
       }
       this.#texts.set(path, text);

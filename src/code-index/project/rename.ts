@@ -195,7 +195,7 @@ class RenamePlanner {
       }
       return;
     }
-    // `const {name} = x` takes the member `name`, whatever it is called here.
+    // `const {name} = x` takes the member `name`, also when the variable has another name.
     const isTaken = use.shorthand && use.binding !== 'name' && use.binding !== 'import';
     if (!isTaken && (meaning !== 'unknown' || !use.member || use.binding === 'import')) return;
     const others = meanings.named(this.#name).filter((each) => {

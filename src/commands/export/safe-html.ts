@@ -1,5 +1,5 @@
 /**
- * HTML that holds foreign text. Only the template `html` makes it, and it escapes what it is given: whatever the text
+ * HTML that holds foreign text. Only the template `html` makes it, and it escapes what it is given: no matter what the text
  * says, it stays text. Markdown becomes a few elements without attributes; links and images become their words.
  */
 import {type MarkedToken, marked, type Token} from 'marked';

@@ -89,7 +89,7 @@ export interface StoredFanOut {
   /** Absent while it is at work, and for one that was cut off. */
   readonly report?: Pick<FanOutReport, 'line' | 'text' | 'results'>;
   readonly undone: boolean;
-  /** It was gone on with elsewhere. */
+  /** Another session has continued it. */
   readonly continued: boolean;
 }
 

@@ -169,7 +169,7 @@ export type SandboxMode = (typeof SANDBOX_MODES)[number];
 /** What confines commands, as people are shown it. */
 export interface SandboxState {
   readonly mode: SandboxMode;
-  /** What works here: `bubblewrap`. Absent where none does; then `problem` says why, and what mends it. */
+  /** What works here: `bubblewrap`. Absent where none does; then `problem` says why, and how to repair it. */
   readonly kind?: string;
   readonly problem?: string;
   /** What was asked for and is missing. */

@@ -101,7 +101,7 @@ export interface OpenRun {
 export interface RunStore {
   readonly sessionId: string;
   create(header: RunHeader): OpenRun;
-  /** Opens the transcript of a run that continues. @throws MiniCcError when it is archived or gone. */
+  /** Opens the transcript of a run that continues. @throws MiniCcError when it is archived or was deleted. */
   reopen(runId: string): OpenRun & {readonly messages: readonly RestoredMessage[]};
   /** All runs of the session, oldest first. */
   list(): readonly StoredRun[];

@@ -4,7 +4,7 @@ import type {HookAnswer, Hooks} from '../contract/hooks.ts';
 /** For where there are none. */
 export const NO_HOOKS: Hooks = {listens: () => false, run: async () => ({context: []})};
 
-/** A hook may let a run go on this often; then it ends, whatever hooks say. */
+/** A hook may let a run go on this often; then the run ends, and hooks cannot prevent it. */
 const MAX_CONTINUED = 8;
 
 export interface RunHooks {

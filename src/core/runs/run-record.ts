@@ -58,7 +58,7 @@ export function openRun(store: RunStore, registry: RunRegistry, header: RunHeade
   return {runId: header.runId, transcript: open, history};
 }
 
-/** A run that has ended goes on: its history with the message at its end. @throws MiniCcError when it is archived or gone. */
+/** A run that has ended goes on: its history with the message at its end. @throws MiniCcError when it is archived or was deleted. */
 export function openNextRound(
   store: RunStore,
   registry: RunRegistry,

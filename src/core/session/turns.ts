@@ -256,7 +256,7 @@ export class Turns {
     return runTypedTask(task, run, (callId) => manager.list().findLast((record) => record.callId === callId));
   }
 
-  /** Undefined: one agent works on the prompt. A text: nobody does. @throws UsageError for a fan-out that cannot be */
+  /** Undefined: one agent works on the prompt. A text: the prompt was refused, for this reason. @throws UsageError for a fan-out that cannot be */
   async #approveFanOut(
     text: string,
     fanOut: Prompt['fanOut'],

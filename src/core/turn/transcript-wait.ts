@@ -16,7 +16,7 @@ interface Waiter {
   readonly signal: AbortSignal;
 }
 
-/** @throws the signal's reason when the run is aborted, MiniCcError for a fault of the disk that waiting does not mend */
+/** @throws the signal's reason when the run is aborted, MiniCcError for a fault of the disk that does not pass with time */
 export async function waitUntilWritten({history, emit, clock, signal}: Waiter): Promise<void> {
   let told: string | undefined;
   for (let fault = history.flush(); fault; fault = history.flush()) {

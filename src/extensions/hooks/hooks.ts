@@ -6,7 +6,7 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import {toToolName} from '../../core/util/names.ts';
 import {type HookOutput, readHookOutput} from './output.ts';
 
-/** One hook, of whatever kind. */
+/** One hook: a command of the settings, or a callback of a driver. */
 export interface Hook extends HookListing {
   /** @param input everything that it is told. @throws Error when it failed, which stops nothing */
   run(
@@ -92,7 +92,7 @@ export function readHookEnd({exitCode, stdout, stderr}: HookEnd, event: HookEven
     throw new Error(`exit code ${exitCode}${stderr.trim() ? `: ${stderr.trim().split('\n')[0]}` : ''}`);
   const text = stdout.trim();
   if (text.startsWith('{')) return readHookOutput(JSON.parse(text), event);
-  // What else it prints is for the model at these events, and for nobody at others.
+  // What else it prints goes to the model at these events, and is dropped at others.
   return text !== '' && (event === 'UserPromptSubmit' || event === 'SessionStart') ? {context: text} : {};
 }
 

@@ -21,7 +21,7 @@ import {type Quirk, toChatParams} from './request.ts';
 export function createChatProtocol({baseURL, apiKey, authToken, fetch}: ModelServer, words: ServerWords): Protocol {
   const client = new OpenAI({
     baseURL,
-    // Whatever the environment has for OpenAI's own server stays there.
+    // The environment's variables for OpenAI's own server are not used.
     ...{
       apiKey: apiKey ?? authToken ?? 'none',
       adminAPIKey: null,

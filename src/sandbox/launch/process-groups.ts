@@ -50,7 +50,7 @@ export class ProcessGroups {
 
   /**
    * Ends the group and the descendants that left it (`setsid`): asked first, killed after 400 ms.
-   * Resolves when they are gone, or after 700 ms.
+   * Resolves when they have ended, or after 700 ms.
    */
   async end(pid: number): Promise<void> {
     const asked = listProcessTree(pid, listProcesses());

@@ -161,7 +161,7 @@ function isEntry(value: unknown): value is TranscriptEntry {
   return isMessageLine(value);
 }
 
-/** What of it a server would not take, `History` mends. */
+/** `History` repairs what a server would not take. */
 function isMessageLine(value: unknown): boolean {
   if (!isObject(value)) return false;
   const {message} = value;

@@ -14,7 +14,7 @@ type FanOutInput = z.output<typeof inputSchema>;
 
 export interface FanOutToolDeps {
   readonly fanOuts: () => FanOuts;
-  /** Notes that a call was refused where nobody can be asked. */
+  /** Notes that a call was refused because there is no person to ask. */
   readonly onDenied: (denial: {callId: string; title: string; input: unknown; reason: string}) => void;
 }
 

@@ -142,7 +142,7 @@ class RunBudget implements Budget {
     return this.spentUsd > maxBudgetUsd - EPSILON_USD;
   }
 
-  /** Whoever spent the last of it ends by itself, with the reply that it has. */
+  /** The run that spent the last of it ends by itself, with the reply that it has. */
   #notify(spender: RunBudget): void {
     for (const run of [...this.#children, this]) {
       if (run !== spender && run.#isSpent) for (const end of [...run.#listeners]) end();
