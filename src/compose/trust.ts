@@ -10,7 +10,7 @@ import type {Question} from '../core/contract/events.ts';
 import type {Claim} from '../core/contract/permission.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
-import {findPrompts} from '../extensions/prompts/find-prompts.ts';
+import {listPromptClaims} from '../extensions/prompts/find-prompts.ts';
 import {alternatesClaims} from '../sandbox/view/repository-folders.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 
@@ -124,7 +124,7 @@ function getClaims(
     ...claims,
     ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}),
     ...memoryClaims(root),
-    ...findPrompts({cwd: root, home: homedir(), miniCcHome: home}, () => false).claims,
+    ...listPromptClaims({cwd: root, home: homedir(), miniCcHome: home}),
     ...alternatesClaims(root, homedir()),
   ];
 }

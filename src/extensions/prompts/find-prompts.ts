@@ -45,11 +45,21 @@ function listFolders({cwd, home, miniCcHome}: PromptLocations): PromptFolder[] {
 
 /** Never throws. @param trusts without trust what a project's file allows counts for nothing */
 export function findPrompts(locations: PromptLocations, trusts: Trusts): FoundPrompts {
+  return readFolders(listFolders(locations), locations.cwd, trusts);
+}
+
+/** What the project's files ask for. The user's own are not read for it: nothing of them needs trust. */
+export function listPromptClaims(locations: PromptLocations): readonly Claim[] {
+  const projects = listFolders(locations).filter(({isProjects}) => isProjects);
+  return readFolders(projects, locations.cwd, () => false).claims;
+}
+
+function readFolders(folders: readonly PromptFolder[], cwd: string, trusts: Trusts): FoundPrompts {
   const prompts: PromptFile[] = [];
   const problems: string[] = [];
   const claims: Claim[] = [];
-  for (const folder of listFolders(locations)) {
-    for (const {file, kind, name} of listFiles(folder, locations.cwd, problems)) {
+  for (const folder of folders) {
+    for (const {file, kind, name} of listFiles(folder, cwd, problems)) {
       const read = readPromptFile(file, {kind, name, from: folder.from});
       problems.push(...read.problems);
       if (!read.prompt || prompts.some((each) => each.name === name)) continue;
