@@ -18,6 +18,13 @@ export function run(file: string, args: readonly string[], cwd: string): string 
   return execaSync(file, args, {cwd, env: {npm_config_update_notifier: 'false'}, maxBuffer: 1e9}).stdout;
 }
 
+/** The folder that keeps downloads, else one in this folder of the test. It is made. */
+export function downloadsFolder(folder: string): string {
+  const downloads = process.env.MINI_CC_DOWNLOADS ?? path.join(folder, 'downloads');
+  mkdirSync(downloads, {recursive: true});
+  return downloads;
+}
+
 /** Unpacks the source into a new folder. @throws Error when its content is another one than it was */
 export function unpack(source: Source, downloads: string, root: string): void {
   mkdirSync(root, {recursive: true});
