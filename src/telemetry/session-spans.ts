@@ -83,7 +83,9 @@ export class SessionSpans {
 
   #startRun({agentId, parent, agent, model, at, callId, background = false, description}: Of<'run_start'>): void {
     const isSubagent = parent !== undefined;
-    const above = callId === undefined ? undefined : this.#calls.get(callId);
+    // A part of a fan-out has no call: it is below the turn that was split.
+    const call = callId === undefined ? undefined : this.#calls.get(callId);
+    const above = call ?? (parent === undefined ? undefined : this.#agents.get(parent)?.context);
     const attributes: Attributes = {
       ...this.#common(),
       'gen_ai.operation.name': 'invoke_agent',

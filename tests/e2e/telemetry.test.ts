@@ -4,6 +4,7 @@ import {createServer, type Server} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {changeAll, numbered} from '../core/fan-out/session-fixture.ts';
 import {say} from '../support/messages-server.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
@@ -101,6 +102,25 @@ describe('with a collector', () => {
       'gen_ai.operation.name': 'chat',
       'gen_ai.provider.name': 'anthropic',
     });
+  });
+
+  it('each part of a fan-out is below the turn that was split, with its own files, tokens and strategy', async () => {
+    const collector = await collect();
+    const {path: cwd, write} = await project();
+    for (const [name, text] of Object.entries(numbered(9))) await write(name, text);
+    const args = ['-p', 'Update all files matching src/f*.ts', '--fan-out', 'auto', '--permission-mode', 'acceptEdits'];
+    await runCli(args, {server: await serve(changeAll), cwd, env: {OTEL_EXPORTER_OTLP_ENDPOINT: collector.url}});
+    const spans = collector.spans();
+    const turn = spans.find(({name}) => name === 'turn main')!;
+    const parts = spans.filter(({name}) => name === 'invoke_agent code');
+    expect(parts.map(({parentSpanId}) => parentSpanId)).toEqual(Array(3).fill(turn.spanId));
+    for (const facts of parts.map(attributes)) {
+      const files = {'mini_cc.files.read': 3, 'mini_cc.files.scanned': 3};
+      expect(facts).toMatchObject({'mini_cc.strategy': 'subagent', 'mini_cc.outcome': 'success', ...files});
+      expect(
+        Math.min(facts['gen_ai.usage.output_tokens'] as number, facts['mini_cc.duration_ms'] as number),
+      ).toBeGreaterThan(0);
+    }
   });
 
   it('what was said is not sent unless asked for, and never with keys', async () => {

@@ -2,15 +2,15 @@
  * The official Agent SDK drives the built program. It is installed from npm into a scratch folder, by its checksum, and is
  * never a dependency: its licence is not open. `npm run test:outside`; it needs the network.
  */
-import {mkdtempSync, readFileSync, realpathSync, rmSync} from 'node:fs';
+import {mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
-import {execaSync} from 'execa';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {project, serve} from '../e2e/fixture.ts';
 import {createHome} from '../support/environment.ts';
 import {callTool, callTools, type Script, say, slow} from '../support/messages-server.ts';
 import {buildOnce, cliEnvironment, cliPath} from '../support/run-cli.ts';
+import {installPackages} from './downloads.ts';
 
 const VERSION = '0.3.330';
 const INTEGRITY = 'sha512-7om9Xus6tfkeCUCfzg6ilJuN6Z7okkEvJ0mx+ukXa/Id5U/6BGtPkOYni+3ebedwa3b9SVF7A05+ln+/9EoU/w==';
@@ -25,12 +25,7 @@ let query: (call: {prompt: unknown; options: object}) => Any;
 
 beforeAll(async () => {
   await buildOnce();
-  const npm = (...args: string[]) =>
-    execaSync('npm', args, {cwd: folder, env: {npm_config_update_notifier: 'false'}}).stdout;
-  npm('init', '-y');
-  npm('install', '--omit=optional', '--no-audit', '--no-fund', `@anthropic-ai/claude-agent-sdk@${VERSION}`);
-  const lock = JSON.parse(readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
-  expect(lock.packages['node_modules/@anthropic-ai/claude-agent-sdk'].integrity).toBe(INTEGRITY);
+  installPackages({[`@anthropic-ai/claude-agent-sdk@${VERSION}`]: INTEGRITY}, folder);
   const sdk = path.join(folder, 'node_modules/@anthropic-ai/claude-agent-sdk/sdk.mjs');
   ({query} = (await import(pathToFileURL(sdk).href)) as {query: typeof query});
 }, 5 * MINUTES);

@@ -31,6 +31,21 @@ export function unpack(source: Source, downloads: string, root: string): void {
   run('tar', ['xf', fetchSource(source, downloads), '--no-same-owner', '--strip-components=1', '-C', root], downloads);
 }
 
+/**
+ * Installs packages of npm into this folder, without their scripts.
+ * @param packages `name@version` and the checksum of each, as package-lock.json has it @throws Error when one has another
+ */
+export function installPackages(packages: Readonly<Record<string, string>>, folder: string): void {
+  writeFileSync(path.join(folder, 'package.json'), '{"private": true}');
+  const flags = ['--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+  run('npm', ['install', ...flags, ...Object.keys(packages)], folder);
+  const lock = JSON.parse(readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
+  for (const [name, integrity] of Object.entries(packages)) {
+    const found = lock.packages[`node_modules/${name.slice(0, name.lastIndexOf('@'))}`]?.integrity;
+    if (found !== integrity) throw new Error(`${name} has the checksum ${found}, and not ${integrity}`);
+  }
+}
+
 function fetchSource({from, file, sha256}: Source, downloads: string): string {
   const find = () => readdirSync(downloads).find((name) => file.test(name));
   if (find() === undefined) {

@@ -35,7 +35,12 @@ beforeAll(async () => {
   const port = await findFreePort();
   url = `http://127.0.0.1:${port}`;
   mkdirSync(path.join(folder, 'home/.claude-code-router'), {recursive: true});
-  const provider = {name: 'chat', api_base_url: `${chat.url}/chat/completions`, api_key: CHAT_KEY, models: ['gpt-test']};
+  const provider = {
+    name: 'chat',
+    api_base_url: `${chat.url}/chat/completions`,
+    api_key: CHAT_KEY,
+    models: ['gpt-test'],
+  };
   writeFileSync(
     path.join(folder, 'home/.claude-code-router/config.json'),
     JSON.stringify({
@@ -123,7 +128,8 @@ it('429 of the server is waited for', async () => {
 });
 
 it('a stream that is cut is asked for again, and nothing of it is said twice', async () => {
-  script = () => (asked().length === 1 ? cut(3, slow(say('A sentence that is cut before its end.'), 20)) : say('whole'));
+  script = () =>
+    asked().length === 1 ? cut(3, slow(say('A sentence that is cut before its end.'), 20)) : say('whole');
   const {stdout, stderr, code} = await run();
   expect({stdout, code}).toEqual({stdout: 'whole\n', code: 0});
   expect(stderr).toContain('retrying');
