@@ -52,7 +52,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width'],
   extensions: ['zod'],
-  drivers: ['zod', 'string-width'],
+  // The protocol of editors, loaded by `mini-cc acp` alone.
+  drivers: ['zod', 'string-width', '@agentclientprotocol/sdk'],
   compose: ['@vscode/ripgrep'],
   'code-index': ['web-tree-sitter'],
   cli: ['meow'],

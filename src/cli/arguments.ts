@@ -27,7 +27,7 @@ export interface Arguments {
   readonly subcommand?: Subcommand;
   readonly format: OutputFormat;
   readonly verbose: boolean;
-  /** A program drives the session by lines of JSON. */
+  /** A program drives the session, by lines of JSON or by the Agent Client Protocol. */
   readonly driver?: {readonly mayBypass: boolean};
   /** For `compose`, without what the process itself decides. */
   readonly session: Omit<SessionOptions, 'env' | 'home' | 'interactive'>;
@@ -67,7 +67,7 @@ export function parseArguments(
     ...optional('subcommand', subcommand),
     print: flags.print || isDriven,
     prompt: input.join(' '),
-    ...(isDriven && {driver: {mayBypass}}),
+    ...((isDriven || subcommand?.name === 'acp') && {driver: {mayBypass}}),
     format: format ?? 'text',
     verbose: flags.verbose ?? false,
     session: {

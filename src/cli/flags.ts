@@ -6,17 +6,21 @@ import type {OutputFormat} from '../drivers/print.ts';
 
 export type InputFormat = 'text' | 'stream-json';
 
-export const SUBCOMMANDS = ['agents', 'sessions', 'doctor', 'config'] as const;
+/** Subcommands that report something, also as JSON. */
+const REPORTS = ['agents', 'sessions', 'doctor', 'config'] as const;
+export const SUBCOMMANDS = [...REPORTS, 'acp'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
-/** What a flag may be used with. `session`: the REPL and print mode. */
+/** What a flag may be used with. `session`: the REPL, print mode and stream-json. */
 type FlagUse = 'session' | SubcommandName;
 
 const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
 const INPUT_FORMATS: InputFormat[] = ['text', 'stream-json'];
 const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];
 /** Subcommands that read agents and models as a session does. */
-const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor'];
+const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'acp'];
+/** What an editor does not decide for each of its sessions. */
+const SESSIONS: readonly FlagUse[] = ['session', 'acp'];
 
 interface FlagText {
   readonly help: string;
@@ -34,13 +38,13 @@ function text(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}
   return {type: 'string', isMultiple: true, valueName, help, ...more} as const;
 }
 
-function oneOf<T extends string>(valueName: string, choices: readonly T[]) {
+function oneOf<T extends string>(valueName: string, choices: readonly T[], more: Omit<FlagText, 'help'> = {}) {
   const list = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
-  return {...text(valueName, list), choices: choices as T[]} as const;
+  return {...text(valueName, list, more), choices: choices as T[]} as const;
 }
 
-function count(valueName: string, help: string) {
-  return {type: 'number', isMultiple: true, valueName, help} as const;
+function count(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
+  return {type: 'number', isMultiple: true, valueName, help, ...more} as const;
 }
 
 export const FLAGS = {
@@ -50,39 +54,41 @@ export const FLAGS = {
   includePartialMessages: aSwitch('raw stream events too (stream-json)'),
   verbose: aSwitch('tool calls on standard error'),
   model: text('NAME', 'opus, sonnet, haiku, provider/model, or any name that the server knows', {goesWith: WITH_MODEL}),
-  fallbackModel: text('A,B', 'models that answer where the first one cannot'),
-  effort: oneOf<Thinking>('LEVEL', ['off', 'low', 'medium', 'high']),
-  maxThinkingTokens: count('N', 'tokens of thinking in a reply at most, in place of a level; 0: none'),
+  fallbackModel: text('A,B', 'models that answer where the first one cannot', {goesWith: SESSIONS}),
+  effort: oneOf<Thinking>('LEVEL', ['off', 'low', 'medium', 'high'], {goesWith: SESSIONS}),
+  maxThinkingTokens: count('N', 'tokens of thinking in a reply at most, in place of a level; 0: none', {
+    goesWith: SESSIONS,
+  }),
   offline: aSwitch('the built-in rule-based model, also where keys are set', {goesWith: WITH_MODEL}),
   jsonSchema: text('FILE', 'with -p: the answer must match this JSON Schema: a file, or JSON'),
-  permissionMode: oneOf<PermissionMode>('MODE', PERMISSION_MODES),
-  dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions'),
-  allowDangerouslySkipPermissions: aSwitch('a driver may turn all questions off'),
+  permissionMode: oneOf<PermissionMode>('MODE', PERMISSION_MODES, {goesWith: SESSIONS}),
+  dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions', {goesWith: SESSIONS}),
+  allowDangerouslySkipPermissions: aSwitch('a driver may turn all questions off', {goesWith: SESSIONS}),
   permissionPromptTool: text('stdio', 'a driver answers questions about calls'),
   awaitInitialize: aSwitch('of drivers: their first line is initialize'),
-  allowedTools: text('A,B', 'rules that pass without a question: edit_file, "bash(npm test)"'),
-  disallowedTools: text('A,B', 'rules that are refused'),
-  fanOut: oneOf<FanOutMode>('MODE', FAN_OUT_MODES),
-  maxTurns: count('N', 'model calls at most'),
-  maxBudgetUsd: text('X', 'US dollars at most, with all subagents'),
-  timeout: count('S', 'seconds at most'),
+  allowedTools: text('A,B', 'rules that pass without a question: edit_file, "bash(npm test)"', {goesWith: SESSIONS}),
+  disallowedTools: text('A,B', 'rules that are refused', {goesWith: SESSIONS}),
+  fanOut: oneOf<FanOutMode>('MODE', FAN_OUT_MODES, {goesWith: SESSIONS}),
+  maxTurns: count('N', 'model calls at most', {goesWith: SESSIONS}),
+  maxBudgetUsd: text('X', 'US dollars at most, with all subagents', {goesWith: SESSIONS}),
+  timeout: count('S', 'seconds at most', {goesWith: SESSIONS}),
   continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
   resume: text('[ID]', 'go on with a session; without an id you choose one', {shortFlag: 'r'}),
   takeOver: aSwitch('go on with it although another machine or container has locked it'),
   sessionId: text('UUID', 'the id of the new session'),
-  appendSystemPrompt: text('TEXT', 'added to the system prompt'),
-  systemPrompt: text('TEXT', "in place of mini-cc's own system prompt"),
-  tools: text('A,B', 'only these tools; "default" is all of them, "" none'),
-  addDir: text('DIR', 'a further directory that may be read and written'),
+  appendSystemPrompt: text('TEXT', 'added to the system prompt', {goesWith: SESSIONS}),
+  systemPrompt: text('TEXT', "in place of mini-cc's own system prompt", {goesWith: SESSIONS}),
+  tools: text('A,B', 'only these tools; "default" is all of them, "" none', {goesWith: SESSIONS}),
+  addDir: text('DIR', 'a further directory that may be read and written', {goesWith: SESSIONS}),
   settings: text('FILE', 'settings over all others: a file, or JSON', {goesWith: ANYWHERE}),
   settingSources: text('A,B', 'only these settings files: user, project, local', {goesWith: ANYWHERE}),
   noSessionPersistence: aSwitch('with -p: keep nothing of the session on disk'),
-  agent: text('NAME', 'run as that agent'),
+  agent: text('NAME', 'run as that agent', {goesWith: SESSIONS}),
   agents: text('JSON', 'further agents: {"name": {"description", "prompt", "tools", "model"}}', {goesWith: WITH_MODEL}),
   cwd: text('DIR', 'work there', {goesWith: ANYWHERE}),
   trust: aSwitch("trust what this directory's settings and agents ask for, until it changes", {goesWith: WITH_MODEL}),
   debug: aSwitch('log to ~/.mini-cc/logs (also MINI_CC_DEBUG=1)', {goesWith: ANYWHERE}),
-  json: aSwitch('of subcommands: JSON for scripts', {goesWith: SUBCOMMANDS}),
+  json: aSwitch('of subcommands: JSON for scripts', {goesWith: REPORTS}),
   yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions']}),
   template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),
   version: aSwitch('print the version', {shortFlag: 'v', goesWith: ANYWHERE}),
@@ -127,5 +133,6 @@ const USAGE = `Usage
   mini-cc agents …          list, show NAME, create TEXT, delete NAME, lint [NAME], schema (--json, --yes, --template)
   mini-cc sessions …        list, show ID, export ID [md|json|html] [FILE], delete ID (--json, --yes)
   mini-cc doctor            what works here, and how to repair what does not (--json)
+  mini-cc acp               serves an editor by the Agent Client Protocol
   mini-cc config …          show (--json): what is in force and why; schema
 `;

@@ -28,5 +28,7 @@ async function getOutcome(options: SessionOptions, subcommand: Subcommand, say: 
       return (await import('../compose/doctor.ts')).doctorCommandLine(options, args);
     case 'config':
       return (await import('./config-command.ts')).configCommandLine(options, args);
+    case 'acp':
+      throw new Error('main runs it: it is no command with one outcome');
   }
 }

@@ -5,6 +5,7 @@ import {existsSync, realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {createSessionQuestion, createTakeOverQuestion, TAKE_OVER} from '../commands/resume.ts';
 import {runSessionsCommandLine} from '../commands/sessions.ts';
+import type {SessionSummary} from '../core/contract/session.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';
@@ -22,12 +23,23 @@ import {
   type Transcript,
 } from '../storage/sessions/transcript.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
+import {getExistingFolder} from './permissions.ts';
 
 /** `mini-cc sessions …`, without opening one. @throws UsageError for bad usage or an unknown id. */
 export function sessionsCommandLine(options: SessionOptions, args: SubcommandArguments): Promise<CommandLineOutcome> {
   const root = realpathSync(options.cwd);
   const {redactor} = createSecrets(options, [], root);
   return runSessionsCommandLine(args, {store: new SessionStore(options.home, root), redactor, root});
+}
+
+/** The stored sessions of a folder, the one that was written last first. @throws UsageError when there is no such folder */
+export function listSessions(
+  options: Pick<SessionOptions, 'home' | 'env'>,
+  cwd: string,
+): readonly (SessionSummary & {readonly cwd: string})[] {
+  const root = getExistingFolder(cwd, cwd);
+  const {redactor} = createSecrets({...options, cwd} as SessionOptions, [], root);
+  return redactor.values(new SessionStore(options.home, root).summaries()).map((each) => ({...each, cwd: root}));
 }
 
 /** With one line for the user about each session that is damaged or empty. */

@@ -6,7 +6,7 @@ export const PLANNED_FEATURES = {
   /** Flags of the command line, in camel case. */
   flags: ['forkSession', 'mcpConfig', 'strictMcpConfig'],
   /** `mini-cc NAME`. */
-  subcommands: ['mcp', 'acp', 'worker', 'workers', 'completion'],
+  subcommands: ['mcp', 'worker', 'workers', 'completion'],
   /** Slash commands. */
   commands: ['mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */

@@ -1,0 +1,46 @@
+/** `mini-cc acp`: an editor drives mini-cc by the Agent Client Protocol. */
+import {Readable, Writable} from 'node:stream';
+import {UsageError} from '../core/util/errors.ts';
+import {showControls} from '../core/util/text.ts';
+import type {OpenSession} from '../drivers/acp/agent.ts';
+import type {Arguments} from './arguments.ts';
+import {onSignals, type Pipes, type Start} from './process.ts';
+
+/** Serves until the editor closes its end. @returns the exit code. @throws UsageError for bad usage */
+export async function runAcp(
+  start: Start,
+  {session: given, driver}: Arguments,
+  words: readonly string[],
+  pipes: Pipes,
+): Promise<number> {
+  if (words.length > 0) throw new UsageError(`acp takes no words, only flags: ${words.join(' ')}`);
+  const [{compose}, {getExistingFolder}, {listSessions}, {serveAcp}] = await Promise.all([
+    import('../compose/session.ts'),
+    import('../compose/permissions.ts'),
+    import('../compose/sessions.ts'),
+    import('../drivers/acp/agent.ts'),
+  ]);
+  const host = {env: process.env, home: start.home, interactive: false, driverAnswers: true};
+  const open = async ({cwd, addDirs, resume}: OpenSession) =>
+    compose({
+      ...{...given, ...host, cwd: getExistingFolder(cwd, given.cwd)},
+      addDirs: [...(given.addDirs ?? []), ...addDirs],
+      which: resume === undefined ? {type: 'new'} : {type: 'resume', id: resume},
+    });
+  const ended = serveAcp({
+    ...{open, mayBypass: driver?.mayBypass ?? false},
+    input: Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
+    output: Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
+    warn: (line) => process.stderr.write(`mini-cc: ${showControls(line)}\n`),
+    listSessions: (cwd = given.cwd) => listSessions(host, cwd),
+  });
+  const leave = async () => {
+    process.stdin.destroy();
+    await ended;
+  };
+  onSignals(leave);
+  // An editor that went away sends no more, but its end of our input may stay open.
+  pipes.onClosed = () => void leave();
+  await ended;
+  return 0;
+}

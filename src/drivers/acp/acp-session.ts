@@ -1,0 +1,235 @@
+/** One session of an editor: its prompts, its questions about calls, its mode. Updates go out as the session's events come. */
+import path from 'node:path';
+import {
+  type ContentBlock,
+  type NoticeSeverity,
+  type PermissionOption,
+  RequestError,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionModeState,
+  type SessionUpdate,
+  type StopReason,
+} from '@agentclientprotocol/sdk';
+import {type AgentEvent, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
+import type {RunResult} from '../../core/contract/results.ts';
+import type {Session, SubmitResult} from '../../core/contract/session.ts';
+import {formatEnding} from '../../core/turn/run-ending.ts';
+import {NOT_YET_AVAILABLE} from '../../core/util/planned-features.ts';
+import {toPromptContent} from './prompt-content.ts';
+import {replay} from './replay.ts';
+import {formatTitle, readPatch, textContent} from './tool-calls.ts';
+import {Updates} from './updates.ts';
+
+/** The other end of the connection. */
+export interface Editor {
+  /** It shows notices beside the conversation. */
+  readonly showsNotices: boolean;
+  update(sessionId: string, update: SessionUpdate): void;
+  askPermission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
+}
+
+const MODE_NAMES: Readonly<Record<PermissionMode, string>> = {
+  default: 'Ask before changes',
+  acceptEdits: 'Accept edits',
+  plan: 'Plan',
+  bypassPermissions: 'No questions',
+};
+
+const OPTION_KINDS: Readonly<Record<string, PermissionOption['kind']>> = {
+  yes: 'allow_once',
+  session: 'allow_always',
+  always: 'allow_always',
+  no: 'reject_once',
+};
+
+export class AcpSession {
+  readonly id: string;
+  readonly #session: Session;
+  readonly #editor: Editor;
+  readonly #modes: readonly PermissionMode[];
+  readonly #updates: Updates;
+  /** What the person should read, from before the first prompt. */
+  #warnings: readonly string[];
+  /** Of open questions, by their ids: takes the question back. */
+  readonly #asking = new Map<string, AbortController>();
+  #turn: Promise<StopReason> | undefined;
+  #isCancelled = false;
+  /** Tokens that a request may have. */
+  #windowLimit: number | undefined;
+
+  /** @param mayBypass the editor may turn all questions off */
+  constructor(session: Session, editor: Editor, mayBypass: boolean) {
+    const {sessionId, cwd, permissionMode, warnings} = session.info;
+    this.id = sessionId;
+    this.#session = session;
+    this.#editor = editor;
+    this.#warnings = warnings;
+    const isOffered = (mode: PermissionMode) => mode !== 'bypassPermissions' || mayBypass || mode === permissionMode;
+    this.#modes = PERMISSION_MODES.filter(isOffered);
+    this.#updates = new Updates(cwd, permissionMode, (update) => editor.update(this.id, update));
+    session.subscribe((event) => this.#take(event));
+  }
+
+  get modes(): SessionModeState {
+    return {
+      currentModeId: this.#session.info.permissionMode,
+      availableModes: this.#modes.map((id) => ({id, name: MODE_NAMES[id]})),
+    };
+  }
+
+  tellCommands(): void {
+    const commands = this.#session.info.commands.filter(({description}) => description !== NOT_YET_AVAILABLE);
+    this.#editor.update(this.id, {
+      sessionUpdate: 'available_commands_update',
+      availableCommands: commands.map(({name, description, argumentHint = ''}) => ({
+        ...{name, description},
+        ...(argumentHint !== '' && {input: {hint: argumentHint}}),
+      })),
+    });
+  }
+
+  /** Tells the conversation so far. */
+  replay(): void {
+    replay(this.#session.request({type: 'transcript', from: 0}).messages, this.#updates);
+  }
+
+  /** @throws RequestError for a mode that was not offered */
+  setMode(mode: string): void {
+    const found = this.#modes.find((each) => each === mode);
+    if (!found) {
+      throw RequestError.invalidParams(undefined, `there is no mode ${mode}: ${this.#modes.join(', ')}`);
+    }
+    this.#session.request({type: 'set_permission_mode', mode: found});
+  }
+
+  /** A prompt that comes during a turn steers it, and ends with it. @throws RequestError for what cannot be sent, and when the turn failed */
+  async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
+    const content = toPromptContent(blocks, this.#session.info.cwd);
+    if (content.length === 0) throw RequestError.invalidParams(undefined, 'the prompt is empty');
+    if (this.#turn) {
+      await this.#session.submit({content});
+      return this.#turn;
+    }
+    this.#isCancelled = false;
+    this.#updates.begin();
+    for (const warning of this.#warnings) this.#tell('warning', warning);
+    this.#warnings = [];
+    this.#turn = this.#session.submit({content}).then((submitted) => this.#end(submitted));
+    try {
+      return await this.#turn;
+    } finally {
+      this.#turn = undefined;
+    }
+  }
+
+  /** Ends the turn with all that it started. The prompt under way answers `cancelled`. */
+  async cancel(): Promise<void> {
+    if (!this.#turn) return;
+    this.#isCancelled = true;
+    this.#session.abort();
+    await this.#session.request({type: 'stop'});
+  }
+
+  close(): Promise<void> {
+    for (const asking of this.#asking.values()) asking.abort();
+    return this.#session.close();
+  }
+
+  #end(submitted: SubmitResult): StopReason {
+    if (this.#isCancelled) return 'cancelled';
+    if (submitted.type === 'turn') return this.#endTurn(submitted.result);
+    // What went wrong was told as a notice.
+    if (submitted.type === 'command' && submitted.ok && submitted.text !== '') this.#updates.say(submitted.text);
+    return 'end_turn';
+  }
+
+  #endTurn(result: RunResult): StopReason {
+    switch (result.outcome) {
+      case 'success':
+        // After a task that the person typed no model writes.
+        if (!this.#updates.hasSpoken && result.text !== '') this.#updates.say(result.text);
+        return 'end_turn';
+      case 'stopped':
+        return 'cancelled';
+      case 'limit':
+      case 'timeout':
+        this.#updates.say(`\n\n${formatEnding(result)}`);
+        return 'max_turn_requests';
+      case 'error':
+        if (result.code === 'REFUSAL') return 'refusal';
+        throw RequestError.internalError(undefined, result.error);
+    }
+  }
+
+  #take(event: AgentEvent): void {
+    this.#updates.take(event);
+    if (event.type === 'context' && event.parent === undefined) void this.#tellUsage(event.tokens, event.limit);
+    if (event.type === 'ask') void this.#ask(event.question);
+    if (event.type === 'ask_end') this.#asking.get(event.askId)?.abort();
+    if (event.type === 'notice' && event.level !== 'info') this.#tell(event.level, event.text);
+  }
+
+  /** Never rejects. @param limit asked for where it is not known yet */
+  async #tellUsage(tokens: number, limit?: number): Promise<void> {
+    this.#windowLimit ??= limit ?? (await this.#session.request({type: 'context'})).limit;
+    this.#updates.tellUsage(tokens, limit ?? this.#windowLimit);
+  }
+
+  /** For the person. An editor that shows no notices gets it as a part of the answer, during a turn alone. */
+  #tell(severity: NoticeSeverity, title: string): void {
+    if (this.#editor.showsNotices) this.#editor.update(this.id, {sessionUpdate: 'notice', severity, title});
+    else if (this.#turn || severity === 'warning') this.#updates.say(`> ${title.replaceAll('\n', '\n> ')}\n\n`);
+  }
+
+  /** Puts a question about a call to the person; something else may settle it first. Never rejects. */
+  async #ask(question: Question): Promise<void> {
+    const {call} = question;
+    if (!call) {
+      // Questions of commands have no spelling in this protocol.
+      this.#session.answer(question.id, {choice: 'escape'});
+      return;
+    }
+    const asking = new AbortController();
+    this.#asking.set(question.id, asking);
+    try {
+      const {outcome} = await this.#editor.askPermission(this.#createRequest(question, call), asking.signal);
+      const chosen = outcome.outcome === 'selected' ? outcome.optionId : undefined;
+      const isOffered = question.options.some(({choice}) => choice === chosen);
+      if (chosen !== undefined && isOffered) this.#session.answer(question.id, {choice: chosen});
+      else this.#session.answer(question.id, {choice: 'no', note: 'The question was not answered.'});
+    } catch (error) {
+      if (!asking.signal.aborted) {
+        const note = `The question could not be asked: ${error instanceof Error ? error.message : String(error)}`;
+        this.#session.answer(question.id, {choice: 'no', note});
+      }
+    } finally {
+      this.#asking.delete(question.id);
+    }
+  }
+
+  #createRequest(question: Question, {callId, tool, input}: NonNullable<Question['call']>): RequestPermissionRequest {
+    const {agent, title, because, detail, detailType, options} = question;
+    const {cwd} = this.#session.info;
+    const asker = agent === 'main' ? '' : `${agent}: `;
+    const shown = `${asker}${formatTitle(tool, detailType === 'command' ? detail : '')}`;
+    this.#updates.showCall({callId, tool, input}, shown);
+    const {path: named} = input as {readonly path?: unknown};
+    const change =
+      detailType === 'diff' && typeof named === 'string' ? readPatch(path.resolve(cwd, named), detail) : undefined;
+    return {
+      sessionId: this.id,
+      toolCall: {
+        toolCallId: callId,
+        title: because === undefined ? shown : `${shown} (${because})`,
+        status: 'pending',
+        content: change ? [...change.content] : [textContent(`${title}\n\n${detail}`)],
+        ...(change && {locations: [...change.locations]}),
+      },
+      options: options.map(({choice, label}) => ({
+        ...{optionId: choice, name: label},
+        kind: OPTION_KINDS[choice] ?? 'allow_once',
+      })),
+    };
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * The Agent Client Protocol, by which editors such as Zed drive mini-cc: JSON-RPC on standard input and output, by the
+ * official package. One process has as many sessions as the editor opens; each is a session of mini-cc like any other.
+ */
+import {
+  type AgentContext,
+  agent,
+  type ClientCapabilities,
+  type InitializeResponse,
+  type McpServer,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+} from '@agentclientprotocol/sdk';
+import {version} from '../../../package.json';
+import type {Session, SessionSummary} from '../../core/contract/session.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {AcpSession, type Editor} from './acp-session.ts';
+
+export interface OpenSession {
+  readonly cwd: string;
+  readonly addDirs: readonly string[];
+  readonly mcpServers: readonly McpServer[];
+  /** The stored session to go on with. Absent: a new one. */
+  readonly resume?: string;
+}
+
+export interface AcpOptions {
+  readonly input: ReadableStream<Uint8Array>;
+  readonly output: WritableStream<Uint8Array>;
+  /** For the person who reads standard error. */
+  warn(line: string): void;
+  /** @throws MiniCcError when it cannot be opened */
+  open(request: OpenSession): Promise<Session>;
+  /** @param cwd undefined: the folder that mini-cc was started in */
+  listSessions(cwd: string | undefined): readonly (SessionSummary & {readonly cwd: string})[];
+  /** An editor may turn all questions off. */
+  readonly mayBypass: boolean;
+}
+
+/** Serves until the editor closes its end; then every session is closed. */
+export async function serveAcp(options: AcpOptions): Promise<void> {
+  const sessions = new Sessions(options);
+  const {closed} = createAgent(sessions).connect(ndJsonStream(options.output, options.input));
+  await closed;
+  await sessions.closeAll();
+}
+
+function createAgent(sessions: Sessions) {
+  return agent({name: 'mini-cc'})
+    .onRequest(methods.agent.initialize, ({params}) => sessions.initialize(params.clientCapabilities))
+    .onRequest(methods.agent.authenticate, ({params}) => {
+      const what = `no method ${params.methodId}: mini-cc reads its key from the environment (mini-cc doctor)`;
+      throw RequestError.invalidParams(undefined, what);
+    })
+    .onRequest(methods.agent.session.new, async ({params, client}) => {
+      const session = await sessions.open(client, params);
+      // The editor has to know the id first: the answer goes out before the next round of the event loop.
+      setImmediate(() => session.tellCommands());
+      return {sessionId: session.id, modes: session.modes};
+    })
+    .onRequest(methods.agent.session.load, async ({params, client}) => {
+      const session = await sessions.open(client, params, params.sessionId);
+      session.replay();
+      session.tellCommands();
+      return {modes: session.modes};
+    })
+    .onRequest(methods.agent.session.resume, async ({params, client}) => {
+      const session = await sessions.open(client, {mcpServers: [], ...params}, params.sessionId);
+      session.tellCommands();
+      return {modes: session.modes};
+    })
+    .onRequest(methods.agent.session.list, ({params}) => sessions.list(params.cwd ?? undefined))
+    .onRequest(methods.agent.session.close, async ({params}) => {
+      await sessions.close(params.sessionId);
+      return {};
+    })
+    .onRequest(methods.agent.session.setMode, ({params}) => {
+      sessions.get(params.sessionId).setMode(params.modeId);
+      return {};
+    })
+    .onRequest(methods.agent.session.prompt, async ({params}) => ({
+      stopReason: await explained(() => sessions.get(params.sessionId).prompt(params.prompt)),
+    }))
+    .onNotification(methods.agent.session.cancel, ({params}) => sessions.get(params.sessionId).cancel());
+}
+
+/** The protocol's code for what is not there. */
+const NOT_FOUND = -32002;
+
+class Sessions {
+  readonly #options: AcpOptions;
+  readonly #sessions = new Map<string, AcpSession>();
+  #capabilities: ClientCapabilities = {};
+
+  constructor(options: AcpOptions) {
+    this.#options = options;
+  }
+
+  initialize(capabilities: ClientCapabilities = {}): InitializeResponse {
+    this.#capabilities = capabilities;
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: {name: 'mini-cc', title: 'mini-cc', version},
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: {image: true, embeddedContext: true},
+        sessionCapabilities: {list: {}, resume: {}, close: {}, additionalDirectories: {}},
+      },
+      authMethods: [],
+    };
+  }
+
+  /** @param resume the id of a stored session. @throws RequestError when it cannot be opened */
+  async open(
+    client: AgentContext,
+    {
+      cwd,
+      additionalDirectories: addDirs = [],
+      mcpServers,
+    }: {cwd: string; additionalDirectories?: string[]; mcpServers: McpServer[]},
+    resume?: string,
+  ): Promise<AcpSession> {
+    // The editor opens again what it has open already: the same process would find its own lock.
+    if (resume !== undefined) await this.close(resume);
+    const {open, mayBypass} = this.#options;
+    const request = {cwd, addDirs, mcpServers, ...(resume !== undefined && {resume})};
+    const opened = await explained(() => open(request));
+    const session = new AcpSession(opened, this.#createEditor(client), mayBypass);
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  /** @throws RequestError when the editor has not opened it */
+  get(id: string): AcpSession {
+    const session = this.#sessions.get(id);
+    if (!session) throw new RequestError(NOT_FOUND, `no session ${id} is open: session/load opens a stored one`);
+    return session;
+  }
+
+  list(cwd: string | undefined) {
+    const sessions = this.#options.listSessions(cwd).filter(({problem}) => problem === undefined);
+    return {
+      sessions: sessions.map(({id, cwd: folder, prompt, at}) => ({
+        ...{sessionId: id, cwd: folder, title: prompt},
+        updatedAt: new Date(at).toISOString(),
+      })),
+    };
+  }
+
+  async close(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    await session?.close();
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#sessions.keys()].map((id) => this.close(id)));
+  }
+
+  #createEditor(client: AgentContext): Editor {
+    const warn = (error: unknown) => this.#options.warn(`the editor could not be told: ${getErrorMessage(error)}`);
+    return {
+      showsNotices: this.#capabilities.session?.notices != null,
+      update: (sessionId, update) => void client.notify(methods.client.session.update, {sessionId, update}).catch(warn),
+      askPermission: (request, cancellationSignal) =>
+        client.request(methods.client.session.requestPermission, request, {
+          ...{cancellationSignal, stopWaitingOnCancel: true},
+        }),
+    };
+  }
+}
+
+/** What mini-cc says itself needs no further words; the editor shows it. */
+async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof MiniCcError) throw RequestError.invalidParams(undefined, error.message);
+    throw error;
+  }
+}

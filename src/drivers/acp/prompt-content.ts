@@ -1,0 +1,72 @@
+/** What a person sends from an editor, as the content of a prompt. */
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import type {ContentBlock} from '@agentclientprotocol/sdk';
+import type {PromptContent} from '../../core/contract/model.ts';
+import {UsageError} from '../../core/util/errors.ts';
+
+type PromptBlock = Exclude<PromptContent, string>[number];
+type ImageSource = Extract<PromptBlock, {type: 'image'}>['source'];
+
+/** Adjacent texts become one: a command and its arguments, or a sentence with files in it. @throws UsageError for audio and other data */
+export function toPromptContent(blocks: readonly ContentBlock[], cwd: string): PromptContent {
+  const content: PromptBlock[] = [];
+  let attached = '';
+  for (const block of blocks) {
+    const read = readBlock(block, cwd);
+    const last = content.at(-1);
+    if (typeof read !== 'string') content.push(read);
+    // The text of files comes last: what the person wrote stays in one piece.
+    else if (block.type === 'resource') attached += `\n\n${read}`;
+    else if (last?.type === 'text') content[content.length - 1] = {type: 'text', text: last.text + read};
+    else content.push({type: 'text', text: read});
+  }
+  if (attached !== '') content.push({type: 'text', text: attached.trim()});
+  const [only] = content;
+  return content.length === 1 && only?.type === 'text' ? only.text.trim() : content;
+}
+
+function readBlock(block: ContentBlock, cwd: string): string | PromptBlock {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'image':
+      return toImage(block.data, block.mimeType);
+    case 'resource_link':
+      return `@${quote(toShortPath(block.uri, cwd))}`;
+    case 'resource': {
+      const {resource} = block;
+      if ('text' in resource) {
+        return `<file path=${JSON.stringify(toShortPath(resource.uri, cwd))}>\n${resource.text}\n</file>`;
+      }
+      if (!resource.mimeType?.startsWith('image/')) {
+        throw new UsageError(`mini-cc cannot read the attached data ${resource.uri}: attach text or an image`);
+      }
+      return toImage(resource.blob, resource.mimeType);
+    }
+    default:
+      throw new UsageError(`mini-cc cannot read content of the type ${block.type}: send text, images or files`);
+  }
+}
+
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+
+function toImage(data: string, mimeType: string): PromptBlock {
+  if (!IMAGE_TYPES.includes(mimeType)) {
+    throw new UsageError(`mini-cc cannot read an image of the type ${mimeType}: send ${IMAGE_TYPES.join(', ')}`);
+  }
+  // Its size is checked where all images are.
+  return {type: 'image', source: {type: 'base64', media_type: mimeType, data} as ImageSource};
+}
+
+/** Of a file in the working directory its path from there; of another its whole path; else the address as it is. */
+function toShortPath(uri: string, cwd: string): string {
+  if (!uri.startsWith('file:')) return uri;
+  const file = fileURLToPath(uri.split('#')[0]!);
+  const relative = path.relative(cwd, file);
+  return relative === '' || relative.startsWith('..') ? file : relative;
+}
+
+function quote(name: string): string {
+  return /\s/.test(name) ? `"${name}"` : name;
+}

@@ -1,0 +1,69 @@
+/** A loaded session's conversation, as the events that showed it, for the same translation as what happens now. */
+import type {ContentBlock} from '@agentclientprotocol/sdk';
+import type {AgentEvent, AgentEventBody} from '../../core/contract/events.ts';
+import type {AssistantBlock, UserBlock} from '../../core/contract/model.ts';
+import type {CallShown, RestoredMessage} from '../../core/contract/transcript.ts';
+import {CUT_OFF, getText, INTERRUPTED, NO_USAGE} from '../../core/util/messages.ts';
+import {describeInput} from '../../core/util/tool-output.ts';
+import type {Updates} from './updates.ts';
+
+/** Of a result, as much as a live one brings. Characters. */
+const PREVIEW_CHARS = 2_000;
+
+export function replay(messages: readonly RestoredMessage[], updates: Updates): void {
+  // In transcripts of earlier versions no prompt is marked: then what the runtime wrote looks like one.
+  const areMarked = messages.some(({prompt}) => prompt);
+  for (const restored of messages) {
+    const {message, repeated, summary, announcement, companion} = restored;
+    if (repeated || announcement || companion !== undefined) continue;
+    if (summary) updates.say('\n\n(The conversation was compacted here.)\n\n');
+    else if (message.role === 'assistant') replayReply(message.content, updates);
+    else replayUser(restored, areMarked, updates);
+  }
+}
+
+function replayReply(content: RestoredMessage['message']['content'], updates: Updates): void {
+  const blocks: AssistantBlock[] =
+    typeof content === 'string' ? [{type: 'text', text: content, citations: null}] : (content as AssistantBlock[]);
+  for (const block of blocks) {
+    if (block.type === 'thinking') updates.take(toEvent({type: 'thinking_delta', text: block.thinking}));
+  }
+  const facts = {id: '', model: '', usage: NO_USAGE, stopReason: null};
+  updates.take(toEvent({type: 'message', role: 'assistant', content: blocks, ...facts}));
+}
+
+function replayUser({message, prompt, calls = {}}: RestoredMessage, areMarked: boolean, updates: Updates): void {
+  const {content} = message;
+  const text = getText(content);
+  if (text === INTERRUPTED || text === CUT_OFF) return;
+  const blocks: readonly UserBlock[] = typeof content === 'string' ? [] : content;
+  for (const block of blocks) {
+    if (block.type !== 'tool_result') continue;
+    const {tool_use_id: callId, content: result = '', is_error: isError = false} = block;
+    endCall(callId, getText(result), isError, calls[callId], updates);
+  }
+  if (areMarked && !prompt) return;
+  for (const block of typeof content === 'string' ? [{type: 'text' as const, text: content}] : blocks) {
+    const shown = toContentBlock(block);
+    if (shown) updates.prompt(shown);
+  }
+}
+
+function endCall(callId: string, text: string, isError: boolean, shown: CallShown | undefined, updates: Updates): void {
+  const call = updates.findCall(callId);
+  if (!call) return;
+  const {title, ...seen}: CallShown = shown ?? {title: describeInput(call.input)};
+  updates.take(toEvent({type: 'tool_start', callId, tool: call.tool, title}));
+  const preview = seen.previewIsEnd ? text.slice(-PREVIEW_CHARS) : text.slice(0, PREVIEW_CHARS);
+  updates.take(toEvent({type: 'tool_end', callId, tool: call.tool, isError, durationMs: 0, preview, ...seen}));
+}
+
+function toContentBlock(block: UserBlock): ContentBlock | undefined {
+  if (block.type === 'text') return {type: 'text', text: block.text};
+  if (block.type !== 'image' || block.source.type !== 'base64') return undefined;
+  return {type: 'image', data: block.source.data, mimeType: block.source.media_type};
+}
+
+function toEvent(body: AgentEventBody): AgentEvent {
+  return {...body, agentId: 'main', seq: 0, at: 0};
+}

@@ -1,0 +1,101 @@
+/** Tool calls in the words of ACP: their kind, the places that they are about, and changes of files as old and new text. */
+import path from 'node:path';
+import type {Diff, ToolCallContent, ToolCallLocation, ToolKind} from '@agentclientprotocol/sdk';
+import {toClaudeInput, toClaudeToolName} from '../../core/util/claude-tools.ts';
+import {toToolName} from '../../core/util/names.ts';
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  bash: 'execute',
+  read_file: 'read',
+  write_file: 'edit',
+  edit_file: 'edit',
+  grep: 'search',
+  glob: 'search',
+  symbols: 'search',
+  todo_write: 'think',
+  web_fetch: 'fetch',
+  web_search: 'fetch',
+  Task: 'think',
+  FanOut: 'think',
+};
+
+/** A call before it ran, as the model wrote it. */
+export interface AnnouncedCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
+}
+
+/** What does not change while the call runs. Names and inputs are Claude Code's, as in the other protocol. */
+export function describeCall({callId, tool, input}: AnnouncedCall, cwd: string) {
+  const place = getPlace(input, cwd);
+  return {
+    toolCallId: callId,
+    name: toClaudeToolName(tool),
+    kind: KINDS[toToolName(tool)] ?? ('other' as const),
+    rawInput: toClaudeInput(tool, input),
+    ...(place && {locations: [place]}),
+  };
+}
+
+/** `Read src/a.ts`; of a command the command alone, which an editor shows as code. */
+export function formatTitle(tool: string, title: string): string {
+  if (toToolName(tool) === 'bash') return `\`${title.replaceAll('`', "'")}\``;
+  const name = toClaudeToolName(tool);
+  return title === '' ? name : `${name} ${title}`;
+}
+
+/** The file or folder that the input names. */
+function getPlace(input: unknown, cwd: string): ToolCallLocation | undefined {
+  if (typeof input !== 'object' || input === null) return undefined;
+  const {path: named, offset} = input as {readonly path?: unknown; readonly offset?: unknown};
+  if (typeof named !== 'string' || named === '') return undefined;
+  return {path: path.resolve(cwd, named), ...(typeof offset === 'number' && offset > 0 && {line: offset})};
+}
+
+export function textContent(text: string): ToolCallContent {
+  return {type: 'content', content: {type: 'text', text}};
+}
+
+/** The output of a command, so that an editor does not read it as Markdown. */
+export function outputContent(text: string): ToolCallContent {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return textContent(`${fence}\n${text.replace(/\n$/, '')}\n${fence}`);
+}
+
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,\d+)? @@/;
+
+export interface FileChange {
+  readonly content: readonly (Diff & {readonly type: 'diff'})[];
+  /** Where each stretch begins. */
+  readonly locations: readonly ToolCallLocation[];
+}
+
+/** One change for each stretch of the patch, with the lines around it. @param file absolute */
+export function readPatch(file: string, patch: string): FileChange {
+  const content: (Diff & {readonly type: 'diff'})[] = [];
+  const locations: ToolCallLocation[] = [];
+  let old: string[] = [];
+  let now: string[] = [];
+  let isNew = false;
+  const end = () => {
+    if (old.length + now.length === 0) return;
+    content.push({type: 'diff', path: file, oldText: isNew ? null : old.join('\n'), newText: now.join('\n')});
+    [old, now] = [[], []];
+  };
+  for (const line of patch.split('\n')) {
+    const [hunk, from = '', count = '1', start = '1'] = HUNK.exec(line) ?? [];
+    if (hunk !== undefined) {
+      end();
+      isNew = from === '0' && count === '0';
+      locations.push({path: file, line: Math.max(1, Number(start))});
+    } else if (locations.length > 0) {
+      const text = line.slice(1);
+      if (line.startsWith(' ') || line.startsWith('-')) old.push(text);
+      if (line.startsWith(' ') || line.startsWith('+')) now.push(text);
+    }
+  }
+  end();
+  return {content, locations};
+}

@@ -1,0 +1,231 @@
+/**
+ * What a session does, told to an editor as `session/update`: one translation for what happens now and for what a loaded
+ * session brings back. A subagent is one card, that of the call which dispatched it; of its own calls those that change
+ * files, and those about which the person is asked, have a card too.
+ */
+import type {ContentBlock, PlanEntry, SessionUpdate} from '@agentclientprotocol/sdk';
+import type {AgentEvent, AgentEventBody} from '../../core/contract/events.ts';
+import type {Todo} from '../../core/contract/results.ts';
+import {getText} from '../../core/util/messages.ts';
+import {formatRetry} from '../../core/util/text.ts';
+import {type AnnouncedCall, describeCall, formatTitle, outputContent, readPatch, textContent} from './tool-calls.ts';
+
+/** Lines of a subagent's calls that its card shows. */
+const MAX_RUN_LINES = 20;
+
+/** A subagent at work, or one that has ended. */
+interface RunCard {
+  readonly cardId: string;
+  readonly title: string;
+  readonly lines: string[];
+  isActive: boolean;
+}
+
+type Of<T extends AgentEventBody['type']> = Extract<AgentEvent, {type: T}>;
+type CardChange = Omit<Extract<SessionUpdate, {sessionUpdate: 'tool_call_update'}>, 'sessionUpdate' | 'toolCallId'>;
+type Send = (update: SessionUpdate) => void;
+
+export class Updates {
+  readonly #cwd: string;
+  readonly #send: Send;
+  readonly #calls = new Map<string, AnnouncedCall>();
+  /** Calls that have a card. */
+  readonly #shown = new Set<string>();
+  readonly #runs = new Map<string, RunCard>();
+  #mode: string;
+  #cost = 0;
+  /** Something was said since the last message. */
+  #isStreamed = false;
+  /** Something was said since `begin`. */
+  #hasSpoken = false;
+
+  constructor(cwd: string, mode: string, send: Send) {
+    this.#cwd = cwd;
+    this.#mode = mode;
+    this.#send = send;
+  }
+
+  /** A prompt begins. */
+  begin(): void {
+    this.#hasSpoken = false;
+  }
+
+  get hasSpoken(): boolean {
+    return this.#hasSpoken;
+  }
+
+  /** Text of mini-cc itself, or of the model. */
+  say(text: string): void {
+    this.#hasSpoken = true;
+    this.#send({sessionUpdate: 'agent_message_chunk', content: {type: 'text', text}});
+  }
+
+  prompt(content: ContentBlock): void {
+    this.#send({sessionUpdate: 'user_message_chunk', content});
+  }
+
+  take(event: AgentEvent): void {
+    if (event.parent === undefined) this.#takeOwn(event);
+    else this.#takeRun(event);
+  }
+
+  /** Shows the call about which the person is asked, if it has no card yet. */
+  showCall(call: AnnouncedCall, title: string): void {
+    this.#calls.set(call.callId, call);
+    if (this.#shown.has(call.callId)) return;
+    this.#shown.add(call.callId);
+    this.#send({sessionUpdate: 'tool_call', ...describeCall(call, this.#cwd), title, status: 'pending'});
+  }
+
+  /** A call that was announced. */
+  findCall(callId: string): AnnouncedCall | undefined {
+    return this.#calls.get(callId);
+  }
+
+  #takeOwn(event: AgentEvent): void {
+    switch (event.type) {
+      case 'text_delta':
+        this.#isStreamed = true;
+        this.say(event.text);
+        break;
+      case 'thinking_delta':
+        this.#send({sessionUpdate: 'agent_thought_chunk', content: {type: 'text', text: event.text}});
+        break;
+      case 'retry':
+        if (this.#isStreamed) this.say(`\n\n${formatRetry(event, true)}\n\n`);
+        this.#isStreamed = false;
+        break;
+      case 'message':
+        if (event.role === 'assistant') this.#endReply(event.content);
+        break;
+      case 'tool_start':
+        this.#startCall(event);
+        break;
+      case 'tool_progress':
+        this.#update(event.callId, {status: 'in_progress', content: [outputContent(event.text)]});
+        break;
+      case 'tool_end':
+        this.#endCall(event);
+        break;
+      case 'session':
+        this.#setMode(event.info.permissionMode);
+        break;
+      case 'cost':
+        this.#cost = event.usage.cost_usd ?? 0;
+        break;
+    }
+  }
+
+  /** The calls of a reply get their cards. What was not streamed, as the summary of a fan-out, is said now. */
+  #endReply(content: Extract<Of<'message'>, {role: 'assistant'}>['content']): void {
+    const text = getText(content);
+    if (!this.#isStreamed && text !== '') this.say(text);
+    this.#isStreamed = false;
+    for (const block of content) {
+      if (block.type !== 'tool_use') continue;
+      const call = {callId: block.id, tool: block.name, input: block.input};
+      this.#calls.set(call.callId, call);
+      // The plan says what a list of todos would.
+      if (call.tool !== 'todo_write') this.showCall(call, formatTitle(call.tool, ''));
+    }
+  }
+
+  #startCall({callId, tool, title}: Of<'tool_start'>): void {
+    if (!this.#calls.has(callId)) this.#calls.set(callId, {callId, tool, input: {}});
+    this.#update(callId, {title: formatTitle(tool, title), status: 'in_progress'});
+  }
+
+  #endCall(event: Of<'tool_end'>): void {
+    const {callId, isError, display} = event;
+    if (display?.type === 'todos') this.#tellPlan(display.todos);
+    // A subagent in the background goes on: its card ends with it.
+    const isAtWork = [...this.#runs.values()].some(({cardId, isActive}) => cardId === callId && isActive);
+    if (!isAtWork) this.#update(callId, {status: isError ? 'failed' : 'completed', ...describeResult(event)});
+  }
+
+  #takeRun(event: AgentEvent): void {
+    if (event.type === 'run_start') this.#startRun(event);
+    const run = this.#runs.get(event.agentId);
+    if (!run) return;
+    switch (event.type) {
+      case 'message':
+        if (event.role !== 'assistant') break;
+        for (const block of event.content) {
+          if (block.type !== 'tool_use') continue;
+          this.#calls.set(block.id, {callId: block.id, tool: block.name, input: block.input});
+        }
+        break;
+      case 'tool_start':
+        run.lines.push(formatTitle(event.tool, event.title));
+        this.#showLines(run);
+        break;
+      case 'tool_end':
+        this.#endRunCall(run, event);
+        break;
+      case 'run_end':
+        this.#endRun(run, event);
+        break;
+    }
+  }
+
+  #startRun({agentId, callId, agent, description}: Of<'run_start'>): void {
+    const title = `[${agent}] ${description}`;
+    const cardId = callId ?? agentId;
+    const run = {cardId, title, lines: [], isActive: true};
+    this.#runs.set(agentId, run);
+    // A part of a fan-out, and a run that continues, has no call of its own.
+    if (callId === undefined) this.showCall({callId: cardId, tool: 'Task', input: {description}}, title);
+    this.#update(cardId, {title, status: 'in_progress'});
+  }
+
+  #endRunCall(run: RunCard, event: Of<'tool_end'>): void {
+    const call = this.#calls.get(event.callId);
+    if (!call) return;
+    if (event.display?.type === 'diff') this.showCall(call, `${run.title}: ${formatTitle(event.tool, '')}`);
+    this.#endCall(event);
+  }
+
+  #endRun(run: RunCard, {outcome, reason = '', receipt = ''}: Of<'run_end'>): void {
+    run.isActive = false;
+    run.lines.push([outcome === 'success' ? 'done' : `${outcome}: ${reason}`, receipt].filter(Boolean).join(' · '));
+    this.#showLines(run, outcome === 'success' ? 'completed' : 'failed');
+  }
+
+  #showLines(run: RunCard, status: 'in_progress' | 'completed' | 'failed' = 'in_progress'): void {
+    const left = run.lines.length - MAX_RUN_LINES;
+    const lines = left > 0 ? [`${left} earlier calls`, ...run.lines.slice(-MAX_RUN_LINES)] : run.lines;
+    this.#update(run.cardId, {status, content: [textContent(lines.map((line) => `- ${line}`).join('\n'))]});
+  }
+
+  /** Nothing for a call without a card. */
+  #update(callId: string, change: CardChange): void {
+    if (!this.#shown.has(callId)) return;
+    this.#send({sessionUpdate: 'tool_call_update', toolCallId: callId, ...change});
+  }
+
+  #tellPlan(todos: readonly Todo[]): void {
+    const entries = todos.map(({content, status}): PlanEntry => ({content, status, priority: 'medium'}));
+    this.#send({sessionUpdate: 'plan', entries});
+  }
+
+  #setMode(mode: string): void {
+    if (mode === this.#mode) return;
+    this.#mode = mode;
+    this.#send({sessionUpdate: 'current_mode_update', currentModeId: mode});
+  }
+
+  /** Tokens of the model's window. */
+  tellUsage(used: number, size: number): void {
+    const cost = this.#cost > 0 ? {cost: {amount: this.#cost, currency: 'USD'}} : {};
+    this.#send({sessionUpdate: 'usage_update', used, size, ...cost});
+  }
+}
+
+function describeResult({tool, display, preview}: Of<'tool_end'>): CardChange {
+  if (display?.type === 'diff') {
+    const {content, locations} = readPatch(display.path, display.patch);
+    return {content: [...content], locations: [...locations]};
+  }
+  const text = display?.type === 'text' ? display.text : preview;
+  return {content: text === '' ? [] : [tool === 'bash' ? outputContent(text) : textContent(text)]};
+}

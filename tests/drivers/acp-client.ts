@@ -1,0 +1,116 @@
+/** Holds sessions with the built program by the official package's client side, as an editor does. */
+import {Readable, Writable} from 'node:stream';
+import {
+  type ClientCapabilities,
+  type ClientContext,
+  client,
+  methods,
+  ndJsonStream,
+  type PromptResponse,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import {onTestFinished} from 'vitest';
+import {createHome} from '../support/environment.ts';
+import {type CliOptions, spawnCli} from '../support/run-cli.ts';
+
+type AnyUpdate = SessionUpdate & Readonly<Record<string, unknown>>;
+type Answer = (request: RequestPermissionRequest) => Promise<RequestPermissionResponse>;
+
+export interface AcpClient {
+  readonly agent: ClientContext;
+  /** In their order, of all sessions. */
+  readonly updates: readonly AnyUpdate[];
+  readonly asked: readonly RequestPermissionRequest[];
+  readonly stderr: () => string;
+  /** How the person answers. Default: the first option. */
+  answer: Answer;
+  open(cwd: string): Promise<string>;
+  prompt(sessionId: string, text: string): Promise<PromptResponse>;
+  /** Of one kind, since `from`. */
+  of<K extends SessionUpdate['sessionUpdate']>(kind: K, from?: number): Extract<SessionUpdate, {sessionUpdate: K}>[];
+  /** What the agent said, joined. */
+  said(from?: number): string;
+  /** Waits for an update that is so. */
+  until(isIt: (update: SessionUpdate) => boolean): Promise<void>;
+  /** Closes the connection. @returns the exit code */
+  end(): Promise<number | null>;
+}
+
+const LIMIT_MS = 20_000;
+
+export const choose = (optionId: string): RequestPermissionResponse => ({outcome: {outcome: 'selected', optionId}});
+
+export async function startAcp(
+  args: readonly string[],
+  options: CliOptions = {},
+  clientCapabilities: ClientCapabilities = {},
+): Promise<AcpClient> {
+  const home = options.home ?? (await createHome());
+  const child = await spawnCli(['acp', ...args], {...options, home});
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+    if (options.home === undefined) await home.remove();
+  });
+  const updates: AnyUpdate[] = [];
+  const asked: RequestPermissionRequest[] = [];
+  const waiters = new Set<() => void>();
+  const acp: AcpClient = {
+    ...{updates, asked, stderr: () => stderr},
+    agent: undefined as never,
+    answer: async ({options: [first]}) => choose(first!.optionId),
+    open: async (cwd) => (await acp.agent.request(methods.agent.session.new, {cwd, mcpServers: []})).sessionId,
+    prompt: (sessionId, text) =>
+      acp.agent.request(methods.agent.session.prompt, {sessionId, prompt: [{type: 'text', text}]}),
+    of: (kind, from = 0) => updates.slice(from).filter(({sessionUpdate}) => sessionUpdate === kind) as never,
+    said: (from = 0) =>
+      acp
+        .of('agent_message_chunk', from)
+        .map(({content}) => (content.type === 'text' ? content.text : ''))
+        .join(''),
+    until: (isIt) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(
+          () => reject(new Error(`no such update\n${JSON.stringify(updates, null, 1)}\n${stderr}`)),
+          LIMIT_MS,
+        );
+        const look = () => {
+          if (!updates.some(isIt)) return;
+          clearTimeout(timer);
+          waiters.delete(look);
+          resolve();
+        };
+        waiters.add(look);
+        look();
+      }),
+    async end() {
+      child.stdin.end();
+      return exited;
+    },
+  };
+  const connection = client({name: 'tests'})
+    .onRequest(methods.client.session.requestPermission, ({params}) => {
+      asked.push(params);
+      return acp.answer(params);
+    })
+    .onNotification(methods.client.session.update, ({params}) => {
+      updates.push(params.update as AnyUpdate);
+      for (const look of [...waiters]) look();
+    })
+    .connect(
+      ndJsonStream(
+        Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
+        Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+      ),
+    );
+  Object.assign(acp, {agent: connection.agent});
+  await acp.agent.request(methods.agent.initialize, {protocolVersion: 1, clientCapabilities});
+  return acp;
+}
