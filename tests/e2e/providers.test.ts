@@ -1,4 +1,4 @@
-import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {startChatServer} from '../support/chat-server.ts';
@@ -6,6 +6,7 @@ import type {Home} from '../support/environment.ts';
 import {callTools, type MessagesServer, say, status, withUsage} from '../support/messages-server.ts';
 import {getToolResults} from '../support/request-facts.ts';
 import {type CliRun, runCli} from '../support/run-cli.ts';
+import {findTranscripts, readLines} from '../support/session-files.ts';
 import {explore, home, isSubagent, serve} from './fixture.ts';
 
 const KEYS = {GLM_API_KEY: 'glm-key-1234567', CHAT_API_KEY: 'chat-key-1234567'};
@@ -30,6 +31,17 @@ function run(
 
 const glm = (server: Pick<MessagesServer, 'url'>) => ({glm: {baseURL: server.url, apiKeyEnv: 'GLM_API_KEY'}});
 
+const TASK_CODE = {name: 'Task', input: {description: 'write', prompt: 'write', agent_type: 'code'}};
+type Usage = MessagesServer['usage'];
+const NOTHING: Usage = {
+  ...{input_tokens: 0, output_tokens: 0},
+  ...{cache_read_input_tokens: 0, cache_creation_input_tokens: 0},
+};
+const addCounts = (one: Usage, other: Usage) =>
+  Object.fromEntries(
+    Object.keys(NOTHING).map((name) => [name, one[name as keyof Usage] + other[name as keyof Usage]]),
+  ) as unknown as Usage;
+
 /** The keys that came to a server. */
 function keysAt({requests}: {readonly requests: readonly {readonly headers: Record<string, unknown>}[]}): string[] {
   const seen = requests.flatMap(({headers}) => [headers['x-api-key'], headers.authorization]);
@@ -39,17 +51,19 @@ function keysAt({requests}: {readonly requests: readonly {readonly headers: Reco
 const names = (server: MessagesServer) => server.requests.map(({body}) => body.model);
 
 describe('models of several providers', () => {
-  it('work in one session, each server with its own key, and the totals are those of the servers', async () => {
+  it('work in one session, each server with its own key, and all totals are those of the servers', async () => {
     const main = await serve((body) =>
       body.messages.length === 1
-        ? callTools([explore(), {name: 'Task', input: {description: 'write', prompt: 'write', agent_type: 'code'}}])
-        : withUsage(say('All done.'), {input_tokens: 1000, output_tokens: 11}),
+        ? withUsage(callTools([explore(), TASK_CODE]), {...NOTHING, input_tokens: 200, output_tokens: 31})
+        : withUsage(say('All done.'), {...NOTHING, input_tokens: 310, output_tokens: 11, cache_read_input_tokens: 55}),
     );
-    const zhipu = await serve(() => withUsage(say('found it'), {input_tokens: 300, output_tokens: 7}));
+    const zhipu = await serve(() => withUsage(say('found it'), {...NOTHING, input_tokens: 300, output_tokens: 7}));
     const chat = await startChatServer((body) =>
       body.messages.some(({role}) => role === 'tool')
         ? withUsage(say('written'), {input_tokens: 500, output_tokens: 13, cache_read_input_tokens: 90})
-        : callTools([{name: 'write_file', input: {path: 'new.txt', content: 'new'}, id: 'call.1'}]),
+        : withUsage(callTools([{name: 'write_file', input: {path: 'new.txt', content: 'new'}, id: 'call.1'}]), {
+            ...{input_tokens: 111, output_tokens: 17},
+          }),
     );
     onTestFinished(chat.close);
     const user = await userWith({
@@ -72,18 +86,41 @@ describe('models of several providers', () => {
     expect(names(zhipu)).toEqual(['glm-4.7']);
     expect(zhipu.requests[0]!.body.thinking).toEqual({type: 'enabled', budget_tokens: 2048});
 
-    expect(result.modelUsage['glm/glm-4.7']).toMatchObject({outputTokens: 7});
     const {prompt, completion, cached} = chat.usage;
-    expect(result.modelUsage['chat/gpt-test']).toMatchObject({outputTokens: completion, cacheReadInputTokens: cached});
-    const used = result.subagents.find(({agent}: {agent: string}) => agent === 'code').usage;
-    expect(used.input_tokens + used.cache_read_input_tokens).toBe(prompt);
-    const replies = result.subagents.flatMap(({transcript}: {transcript: string}) =>
-      readFileSync(transcript, 'utf8')
-        .split('\n')
-        .filter((line) => line.includes('"stopReason"'))
-        .map((line) => JSON.parse(line).model as string),
-    );
-    expect(replies.toSorted()).toEqual(['chat/gpt-test', 'chat/gpt-test', 'glm/glm-4.7']);
+    const counted: Readonly<Record<string, Usage>> = {
+      'claude-sonnet-5-5': main.usage,
+      'glm/glm-4.7': zhipu.usage,
+      'chat/gpt-test': {
+        ...{input_tokens: prompt - cached, output_tokens: completion},
+        ...{cache_read_input_tokens: cached, cache_creation_input_tokens: 0},
+      },
+    };
+    expect(Object.values(counted).map(({input_tokens}) => input_tokens)).toEqual([510, 300, 611]);
+    for (const [model, usage] of Object.entries(counted)) {
+      expect(result.modelUsage[model]).toMatchObject({
+        ...{inputTokens: usage.input_tokens, outputTokens: usage.output_tokens},
+        ...{cacheReadInputTokens: usage.cache_read_input_tokens},
+        cacheCreationInputTokens: usage.cache_creation_input_tokens,
+      });
+    }
+    expect(Object.keys(result.modelUsage).toSorted()).toEqual(Object.keys(counted).toSorted());
+    expect(result.usage).toEqual(Object.values(counted).reduce(addCounts));
+    const inTranscripts: Record<string, Usage> = {};
+    for (const line of findTranscripts(user.env.MINI_CC_HOME!).flatMap(readLines)) {
+      if (line.stopReason === undefined) continue;
+      const {model, usage} = line as unknown as {model: string; usage: Usage};
+      inTranscripts[model] = addCounts(inTranscripts[model] ?? NOTHING, usage);
+    }
+    expect(inTranscripts).toMatchObject(counted);
+    const cost = await run(['/cost', '--resume', result.session_id], user, main);
+    const row = (agent: string, model: string) => {
+      const {input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens} = counted[model]!;
+      const counts = [input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens];
+      return new RegExp(`^ +${[agent, model, ...counts].join(' +')} `, 'm');
+    };
+    expect(cost.stdout).toMatch(row('main', 'claude-sonnet-5-5'));
+    expect(cost.stdout).toMatch(row('explore', 'glm/glm-4.7'));
+    expect(cost.stdout).toMatch(row('code', 'chat/gpt-test'));
   });
 
   it('take the name in the call first, and a name that cannot be used is passed over with a warning', async () => {

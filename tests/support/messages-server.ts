@@ -12,6 +12,7 @@ import {estimateTokens, findBrokenRule, identifyThought, isThought} from './requ
 import {
   type MessageReply,
   type Reply,
+  type ScriptedUsage,
   type ServerEvent,
   type StatusReply,
   type StreamFault,
@@ -72,6 +73,8 @@ export interface MessagesServer {
   readonly url: string;
   /** Every `POST /v1/messages` so far, in order of arrival. */
   readonly requests: readonly RecordedRequest[];
+  /** Of all replies that it sent whole. Tokens. */
+  readonly usage: ScriptedUsage;
   /** Requests in progress now, and the highest number so far. */
   readonly active: number;
   readonly maxActive: number;
@@ -97,6 +100,10 @@ export async function startMessagesServer(script: Script, options: ServerOptions
 class ScriptedServer implements MessagesServer {
   url = '';
   readonly requests: RecordedRequest[] = [];
+  readonly usage = {
+    ...{input_tokens: 0, output_tokens: 0},
+    ...{cache_read_input_tokens: 0, cache_creation_input_tokens: 0},
+  };
   active = 0;
   maxActive = 0;
   readonly #startedAt = performance.now();
@@ -167,7 +174,11 @@ class ScriptedServer implements MessagesServer {
     const problem = findBrokenRule(body, {...this.options, sentThoughts: this.#sentThoughts});
     const reply = problem === undefined ? await getReply(this.script, body, index) : status(400, {message: problem});
     if (reply.type === 'message') this.#sentThoughts.push(reply.blocks.filter(isThought).map(identifyThought));
-    await send(response, reply, body, index, this.#cache);
+    if (reply.type !== 'message') return send(response, reply);
+    const usage = countUsage(reply, body, this.#cache);
+    await sendMessage(response, reply, body, index, usage);
+    if (reply.fault || !response.writableEnded) return;
+    for (const name of Object.keys(usage) as (keyof ScriptedUsage)[]) this.usage[name] += usage[name];
   }
 
   #record({headers}: IncomingMessage, response: ServerResponse, body: MessagesBody, text: string): void {
@@ -206,23 +217,24 @@ async function readAll(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-async function send(
-  response: ServerResponse,
-  reply: Reply,
-  body: MessagesBody,
-  index: number,
-  cache: PromptCache,
-): Promise<void> {
+async function send(response: ServerResponse, reply: Exclude<Reply, MessageReply>): Promise<void> {
   if (reply.type === 'hang') return;
   if (reply.type === 'reset') response.destroy();
   else if (reply.type === 'status') sendStatus(response, reply);
   else if (reply.type === 'empty') response.writeHead(200, STREAM_HEADERS).end();
-  else if (reply.type === 'events') await sendEvents(response, reply.events);
-  else if (body.stream === true && reply.format !== 'json') await sendStream(response, reply, body, index, cache);
+  else await sendEvents(response, reply.events);
+}
+
+async function sendMessage(
+  response: ServerResponse,
+  reply: MessageReply,
+  body: MessagesBody,
+  index: number,
+  usage: ScriptedUsage,
+): Promise<void> {
+  if (body.stream === true && reply.format !== 'json') await sendStream(response, reply, body, index, usage);
   else if (reply.fault?.type === 'cut') response.destroy();
-  else if (reply.fault === undefined) {
-    sendJson(response, 200, createMessage(reply, body, index, countUsage(reply, body, cache)));
-  }
+  else if (reply.fault === undefined) sendJson(response, 200, createMessage(reply, body, index, usage));
 }
 
 const STREAM_HEADERS = {'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache'};
@@ -232,12 +244,12 @@ async function sendStream(
   reply: MessageReply,
   body: MessagesBody,
   index: number,
-  cache: PromptCache,
+  usage: ScriptedUsage,
 ): Promise<void> {
   response.writeHead(200, {...STREAM_HEADERS, 'request-id': `req_scripted_${index + 1}`});
   response.flushHeaders();
   const {fault, msPerEvent} = reply;
-  const events = createEvents(reply, body, index, countUsage(reply, body, cache));
+  const events = createEvents(reply, body, index, usage);
   for (const event of fault === undefined ? events : events.slice(0, fault.afterEvents)) {
     if (msPerEvent !== undefined) await sleep(msPerEvent);
     if (response.destroyed) return;
