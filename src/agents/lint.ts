@@ -1,5 +1,7 @@
 /** Lint for agents: the tools that they really have, vague descriptions, and prompts that do not fit the tools. */
 import path from 'node:path';
+import {compileAnswerSchema} from '../core/turn/answer/answer-schema.ts';
+import {UsageError} from '../core/util/errors.ts';
 import {type Position, type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
 import {resolveToolName, WRITING_TOOLS} from './known-tools.ts';
@@ -26,7 +28,7 @@ export interface LintResult {
 }
 
 /** @param toolNames all tools */
-export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[]): LintResult {
+export async function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[]): Promise<LintResult> {
   // In lint, unknown keys are errors.
   const problems = catalog.problems.map(
     (problem): Problem =>
@@ -38,11 +40,12 @@ export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[])
     for (const problem of found) seen.add(problem);
     return found;
   };
-  const usable = catalog.agents.map((agent) => {
+  const usable: AgentLint[] = [];
+  for (const agent of catalog.agents) {
     // All inline agents share one file label, so their problems go to `others`.
     const own = agent.source === 'inline' ? [] : take(({file}) => file === agent.file);
-    return lintAgent(agent, own, toolNames);
-  });
+    usable.push(await lintAgent(agent, own, toolNames));
+  }
   const hidden = catalog.hidden.map(({name, source, file, by}): AgentLint => {
     const list = new ProblemList(file ?? source);
     list.warn('hidden', START, `${name} is hidden by ${by.file ?? `the ${by.source} agent of that name`}`);
@@ -58,15 +61,31 @@ export function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[])
   return {agents: [...usable, ...hidden, ...unusable], others: take(() => true)};
 }
 
-function lintAgent(agent: LoadedAgent, own: readonly Problem[], toolNames: readonly string[]): AgentLint {
+async function lintAgent(
+  agent: LoadedAgent,
+  own: readonly Problem[],
+  toolNames: readonly string[],
+): Promise<AgentLint> {
   const {definition, source, file, tools, missing, readOnly} = agent;
   const list = new ProblemList(file ?? source);
   if (source !== 'built-in') {
     lintDescription(definition.description, agent.positions.get('description') ?? START, list);
+    await lintOutputSchema(agent, list);
     lintPrompt(agent, toolNames, agent.positions.get('prompt') ?? START, list);
   }
   const findings = [...own, ...list.all].toSorted((a, b) => a.line - b.line || a.column - b.column);
   return {name: definition.name, source, usable: true, tools, missing, readOnly, findings, ...(file ? {file} : {})};
+}
+
+/** Each run of such an agent would fail. */
+async function lintOutputSchema({definition, positions}: LoadedAgent, problems: ProblemList): Promise<void> {
+  if (definition.outputSchema === undefined) return;
+  try {
+    await compileAnswerSchema(definition.outputSchema, 'outputSchema');
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problems.error('output-schema', positions.get('outputSchema') ?? START, error.message);
+  }
 }
 
 function isBrokenFile({file, severity}: Problem): boolean {

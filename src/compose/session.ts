@@ -258,7 +258,10 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
       if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} was deleted: its run cannot go on`);
       const names = baseTools.map(({name}) => name);
       const narrowed = record.onlyTools ? restrictTools(agent, record.onlyTools, names) : agent;
-      return {agent: narrowed, ...chooser.choose(narrowed, {model: record.model || undefined})};
+      return {
+        agent: narrowed,
+        ...chooser.choose(narrowed, {model: record.model || undefined, thinking: record.thinking}),
+      };
     },
     runs: {
       get confinement() {

@@ -37,7 +37,7 @@ export async function runAgentsCommandLine(args: SubcommandArguments, deps: Agen
       if (text === '') throw new UsageError('mini-cc agents delete needs the name of an agent');
       return toOutcome(await deleteIfSure(text, args.sure, deps), 2, json);
     case 'lint': {
-      const report = lint(text, deps);
+      const report = await lint(text, deps);
       return json ? {...printJson(report.agents), exitCode: report.ok ? 0 : 2} : toLintOutcome(report);
     }
     case 'schema':

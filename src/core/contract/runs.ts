@@ -1,7 +1,7 @@
 /** Runs of subagents as the registry, the screen and the commands know them. Their messages are only on disk. */
 
 import type {WriteScope} from './fan-out.ts';
-import type {Usage} from './model.ts';
+import type {Thinking, Usage} from './model.ts';
 import type {NamedLimits, Outcome, OutputStore, RunResult} from './results.ts';
 import type {Journal, RestoredMessage, TranscriptEntry} from './transcript.ts';
 import type {Isolation} from './worktree.ts';
@@ -24,6 +24,8 @@ export interface RunHeader {
   readonly callId?: string;
   /** It is a call of this tool that goes on in the background, and no agent: it takes no messages. */
   readonly tool?: string;
+  /** How much the call wants its model to think, in each round. */
+  readonly thinking?: Thinking;
   /** The limits that the call named, for each round. */
   readonly limits?: NamedLimits;
   /** The run has only these of its agent's tools, in each round. */

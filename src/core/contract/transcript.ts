@@ -1,7 +1,7 @@
 /** The lines of a transcript, and the journal that writes them. */
 
 import type {WriteScope} from './fan-out.ts';
-import type {Message, Usage} from './model.ts';
+import type {Message, Thinking, Usage} from './model.ts';
 import type {NamedLimits, Outcome, Todo, ToolDisplay} from './results.ts';
 import type {Isolation} from './worktree.ts';
 
@@ -91,6 +91,7 @@ export type TranscriptEntry =
       readonly label?: string;
       readonly callId?: string;
       readonly tool?: string;
+      readonly thinking?: Thinking;
       readonly limits?: NamedLimits;
       readonly onlyTools?: readonly string[];
       readonly scope?: WriteScope;

@@ -4,7 +4,7 @@ import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
 import type {WriteScope} from '../contract/fan-out.ts';
 import type {Hooks} from '../contract/hooks.ts';
-import type {Model} from '../contract/model.ts';
+import type {Model, Thinking} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
 import type {AfterCall, Budget, Tool} from '../contract/tool.ts';
@@ -72,6 +72,8 @@ export interface ManagerDeps {
 
 export interface SpawnRequest extends SubagentTask {
   readonly model: Model;
+  /** What the call says of it; `model` thinks so already. A run that goes on thinks so again. */
+  readonly thinking?: Thinking;
   /** Default: a new id. */
   readonly runId?: string;
   /** The run has only these of its agent's tools, also when it goes on. */

@@ -26,6 +26,7 @@ export function openNewRun(store: RunStore, registry: RunRegistry, request: Spaw
     ...{runId, agent: agent.name, description, model: model.name, background, cleanup},
     ...(label ? {label} : {}),
     ...(callId ? {callId} : {}),
+    ...(request.thinking ? {thinking: request.thinking} : {}),
     limits: {maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd, contextTokens},
     ...(request.onlyTools ? {onlyTools: request.onlyTools} : {}),
     ...(request.scope ? {scope: request.scope} : {}),

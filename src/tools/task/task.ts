@@ -66,12 +66,13 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
       if (!agent)
         throw new MiniCcError('TASK_INPUT', `There is no agent ${input.agent_type} any more. Nothing was dispatched.`);
       const {model, warnings} = deps.modelFor(agent, input);
-      const {label, cleanup, isolation} = input;
+      const {label, cleanup, isolation, thinking} = input;
       const background = input.background ?? agent.background ?? false;
       const dispatched = await deps.manager().dispatch({
         ...{agent, model, background, callId: context.callId, signal: context.signal},
         ...{description: input.description, prompt: input.prompt, warnings},
         ...{maxTurns: input.max_turns, timeoutSeconds: input.timeout_seconds, maxTokens: input.max_tokens},
+        ...(thinking === undefined ? {} : {thinking}),
         ...(label === undefined ? {} : {label}),
         ...(cleanup === undefined ? {} : {cleanup}),
         ...(isolation === undefined ? {} : {isolation}),

@@ -8,7 +8,7 @@ import type {AgentEvent, Answer, Question} from '../../../src/core/contract/even
 import type {SubmitResult} from '../../../src/core/contract/session.ts';
 import {home, serve} from '../../e2e/fixture.ts';
 import {createUserEnvironment} from '../../support/environment.ts';
-import {callTools, type MessagesBody, type Reply, say} from '../../support/messages-server.ts';
+import {callTools, type MessagesBody, type Reply, type Script, say} from '../../support/messages-server.ts';
 import {countReplies, getFirstPrompt} from '../../support/request-facts.ts';
 import {emptyFolder} from '../../support/workspace.ts';
 
@@ -16,7 +16,7 @@ export const DEFAULTS = {permissionMode: 'acceptEdits', fanOut: 'auto'} as const
 
 interface Given {
   readonly files: Readonly<Record<string, string>>;
-  readonly script: (body: MessagesBody) => Reply | Promise<Reply>;
+  readonly script: Script;
   readonly settings?: Record<string, unknown>;
   readonly options?: Partial<SessionOptions>;
   /** Default: git tracks the files. */
