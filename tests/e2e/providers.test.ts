@@ -200,6 +200,45 @@ describe('a fallback', () => {
   });
 });
 
+describe('in print mode', () => {
+  it('--effort is what the main model and subagents think, and a retry of a subagent says whose it is', async () => {
+    let failed = 0;
+    const main = await serve((body) => {
+      if (isSubagent(body)) return ++failed === 1 ? status(503) : say('found');
+      return body.messages.length === 1 ? callTools([explore('look', 'find the greeting')]) : say('done');
+    });
+    const {stderr, code} = await run(['go', '--effort', 'high'], await home(), main);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^\[explore\] find the greeting: retrying in \d+s \(503\), attempt 2$/m);
+    const efforts = main.requests.map(({body}) => (body as {output_config?: object}).output_config);
+    expect(efforts).toEqual(Array(4).fill({effort: 'high'}));
+  });
+
+  it('doctor has a line for each provider, and no key in it', async () => {
+    const [main, zhipu] = [await serve([]), await serve([])];
+    const refusing = await startChatServer([]);
+    await refusing.close();
+    const user = await userWith({
+      providers: {
+        ...glm(zhipu),
+        chat: {baseURL: refusing.url, api: 'openai', apiKeyEnv: 'CHAT_API_KEY'},
+        keyless: {baseURL: zhipu.url, apiKeyEnv: 'EMPTY'},
+        cloud: {api: 'bedrock', region: 'us-east-1'},
+      },
+    });
+    const env = {ANTHROPIC_BASE_URL: main.url, ANTHROPIC_API_KEY: MAIN_KEY, ...KEYS, EMPTY: ''};
+    const {stdout, code} = await runCli(['doctor'], {home: user, env});
+    expect(stdout.split('\n').filter((line) => /provider /.test(line))).toEqual([
+      expect.stringMatching(/^ok +provider glm +127\.0\.0\.1:\d+ answers, GLM_API_KEY is set$/),
+      expect.stringMatching(/provider chat +127\.0\.0\.1:\d+ is not reached: .*ECONNREFUSED/),
+      expect.stringMatching(/provider keyless +EMPTY, which has the key of the provider keyless, is not set or empty/),
+      expect.stringMatching(/^ok +provider cloud +bedrock, without a key; its first call shows whether it answers$/),
+    ]);
+    expect(code).toBe(1);
+    for (const key of Object.values(KEYS)) expect(stdout).not.toContain(key);
+  });
+});
+
 describe('a wrong provider or name', () => {
   it.each([
     [{providers: {x: {local: true}}}, [], /providers\.x\.baseURL: is missing/],
@@ -213,13 +252,25 @@ describe('a wrong provider or name', () => {
     [{model: 'nosuch/m'}, [], /"nosuch\/m" cannot be used/],
     [{}, ['--fallback-model', 'nosuch/m'], /fallback: .*"nosuch\/m" cannot be used/],
     [{}, ['--effort', 'huge'], /effort/],
-  ])('%j %j is one line, exit 2, before any call', async (settings, args, words) => {
-    const main = await serve([say('never')]);
-    const user = await userWith(settings);
-    const {stderr, code} = await run(['go', ...args], user, main, {EMPTY: ''});
-    expect(code).toBe(2);
-    expect(stderr).toMatch(words);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect(main.requests).toHaveLength(0);
-  });
+    [{pricing: {'glm/glm-4.7': {input: -1, output: 2}}}, [], /pricing\."glm\/glm-4\.7"\.input: must be US dollars/],
+    [{providers: {x: {baseURL: 'http://127.0.0.1:1', api: 'soap'}}}, [], /providers\.x\.api: must be/],
+    [{}, ['--json-schema', '{"type": "strnig"}'], /--json-schema is no JSON Schema: /],
+    [{}, ['--json-schema', '7'], /--json-schema/],
+    [{}, ['--json-schema', 'missing.json'], /missing\.json/],
+    [{}, ['--max-budget-usd', '-1'], /max-budget-usd/],
+    [{agents: {explore: {thinking: 'much'}}}, [], /agents\.explore\.thinking: must be off, low, medium or high/],
+    [{roles: {explore: {thinking: 3}}}, [], /roles\.explore\.thinking: must be off, low, medium or high/],
+    [{}, [], /ANTHROPIC_BASE_URL is not a URL/, {ANTHROPIC_BASE_URL: 'nowhere'}],
+  ])(
+    '%j %j is one line, exit 2, before any call',
+    async (settings, args, words, env: Readonly<Record<string, string>> = {}) => {
+      const main = await serve([say('never')]);
+      const user = await userWith(settings);
+      const {stderr, code} = await run(['go', ...args], user, main, {EMPTY: '', ...env});
+      expect(code).toBe(2);
+      expect(stderr).toMatch(words);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+      expect(main.requests).toHaveLength(0);
+    },
+  );
 });

@@ -2,6 +2,8 @@ import events from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
+import {createChatProtocol} from '../../src/models/openai/protocol.ts';
 import {say, status} from '../support/messages-server.ts';
 import {ask, hello, modelAt} from './fixture.ts';
 
@@ -15,20 +17,32 @@ describe('an error', () => {
     );
   });
 
-  it('names the address to which a server redirects, and the key does not go there', async () => {
-    const paths: string[] = [];
-    const server = createServer((request, response) => {
-      paths.push(request.url ?? '');
-      response.writeHead(308, {location: 'https://elsewhere.example/v1/messages'}).end();
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await events.once(server, 'listening');
-    const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await expect(modelAt({baseURL, apiKey: 'key'}).reply(hello(), () => undefined)).rejects.toThrow(
-      /check --model and ANTHROPIC_BASE_URL \(308\): it redirects to https:\/\/elsewhere\.example\/v1\/messages$/,
-    );
-    expect(paths).toEqual(['/v1/messages']);
-  });
+  it.each([
+    ['Messages', createMessagesProtocol, '/v1/messages'],
+    ['chat completions', createChatProtocol, '/v1/chat/completions'],
+  ] as const)(
+    'names the address to which a server of the %s protocol redirects, and no key goes there',
+    async (_, createProtocol, endpoint) => {
+      const asked: string[] = [];
+      const listen = async (location: string) => {
+        const server = createServer((request, response) => {
+          asked.push(`${request.url} ${request.headers.authorization ?? request.headers['x-api-key']}`);
+          response.writeHead(308, {location}).end();
+        }).listen(0, '127.0.0.1');
+        onTestFinished(() => void server.close());
+        await events.once(server, 'listening');
+        return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      };
+      const elsewhere = await listen('https://elsewhere.example/');
+      const baseURL = `${await listen(`${elsewhere}/there`)}${endpoint.replace(/\/(?:v1\/messages|chat.*)$/, '')}`;
+      const reply = modelAt({baseURL, apiKey: 'key', sendsKeyAs: 'bearer'}, {}, createProtocol).reply(
+        hello(),
+        () => undefined,
+      );
+      await expect(reply).rejects.toThrow(`(308): it redirects to ${elsewhere}/there`);
+      expect(asked).toEqual([`${endpoint} Bearer key`]);
+    },
+  );
 
   it('has at most 200 characters of what the server said', async () => {
     const {reply} = await ask([status(400, {message: 'x'.repeat(5000)})], once);
