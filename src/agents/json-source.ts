@@ -3,7 +3,7 @@ import path from 'node:path';
 import {getNodeValue, type Node} from 'jsonc-parser';
 import type {z} from 'zod';
 import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
-import {findNearest} from '../core/util/names.ts';
+import {findMeant, findNearest} from '../core/util/names.ts';
 import {type Position, type Problem, ProblemList, positionAt, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent, type ParsedAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
@@ -172,13 +172,16 @@ function findDeepestIssue(issue: z.core.$ZodIssue): {readonly path: readonly Pro
 
 /** One error when the unknown key was probably meant as a missing one; otherwise a warning. */
 function reportUnknownKey(key: string, position: Position, missing: Set<string>, problems: ProblemList): void {
-  const meant = findKnownKey(key);
+  const meant = findMeantKey(key);
   if (meant !== undefined && missing.delete(meant)) {
     problems.error('missing', position, `${quote(meant)} is missing, and ${quote(key)} is an unknown key`, meant);
-  } else problems.warn('unknown-key', position, `unknown key ${quote(key)} is ignored`, meant);
+  } else {
+    const rest = meant === undefined ? `; the nearest known key is ${findNearest(key, AGENT_KEYS)}` : '';
+    problems.warn('unknown-key', position, `unknown key ${quote(key)} is ignored${rest}`, meant);
+  }
 }
 
-function findKnownKey(key: string): string | undefined {
+function findMeantKey(key: string): string | undefined {
   const folded = key.replace(/[-_\s]/g, '').toLowerCase();
-  return Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : findNearest(key, AGENT_KEYS);
+  return Object.hasOwn(SYNONYMS, folded) ? SYNONYMS[folded] : findMeant(key, AGENT_KEYS);
 }

@@ -1,5 +1,5 @@
 /** Names of tools in definitions: those of mini-cc, those of other programs, and why some of them give no tool. */
-import {findNearest, findTypo, toToolName} from '../core/util/names.ts';
+import {findMeant, findTypo, toToolName} from '../core/util/names.ts';
 import {formatNotYetAvailable, NOT_YET_AVAILABLE} from '../core/util/planned-features.ts';
 
 /** All base tools: editors complete their names, and a tool that this release lacks is named as such. */
@@ -95,7 +95,7 @@ export function resolveToolName(written: string, toolNames: readonly string[]): 
   if (WITHOUT_COUNTERPART.includes(name)) {
     return {kind: 'unavailable', written, reason: 'it has no counterpart in mini-cc'};
   }
-  const meant = findNearest(bare, available);
+  const meant = findMeant(bare, available);
   return {
     kind: 'unknown',
     written,

@@ -14,7 +14,7 @@ import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import {parseRule} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
-import {findNearest, findTypo, TOOL_NAMES, toToolName} from '../core/util/names.ts';
+import {formatMeant, TOOL_NAMES, toToolName} from '../core/util/names.ts';
 import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {checkFirstWord} from './first-word.ts';
@@ -216,8 +216,7 @@ function checkFlags(args: readonly string[]): void {
 function unknownFlag(name: string): UsageError {
   const flag = name.length === 1 ? `-${name}` : written(name);
   if (isPlanned('flags', name)) return new UsageError(formatNotYetAvailable(flag));
-  const meant = written(findNearest(name, Object.keys(FLAGS))!);
-  return new UsageError(`Unknown flag ${flag} (did you mean ${meant}?). --help lists them`);
+  return new UsageError(`Unknown flag ${flag}${formatMeant(name, Object.keys(FLAGS), written)}. --help lists them`);
 }
 
 function longName(short: string): string {
@@ -357,9 +356,9 @@ function parseSources(value: string | undefined): readonly SettingSource[] | und
 }
 
 function unknownName(flag: FlagName, name: string, names: readonly string[]): UsageError {
-  const meant = findTypo(name, names);
-  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
-  return new UsageError(`${written(flag)} has no ${JSON.stringify(name)}${hint}: ${names.join(', ')}`);
+  return new UsageError(
+    `${written(flag)} has no ${JSON.stringify(name)}${formatMeant(name, names)}: ${names.join(', ')}`,
+  );
 }
 
 function last<T>(values: readonly T[] | undefined): T | undefined {

@@ -1,6 +1,6 @@
 /** What `mini-cc agents …`, `mini-cc sessions …` and the like share: words in, an exit code and text out. */
 import {UsageError} from '../core/util/errors.ts';
-import {findNearest} from '../core/util/names.ts';
+import {formatMeant} from '../core/util/names.ts';
 import {formatFileName} from '../core/util/paths.ts';
 
 export interface SubcommandArguments {
@@ -25,7 +25,7 @@ export interface CommandLineOutcome {
 export function createUnknownVerb(command: string, verb: string, forms: string): UsageError {
   const verbs = forms.split(', ').map((form) => form.split(' ')[0]!);
   return new UsageError(
-    `${command} ${formatFileName(verb)}: did you mean ${findNearest(verb, verbs)}? There is ${forms}`,
+    `there is no command ${command} ${formatFileName(verb)}${formatMeant(verb, verbs)}. There is ${forms}`,
   );
 }
 

@@ -4,7 +4,7 @@ import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts'
 import type {PermissionState} from '../core/contract/permission.ts';
 import type {Command, CommandContext} from '../core/contract/session.ts';
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
-import {findNearest} from '../core/util/names.ts';
+import {formatMeant} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/text.ts';
 
 const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
@@ -23,8 +23,8 @@ export const modeCommand: Command = {
     if (args === '') return {ok: true, text: `Mode: ${before} (${MODE_MEANING[before]}). ${formatOthers(before)}`};
     const mode = PERMISSION_MODES.find((name) => name.toLowerCase() === args.toLowerCase());
     if (!mode) {
-      const meant = findNearest(args, PERMISSION_MODES);
-      return {ok: false, text: `There is no mode ${JSON.stringify(args)} (did you mean ${meant}?). ${formatOthers()}`};
+      const hint = formatMeant(args, PERMISSION_MODES);
+      return {ok: false, text: `There is no mode ${JSON.stringify(args)}${hint}. ${formatOthers()}`};
     }
     if (mode === before) return {ok: true, text: `Mode: ${mode} (${MODE_MEANING[mode]})`};
     if (mode === 'bypassPermissions' && !(await isSure(context))) {

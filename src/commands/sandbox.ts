@@ -1,7 +1,7 @@
 /** `/sandbox`: shows what confines commands, and turns it on or off for this session. */
 import {SANDBOX_MODES, type SandboxMode, type SandboxState} from '../core/contract/permission.ts';
 import type {Command} from '../core/contract/session.ts';
-import {findNearest} from '../core/util/names.ts';
+import {formatMeant} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/text.ts';
 
 const MODE_MEANING: Readonly<Record<SandboxMode, string>> = {
@@ -17,11 +17,8 @@ export const sandboxCommand: Command = {
     if (args === '') return {ok: true, text: formatState(await request({type: 'sandbox'}))};
     const mode = SANDBOX_MODES.find((name) => name === args.toLowerCase());
     if (!mode) {
-      const meant = findNearest(args, SANDBOX_MODES);
-      return {
-        ok: false,
-        text: `There is no sandbox mode ${JSON.stringify(args)} (did you mean ${meant}?): ${SANDBOX_MODES.join(', ')}`,
-      };
+      const hint = formatMeant(args, SANDBOX_MODES);
+      return {ok: false, text: `There is no sandbox mode ${JSON.stringify(args)}${hint}: ${SANDBOX_MODES.join(', ')}`};
     }
     return {ok: true, text: formatState(await request({type: 'set_sandbox', mode}))};
   },

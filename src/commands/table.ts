@@ -1,7 +1,7 @@
 /** The slash commands, in the order in which /help prints them. */
 import type {ThemeName} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session.ts';
-import {findNearest} from '../core/util/names.ts';
+import {formatMeant} from '../core/util/names.ts';
 import {formatNotYetAvailable, NOT_YET_AVAILABLE, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {toShortLine} from '../core/util/text.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
@@ -108,11 +108,9 @@ function createHelpCommand(others: readonly Command[]): Command {
       const name = args.replace(/^\//, '').toLowerCase();
       const found = all.find((command) => command.name === name);
       if (found) return {ok: true, text: `/${found.name}: ${found.description}`};
-      const meant = findNearest(
-        name,
-        all.map((command) => command.name),
-      );
-      return {ok: false, text: `There is no command /${name} (did you mean /${meant}?). /help lists them.`};
+      const names = all.map((command) => command.name);
+      const hint = formatMeant(name, names, (meant) => `/${meant}`);
+      return {ok: false, text: `There is no command /${name}${hint}. /help lists them.`};
     },
   };
   return help;

@@ -18,7 +18,7 @@ import type {SubagentManager} from '../core/subagent-manager.ts';
 import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
-import {findNearest, toToolName} from '../core/util/names.ts';
+import {formatMeant, toToolName} from '../core/util/names.ts';
 import type {VerifySettings} from '../core/verification/find-checks.ts';
 import type {Verifier} from '../core/verification/verifier.ts';
 import type {ModelChooser} from '../models/choose.ts';
@@ -43,9 +43,7 @@ export function getFanOutSettings(
   const names = tools.map(toToolName);
   const wrong = tools.find((_, index) => !toolNames.includes(names[index]!));
   if (wrong !== undefined) {
-    throw new UsageError(
-      `fanOut.tools: no tool ${JSON.stringify(wrong)} (did you mean ${findNearest(wrong, toolNames)}?)`,
-    );
+    throw new UsageError(`fanOut.tools: no tool ${JSON.stringify(wrong)}${formatMeant(wrong, toolNames)}`);
   }
   return {mode: fanOut ?? getMode(env.MINI_CC_FAN_OUT) ?? mode, parts, split, tools: names};
 }

@@ -1,6 +1,6 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
 import {z} from 'zod';
-import {findNearest, findTypo} from '../core/util/names.ts';
+import {findMeant, findNearest, findTypo} from '../core/util/names.ts';
 import {PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {FILE_KEYS, formatPath} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
@@ -42,22 +42,24 @@ export function allSettings(): SettingDescription[] {
   return below(rawSchema(), []).filter(({path}) => !FILE_KEYS.includes(path[0]!));
 }
 
-/** The known key that was probably meant by an unknown one, as a path with dots. */
-export function getMeantKey(path: readonly string[]): string | undefined {
+/** The known key that was meant by an unknown one, as a path with dots; or the nearest one, where none is alike. */
+export function getMeantKey(path: readonly string[]): {readonly meant?: string; readonly nearest?: string} {
   const parent = path.slice(0, -1);
   const wrong = path.at(-1)!;
   const nested = [...parent, ...wrong.split('.')];
   if (wrong.includes('.') && getObjectAt(rawSchema(), nested.slice(0, -1))?.properties?.[nested.at(-1)!]) {
-    return `${nested.map((key) => JSON.stringify(key)).join(': {')}: …${'}'.repeat(nested.length - 1)}`;
+    return {meant: `${nested.map((key) => JSON.stringify(key)).join(': {')}: …${'}'.repeat(nested.length - 1)}`};
   }
   const siblings = Object.keys(getObjectAt(rawSchema(), parent)?.properties ?? {});
   const slip = findTypo(wrong, siblings);
-  if (slip !== undefined) return formatPath([...parent, slip]);
+  if (slip !== undefined) return {meant: formatPath([...parent, slip])};
   // The right key in the wrong place.
   const elsewhere = allSettings().find((setting) => !setting.open && setting.path.at(-1) === wrong);
-  if (elsewhere) return formatPath(elsewhere.path);
-  const found = findNearest(wrong, siblings);
-  return found === undefined ? undefined : formatPath([...parent, found]);
+  if (elsewhere) return {meant: formatPath(elsewhere.path)};
+  const meant = findMeant(wrong, siblings);
+  if (meant !== undefined) return {meant: formatPath([...parent, meant])};
+  const nearest = findNearest(wrong, siblings);
+  return nearest === undefined ? {} : {nearest: formatPath([...parent, nearest])};
 }
 
 function rawSchema(): JsonSchema {

@@ -101,8 +101,10 @@ function reportUnknown(path: Path, tree: JsonTree, newer: boolean, problems: Pro
     path.flatMap((key) => key.split('.')),
     STRICT,
   );
-  if (isStrict && !newer) problems.error('unknown-key', tree.keyPlace(path), words, getMeantKey(path));
-  else problems.warn('unknown-key', tree.keyPlace(path), `${words} is ignored`, getMeantKey(path));
+  const {meant, nearest} = getMeantKey(path);
+  const rest = nearest === undefined ? '' : `; the nearest known key is ${nearest}`;
+  if (isStrict && !newer) problems.error('unknown-key', tree.keyPlace(path), `${words}${rest}`, meant);
+  else problems.warn('unknown-key', tree.keyPlace(path), `${words} is ignored${rest}`, meant);
 }
 
 /** In a union, the branch that matched parts of the value says best what is wrong. */

@@ -80,7 +80,7 @@ describe('mini-cc config schema', () => {
 describe('mini-cc config', () => {
   it.each([
     [[], 'say what to do'],
-    [['sho'], 'mini-cc config sho: did you mean show? There is show, schema'],
+    [['sho'], 'there is no command mini-cc config sho (did you mean show?). There is show, schema'],
     [['show', 'model'], '"model" is too much'],
     [['show', '--jsn'], 'Unknown flag --jsn (did you mean --json?)'],
     [['show', '-x'], 'Unknown flag -x'],
@@ -88,7 +88,7 @@ describe('mini-cc config', () => {
     [['show', '--settings'], '--settings needs a value'],
     [['show', '--cwd', '/nope'], 'No such directory: /nope'],
     [['schema', '--json'], 'schema takes no --json'],
-    [['\u001B[31m'], 'did you mean'],
+    [['\u001B[31m'], 'there is no command mini-cc config'],
   ])('%j is wrong usage: one line, and 2', async (args, words) => {
     const {code, stdout, stderr} = await run(args, makeFolders({}));
     expect({code, stdout, lines: stderr.length}).toEqual({code: 2, stdout: '', lines: 1});

@@ -33,7 +33,7 @@ describe('/mode', () => {
 
   it('says what was meant by a wrong name, and changes nothing', async () => {
     const {set, run} = typed();
-    expect(await run('palm')).toMatchObject({ok: false, text: expect.stringContaining('did you mean plan?')});
+    expect(await run('paln')).toMatchObject({ok: false, text: expect.stringContaining('did you mean plan?')});
     expect(set).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ describe('a key that is unknown', () => {
       'FILE:3:17: unknown key "subagents.maxConcurent" is ignored (did you mean subagents.maxConcurrent?)',
       'FILE:3:46: unknown key "subagents.tools.denied" is ignored (did you mean subagents.tools.deny?)',
       'FILE:4:26: unknown key "agents.explore.max_turns" is ignored (did you mean agents.explore.maxTurns?)',
-      expect.stringMatching(/^FILE:5:3: unknown key "zzz" is ignored \(did you mean \w+\?\)$/),
+      expect.stringMatching(/^FILE:5:3: unknown key "zzz" is ignored; the nearest known key is \w+$/),
     ]);
     expect(loadSettings(makeFolders({[USER]: text})).settings).toEqual({});
   });

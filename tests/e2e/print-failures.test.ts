@@ -111,6 +111,7 @@ describe('print mode with a failure', () => {
       /Unknown value for flag `--output-format`: `yaml`\. Value must be one of: \[`text`, `json`, `stream-json`\]/,
     ],
     [['--permission-mode', 'yolo'], /Unknown value for flag `--permission-mode`: `yolo`/],
+    [['--bogus'], /Unknown flag --bogus\. --help lists them\n$/],
     [['--modle', 'x'], /Unknown flag --modle \(did you mean --model\?\)/],
     [['--mcp-config', 'x'], /--mcp-config is not yet available/],
     [['--max-budget-usd', 'much'], /--max-budget-usd takes /],

@@ -60,7 +60,7 @@ describe('mini-cc sessions', () => {
     [['show', 'ffff'], /No session ffff/],
     [['delete', '../..', '--yes'], /Not a session id/],
     [['list', 'extra'], /takes no words/],
-    [['frob'], /did you mean \w+\? There is list, show ID/],
+    [['frob'], /there is no command mini-cc sessions frob\. There is list, show ID/],
   ])('%j is bad usage', async (args, words) => {
     const run = await runCli(['sessions', ...args]);
     expect(run).toMatchObject({code: 2, stdout: '', stderr: expect.stringMatching(words)});

@@ -1,7 +1,7 @@
 /** `/theme`: the colours of the screen, now and in later sessions. */
 import {THEME_NAMES, type ThemeName} from '../../core/contract/events.ts';
 import type {Command} from '../../core/contract/session.ts';
-import {findNearest} from '../../core/util/names.ts';
+import {formatMeant} from '../../core/util/names.ts';
 
 const MEANING: Readonly<Record<ThemeName, string>> = {
   terminal: 'the palette of the terminal',
@@ -23,8 +23,8 @@ export function createThemeCommand(save: (theme: ThemeName) => Promise<string>):
       // The terminal knows its own colours.
       const theme = typed === 'auto' ? 'terminal' : THEME_NAMES.find((name) => name === typed);
       if (!theme) {
-        const meant = findNearest(typed, THEME_NAMES);
-        const text = `There is no theme ${JSON.stringify(args)} (did you mean ${meant}?): auto, ${THEME_NAMES.join(', ')}`;
+        const hint = formatMeant(typed, THEME_NAMES);
+        const text = `There is no theme ${JSON.stringify(args)}${hint}: auto, ${THEME_NAMES.join(', ')}`;
         return {ok: false, text};
       }
       request({type: 'set_theme', theme});

@@ -1,7 +1,10 @@
 /** Names that people and models write: suggestions for misspelt ones, and the names of tools. */
 import leven from 'leven';
 
-/** The known word with the least edit distance, however far away; undefined only when `known` is empty. */
+/**
+ * The known word with the least edit distance, however far away; undefined only when `known` is empty. For keys, whose
+ * message names the nearest one; elsewhere `findMeant`.
+ */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   const folded = fold(word);
   return known.toSorted((a, b) => leven(folded, fold(a)) - leven(folded, fold(b)))[0];
@@ -27,6 +30,27 @@ function fold(word: string): string {
     .slice(0, 80)
     .replace(/[-_\s]/g, '')
     .toLowerCase();
+}
+
+/**
+ * The known word that a person who typed `word` can have had in mind: a typo of it, or another form of it (`budget` for
+ * `max-budget-usd`, `denied` for `deny`). Undefined where none is near: a wrong guess helps less than none.
+ */
+export function findMeant(word: string, known: readonly string[]): string | undefined {
+  const typed = fold(word);
+  const forms = known.filter((each) => isOtherForm(typed, fold(each)));
+  return findTypo(word, known) ?? findNearest(word, forms);
+}
+
+function isOtherForm(one: string, other: string): boolean {
+  if (Math.min(one.length, other.length) < 4) return false;
+  return one.includes(other) || other.includes(one) || one.slice(0, 3) === other.slice(0, 3);
+}
+
+/** ` (did you mean list?)`; empty where no known word is near. @param show how the word is written */
+export function formatMeant(word: string, known: readonly string[], show = (name: string) => name): string {
+  const meant = findMeant(word, known);
+  return meant === undefined ? '' : ` (did you mean ${show(meant)}?)`;
 }
 
 function sortLetters(word: string): string {

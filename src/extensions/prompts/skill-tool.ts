@@ -1,7 +1,7 @@
 /** The tool by which a model gets the body of a skill. It is offered where there are skills alone. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
-import {findNearest} from '../../core/util/names.ts';
+import {formatMeant} from '../../core/util/names.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import {expandPrompt} from './expand.ts';
 import type {PromptFile} from './prompt-file.ts';
@@ -43,7 +43,9 @@ function search(skills: readonly PromptFile[], asked: string) {
       content: `No skill has this name. Skills about it:\n${hits.slice(0, MAX_FOUND).map(formatSkill).join('\n')}`,
     };
   const names = skills.map(({name}) => name);
-  return errorResult(`There is no skill ${JSON.stringify(asked)}. Did you mean ${findNearest(asked, names)}?`);
+  return errorResult(
+    `There is no skill ${JSON.stringify(asked)}${formatMeant(asked, names)}. There are: ${names.slice(0, MAX_FOUND).join(', ')}`,
+  );
 }
 
 function describe(skills: readonly PromptFile[]): string {

@@ -2,7 +2,7 @@
 import type {RuleKind} from '../../contract/permission.ts';
 import {MiniCcError} from '../../util/errors.ts';
 import {matchesPieces} from '../../util/glob.ts';
-import {findNearest, TOOL_NAMES, toToolName} from '../../util/names.ts';
+import {findMeant, TOOL_NAMES, toToolName} from '../../util/names.ts';
 
 /** The strongest first. */
 export const RULE_KINDS: readonly RuleKind[] = ['deny', 'ask', 'allow'];
@@ -38,7 +38,7 @@ export function parseRule(text: string): ParsedRule {
   const pattern = brackets?.slice(1, -1).trim();
   if (name.includes('*')) return parseNamePattern(name, pattern);
   if (!TOOL_NAMES.includes(tool) && !/^mcp__\w/.test(tool)) {
-    const suggestion = findNearest(name, TOOL_NAMES);
+    const suggestion = findMeant(name, TOOL_NAMES);
     return {problem: `there is no tool ${JSON.stringify(name)}`, ...(suggestion !== undefined && {suggestion})};
   }
   if (pattern === undefined || pattern === '*') return {tool};

@@ -1,0 +1,29 @@
+import {describe, expect, it} from 'vitest';
+import {findMeant, formatMeant} from '../../../src/core/util/names.ts';
+
+const FLAGS = ['tools', 'model', 'debug', 'maxBudgetUsd', 'permissionMode', 'maxTurns', 'output-format'];
+
+describe('the word that was meant', () => {
+  it.each([
+    ['modle', 'model'],
+    ['tool', 'tools'],
+    ['max-turn', 'maxTurns'],
+    ['budget', 'maxBudgetUsd'],
+    ['permisionMode', 'permissionMode'],
+    ['output', 'output-format'],
+    ['MODEL', 'model'],
+    ['modelName', 'model'],
+    ['debugging', 'debug'],
+  ])('%j is near to %j', (word, meant) => {
+    expect(findMeant(word, FLAGS)).toBe(meant);
+  });
+
+  it.each(['bogus', 'zzz', 'x', '', 'frobnicate', '__proto__'])('nothing is near to %j', (word) => {
+    expect(findMeant(word, FLAGS)).toBeUndefined();
+    expect(formatMeant(word, FLAGS)).toBe('');
+  });
+
+  it('is shown as its place writes it', () => {
+    expect(formatMeant('modle', FLAGS, (name) => `--${name}`)).toBe(' (did you mean --model?)');
+  });
+});
