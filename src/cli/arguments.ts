@@ -73,6 +73,7 @@ export function parseArguments(
     session: {
       cwd,
       which: getWhich(flags),
+      ...(flags.forkSession && {fork: optional('id', getSessionId(flags))}),
       limits: {...optional('maxTurns', maxTurns), ...optional('timeoutSeconds', timeoutSeconds)},
       allowedTools: (flags.allowedTools ?? []).flatMap(splitRules),
       disallowedTools: (flags.disallowedTools ?? []).flatMap(splitRules),
@@ -247,10 +248,15 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
     const subcommands = goesWith(wrong).map((each) => `mini-cc ${each}`);
     throw new UsageError(`${written(wrong)} goes with ${new Intl.ListFormat('en').format(subcommands)}`);
   }
-  const [one, other] = (['continue', 'resume', 'sessionId'] as const).filter((each) => given.includes(each));
+  // The id of a fork is that of the new session.
+  const namesSession = flags.forkSession
+    ? (['continue', 'resume'] as const)
+    : (['continue', 'resume', 'sessionId'] as const);
+  const [one, other] = namesSession.filter((each) => given.includes(each));
   if (one && other) throw new UsageError(`${written(one)} and ${written(other)} name different sessions: give one`);
-  if (flags.takeOver && !given.includes('continue') && !given.includes('resume')) {
-    throw new UsageError('--take-over goes with --continue and --resume');
+  const ofStored = (['takeOver', 'forkSession'] as const).find((each) => flags[each]);
+  if (ofStored && !given.includes('continue') && !given.includes('resume')) {
+    throw new UsageError(`${written(ofStored)} goes with --continue and --resume`);
   }
   if (flags.noSessionPersistence) {
     if (!flags.print && last(flags.inputFormat) !== 'stream-json')
@@ -287,12 +293,16 @@ function getWhich(flags: Flags): SessionOptions['which'] {
   if (resume === CHOOSE) return {type: 'choose'};
   if (resume !== undefined) return {type: 'resume', id: resume};
   if (flags.continue) return {type: 'continue'};
+  return {type: 'new', ...optional('id', getSessionId(flags))};
+}
+
+function getSessionId(flags: Flags): string | undefined {
   const id = last(flags.sessionId);
-  if (id === undefined) return {type: 'new'};
+  if (id === undefined) return undefined;
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
     throw new UsageError(`--session-id: not a UUID: ${JSON.stringify(id)}`);
   }
-  return {type: 'new', id: id.toLowerCase()};
+  return id.toLowerCase();
 }
 
 /** meow makes the number; NaN is what was none. */

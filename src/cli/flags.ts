@@ -8,8 +8,29 @@ export type InputFormat = 'text' | 'stream-json';
 
 /** Subcommands that report something, also as JSON. */
 const REPORTS = ['agents', 'sessions', 'doctor', 'config'] as const;
-export const SUBCOMMANDS = [...REPORTS, 'acp'] as const;
+export const SUBCOMMANDS = [...REPORTS, 'acp', 'completion'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
+
+interface SubcommandText {
+  readonly help: string;
+  /** What may follow, each with what it takes: `show NAME`. */
+  readonly verbs: readonly string[];
+}
+
+export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> = {
+  agents: {
+    help: 'the agents',
+    verbs: ['list', 'show NAME', 'create TEXT', 'delete NAME', 'lint [NAME]', 'schema'],
+  },
+  sessions: {
+    help: 'stored sessions',
+    verbs: ['list', 'show ID', 'export ID [md|json|html] [FILE]', 'delete ID'],
+  },
+  doctor: {help: 'what works here, and how to repair what does not', verbs: []},
+  config: {help: 'the settings in force, and why', verbs: ['show', 'schema']},
+  acp: {help: 'serves an editor by the Agent Client Protocol', verbs: []},
+  completion: {help: 'prints the completion script of a shell', verbs: ['bash', 'zsh', 'fish']},
+};
 
 /** What a flag may be used with. `session`: the REPL, print mode and stream-json. */
 type FlagUse = 'session' | SubcommandName;
@@ -74,6 +95,7 @@ export const FLAGS = {
   timeout: count('S', 'seconds at most', {goesWith: SESSIONS}),
   continue: aSwitch('go on with the last session of this directory', {shortFlag: 'c'}),
   resume: text('[ID]', 'go on with a session; without an id you choose one', {shortFlag: 'r'}),
+  forkSession: aSwitch('with --continue, --resume: go on with a copy of it, in a new session'),
   takeOver: aSwitch('go on with it although another machine or container has locked it'),
   sessionId: text('UUID', 'the id of the new session'),
   appendSystemPrompt: text('TEXT', 'added to the system prompt', {goesWith: SESSIONS}),
@@ -113,10 +135,18 @@ export function helpText(): string {
     const short = flag.shortFlag === undefined ? '' : `-${flag.shortFlag}, `;
     return [`${short}${written(name)} ${flag.valueName ?? ''}`.trimEnd(), flag.help] as const;
   });
-  const width = Math.max(...rows.map(([flag]) => flag.length));
-  return `${USAGE}
+  return `Usage
+${formatRows([
+  ['mini-cc [prompt]', 'the REPL'],
+  ['mini-cc -p [prompt]', 'one answer on standard output (also: piped standard input)'],
+  ...SUBCOMMANDS.map((name) => [`mini-cc ${name}`, describeSubcommand(name)] as const),
+])}
+
+Examples
+${formatRows(EXAMPLES)}
+
 Flags
-${rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
+${formatRows(rows)}
 
 Environment
   ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL,
@@ -127,12 +157,29 @@ Exit codes: 0 done, 1 the run failed, 2 bad usage, 3 a limit ended it, 129 130 1
 `;
 }
 
-const USAGE = `Usage
-  mini-cc [prompt]          the REPL
-  mini-cc -p [prompt]       one answer on standard output (also: piped standard input)
-  mini-cc agents …          list, show NAME, create TEXT, delete NAME, lint [NAME], schema (--json, --yes, --template)
-  mini-cc sessions …        list, show ID, export ID [md|json|html] [FILE], delete ID (--json, --yes)
-  mini-cc doctor            what works here, and how to repair what does not (--json)
-  mini-cc acp               serves an editor by the Agent Client Protocol
-  mini-cc config …          show (--json): what is in force and why; schema
-`;
+function formatRows(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([what]) => what.length));
+  return rows.map(([what, help]) => `  ${what.padEnd(width)}  ${help}`).join('\n');
+}
+
+/** `stored sessions: list, show ID (--json, --yes)` */
+function describeSubcommand(name: SubcommandName): string {
+  const {help, verbs} = SUBCOMMAND_TEXTS[name];
+  const own = (Object.keys(FLAGS) as FlagName[]).filter(
+    (flag) => goesWith(flag).includes(name) && !goesWith(flag).includes('session'),
+  );
+  const flags = own.length > 0 ? ` (${own.map(written).join(', ')})` : '';
+  return `${[help, ...(verbs.length > 0 ? [verbs.join(', ')] : [])].join(': ')}${flags}`;
+}
+
+/** Each can be typed as it is, in bash. */
+export const EXAMPLES: readonly (readonly [string, string])[] = [
+  ['mini-cc "explain src/server.ts"', 'begins with this prompt'],
+  ['git diff | mini-cc -p "review this"', 'one answer about what is piped in'],
+  ['mini-cc -p "fix the lint errors" --permission-mode acceptEdits', 'may change files'],
+  ['mini-cc -p "run the tests" --allowed-tools "bash(npm test)"', 'may run this command'],
+  ['mini-cc -p "list the routes" --json-schema routes.json', 'an answer that matches this schema'],
+  ['mini-cc --continue --fork-session', 'goes on with a copy of the last session'],
+  ['mini-cc --model ollama/qwen3-coder', 'a server on this machine'],
+  ['source <(mini-cc completion bash)', 'completes commands and flags'],
+];

@@ -32,14 +32,15 @@ async function run(start: Start, pipes: Pipes): Promise<number> {
   if (start.args.length === 0 && terminal) return repl(start, undefined);
   const {parseArguments} = await import('./arguments.ts');
   const parsed = parseArguments(start.args, process.env);
-  if (parsed.subcommand?.name === 'acp') {
+  const {subcommand} = parsed;
+  if (subcommand?.name === 'acp') {
     collectGarbageEarly();
     const {runAcp} = await import('./acp.ts');
-    return runAcp(start, parsed, parsed.subcommand.words, pipes);
+    return runAcp(start, parsed, subcommand.words, pipes);
   }
-  if (parsed.subcommand) {
+  if (subcommand) {
     const {runSubcommand} = await import('./subcommands.ts');
-    return runSubcommand(start, parsed, parsed.subcommand);
+    return runSubcommand(start, parsed, {...subcommand, name: subcommand.name});
   }
   if (!parsed.print && terminal) return repl(start, parsed);
   collectGarbageEarly();

@@ -1,10 +1,14 @@
-/** `mini-cc agents …`, `sessions …`, `doctor` and `config …`: no session, no REPL. */
+/** `mini-cc agents …`, `sessions …`, `doctor`, `config …`, `completion …`: no session, no REPL. */
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
+import type {SubcommandName} from './flags.ts';
 import {createEnvironmentRedactor, createWriter, type Start} from './process.ts';
 
+/** One that prints something and ends. */
+type Reporting = Subcommand & {readonly name: Exclude<SubcommandName, 'acp'>};
+
 /** @returns the exit code. @throws UsageError for bad usage */
-export async function runSubcommand(start: Start, parsed: Arguments, subcommand: Subcommand): Promise<number> {
+export async function runSubcommand(start: Start, parsed: Arguments, subcommand: Reporting): Promise<number> {
   const options = {...parsed.session, env: process.env, home: start.home, interactive: false};
   const redactor = createEnvironmentRedactor(process.env);
   const write = (stream: NodeJS.WriteStream, text: string) => createWriter(stream)(redactor.text(text));
@@ -16,7 +20,7 @@ export async function runSubcommand(start: Start, parsed: Arguments, subcommand:
   return exitCode;
 }
 
-async function getOutcome(options: SessionOptions, subcommand: Subcommand, say: (line: string) => void) {
+async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (line: string) => void) {
   const [verb = '', ...words] = subcommand.words;
   const args = {...subcommand, verb, words};
   switch (subcommand.name) {
@@ -28,7 +32,7 @@ async function getOutcome(options: SessionOptions, subcommand: Subcommand, say: 
       return (await import('../compose/doctor.ts')).doctorCommandLine(options, args);
     case 'config':
       return (await import('./config-command.ts')).configCommandLine(options, args);
-    case 'acp':
-      throw new Error('main runs it: it is no command with one outcome');
+    case 'completion':
+      return (await import('./completion.ts')).completionCommandLine(args);
   }
 }

@@ -40,6 +40,8 @@ export interface SessionOptions {
     | {readonly type: 'resume'; readonly id: string}
     /** The person chooses one. */
     | {readonly type: 'choose'};
+  /** `--fork-session`: go on with a copy, in a new session of this id. Default: a new id. */
+  readonly fork?: {readonly id?: string};
   readonly model?: string;
   /** `--fallback-model`: instead of what the settings say. */
   readonly fallback?: readonly string[];

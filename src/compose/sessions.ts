@@ -75,6 +75,12 @@ export async function openFirstConversation(
           passedOver: [],
         };
   const warnings = passedOver.map(({id, problem}) => `session ${id} is newer and was passed over: ${problem}`);
+  if (options.fork && store.exists(found.id)) {
+    const id = options.fork.id ?? randomUUID();
+    store.fork(found.id, id);
+    const {transcript} = store.find(id);
+    return {...openConversation(store, id, redactor, () => readTranscript(transcript)), warnings};
+  }
   if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
   // An empty transcript has nothing to go on with.
   const read = () => (store.exists(found.id) ? readTranscript(found.transcript) : undefined);

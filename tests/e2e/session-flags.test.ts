@@ -85,6 +85,33 @@ describe('--tools and --system-prompt', () => {
   });
 });
 
+describe('--fork-session', () => {
+  it('goes on with a copy: the old session stays as it was, the new one knows what was said, also twice', async () => {
+    const server = await serve((body) => say(`answer ${countReplies(body) + 1}`));
+    const at = {server, home: await home(), cwd: (await project()).path};
+    const run = async (...flags: string[]) => {
+      const {stdout, stderr} = await runCli(['-p', '--output-format', 'json', ...flags], at);
+      return stdout === '' ? {stderr} : JSON.parse(stdout);
+    };
+    const first = await run('one');
+    const forked = await run('two', '--resume', first.session_id, '--fork-session');
+    expect(forked).toMatchObject({result: 'answer 2'});
+    expect(forked.session_id).not.toBe(first.session_id);
+    const id = '11111111-2222-4333-8444-555555555555';
+    expect(await run('three', '--continue', '--fork-session', '--session-id', id)).toMatchObject({
+      ...{result: 'answer 3', session_id: id},
+    });
+    expect(await run('other', '--resume', first.session_id)).toMatchObject({
+      ...{result: 'answer 2', session_id: first.session_id},
+    });
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).not.toMatch(/two|three/);
+    expect(await run('x', '--continue', '--fork-session', '--session-id', id)).toMatchObject({
+      stderr: expect.stringContaining('exists already'),
+    });
+    expect((await run('x', '--fork-session')).stderr).toContain('--fork-session goes with --continue and --resume');
+  });
+});
+
 describe('--no-session-persistence', () => {
   it('leaves nothing of the session on disk, and works as any other', async () => {
     const server = await serve((body) =>

@@ -4,9 +4,9 @@
  */
 export const PLANNED_FEATURES = {
   /** Flags of the command line, in camel case. */
-  flags: ['forkSession', 'mcpConfig', 'strictMcpConfig'],
+  flags: ['mcpConfig', 'strictMcpConfig'],
   /** `mini-cc NAME`. */
-  subcommands: ['mcp', 'worker', 'workers', 'completion'],
+  subcommands: ['mcp', 'worker', 'workers'],
   /** Slash commands. */
   commands: ['mcp'],
   /** Keys of settings files, with dots. An entry includes all keys below it. */

@@ -12,7 +12,14 @@ import {createPrivateFolder, openPrivateFile} from '../../core/util/files/privat
 import {TRANSCRIPT} from './archive.ts';
 import {RunFiles} from './run-files.ts';
 import {findForeignLock, isLocked, type LockOptions, SessionLock} from './session-lock.ts';
-import {assertContinuable, describeProblem, mendHeader, readHeader, type TranscriptHeader} from './transcript.ts';
+import {
+  assertContinuable,
+  copyTranscript,
+  describeProblem,
+  mendHeader,
+  readHeader,
+  type TranscriptHeader,
+} from './transcript.ts';
 import {summarizeTranscript} from './transcript-summary.ts';
 import {type DiskState, TranscriptWriter} from './transcript-writer.ts';
 
@@ -65,8 +72,7 @@ export class SessionStore {
    */
   openSession(id: string, options: LockOptions = {}): OpenSession {
     const folder = this.sessionFolder(id);
-    const branch = readBranch(this.cwd);
-    const header = {id, agent: 'main', cwd: this.cwd, ...(branch !== undefined && {branch})};
+    const header = this.#createHeader(id);
     const lock = new SessionLock(folder, id, options);
     const writer = new TranscriptWriter(path.join(folder, TRANSCRIPT), header, this.redactor, {
       disk: this.#disk,
@@ -94,6 +100,22 @@ export class SessionStore {
         }
       },
     };
+  }
+
+  /**
+   * Copies a session's conversation into a new one. Its subagents, cut outputs and checkpoints stay with the old one.
+   * @throws UsageError when the new one exists already, or the old one cannot be continued
+   */
+  fork(id: string, newId: string): void {
+    if (this.exists(newId)) throw new UsageError(`Session ${newId} exists already: choose another id`);
+    const folder = this.sessionFolder(newId);
+    createPrivateFolder(folder);
+    copyTranscript(this.find(id).transcript, path.join(folder, TRANSCRIPT), this.#createHeader(newId));
+  }
+
+  #createHeader(id: string) {
+    const branch = readBranch(this.cwd);
+    return {id, agent: 'main', cwd: this.cwd, ...(branch !== undefined && {branch})};
   }
 
   /** The runs of a session's subagents. `sessionId` is called each time, since /clear starts a new session. */

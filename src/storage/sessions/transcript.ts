@@ -84,17 +84,36 @@ export function describeProblem(file: string): {readonly text: string; readonly 
  */
 export function mendHeader(file: string, header: Pick<TranscriptHeader, 'id' | 'agent' | 'cwd'>): void {
   if (readHeader(file) || !describeProblem(file)?.canGoOn) return;
-  const first = {type: 'session', version: TRANSCRIPT_VERSION, at: statSync(file).birthtime.toISOString(), ...header};
+  const at = statSync(file).birthtime.toISOString();
+  writeTranscript(file, {type: 'session', version: TRANSCRIPT_VERSION, at, ...header}, readFileSync(file, 'utf8'));
+}
+
+/** Writes the lines behind a header, whole or not at all. */
+function writeTranscript(file: string, header: TranscriptHeader, lines: string): void {
   const repaired = path.join(path.dirname(file), REPAIRED);
   rmSync(repaired, {force: true});
   const fd = openPrivateFile(repaired, 'w');
   try {
-    writeFileSync(fd, `${JSON.stringify(first)}\n${readFileSync(file, 'utf8')}`);
+    writeFileSync(fd, `${JSON.stringify(header)}\n${lines}`);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
   }
   renameSync(repaired, file);
+}
+
+/**
+ * Copies the conversation of a transcript, also of one that another mini-cc writes just now, into a new one.
+ * @throws UsageError when nothing in it can be read, or it has a newer format
+ */
+export function copyTranscript(from: string, to: string, header: Pick<TranscriptHeader, 'id' | 'agent' | 'cwd'>): void {
+  assertContinuable(from);
+  const text = readFileSync(from, 'utf8');
+  // The last line may be in the middle of being written. The first one, the old header, is passed over as long as it is one.
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  const lines = readHeader(from) ? whole.slice(whole.indexOf('\n') + 1) : whole;
+  const at = new Date().toISOString();
+  writeTranscript(to, {type: 'session', version: TRANSCRIPT_VERSION, at, ...header}, lines);
 }
 
 export function isNewerFormat(header: TranscriptHeader): boolean {
