@@ -101,8 +101,8 @@ async function addLimits(before: ReturnType<typeof addAgents>) {
   const models = summaryModel ? [state.model, summaryModel] : [state.model];
   const {settings} = loaded;
   const limits = await createSessionLimits({options, root, settings, mainAgent, models, emit});
-  const resolveModel = (name: string) => {
-    const model = before.resolver.resolve(name);
+  const resolveModel: SessionParts['resolveModel'] = (name, thinking) => {
+    const model = before.resolver.resolve(name, thinking);
     checkPrice(model, limits.budget.limitUsd);
     return model;
   };
@@ -331,6 +331,10 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
       await before.telemetry?.close();
     },
     allowInTurn: (allowed) => policy.allowInTurn(allowed),
+    setRules: (given) => {
+      policy.setDriverRules(given);
+      void questions.recheck();
+    },
     permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
     sandbox: createSandboxParts(before),
     setPermissionMode: (mode) => {

@@ -35,11 +35,15 @@ export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'replyLimits
 /** What a run says about its model beside the name. */
 export interface ModelChoice {
   readonly thinking?: Thinking | undefined;
+  /** In place of a level; 0: none. */
+  readonly thinkingTokens?: number | undefined;
   /** The variable of the agent's own key; the provider's key is used where the server refuses it. */
   readonly keyEnv?: string | undefined;
   /** Answers where the server does not know the model. */
   readonly ifUnknown?: Model | undefined;
 }
+
+type ThinkingChoice = Pick<ModelChoice, 'thinking' | 'thinkingTokens'>;
 
 const OFFLINE_NAME = 'offline';
 
@@ -78,7 +82,7 @@ export class ModelResolver {
    * @param name an alias, `provider/model`, or a model of the default provider; undefined: sonnet.
    * @throws UsageError when the name, its provider or a fallback cannot be used. No server is asked.
    */
-  resolve(name: string | undefined, {thinking, keyEnv, ifUnknown}: ModelChoice = {}): Model {
+  resolve(name: string | undefined, {keyEnv, ifUnknown, ...thinking}: ModelChoice = {}): Model {
     if (this.#isOffline(name)) return this.#getOffline();
     const target = this.#find(name ?? 'sonnet');
     const main = this.#getModel(target, thinking);
@@ -184,8 +188,12 @@ export class ModelResolver {
   }
 
   /** @param keyEnv the variable of an agent's own key */
-  #getModel({provider, id, name}: Target, thinking: Thinking | undefined, keyEnv?: string): ServerModel {
-    const key = [name, keyEnv, thinking].join(' ');
+  #getModel(
+    {provider, id, name}: Target,
+    {thinking, thinkingTokens: tokens}: ThinkingChoice,
+    keyEnv?: string,
+  ): ServerModel {
+    const key = [name, keyEnv, thinking, tokens].join(' ');
     const known = this.#models.get(key);
     if (known) return known;
     const {options} = this;
@@ -200,7 +208,7 @@ export class ModelResolver {
         maxOutputTokens: options.maxOutputTokens,
         prices: options.prices,
         thinking: thinking ?? options.thinking,
-        thinkingTokens: thinking === undefined ? options.thinkingTokens : undefined,
+        thinkingTokens: tokens ?? (thinking === undefined ? options.thinkingTokens : undefined),
       },
       protocol,
     );

@@ -117,6 +117,44 @@ describe('a driver by stream-json', () => {
     );
   });
 
+  it('changes in the middle how much the model thinks, and settings that can change; others are refused by name', async () => {
+    const touch = (id: string) => callTool('bash', {command: 'touch made'}, id);
+    const server = await serve([say('1'), say('2'), say('3'), touch('b1'), say('4'), touch('b2'), say('5')]);
+    const {path: cwd} = await project();
+    const driven = await startDriven(['--model', 'claude-sonnet-4-5', '--permission-mode', 'acceptEdits'], {
+      server,
+      cwd,
+    });
+    const thinkingOf = (index: number) => server.requests[index]!.body.thinking;
+    await driven.prompt('a');
+    await driven.request({subtype: 'set_max_thinking_tokens', max_thinking_tokens: 2048});
+    await driven.prompt('b');
+    await driven.request({subtype: 'set_max_thinking_tokens', max_thinking_tokens: null});
+    await driven.prompt('c');
+    expect(thinkingOf(1)).toMatchObject({type: 'enabled', budget_tokens: 2048});
+    expect(thinkingOf(2)).toEqual(thinkingOf(0));
+    const apply = (settings: object) => driven.request({subtype: 'apply_flag_settings', settings});
+    await apply({permissions: {allow: ['Bash(touch:*)']}, model: 'haiku'});
+    expect(await driven.prompt('d')).toMatchObject({permission_denials: []});
+    expect(server.requests.at(-1)!.body.model).toMatch(/haiku/);
+    await apply({permissions: {deny: ['Bash(touch:*)']}, model: null});
+    expect(await driven.prompt('e')).toMatchObject({permission_denials: [{tool_name: 'Bash'}]});
+    expect(server.requests.at(-1)!.body.model).toBe('claude-sonnet-4-5');
+    await expect(apply({hooks: {}})).rejects.toThrow(/"hooks".*model, thinking, permissions can change/s);
+    await expect(apply({permissions: {deny: ['(']}})).rejects.toThrow(/driver/);
+    await expect(apply({permissions: {defaultMode: 'bypassPermissions'}})).rejects.toThrow(/--allow-dangerously/);
+    await expect(driven.request({subtype: 'set_max_thinking_tokens', max_thinking_tokens: -1})).rejects.toThrow();
+  });
+
+  it('answers by the schema of initialize, and lists argument hints of commands', async () => {
+    const server = await serve([say('{"colour": "red"}')]);
+    const driven = await startDriven([], {server, cwd: (await project()).path});
+    const jsonSchema = {type: 'object', properties: {colour: {type: 'string'}}, required: ['colour']};
+    const {commands} = await driven.request({subtype: 'initialize', jsonSchema});
+    expect(commands.every(({argumentHint}: AnyLine) => typeof argumentHint === 'string')).toBe(true);
+    expect(await driven.prompt('which colour?')).toMatchObject({structured_output: {colour: 'red'}});
+  });
+
   it('answers what it does not know, and lines that are none, with an error, and goes on', async () => {
     const driven = await startDriven([], {server: await serve([say('still here')]), cwd: (await project()).path});
     await expect(driven.request({subtype: 'fly'})).rejects.toMatchObject({

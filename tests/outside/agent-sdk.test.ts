@@ -6,10 +6,11 @@ import {mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {afterAll, beforeAll, expect, test} from 'vitest';
-import {project, serve} from '../e2e/fixture.ts';
-import {createHome} from '../support/environment.ts';
+import {home as makeHome, project, serve} from '../e2e/fixture.ts';
+import type {Home} from '../support/environment.ts';
 import {callTool, callTools, type Script, say, slow} from '../support/messages-server.ts';
 import {buildOnce, cliEnvironment, cliPath} from '../support/run-cli.ts';
+import {withUsage} from '../support/scripted-replies.ts';
 import {installPackages} from './downloads.ts';
 
 const VERSION = '0.3.330';
@@ -36,23 +37,29 @@ async function drive(
   prompt: unknown,
   options: object = {},
   onMessage: (message: Any, session: Any) => unknown = () => undefined,
+  place?: {readonly cwd: string; readonly home: Home},
 ) {
-  const [server, {path: cwd}, home] = [await serve(script), await project(), await createHome()];
+  const server = await serve(script);
+  const {cwd, home} = place ?? {cwd: (await project()).path, home: await makeHome()};
+  const env = cliEnvironment(home, {server});
+  const session = query({
+    prompt,
+    options: {pathToClaudeCodeExecutable: cliPath, executable: process.execPath, cwd, env, ...options},
+  });
+  const messages: Any[] = [];
+  // After a result that is an error the SDK throws: that is then the last thing it does.
+  let failure: unknown;
   try {
-    const env = cliEnvironment(home, {server});
-    const session = query({
-      prompt,
-      options: {pathToClaudeCodeExecutable: cliPath, executable: process.execPath, cwd, env, ...options},
-    });
-    const messages: Any[] = [];
     for await (const message of session) {
       messages.push(message);
       await onMessage(message, session);
     }
-    return {messages, server, result: messages.findLast(({type}) => type === 'result')};
-  } finally {
-    await home.remove();
+  } catch (error) {
+    failure = error;
   }
+  const result = messages.findLast(isResult);
+  if (failure && !result?.is_error) throw failure;
+  return {messages, server, result, failure};
 }
 
 const user = (content: string) => ({
@@ -133,6 +140,20 @@ test('hooks', async () => {
   };
   const {server} = await drive([callTool('bash', {command: 'touch made'}), say('ok')], 'go', options);
   expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('by hook');
+  const told: string[] = [];
+  const tell = async ({hook_event_name: event}: Any) => {
+    told.push(event);
+    const additionalContext = `context of ${event}`;
+    return ['UserPromptSubmit', 'PostToolUse'].includes(event)
+      ? {hookSpecificOutput: {hookEventName: event, additionalContext}}
+      : {};
+  };
+  const events = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'];
+  const hooks = Object.fromEntries(events.map((event) => [event, [{hooks: [tell]}]]));
+  const more = await drive([callTool('glob', {pattern: '*.json'}), say('ok')], 'go', {hooks});
+  expect(told).toEqual(events);
+  expect(JSON.stringify(more.server.requests[0]!.body.messages)).toContain('context of UserPromptSubmit');
+  expect(JSON.stringify(more.server.requests[1]!.body.messages)).toContain('context of PostToolUse');
 });
 
 test('agents of the program, and messages that say whose they are', async () => {
@@ -177,14 +198,55 @@ test('setModel, setPermissionMode, context usage', async () => {
   expect(usage.totalTokens).toBeGreaterThan(0);
 });
 
-test('limits of turns, and a system prompt', async () => {
-  const loop: Script = () => callTool('read_file', {path: 'package.json'});
-  const {messages, server} = await drive(loop, 'go', {maxTurns: 2, systemPrompt: 'You are a cat.'}).catch((error) => {
-    expect(String(error)).toMatch(/2 turns/);
-    return {messages: [], server: undefined};
+test('resume, and fork', async () => {
+  const place = {cwd: (await project()).path, home: await makeHome()};
+  const go = (text: string, answer: string, options: object = {}) =>
+    drive([say(answer)], text, options, undefined, place);
+  const first = await go('one', 'a');
+  const resumed = await go('two', 'b', {resume: first.result.session_id});
+  expect(resumed.result).toMatchObject({result: 'b', session_id: first.result.session_id});
+  expect(JSON.stringify(resumed.server.requests[0]!.body.messages)).toContain('one');
+  const forked = await go('three', 'c', {resume: first.result.session_id, forkSession: true});
+  expect(forked.result.session_id).not.toBe(first.result.session_id);
+  expect(JSON.stringify(forked.server.requests[0]!.body.messages)).toMatch(/one.*two.*three/s);
+  const again = await go('four', 'd', {continue: true});
+  expect(JSON.stringify(again.server.requests[0]!.body.messages)).toContain('three');
+});
+
+test('structured output', async () => {
+  const schema = {type: 'object', properties: {colour: {type: 'string'}}, required: ['colour']};
+  const {result} = await drive([say('{"colour": "red"}')], 'which?', {outputFormat: {type: 'json_schema', schema}});
+  expect(result).toMatchObject({subtype: 'success', structured_output: {colour: 'red'}});
+  const wrong = await drive(() => say('{}'), 'which?', {outputFormat: {type: 'json_schema', schema}});
+  expect(wrong.result).toMatchObject({subtype: 'error_max_structured_output_retries'});
+});
+
+test('thinking, settings and rules in the middle', async () => {
+  const {prompts, answered} = twoPrompts();
+  const script = [say('a'), callTool('bash', {command: 'touch made'}), say('b')];
+  let applied = false;
+  const options = {model: 'claude-sonnet-4-5', permissionMode: 'acceptEdits'};
+  const {server, result} = await drive(script, prompts, options, async (message, session) => {
+    if (!isResult(message) || applied) return;
+    applied = true;
+    await session.setMaxThinkingTokens(2048);
+    await session.applyFlagSettings({permissions: {allow: ['Bash(touch:*)']}});
+    answered();
   });
-  if (server) {
-    expect(messages.findLast(isResult)).toMatchObject({subtype: 'error_max_turns'});
-    expect(JSON.stringify(server.requests[0]!.body.system)).toContain('You are a cat.');
-  }
+  expect(server.requests[1]!.body.thinking).toMatchObject({budget_tokens: 2048});
+  expect(result).toMatchObject({result: 'b', permission_denials: []});
+});
+
+test('max turns, and a system prompt', async () => {
+  const loop: Script = () => callTool('read_file', {path: 'package.json'});
+  const {result, server} = await drive(loop, 'go', {maxTurns: 2, systemPrompt: 'You are a cat.'});
+  expect(result).toMatchObject({subtype: 'error_max_turns', errors: [expect.stringContaining('2 turns')]});
+  expect(JSON.stringify(server.requests[0]!.body.system)).toContain('You are a cat.');
+});
+
+test('budget', async () => {
+  const loop: Script = () =>
+    withUsage(callTool('read_file', {path: 'package.json'}), {input_tokens: 100_000, output_tokens: 1_000});
+  const {result} = await drive(loop, 'go', {maxBudgetUsd: 0.5});
+  expect(result).toMatchObject({subtype: 'error_max_budget_usd', total_cost_usd: expect.any(Number)});
 });

@@ -55,6 +55,9 @@ export type Trusts = (claim: Claim) => boolean;
 
 export type RuleKind = 'allow' | 'ask' | 'deny';
 
+/** Rules as they are written, by what they do. */
+export type RuleTexts = {readonly [K in RuleKind]?: readonly string[] | undefined};
+
 export interface PermitRequest {
   readonly callId: string;
   readonly tool: string;

@@ -2,14 +2,14 @@
  * A session as all front ends see it: five verbs and a subscription. REPL, print mode, drivers and library use no more.
  * Slash commands are a spelling of requests: `commands/` holds them.
  *
- * To add a request, write its line in `Requests` and its handler in `session/requests.ts`. Thinking, usage, context and MCP
- * state come here once the session has them.
+ * To add a request, write its line in `Requests` and its handler in `session/requests.ts`. MCP state comes here
+ * once the session has it.
  */
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
 import type {HookListing} from './hooks.ts';
-import type {PromptContent, UsageEntry} from './model.ts';
-import type {Denial, PermissionState, SandboxMode, SandboxState} from './permission.ts';
+import type {PromptContent, Thinking, UsageEntry} from './model.ts';
+import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';
 import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
@@ -18,12 +18,16 @@ import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
 export interface Requests {
   /** @throws UsageError when the name cannot be used. */
   set_model(request: {readonly model: string}): ModelInUse;
+  /** How much the session's model thinks, from its next call on: by a level, or by tokens. Neither: as at the start. */
+  set_thinking(request: {readonly thinking?: Thinking; readonly thinkingTokens?: number}): void;
   /** The models that can be chosen, by provider. Asks the servers; never rejects. */
   models(): Promise<readonly ProviderModels[]>;
   /** For all agents of the session, at once. */
   set_permission_mode(request: {readonly mode: PermissionMode}): void;
   /** The colours of the screen, for this session. What is printed keeps its own. */
   set_theme(request: {readonly theme: ThemeName}): void;
+  /** Rules of the program that drives the session, in place of those it set before. @throws MiniCcError `RULE` for what is none */
+  set_rules(request: RuleTexts): void;
   /** The mode, the rules and what was granted. */
   permissions(): PermissionState;
   /** What confines commands. */

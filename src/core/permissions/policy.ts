@@ -6,6 +6,7 @@ import type {
   Attempts,
   Confinement,
   PermitRequest,
+  RuleTexts,
   Verdict,
   Workspace,
 } from '../contract/permission.ts';
@@ -14,7 +15,7 @@ import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
 import {describeGrant, getFetchGrant, getGrant} from './grants.ts';
 import {findMaskedFiles} from './rules/masked-files.ts';
-import {createRule, formatHostRule, formatRule, matchesHost, matchesName, type Rule} from './rules/rule.ts';
+import {createRule, formatHostRule, formatRule, matchesHost, matchesName, RULE_KINDS, type Rule} from './rules/rule.ts';
 import type {RuleBook} from './rules/rule-book.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from './verdict.ts';
 
@@ -123,6 +124,13 @@ export class PermissionPolicy {
   /** For the turn that begins: what its command file allows. */
   allowInTurn(allowed: readonly string[]): void {
     if (this.rules.setTurnRules(allowed.map((text) => createRule(text, 'allow', 'this command')))) this.#changes += 1;
+  }
+
+  /** Of the program that drives the session, in place of those it set before. @throws MiniCcError `RULE` */
+  setDriverRules(given: RuleTexts): void {
+    const rules = RULE_KINDS.flatMap((kind) => (given[kind] ?? []).map((text) => createRule(text, kind, 'driver')));
+    this.rules.setDriverRules(rules);
+    this.#changes += 1;
   }
 
   /** What the person granted for this session so far, each in a few words. */

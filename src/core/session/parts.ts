@@ -3,8 +3,8 @@ import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
 import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
 import type {HookListing, Hooks} from '../contract/hooks.ts';
-import type {Model, UsageEntry} from '../contract/model.ts';
-import type {Denial, PermissionState, SandboxMode, SandboxState} from '../contract/permission.ts';
+import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
+import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from '../contract/permission.ts';
 import type {Limits} from '../contract/results.ts';
 import type {
   Command,
@@ -67,6 +67,8 @@ export interface SessionParts {
   permissions(): PermissionState;
   /** What a command file allows in the turn that begins. */
   allowInTurn(rules: readonly string[]): void;
+  /** See the request `set_rules`. */
+  setRules(rules: RuleTexts): void;
   readonly sandbox: {
     state(): Promise<SandboxState>;
     /** From the next command on. */
@@ -85,7 +87,7 @@ export interface SessionParts {
   /** Of this directory, the one that was written last first. */
   listSessions(): readonly SessionSummary[];
   /** @throws UsageError when the name cannot be used. */
-  resolveModel(name: string): Model;
+  resolveModel(name: string, thinking?: SessionState['thinking']): Model;
   /** See the request `models`. */
   listModels(): Promise<readonly ProviderModels[]>;
   /** What an agent runs with, and warnings for its result. */
@@ -98,6 +100,8 @@ export interface SessionParts {
 export interface SessionState {
   conversation: Conversation;
   model: Model;
+  /** In place of what the start said. */
+  thinking?: {readonly thinking?: Thinking; readonly thinkingTokens?: number};
   /** Absent: `terminal`. */
   theme?: ThemeName;
 }

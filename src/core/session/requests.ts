@@ -38,8 +38,10 @@ export function createRequests(
 
 type SettingRequest =
   | 'set_model'
+  | 'set_thinking'
   | 'models'
   | 'set_permission_mode'
+  | 'set_rules'
   | 'set_theme'
   | 'permissions'
   | 'sandbox'
@@ -57,10 +59,15 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
   const {state} = parts;
   return {
     set_model({model}) {
-      state.model = parts.resolveModel(model);
+      state.model = parts.resolveModel(model, state.thinking);
       emitInfo();
       return {model: state.model.name, offline: state.model.offline};
     },
+    set_thinking(choice) {
+      state.model = parts.resolveModel(state.model.name, choice);
+      state.thinking = choice;
+    },
+    set_rules: (rules) => parts.setRules(rules),
     models: () => parts.listModels(),
     set_permission_mode({mode}) {
       parts.setPermissionMode(mode);

@@ -1,6 +1,6 @@
 /** What a driver may ask of the session besides prompts: each control request is a spelling of a session's request. */
 import {z} from 'zod';
-import {PERMISSION_MODES} from '../../core/contract/events.ts';
+import {PERMISSION_MODES, type PermissionMode} from '../../core/contract/events.ts';
 import type {RestoredFiles, Session} from '../../core/contract/session.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import type {ControlRequest} from './lines.ts';
@@ -39,13 +39,18 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     session.request({type: 'set_model', model: !model || model === 'default' ? firstModel : model});
     return {};
   }),
-  set_permission_mode: handler(z.looseObject({mode: z.enum(PERMISSION_MODES)}), ({mode}, {session, mayBypass}) => {
-    if (mode === 'bypassPermissions' && !mayBypass) {
-      throw new MiniCcError('NOT_ALLOWED', 'bypassPermissions needs --allow-dangerously-skip-permissions at the start');
-    }
-    session.request({type: 'set_permission_mode', mode});
+  set_permission_mode: handler(z.looseObject({mode: z.enum(PERMISSION_MODES)}), ({mode}, context) => {
+    setMode(mode, context);
     return {mode};
   }),
+  set_max_thinking_tokens: handler(
+    z.looseObject({max_thinking_tokens: z.int().min(0).nullish()}),
+    ({max_thinking_tokens: tokens}, {session}) => {
+      session.request({type: 'set_thinking', ...(typeof tokens === 'number' && {thinkingTokens: tokens})});
+      return {};
+    },
+  ),
+  apply_flag_settings: handler(z.looseObject({settings: z.record(z.string(), z.unknown())}), applyFlagSettings),
   get_context_usage: handler(none, async (_, {session}) => {
     const {model, limit, parts} = await session.request({type: 'context'});
     const totalTokens = parts.reduce((sum, {tokens}) => sum + tokens, 0);
@@ -76,6 +81,50 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     },
   ),
 };
+
+function setMode(mode: PermissionMode, {session, mayBypass}: ControlContext): void {
+  if (mode === 'bypassPermissions' && !mayBypass) {
+    throw new MiniCcError('NOT_ALLOWED', 'bypassPermissions needs --allow-dangerously-skip-permissions at the start');
+  }
+  session.request({type: 'set_permission_mode', mode});
+}
+
+/** Settings that can change while a session lasts; null: as at the start. */
+const flagSettings = z.strictObject({
+  model: z.string().nullish(),
+  thinking: z.enum(['off', 'low', 'medium', 'high']).nullish(),
+  permissions: z
+    .strictObject({
+      allow: z.array(z.string()).optional(),
+      ask: z.array(z.string()).optional(),
+      deny: z.array(z.string()).optional(),
+      defaultMode: z.enum(PERMISSION_MODES).optional(),
+    })
+    .nullish(),
+});
+
+/** Stops at the first that cannot be: what stands before it in `flagSettings` holds. */
+function applyFlagSettings({settings}: {settings: Record<string, unknown>}, context: ControlContext): object {
+  const parsed = flagSettings.safeParse(settings);
+  if (!parsed.success) {
+    const names = Object.keys(flagSettings.shape).join(', ');
+    const problem = z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, ' ');
+    throw new MiniCcError(
+      'BAD_REQUEST',
+      `${problem}. While a session lasts ${names} can change; others need --settings`,
+    );
+  }
+  const {session, firstModel} = context;
+  const {model, thinking, permissions} = parsed.data;
+  if (model !== undefined) session.request({type: 'set_model', model: model ?? firstModel});
+  if (thinking !== undefined) session.request({type: 'set_thinking', ...(thinking && {thinking})});
+  if (permissions !== undefined) {
+    const {defaultMode, ...rules} = permissions ?? {};
+    session.request({type: 'set_rules', ...rules});
+    if (defaultMode) setMode(defaultMode, context);
+  }
+  return {};
+}
 
 function describeRestored(files: RestoredFiles | undefined) {
   const left = files?.left.map(({path, why}) => `${path}: ${why}`) ?? [];

@@ -44,10 +44,10 @@ export type CallHook = (
  * @throws UsageError for what is not there yet, and for events that mini-cc does not have
  */
 export function toSessionOptions(
-  {systemPrompt, appendSystemPrompt, agents, hooks, ...rest}: Initialize,
+  {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, ...rest}: Initialize,
   callHook: CallHook,
 ) {
-  for (const name of ['sdkMcpServers', 'mcpServers', 'jsonSchema'] as const) {
+  for (const name of ['sdkMcpServers', 'mcpServers'] as const) {
     const value = rest[name];
     if (value && Object.keys(value).length > 0) throw new UsageError(formatNotYetAvailable(`initialize.${name}`));
   }
@@ -55,6 +55,7 @@ export function toSessionOptions(
   return {
     ...(prompt !== undefined && {systemPrompt: prompt}),
     ...(appendSystemPrompt !== undefined && {appendSystemPrompt}),
+    ...(jsonSchema && {jsonSchema: JSON.stringify(jsonSchema)}),
     ...(agents && {agentsJson: JSON.stringify(agents)}),
     ...(hooks && {
       driverHooks: Object.entries(hooks).flatMap(([event, groups]) => createHooks(event, groups, callHook)),
@@ -84,7 +85,7 @@ function createHooks(name: string, groups: NonNullable<Initialize['hooks']>[stri
 /** What `initialize` is answered with, besides what depends on the request. */
 export function describeSession({commands, model}: SessionInfo) {
   return {
-    commands: commands.map(({name, description}) => ({name, description, argumentHint: ''})),
+    commands: commands.map(({name, description, argumentHint = ''}) => ({name, description, argumentHint})),
     output_style: 'default',
     available_output_styles: ['default'],
     models: [{value: model, displayName: model, description: ''}],

@@ -44,6 +44,7 @@ export function sessionOver(
     hooks: NO_HOOKS,
     listHooks: () => [],
     allowInTurn: () => undefined,
+    setRules: () => undefined,
     fanOuts: {consider: async () => undefined, last: () => undefined} as unknown as FanOuts,
     interactive: true,
     limits: {},

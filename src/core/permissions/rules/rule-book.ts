@@ -20,6 +20,7 @@ type PatternRule = Rule & {readonly pattern: string};
 
 export class RuleBook {
   readonly #rules: Rule[];
+  #driverRules: readonly Rule[] = [];
   /** They hold for one turn. */
   #turnRules: readonly Rule[] = [];
   readonly #matchers = new Map<string, PathMatcher>();
@@ -33,7 +34,12 @@ export class RuleBook {
 
   /** In the order in which they were found. */
   list(): readonly Rule[] {
-    return this.#rules;
+    return [...this.#rules, ...this.#driverRules];
+  }
+
+  /** They hold until they are set anew. */
+  setDriverRules(rules: readonly Rule[]): void {
+    this.#driverRules = rules;
   }
 
   /** They allow until they are set anew. @returns whether anything changed */
@@ -44,7 +50,8 @@ export class RuleBook {
   }
 
   get #inForce(): readonly Rule[] {
-    return this.#turnRules.length === 0 ? this.#rules : [...this.#rules, ...this.#turnRules];
+    const more = [...this.#driverRules, ...this.#turnRules];
+    return more.length === 0 ? this.#rules : [...this.#rules, ...more];
   }
 
   canSave(rule: string): boolean {
