@@ -1,5 +1,5 @@
 import {expect, it} from 'vitest';
-import {measureTurnMemory} from '../../bench/memory.ts';
+import {measureTurnMemory} from '../../bench/parts/memory.ts';
 import {createHome} from '../support/environment.ts';
 
 it('a run of 300 turns stays below 150 MB', {timeout: 120_000}, async () => {

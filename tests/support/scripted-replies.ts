@@ -16,6 +16,8 @@ export type ScriptedBlock =
       readonly input: unknown;
       /** Sent instead of the JSON of the input. */
       readonly rawInput?: string;
+      /** Of the Responses API alone. */
+      readonly namespace?: string;
     };
 
 export type ScriptedStop =
@@ -93,6 +95,7 @@ export interface ScriptedCall {
   readonly name: string;
   readonly input: unknown;
   readonly id?: string;
+  readonly namespace?: string;
 }
 
 /** One tool call, with the text `before` in front of it. */
@@ -103,7 +106,7 @@ export function callTool(name: string, input: unknown, id?: string, before?: str
 /** Several tool calls in one reply. Calls without an id get one that is unique in the process. */
 export function callTools(calls: readonly ScriptedCall[], before?: string): MessageReply {
   const blocks: ScriptedBlock[] = before === undefined ? [] : [{type: 'text', text: before}];
-  for (const {name, input, id} of calls) blocks.push({type: 'tool_use', id: id ?? newCallId(), name, input});
+  for (const {id, ...call} of calls) blocks.push({type: 'tool_use', id: id ?? newCallId(), ...call});
   return {type: 'message', blocks, stopReason: 'tool_use'};
 }
 

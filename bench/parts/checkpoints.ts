@@ -2,9 +2,9 @@
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {CheckpointStore} from '../src/storage/checkpoints/checkpoint-store.ts';
-import type {Home} from '../tests/support/environment.ts';
-import {median} from './statistics.ts';
+import {CheckpointStore} from '../../src/storage/checkpoints/checkpoint-store.ts';
+import type {Home} from '../../tests/support/environment.ts';
+import {median} from '../statistics.ts';
 
 export const CHECKPOINT_FILES = 20_000;
 const LINES_PER_FILE = 100;

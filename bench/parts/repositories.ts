@@ -1,11 +1,11 @@
 /** The time that the search for repositories adds to a confined command that may write. */
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {protectedPlaces} from '../src/sandbox/protected-places.ts';
-import {RepositoryFinder} from '../src/sandbox/repositories/find-repositories.ts';
-import {watchRepositories} from '../src/sandbox/repositories/repository-watch.ts';
-import type {Home} from '../tests/support/environment.ts';
-import {measureInRounds} from './statistics.ts';
+import {protectedPlaces} from '../../src/sandbox/protected-places.ts';
+import {RepositoryFinder} from '../../src/sandbox/repositories/find-repositories.ts';
+import {watchRepositories} from '../../src/sandbox/repositories/repository-watch.ts';
+import type {Home} from '../../tests/support/environment.ts';
+import {measureInRounds} from '../statistics.ts';
 
 export const SEARCHED_FILES = 20_000;
 const FILES_PER_FOLDER = 10;

@@ -2,11 +2,11 @@
 import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import type {Home} from '../tests/support/environment.ts';
-import {callTools, say, startMessagesServer} from '../tests/support/messages-server.ts';
-import {countReplies, getFirstPrompt} from '../tests/support/request-facts.ts';
-import {runCli} from '../tests/support/run-cli.ts';
-import {median} from './statistics.ts';
+import type {Home} from '../../tests/support/environment.ts';
+import {callTools, say, startMessagesServer} from '../../tests/support/messages-server.ts';
+import {countReplies, getFirstPrompt} from '../../tests/support/request-facts.ts';
+import {runCli} from '../../tests/support/run-cli.ts';
+import {median} from '../statistics.ts';
 
 const PARTS = 3;
 /** Model calls of each part; all but the last one call a tool. */

@@ -4,9 +4,9 @@ import {once} from 'node:events';
 import {homedir} from 'node:os';
 import type {Writable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
-import {createSandbox, type SandboxProfile} from '../src/sandbox/index.ts';
-import type {Home} from '../tests/support/environment.ts';
-import {measureInRounds} from './statistics.ts';
+import {createSandbox, type SandboxProfile} from '../../src/sandbox/index.ts';
+import type {Home} from '../../tests/support/environment.ts';
+import {measureInRounds} from '../statistics.ts';
 
 /** The system takes namespaces apart after their command has ended: the next measure would pay for that. */
 const QUIET_MS = 30;

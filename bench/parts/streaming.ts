@@ -5,7 +5,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import type {Home} from '../tests/support/environment.ts';
+import type {Home} from '../../tests/support/environment.ts';
 import {
   callTool,
   callTools,
@@ -13,10 +13,10 @@ import {
   type Reply,
   say,
   startMessagesServer,
-} from '../tests/support/messages-server.ts';
-import {startCli} from '../tests/support/run-cli.ts';
-import type {Terminal} from '../tests/support/terminal.ts';
-import {readOwnTicks} from './process-tree.ts';
+} from '../../tests/support/messages-server.ts';
+import {startCli} from '../../tests/support/run-cli.ts';
+import type {Terminal} from '../../tests/support/terminal.ts';
+import {readOwnTicks} from '../process-tree.ts';
 
 export interface StreamingUse {
   /** Of the process alone, from the prompt until the answer is whole. */

@@ -2,10 +2,10 @@
 import {readFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import type {Home} from '../tests/support/environment.ts';
-import {callTool, type MessageReply, say} from '../tests/support/messages-server.ts';
-import {createEvents} from '../tests/support/reply-stream.ts';
-import {spawnCli, startCli} from '../tests/support/run-cli.ts';
+import type {Home} from '../../tests/support/environment.ts';
+import {callTool, type MessageReply, say} from '../../tests/support/messages-server.ts';
+import {createEvents} from '../../tests/support/reply-stream.ts';
+import {spawnCli, startCli} from '../../tests/support/run-cli.ts';
 
 export interface MemoryOverTime {
   /** Megabytes after the first tenth, and the most from then on. */
