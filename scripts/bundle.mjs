@@ -23,6 +23,21 @@ const withoutDevtools = {
   load: {filter: {id: /^\0(?:react-devtools-core|ws)$/}, handler: () => 'export default {}'},
 };
 
+/** Ink draws its frames by our class in the place of its own, see src/ui/frame-output.ts. */
+const withFrameOutput = (root) => ({
+  name: 'with-frame-output',
+  transform: {
+    filter: {id: /node_modules[/\\]ink[/\\]build[/\\]output\.js$/},
+    handler: (code) => {
+      const own = 'class Output {';
+      if (!code.includes(`export default ${own}`)) throw new Error("Ink's output.js has changed: look at withFrameOutput");
+      const file = JSON.stringify(path.join(root, 'src', 'ui', 'frame-output.ts'));
+      const changed = code.replace(`export default ${own}`, own).replace(/^\/\/# sourceMappingURL=.*$/m, '');
+      return `import {createFrameOutput} from ${file};\n${changed}\nexport default createFrameOutput(Output);\n`;
+    },
+  },
+});
+
 /** @param {string} root */
 export async function bundle(root) {
   const inputs = listInputs(root);
@@ -44,7 +59,7 @@ export async function bundle(root) {
         __dirname: 'import.meta.dirname',
       },
     },
-    plugins: [withoutDevtools],
+    plugins: [withoutDevtools, withFrameOutput(root)],
     logLevel: 'warn',
     // web-tree-sitter has an eval for modules that no grammar contains.
     checks: {eval: false},

@@ -125,6 +125,8 @@ function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
     exitOnCtrlC: false,
     patchConsole: false,
     incrementalRendering: true,
+    // Events are drawn as `event-pump.ts` says; a typed key need not wait for the frame after the last one.
+    maxFps: 125,
     kittyKeyboard: {mode: 'auto'},
   });
   return instance;

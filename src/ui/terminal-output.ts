@@ -1,4 +1,5 @@
-/** The stream to which Ink writes. It passes everything on, but for what is said twice. */
+/** The stream to which Ink writes. It passes everything on, but for what is said twice, and with fewer moves. */
+import {shortenMoves} from './frame-moves.ts';
 
 export interface TerminalOutput {
   readonly stream: NodeJS.WriteStream;
@@ -8,8 +9,8 @@ export interface TerminalOutput {
 
 export function terminalOutput(stdout: NodeJS.WriteStream): TerminalOutput {
   let isQuiet = false;
-  const write: NodeJS.WriteStream['write'] = (...given: unknown[]) =>
-    isQuiet || Reflect.apply(stdout.write, stdout, given);
+  const write: NodeJS.WriteStream['write'] = (text: unknown, ...given: unknown[]) =>
+    isQuiet || Reflect.apply(stdout.write, stdout, [typeof text === 'string' ? shortenMoves(text) : text, ...given]);
   const stream = new Proxy(stdout, {
     get: (target, name) => {
       if (name === 'write') return write;

@@ -147,6 +147,7 @@ interface BelowProps extends Omit<LiveProps, 'isStatic'> {
 /** What is offered, the panel of runs, and the status line. */
 function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
   const {given, offered, panel} = layout;
+  const hint = getHint(local);
   return (
     <>
       {given.completion > 0 && (
@@ -174,10 +175,10 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
           context={ui.context}
           branch={ui.session?.branch}
           cost={ui.cost}
-          hint={getHint(local)}
+          hint={hint}
           rows={given.status}
           tip={getTip(ui, local, panel)}
-          columns={columns}
+          columns={hint === '' ? columnsBelowPrompt(columns, MIN_STATUS) : columns}
         />
       )}
     </>
@@ -185,12 +186,16 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
 }
 
 /**
- * Some terminals lose the cursor when rows below it are wrapped again, because the window became narrower: such rows leave
- * room for one step of that.
+ * Some terminals lose the cursor when rows below it are wrapped again, because the window became narrower (xterm.js, and
+ * what is built on it): such rows leave room for one step of that.
+ * @param least the row needs so much to be of use
  */
-function columnsBelowPrompt(columns: number): number {
-  return Math.min(columns, Math.max(72, Math.floor(columns * 0.7)));
+function columnsBelowPrompt(columns: number, least = 48): number {
+  return Math.min(columns, Math.max(least, Math.floor(columns * 0.7)));
 }
+
+/** Most of what the status line says fits. Columns. */
+const MIN_STATUS = 70;
 
 /** The runs of the panel and the marked one; no runs while something else uses its keys. */
 function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLayout['panel'] {

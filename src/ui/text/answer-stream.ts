@@ -85,10 +85,9 @@ export function advanceAnswer(before: AnswerStream, formatter: Formatter, room: 
   const growth = before.source.length - before.formatted;
   const isDue = growth > 0 && (before.source.length < MAX_EAGER || growth > before.source.length / 8);
   if (!isDue) return {stream: before, blocks: [], part: [], continued: before.continued};
-  let open = formatter.formatOpen(before.source);
-  const {stream, blocks} = takeBlocks(before, open.tokens, formatter);
+  const {stream, blocks} = takeBlocks(before, formatter);
   const {continued, source} = stream;
-  if (source !== before.source) open = formatter.formatOpen(source);
+  const open = formatter.formatOpen(source);
   const {tokens} = open;
   let live: readonly Line[] = linesFrom(open.lines, stream.printed);
   if (layoutLines(live, room.columns).length > room.rows) live = linesFrom(open.findStable(), stream.printed);
@@ -101,21 +100,20 @@ export function advanceAnswer(before: AnswerStream, formatter: Formatter, room: 
 }
 
 /** Takes the blocks that no further text can change: those before the last one, of the lines that are whole. */
-function takeBlocks(before: AnswerStream, open: readonly Token[], formatter: Formatter) {
+function takeBlocks(before: AnswerStream, formatter: Formatter) {
   let stream = before;
   const blocks: {lines: Line[]; continued: boolean}[] = [];
-  const end = before.source.lastIndexOf('\n') + 1;
-  // Most often only the last block has grown: its text need not be read a second time.
-  if (end === 0 || finishedTokens(open).length === 0) return {stream, blocks};
-  let taken = 0;
-  for (const token of finishedTokens(formatter.lex(before.source.slice(0, end)))) {
-    taken += token.raw.length;
+  const whole = before.source.slice(0, before.source.lastIndexOf('\n') + 1);
+  const finished = finishedTokens(formatter.split(whole));
+  const taken = finished.reduce((sum, {raw}) => sum + raw.length, 0);
+  // Most often only the last block has grown.
+  if (taken === 0) return {stream, blocks};
+  for (const token of formatter.lex(whole.slice(0, taken))) {
     if (token.type === 'space') continue;
     const lines = linesFrom(formatter.format([token]), stream.printed);
     if (lines.length > 0) blocks.push({lines, continued: stream.continued});
     stream = {...stream, printed: START, continued: false};
   }
-  if (taken === 0) return {stream, blocks};
   const source = before.source.slice(taken).replace(/^(?:[ \t]*\n)+/, '');
   return {stream: {...stream, source, live: [], formatted: 0}, blocks};
 }

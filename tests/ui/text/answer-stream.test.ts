@@ -125,4 +125,26 @@ describe('an answer that streams', () => {
     }
     expect(read).toBeLessThan(30 * text.length);
   });
+
+  test('is formatted once where it comes in pieces of several blocks', () => {
+    const blocks = Object.values(AWKWARD_ANSWERS).filter((text) => text.length < 300);
+    const text = `${blocks.join('\n\n')}\n\n`.repeat(20);
+    let formatted = 0;
+    const counting: typeof formatter = {
+      ...formatter,
+      format: (tokens) => {
+        formatted += tokens.reduce((sum, {raw}) => sum + raw.length, 0);
+        return formatter.format(tokens);
+      },
+      formatOpen: (source) => {
+        formatted += source.length;
+        return formatter.formatOpen(source);
+      },
+    };
+    let stream = EMPTY_STREAM;
+    for (let at = 0; at < text.length; at += 1500) {
+      stream = advanceAnswer(addAnswer(stream, text.slice(at, at + 1500)), counting, {columns: 100, rows: 16}).stream;
+    }
+    expect(formatted).toBeLessThan(1.5 * text.length);
+  });
 });
