@@ -30,7 +30,8 @@ const withFrameOutput = (root) => ({
     filter: {id: /node_modules[/\\]ink[/\\]build[/\\]output\.js$/},
     handler: (code) => {
       const own = 'class Output {';
-      if (!code.includes(`export default ${own}`)) throw new Error("Ink's output.js has changed: look at withFrameOutput");
+      if (!code.includes(`export default ${own}`))
+        throw new Error("Ink's output.js has changed: look at withFrameOutput");
       const file = JSON.stringify(path.join(root, 'src', 'ui', 'frame-output.ts'));
       const changed = code.replace(`export default ${own}`, own).replace(/^\/\/# sourceMappingURL=.*$/m, '');
       return `import {createFrameOutput} from ${file};\n${changed}\nexport default createFrameOutput(Output);\n`;

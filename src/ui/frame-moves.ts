@@ -6,7 +6,8 @@
  */
 
 /** Moves, and the parts between them. */
-const PARTS = /\x1b\[(\d*)([ABE])|\r?\n|\x1b\[\?25[lh]|\x1b\[(\d+)G(?![\s\S])|(?:(?!\x1b\[\d*[ABE]|\r?\n|\x1b\[\?25[lh])[\s\S])+/g;
+const PARTS =
+  /\x1b\[(\d*)([ABE])|\r?\n|\x1b\[\?25[lh]|\x1b\[(\d+)G(?![\s\S])|(?:(?!\x1b\[\d*[ABE]|\r?\n|\x1b\[\?25[lh])[\s\S])+/g;
 /** A frame in which rows change: from the last row up to the first. */
 const CHANGES = /^(?:\x1b\[\?25l)?(?:\x1b\[\d+B\x1b\[1G)?\x1b\[\d+A(?=[^J])/;
 const HIDE = '\x1b[?25l';

@@ -54,9 +54,7 @@ describe('a frame in which rows change', () => {
   });
 
   test('goes to no row that stays as it is', () => {
-    expect(shortenMoves(inkFrame(10, 7, {3: 'typed'}, 9))).toBe(
-      '\x1b[?25l\x1b[1G\x1b[Ktyped\x1b[9G\x1b[?25h',
-    );
+    expect(shortenMoves(inkFrame(10, 7, {3: 'typed'}, 9))).toBe('\x1b[?25l\x1b[1G\x1b[Ktyped\x1b[9G\x1b[?25h');
     expect(shortenMoves(inkFrame(10, 7, {1: 'a', 8: 'b'}))).toBe(
       '\x1b[?25l\x1b7\x1b[2A\x1b[1G\x1b[Ka\x1b[7B\x1b[1G\x1b[Kb\x1b8\x1b[3G\x1b[?25h',
     );

@@ -35,7 +35,7 @@ async function cells(text: string): Promise<string[]> {
     return Array.from({length: 60}, (__, x) => {
       const cell = line.getCell(x)!;
       const look = `${cell.getFgColor()}/${cell.getBgColor()}/${cell.isBold()}/${cell.isDim()}/${cell.isInverse()}/${cell.isUnderline()}`;
-      return `${cell.getChars()}|${look}`;
+      return `${cell.getChars() || ' '}|${look}`;
     }).join(' ');
   });
 }
