@@ -23,6 +23,7 @@ import {subagentsCommand, tasksCommand} from './runs/subagents.ts';
 import {sandboxCommand} from './sandbox.ts';
 import {createConfigCommand, type ShownSettings} from './settings/config.ts';
 import {addFolderCommand} from './settings/folders.ts';
+import {mcpCommand} from './settings/mcp.ts';
 import {createStatusCommand} from './settings/status.ts';
 import {createThemeCommand} from './settings/theme.ts';
 import {shellCommand} from './shell.ts';
@@ -58,6 +59,7 @@ export function createCommandTable(deps: CommandDeps): readonly Command[] {
     sandboxCommand,
     hooksCommand,
     deps.skills,
+    mcpCommand,
     addFolderCommand,
     clearCommand,
     resumeCommand,

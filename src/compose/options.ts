@@ -6,6 +6,7 @@ import {type LoadedSettings, loadSettings, type Settings} from '../config/settin
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
+import type {McpEntries} from '../core/contract/mcp.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Clock, Limits} from '../core/contract/results.ts';
@@ -15,6 +16,7 @@ import {Redactor} from '../core/secrets/redaction.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import type {Hook} from '../extensions/hooks/hooks.ts';
+import type {DriverServers} from '../extensions/mcp/driver-transport.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';
 import {type LocalServer, offerLocalServer} from '../models/local-servers.ts';
@@ -32,6 +34,14 @@ export interface SessionOptions {
   readonly interactive: boolean;
   /** Hooks of the program that drives the session. */
   readonly driverHooks?: readonly Hook[];
+  /** `--mcp-config`: files, or JSON. */
+  readonly mcpConfig?: readonly string[];
+  /** `--strict-mcp-config`: no other MCP servers than those of `mcpConfig` and of the driver. */
+  readonly strictMcpConfig?: boolean;
+  /** MCP servers that the driver names, as entries of `.mcp.json`. */
+  readonly mcpServers?: McpEntries;
+  /** MCP servers in the driver's own process. */
+  readonly driverServers?: DriverServers;
   /** No person types: a program drives the session, and answers questions about calls. */
   readonly driverAnswers?: boolean;
   readonly which:

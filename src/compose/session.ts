@@ -22,6 +22,7 @@ import mainPrompt from '../core/prompts/main.md';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
+import {listTools} from '../core/tool-calls.ts';
 import {ANSWER_PROMPT} from '../core/turn/answer/structured-answer.ts';
 import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {Inbox} from '../core/turn/inbox.ts';
@@ -47,6 +48,7 @@ import {createCommands} from './commands.ts';
 import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
 import {createSessionHooks} from './hooks.ts';
+import {createMcpServers} from './mcp.ts';
 import {
   createBus,
   createModelResolver,
@@ -144,15 +146,16 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches: searches ?? false};
   const found = findPrompts({cwd: root, home: homedir(), miniCcHome: options.home}, loaded.trust.trusts);
   const skillTool = createSkillTool(found.prompts);
+  const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...before, sandbox, rules});
   const baseTools = [
     ...createBaseTools(sandbox, web, (folder) => indexes.for(folder)),
     ...(skillTool ? [skillTool as Tool] : []),
   ];
   return {
     ...before,
-    ...{sandbox, sandboxControl, rules, baseTools, indexes, found},
+    ...{sandbox, sandboxControl, rules, baseTools, indexes, found, mcp},
     toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
-    warnings: [...loaded.warnings, ...warnings, ...(warning === undefined ? [] : [warning])],
+    warnings: [...loaded.warnings, ...warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
   };
 }
 
@@ -269,6 +272,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
       },
       ...{baseTools, workspace, writeLog, checkpoints, worktrees, permits, rawStream},
       ...{hooks: before.hooks.hooks, afterCall: before.afterCall},
+      createToolSource: (agent) => before.mcp.forAgent(agent),
       promptContext: {...promptContext, memory},
       ...{clock: options.clock ?? systemClock, summaryModel},
       limits: {
@@ -310,21 +314,25 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
   return {
     ...{agentId: MAIN, state, bus, redactor, questions, manager, agents, inbox, pending},
     ...{commands, denials, changes, run, shell, fanOuts: before.fanOuts},
-    ...{hooks: before.hooks.hooks, listHooks: () => before.hooks.listing},
+    ...{hooks: before.hooks.hooks, listHooks: () => before.hooks.listing, mcp: before.mcp},
     info: {
       cwd: root,
-      tools: run.tools.map(({name}) => name),
+      get tools() {
+        return listTools(run).map(({name}) => name);
+      },
       // Read at each use: an agent may be written while the session lasts.
       get agents() {
         return agents.list().map((agent) => agent.name);
       },
-      commands: commands.filter(isSlashCommand).map(({run: _, ...shown}) => shown),
+      get commands() {
+        return [...commands.filter(isSlashCommand), ...before.mcp.commands()].map(({run: _, ...shown}) => shown);
+      },
       warnings: listWarnings(before),
     },
     interactive: options.interactive,
     onClose: async () => {
       catalog.close();
-      await Promise.all([cleanup, worktrees.settled(), before.indexes.close()]);
+      await Promise.all([cleanup, worktrees.settled(), before.indexes.close(), before.mcp.close()]);
       checkpoints.close();
       sandbox.folder.close();
       if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);
@@ -368,6 +376,7 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
       ({name}) => !rules.forbids(name) && (!only || only.includes(name)),
     ),
     ...{background: manager.background, afterCall: before.afterCall},
+    moreTools: mainAgent ? before.mcp.forAgent(mainAgent) : before.mcp.forMain(),
     files: createFileLedger(writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
     system: `${createSystemPrompt(systemPrompt ?? mainAgent?.prompt ?? mainPrompt, promptContext)}${answerSchema ? `\n\n${ANSWER_PROMPT}` : ''}`,

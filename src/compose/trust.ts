@@ -10,6 +10,7 @@ import type {Question} from '../core/contract/events.ts';
 import type {Claim} from '../core/contract/permission.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
+import {readProjectEntries} from '../extensions/mcp/entry-files.ts';
 import {listPromptClaims} from '../extensions/prompts/find-prompts.ts';
 import {alternatesClaims} from '../sandbox/view/repository-folders.ts';
 import {readSettings, type SessionOptions} from './options.ts';
@@ -124,6 +125,7 @@ function getClaims(
     ...claims,
     ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}),
     ...memoryClaims(root),
+    ...readProjectEntries(root).claims,
     ...listPromptClaims({cwd: root, home: homedir(), miniCcHome: home}),
     ...alternatesClaims(root, homedir()),
   ];

@@ -36,6 +36,9 @@ export const NARROWS: readonly string[] = ['subagents.allowAgents', 'subagents.t
 /** Their entries are replaced as a whole: an address of one file is never combined with the key of another. */
 export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpServers'];
 
+/** Of these each entry is trusted by itself: a new one does not ask about the others again. */
+export const TRUSTED_BY_ENTRY: readonly string[] = ['mcpServers'];
+
 /** They may contain keys and tokens: shown as `set`. */
 export const NEVER_SHOWN: readonly string[] = ['mcpServers', 'hooks'];
 

@@ -8,7 +8,7 @@ import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
 import {type HookSetting, readHookSettings} from './hook-settings.ts';
-import {formatPath, NEEDS_TRUST, USERS_OWN} from './keys.ts';
+import {formatPath, NEEDS_TRUST, TRUSTED_BY_ENTRY, USERS_OWN} from './keys.ts';
 import {
   type LayerName,
   type LayerSource,
@@ -196,7 +196,13 @@ function dropUntrusted(
   providers: ReadonlySet<string>,
   trusts: Trusts = () => false,
 ): Claim[] {
-  const paths = [...NEEDS_TRUST.map((key) => key.split('.')), ...findModelClaims(values, providers)];
+  const keys = NEEDS_TRUST.flatMap((key) => {
+    const path = key.split('.');
+    return TRUSTED_BY_ENTRY.includes(key)
+      ? Object.keys(valueAt(values, path) ?? {}).map((name) => [...path, name])
+      : [path];
+  });
+  const paths = [...keys, ...findModelClaims(values, providers)];
   return paths.flatMap((path) => {
     const value = valueAt(values, path);
     if (value === undefined) return [];

@@ -18,7 +18,7 @@ import type {Message, Model, ModelReply, ToolSpec, ToolUse, Usage} from './contr
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import type {RunHooks} from './hooks/run-hooks.ts';
-import {type Caller, getCallsShown, refuseCalls, runToolCalls} from './tool-calls.ts';
+import {type Caller, getCallsShown, listTools, refuseCalls, runToolCalls} from './tool-calls.ts';
 import type {AnswerSchema} from './turn/answer/answer-schema.ts';
 import {ANSWER_AS_TEXT, NO_DATA_OFFLINE, StructuredAnswer, takeAnswer} from './turn/answer/structured-answer.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
@@ -99,6 +99,7 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
   const again: Repeats = {continuations: 0, emptyReplies: 0};
   // Of the history as it was restored. What the run repairs is reported at its end.
   reportRepairs(run);
+  await run.moreTools?.ready(run.signal);
   for (;;) {
     run.signal.throwIfAborted();
     await deliverMessages(run);
@@ -106,7 +107,7 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     if (usedUp) return tally.result(usedUp);
     const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
     if (nearLimit) appendUserText(run, answer ? `${REPORT_NOW} ${ANSWER_AS_TEXT}` : REPORT_NOW);
-    const tools = [...specs.create(run.tools), ...(answer ? [answer.spec] : [])];
+    const tools = [...specs.create(listTools(run)), ...(answer ? [answer.spec] : [])];
     const sent = await requestReply(run, tools, tally, nearLimit === undefined);
     const reply = await appendReply(run, sent, tally);
 

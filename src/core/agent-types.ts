@@ -40,6 +40,10 @@ export interface AgentDefinition {
   readonly permissionMode?: PermissionMode;
   /** JSON Schema that its answer must match. */
   readonly outputSchema?: Readonly<Record<string, unknown>>;
+  /** Servers that it names: of the session, or with an entry of its own as `.mcp.json` has them. */
+  readonly mcpServers?: readonly {readonly name: string; readonly entry?: unknown}[];
+  /** Tools of MCP servers that it may not have. */
+  readonly disallowedMcp?: readonly string[];
   /** Its colour on the screen. Default: chosen by its name. */
   readonly color?: string;
 }

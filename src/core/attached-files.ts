@@ -7,8 +7,10 @@ import {statSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {PromptContent, ToolUse} from './contract/model.ts';
-import {type Caller, type CallOutcome, runToolCalls} from './tool-calls.ts';
+import type {ToolResult} from './contract/results.ts';
+import {type Caller, cut, runToolCalls} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
+import {getErrorMessage} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 
 /** The model reads the names of further ones in the prompt. */
@@ -37,14 +39,29 @@ export async function attachFiles(
     signal,
     new Map(),
   );
-  for (const [index, outcome] of outcomes.entries()) {
-    const {mention} = calls[index]!;
-    const content = [
-      {type: 'text' as const, text: `The user's prompt names @${mention}. It contains:`},
-      ...getBlocks(outcome),
-    ];
-    run.history.appendCompanion(content, `@${mention}`);
-    run.emit({type: 'message', role: 'user', content});
+  for (const [index, {block}] of outcomes.entries()) attach(calls[index]!.mention, block.content, run);
+  await attachResources(getText(prompt), run, signal);
+}
+
+function attach(mention: string, found: ToolResult['content'], run: Caller & {readonly history: History}): void {
+  const content = [
+    {type: 'text' as const, text: `The user's prompt names @${mention}. It contains:`},
+    ...getBlocks(found),
+  ];
+  run.history.appendCompanion(content, `@${mention}`);
+  run.emit({type: 'message', role: 'user', content});
+}
+
+/** `@SERVER:URI`, of MCP servers. */
+async function attachResources(prompt: string, run: Caller & {readonly history: History}, signal: AbortSignal) {
+  const {moreTools, output} = run;
+  if (!moreTools) return;
+  const mentions = findMentions(prompt).filter((mention) => mention.includes(':'));
+  for (const mention of mentions.slice(0, MAX_FILES)) {
+    const reading = moreTools.readMention(mention, signal);
+    if (!reading) continue;
+    const read = await reading.catch((error: unknown) => `It could not be read: ${getErrorMessage(error)}`);
+    attach(mention, cut(read, undefined, output, `resource_${randomUUID()}`), run);
   }
 }
 
@@ -75,7 +92,7 @@ function getKind(file: string): 'file' | 'folder' | undefined {
   }
 }
 
-function getBlocks({block: {content = ''}}: CallOutcome): Exclude<PromptContent, string> {
+function getBlocks(content: ToolResult['content'] = ''): Exclude<PromptContent, string> {
   if (typeof content === 'string') return [{type: 'text', text: content}];
   return content.filter((block) => block.type === 'text' || block.type === 'image');
 }

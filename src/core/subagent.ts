@@ -206,6 +206,8 @@ async function createRun(
     agentId: live.runId,
     label,
     tools: getTools(agent, deps.baseTools, deps.toolRules),
+    // The parts of a fan-out may write their files alone.
+    moreTools: round.scope ? undefined : deps.createToolSource?.(agent),
     workspace,
     files: createFileLedger(deps.writeLog, label),
     checkpoints: deps.checkpoints,

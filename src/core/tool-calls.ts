@@ -13,7 +13,7 @@ import type {Emit} from './contract/events.ts';
 import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
 import type {Access, AllowedCall, CallDecision, Permit, PermitRequest, Workspace} from './contract/permission.ts';
 import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
-import type {AfterCall, Budget, Tool, ToolContext} from './contract/tool.ts';
+import type {AfterCall, Budget, Tool, ToolContext, ToolSource} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {askModel, type OnUsage} from './turn/model-request.ts';
@@ -31,6 +31,8 @@ const ABORT_GRACE_MS = 1_000;
 export interface Caller extends CheckpointedCaller {
   readonly workspace: Workspace;
   readonly tools: readonly Tool[];
+  /** Of MCP servers. */
+  readonly moreTools?: ToolSource | undefined;
   readonly output: OutputStore;
   readonly budget: Budget;
   readonly permit: Permit;
@@ -110,14 +112,23 @@ export function refuseCalls(calls: readonly ToolUse[], words: string): CallOutco
   }));
 }
 
+/** All that the model is offered now. */
+export function listTools({tools, moreTools}: Pick<Caller, 'tools' | 'moreTools'>): readonly Tool[] {
+  return moreTools ? [...tools, ...moreTools.list()] : tools;
+}
+
 /** @param problem what is wrong with the input as it arrived. @returns the error that is the result, where it cannot be run */
 function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedCall | ToolResult {
   if (problem !== undefined) {
     return errorResult(`The input of ${call.name} ${problem}. Nothing was run; send the call again, complete.`);
   }
-  const tool = caller.tools.find(({name}) => name === call.name || name === toToolName(call.name));
+  const tool =
+    caller.tools.find(({name}) => name === call.name || name === toToolName(call.name)) ??
+    caller.moreTools?.find(call.name);
   if (!tool) {
-    const names = caller.tools.map((candidate) => candidate.name).join(', ');
+    const names = listTools(caller)
+      .map((candidate) => candidate.name)
+      .join(', ');
     return errorResult(`${call.name} is not a tool of this agent; nothing was run. Its tools: ${names}`);
   }
   try {
@@ -150,12 +161,14 @@ function isResult(value: PreparedCall | DecidedCall | ToolResult): value is Tool
   return 'content' in value;
 }
 
+const CHANGES: readonly Access['kind'][] = ['write', 'run', 'mcp'];
+
 /** Neighbouring calls that only read or dispatch run side by side; one that writes or runs a command runs alone. */
 function groupForOrder(prepared: readonly (PreparedCall | ToolResult)[]): number[][] {
   const groups: number[][] = [];
   let sideBySide = false;
   for (const [index, call] of prepared.entries()) {
-    const quiet = isResult(call) || call.accesses.every((access) => access.kind !== 'write' && access.kind !== 'run');
+    const quiet = isResult(call) || call.accesses.every(({kind}) => !CHANGES.includes(kind));
     if (quiet && sideBySide) groups.at(-1)?.push(index);
     else groups.push([index]);
     sideBySide = quiet;
@@ -345,20 +358,28 @@ function withFirstLine(line: string, content: ToolResult['content']): ToolResult
   return [{type: 'text', text: line}, ...(content ?? [])];
 }
 
-function cut(
+/** A longer text is cut in the middle, and kept whole in a file. What else a result has stays as it is. */
+export function cut(
   content: ToolResult['content'],
   maxChars: number = DEFAULT_MAX_CHARS,
   output: OutputStore,
   callId: string,
 ): ToolResult['content'] {
-  if (typeof content !== 'string' || content.length <= maxChars) return content;
+  const text = getText(content ?? '');
+  if (text.length <= maxChars) return content;
+  const others = typeof content === 'string' ? [] : (content ?? []).filter(({type}) => type !== 'text');
+  const short = keepAndCut(text, maxChars, output, callId);
+  return others.length === 0 ? short : [{type: 'text', text: short}, ...others];
+}
+
+function keepAndCut(text: string, maxChars: number, output: OutputStore, callId: string): string {
   try {
     const file = output.open(callId);
-    file.write(content);
+    file.write(text);
     file.close();
-    return cutMiddle(content, maxChars, file.path);
+    return cutMiddle(text, maxChars, file.path);
   } catch (error) {
     // A full disk must not take the result with it.
-    return cutMiddle(content, maxChars, `could not be kept: ${getErrorMessage(error)}`);
+    return cutMiddle(text, maxChars, `could not be kept: ${getErrorMessage(error)}`);
   }
 }

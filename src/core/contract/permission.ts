@@ -15,6 +15,8 @@ export type Access =
   /** A request to a server on the network; `host` is a name or an IP address, without port. */
   | {readonly kind: 'fetch'; readonly host: string; readonly url: string}
   | {readonly kind: 'dispatch'; readonly agent: string}
+  /** A tool of an MCP server, which may do anything; `confined`: the server runs in the read-only sandbox. */
+  | {readonly kind: 'mcp'; readonly server: string; readonly detail: string; readonly confined: boolean}
   /** Touches nothing outside the agent itself. */
   | {readonly kind: 'none'};
 

@@ -2,14 +2,14 @@
  * A session as all front ends see it: five verbs and a subscription. REPL, print mode, drivers and library use no more.
  * Slash commands are a spelling of requests: `commands/` holds them.
  *
- * To add a request, write its line in `Requests` and its handler in `session/requests.ts`. MCP state comes here
- * once the session has it.
+ * To add a request, write its line in `Requests` and its handler in `session/requests.ts`.
  */
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
 import type {HookListing} from './hooks.ts';
 import type {PromptContent, Thinking, UsageEntry} from './model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
+import type {McpEntries, McpServerState, McpServersChange} from './mcp.ts';
 import type {RunResult} from './results.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';
 import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
@@ -36,6 +36,14 @@ export interface Requests {
   set_sandbox(request: {readonly mode: SandboxMode}): Promise<SandboxState>;
   /** The hooks of this session, with where they come from. */
   hooks(): readonly HookListing[];
+  /** MCP servers, in the order of their names. Starts none. */
+  mcp_servers(): readonly McpServerState[];
+  /** Starts a server anew. @throws UsageError for an unknown name, MiniCcError when it cannot be started */
+  reconnect_mcp_server(request: {readonly server: string}): Promise<McpServerState>;
+  /** Of a server that is off no tool is offered. @throws UsageError for an unknown name */
+  enable_mcp_server(request: {readonly server: string; readonly enabled: boolean}): Promise<McpServerState>;
+  /** Adds servers to those of the settings, in place of those that were added so before. @throws UsageError */
+  set_mcp_servers(request: {readonly servers: McpEntries}): Promise<McpServersChange>;
   /** The agents that may be dispatched, as their files are now. */
   agents(): readonly {readonly name: string; readonly description: string}[];
   /** What the session has used, by agent and model, and what its budget has left. */

@@ -35,6 +35,8 @@ export interface Tool<Input = unknown> {
   /** Text for the model, from the `.md` file beside the tool. It may change with the agent definitions. */
   readonly description: string;
   readonly input: ZodType<Input>;
+  /** JSON Schema that the model reads in place of what `input` says: of a tool that checks its input itself. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
   /** What read-only agents are offered in its place. */
   readonly readOnlyInput?: ZodType<Input>;
   /** What the main agent is offered in its place, with what only a call of its own can do. */
@@ -53,6 +55,21 @@ export interface Tool<Input = unknown> {
   readonly maxChars?: number;
   /** May throw: the caller turns the error into an error result. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Tools that come and go while a run is at work: those of MCP servers. */
+export interface ToolSource {
+  /** Waits for what the first request must have. Never rejects. */
+  ready(signal: AbortSignal): Promise<void>;
+  /** What the model is offered now. */
+  list(): readonly Tool[];
+  /** Also one that is not offered: a model may know its name from elsewhere. */
+  find(name: string): Tool | undefined;
+  /**
+   * What a person names by `@SERVER:URI`. Undefined where there is no such server.
+   * @throws MiniCcError when it cannot be read
+   */
+  readMention(mention: string, signal: AbortSignal): Promise<ToolResult['content']> | undefined;
 }
 
 /** Changes the result of a call, or adds to it, before it is cut. */

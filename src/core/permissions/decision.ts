@@ -321,6 +321,7 @@ function formatQuestion({tool, title, accesses}: PermitRequest): string {
 function getDetail(accesses: readonly Access[], title: string): Pick<Question, 'detail' | 'detailType'> {
   for (const access of accesses) {
     if (access.kind === 'run') return {detail: access.command, detailType: 'command'};
+    if (access.kind === 'mcp') return {detail: access.detail, detailType: 'text'};
     if (access.kind === 'write' && access.preview) return {detail: access.preview, detailType: 'diff'};
   }
   return {detail: title, detailType: 'text'};

@@ -33,6 +33,10 @@ export function getFetchGrant(host: string): string {
   return `fetch ${host}`;
 }
 
+export function getMcpGrant(tool: string): string {
+  return `tool ${tool}`;
+}
+
 /** @param given the path as the call has it */
 export function getWriteGrant(given: string, workspace: Workspace, zonePaths: ZonePaths): string {
   const target = resolveLinks(given, workspace.cwd);
@@ -55,6 +59,7 @@ export function describeGrant(grant: string): string {
   if (grant === WORKTREE_EDITS) return 'yes, all edits in worktrees for this session';
   if (grant.startsWith('run ')) return 'yes, this command for this session';
   if (grant.startsWith('fetch ')) return `yes, all of ${grant.slice('fetch '.length)} for this session`;
+  if (grant.startsWith('tool ')) return 'yes, this tool for this session';
   if (grant.startsWith('read ')) return `yes, reading ${grant.slice('read '.length)} for this session`;
   if (grant.startsWith('write ')) return 'yes, writing this file for this session';
   return 'yes, for this session';

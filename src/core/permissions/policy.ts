@@ -13,7 +13,7 @@ import type {
 import type {AgentPermissions, PermissionContext} from './context.ts';
 import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
-import {describeGrant, getFetchGrant, getGrant} from './grants.ts';
+import {describeGrant, getFetchGrant, getGrant, getMcpGrant} from './grants.ts';
 import {findMaskedFiles} from './rules/masked-files.ts';
 import {createRule, formatHostRule, formatRule, matchesHost, matchesName, RULE_KINDS, type Rule} from './rules/rule.ts';
 import type {RuleBook} from './rules/rule-book.ts';
@@ -143,8 +143,10 @@ export class PermissionPolicy {
     return describeGrant(this.#getGrants(request, workspace)[0] ?? '');
   }
 
-  #getGrants({accesses}: PermitRequest, workspace: Workspace): string[] {
-    return accesses.map((access) => getGrant(access, workspace, this.#zonePaths));
+  #getGrants({accesses, tool}: PermitRequest, workspace: Workspace): string[] {
+    return accesses.map((access) =>
+      access.kind === 'mcp' ? getMcpGrant(tool) : getGrant(access, workspace, this.#zonePaths),
+    );
   }
 
   #createContext(tool: string, workspace: Workspace, agent: AgentPermissions): PermissionContext {
@@ -191,6 +193,8 @@ async function judgeAccess(access: Access, context: PermissionContext): Promise<
       return judgeFetch(access.host, context);
     case 'dispatch':
       return judgeName(access.agent, 'Task', matchesName, context) ?? ALLOWED;
+    case 'mcp':
+      return judgeMcp(access, context);
     case 'none':
       return ALLOWED;
   }
@@ -209,6 +213,20 @@ function judgeFetch(host: string, context: PermissionContext): Verdict {
     rules.getPatternRules(['web_fetch'], 'allow').some(({pattern}) => matchesHost(pattern, host));
   if (isAllowed || context.isGranted(getFetchGrant(host))) return ALLOWED;
   return {verdict: 'ask', because: `fetches from ${host}`, rule: formatHostRule(host)};
+}
+
+/** What the tool does is not known: what its server says about it counts for nothing here. */
+function judgeMcp({server, confined}: Extract<Access, {kind: 'mcp'}>, context: PermissionContext): Verdict {
+  const {rules, tool, mode, neverAsks, confinement} = context;
+  if (confined) return {verdict: 'allow', because: 'its server runs in the read-only sandbox'};
+  if (neverAsks) return deny('a read-only agent has only the MCP servers that its definition names in mcpServers');
+  if (confinement === 'read-only')
+    return deny('plan mode changes nothing, and what a tool of an MCP server does is not known');
+  if (mode === 'bypassPermissions') return ALLOWED;
+  const [allowed] = rules.getToolRules(tool, 'allow');
+  if (allowed) return {verdict: 'allow', because: formatRule(allowed)};
+  if (context.isGranted(getMcpGrant(tool))) return ALLOWED;
+  return {verdict: 'ask', because: `is a tool of the MCP server ${server}`, rule: tool};
 }
 
 /** Judges a name, of an agent or a host, by the deny and ask rules of a tool. */

@@ -7,7 +7,7 @@ import type {Hooks} from '../contract/hooks.ts';
 import type {Model, Thinking} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
-import type {AfterCall, Budget, Tool} from '../contract/tool.ts';
+import type {AfterCall, Budget, Tool, ToolSource} from '../contract/tool.ts';
 import type {Isolation} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import type {Inbox} from '../turn/inbox.ts';
@@ -42,6 +42,8 @@ export interface SubagentDeps extends WorkplaceDeps {
   /** Summarises what does not fit into a run's window; undefined: the run's own model. */
   readonly summaryModel: Model | undefined;
   readonly limits: LimitSettings;
+  /** Tools of MCP servers that the agent has. */
+  readonly createToolSource?: ((agent: AgentDefinition) => ToolSource | undefined) | undefined;
   readonly toolRules: ToolRules;
   /** Tokens within which a final answer is asked to stay. */
   readonly resultTokens: number;

@@ -24,7 +24,8 @@ export class CommandRunner {
 
   /** Never rejects. @returns also the prompt that the command became, if it became one */
   async run({name, args}: CommandLine): Promise<{readonly done: SubmitResult; readonly prompt?: Prompt}> {
-    const command = this.#parts.commands.find((candidate) => candidate.name === name.toLowerCase());
+    const {commands, mcp} = this.#parts;
+    const command = commands.find((candidate) => candidate.name === name.toLowerCase()) ?? mcp.findCommand(name);
     let result: CommandResult;
     try {
       result = command ? await command.run(this.#createContext(args)) : this.#describeUnknown(name, args);

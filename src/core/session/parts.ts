@@ -5,17 +5,9 @@ import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/eve
 import type {HookListing, Hooks} from '../contract/hooks.ts';
 import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from '../contract/permission.ts';
+import type {McpControl} from '../contract/mcp.ts';
 import type {Limits} from '../contract/results.ts';
-import type {
-  Command,
-  FilesToRestore,
-  ProviderModels,
-  RestoredFiles,
-  RewindPoint,
-  RunDiff,
-  SessionDiff,
-  SessionSummary,
-} from '../contract/session.ts';
+import type {Command, FilesToRestore, ProviderModels, RestoredFiles, RewindPoint, RunDiff, SessionDiff, SessionSummary} from '../contract/session.ts';
 import type {Tool} from '../contract/tool.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {FanOutChanges, FanOuts} from '../fan-out/fan-outs.ts';
@@ -44,6 +36,7 @@ export interface SessionParts {
   readonly changes: ChangedFiles;
   readonly fanOuts: FanOuts;
   readonly hooks: Hooks;
+  readonly mcp: SessionMcp;
   /** In the order in which they were found. */
   listHooks(): readonly HookListing[];
   /**
@@ -94,6 +87,14 @@ export interface SessionParts {
   chooseModel(agent: AgentDefinition): {readonly model: Model; readonly warnings: readonly string[]};
   /** Stops watching files, and waits for what goes on beside the turns. */
   onClose(): Promise<void>;
+}
+
+/** MCP servers, and the commands that they bring. */
+export interface SessionMcp extends McpControl {
+  /** Those of servers that have been connected. */
+  commands(): readonly Command[];
+  /** Also of a server that is not connected yet. */
+  findCommand(name: string): Command | undefined;
 }
 
 /** What changes while a session lasts. The session alone changes it. */

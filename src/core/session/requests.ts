@@ -48,6 +48,10 @@ type SettingRequest =
   | 'set_sandbox'
   | 'agents'
   | 'hooks'
+  | 'mcp_servers'
+  | 'reconnect_mcp_server'
+  | 'enable_mcp_server'
+  | 'set_mcp_servers'
   | 'folders'
   | 'add_folder'
   | 'diff_session'
@@ -81,6 +85,10 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     sandbox: () => parts.sandbox.state(),
     set_sandbox: ({mode}) => parts.sandbox.set(mode),
     hooks: () => parts.listHooks(),
+    mcp_servers: () => parts.mcp.list(),
+    reconnect_mcp_server: ({server}) => parts.mcp.reconnect(server),
+    enable_mcp_server: ({server, enabled}) => parts.mcp.setEnabled(server, enabled),
+    set_mcp_servers: ({servers}) => parts.mcp.setServers(servers),
     agents: () => parts.agents.list().map(({name, description}) => ({name, description})),
     folders: () => parts.folders.list(),
     add_folder({folder}) {

@@ -71,7 +71,7 @@ export class ToolSpecs {
     return tools.map((tool) => ({
       name: tool.name,
       description: tool.description.trim(),
-      input_schema: this.#getSchema(tool.input),
+      input_schema: tool.inputSchema ? {...tool.inputSchema, type: 'object'} : this.#getSchema(tool.input),
     }));
   }
 

@@ -1,27 +1,29 @@
+type Kind = 'flags' | 'subcommands' | 'commands' | 'settings' | 'variables' | 'definitions';
+
 /**
  * Features that the documentation names and this release does not have yet. Using one is reported, never ignored in
  * silence. Remove the entry when the feature works.
  */
-export const PLANNED_FEATURES = {
+export const PLANNED_FEATURES: Readonly<Record<Kind, readonly string[]>> = {
   /** Flags of the command line, in camel case. */
-  flags: ['mcpConfig', 'strictMcpConfig'],
+  flags: [],
   /** `mini-cc NAME`. */
-  subcommands: ['mcp', 'worker', 'workers'],
+  subcommands: ['worker', 'workers'],
   /** Slash commands. */
-  commands: ['mcp'],
+  commands: [],
   /** Keys of settings files, with dots. An entry includes all keys below it. */
-  settings: ['mcpServers'],
+  settings: [],
   /** Environment variables. */
   variables: [],
   /** Keys of agent definitions. */
   definitions: [],
-} as const satisfies Readonly<Record<string, readonly string[]>>;
+};
 
 /** Every message about such a feature contains this text. */
 export const NOT_YET_AVAILABLE = 'not yet available';
 
-export function isPlanned(kind: keyof typeof PLANNED_FEATURES, name: string): boolean {
-  return (PLANNED_FEATURES[kind] as readonly string[]).includes(name);
+export function isPlanned(kind: Kind, name: string): boolean {
+  return PLANNED_FEATURES[kind].includes(name);
 }
 
 /** `--fan-out is not yet available` */

@@ -60,6 +60,7 @@ const TOOLS = {
   fetch: 'web_fetch',
   dispatch: 'Task',
   none: 'todo_write',
+  mcp: 'mcp__notes__add',
 };
 
 export async function decide(access: Access, options: DecideOptions = {}) {

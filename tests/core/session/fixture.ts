@@ -43,6 +43,7 @@ export function sessionOver(
     changes: {} as ChangedFiles,
     hooks: NO_HOOKS,
     listHooks: () => [],
+    mcp: {} as SessionParts['mcp'],
     allowInTurn: () => undefined,
     setRules: () => undefined,
     fanOuts: {consider: async () => undefined, last: () => undefined} as unknown as FanOuts,

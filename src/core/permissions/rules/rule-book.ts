@@ -4,7 +4,7 @@ import path from 'node:path';
 import type {RuleKind} from '../../contract/permission.ts';
 import {MiniCcError} from '../../util/errors.ts';
 import {Glob} from '../../util/glob.ts';
-import {createRule, matchesHost, matchesName, type Rule} from './rule.ts';
+import {createRule, matchesHost, matchesTool, type Rule} from './rule.ts';
 
 /** Saves rules for later sessions in the same project. */
 export interface RuleStore {
@@ -86,7 +86,7 @@ export class RuleBook {
   getToolRules(tool: string, kind: RuleKind): readonly Rule[] {
     const names = getCoveringTools(tool);
     return this.#inForce.filter(
-      (rule) => rule.kind === kind && rule.pattern === undefined && names.some((name) => matchesName(rule.tool, name)),
+      (rule) => rule.kind === kind && rule.pattern === undefined && names.some((name) => matchesTool(rule.tool, name)),
     );
   }
 

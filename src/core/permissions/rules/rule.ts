@@ -113,6 +113,11 @@ export function matchesName(pattern: string, name: string): boolean {
   return matchesPieces(pattern.split('*'), name);
 }
 
+/** Whether a rule is about this tool: by its name, by a pattern of names, or `mcp__SERVER` for all tools of that server. */
+export function matchesTool(pattern: string, name: string): boolean {
+  return matchesName(pattern, name) || (/^mcp__(?:(?!__).)+$/.test(pattern) && name.startsWith(`${pattern}__`));
+}
+
 /** The rule for exactly this host. */
 export function formatHostRule(host: string): string {
   return `web_fetch(domain:${host.includes(':') ? `[${host}]` : host})`;

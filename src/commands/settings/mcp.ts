@@ -1,0 +1,66 @@
+/** `/mcp`: the MCP servers of the session, their tools, and starting them anew. */
+import type {McpServerState} from '../../core/contract/mcp.ts';
+import type {Command} from '../../core/contract/session.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {showControls, toShortLine} from '../../core/util/text.ts';
+
+const USAGE = '/mcp [NAME | reconnect NAME | enable NAME | disable NAME]';
+const MAX_CHARS = 90;
+
+export const mcpCommand: Command = {
+  name: 'mcp',
+  description: 'MCP servers: state, tools, /mcp reconnect NAME',
+  argumentHint: '[NAME | reconnect NAME | enable NAME | disable NAME]',
+  async run({args, request, say}) {
+    const [verb = '', server = '', ...more] = args.split(/\s+/).filter((word) => word !== '');
+    const servers = request({type: 'mcp_servers'});
+    if (verb === '') return {ok: true, text: formatServers(servers)};
+    if (!['reconnect', 'enable', 'disable'].includes(verb)) {
+      const found = servers.find(({name}) => name === args);
+      if (!found) throw new UsageError(`there is no MCP server ${JSON.stringify(args)}. ${USAGE}`);
+      return {ok: true, text: formatServer(found)};
+    }
+    if (server === '' || more.length > 0) throw new UsageError(`say which server: ${USAGE}`);
+    if (verb === 'reconnect') {
+      say(`Starting the MCP server ${server} …`);
+      return {ok: true, text: formatServer(await request({type: 'reconnect_mcp_server', server}))};
+    }
+    const state = await request({type: 'enable_mcp_server', server, enabled: verb === 'enable'});
+    return {ok: true, text: formatServer(state)};
+  },
+};
+
+const NONE =
+  'No MCP servers. mini-cc mcp add NAME -- COMMAND adds one; .mcp.json of the project and "mcpServers" of settings name them too.';
+
+export function formatServers(servers: readonly McpServerState[]): string {
+  if (servers.length === 0) return NONE;
+  return ['MCP servers:', ...servers.map((server) => `  ${formatLine(server)}`)].join('\n');
+}
+
+export function formatServer(server: McpServerState): string {
+  const {from, version, target, tools, prompts} = server;
+  const lines = [
+    formatLine(server),
+    `  ${server.transport}: ${showControls(target)}`,
+    `  from ${from}`,
+    ...(version === undefined ? [] : [`  server ${version}`]),
+    ...tools.map(({name, description}) => `  ${toShortLine(`${name}  ${description}`, MAX_CHARS)}`),
+    ...prompts.map((name) => `  /${name}`),
+  ];
+  return lines.join('\n');
+}
+
+const STATUS: Readonly<Record<McpServerState['status'], string>> = {
+  pending: 'not started: it starts at its first need',
+  connected: 'connected',
+  failed: 'failed',
+  'needs-auth': 'wants a login',
+  disabled: 'off',
+  'not-approved': 'not approved',
+};
+
+function formatLine({name, status, problem, tools}: McpServerState): string {
+  const count = status === 'connected' ? `, ${tools.length} tool${tools.length === 1 ? '' : 's'}` : '';
+  return `${name}: ${STATUS[status]}${count}${problem === undefined ? '' : `: ${problem}`}`;
+}

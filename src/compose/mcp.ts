@@ -1,0 +1,94 @@
+/** The MCP servers of a session: which there are, and how their programs start. */
+import type {LoadedSettings} from '../config/settings.ts';
+import type {Emit} from '../core/contract/events.ts';
+import type {Trusts} from '../core/contract/permission.ts';
+import type {RuleBook} from '../core/permissions/rules/rule-book.ts';
+import {MiniCcError} from '../core/util/errors.ts';
+import {type EntrySource, joinEntries, readProjectEntries, readTypedEntries} from '../extensions/mcp/entry-files.ts';
+import type {ServerEntry} from '../extensions/mcp/server-entry.ts';
+import {McpServers} from '../extensions/mcp/servers.ts';
+import type {Sandbox} from '../sandbox/index.ts';
+import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
+import type {SessionOptions} from './options.ts';
+
+interface McpParts {
+  readonly options: SessionOptions;
+  /** The session's folder, with links resolved. */
+  readonly root: string;
+  readonly loaded: Pick<LoadedSettings, 'origins' | 'claims'> & {readonly trust: {readonly trusts: Trusts}};
+  /** Of programs: without keys. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly sandbox: Sandbox;
+  readonly rules: RuleBook;
+  readonly emit: Emit;
+}
+
+export function createMcpServers({options, root, loaded, env, sandbox, rules, emit}: McpParts) {
+  const {entries, warnings} = readEntries(options, root, loaded);
+  const servers = new McpServers({
+    ...{entries, env: options.env, driver: options.driverServers},
+    program: {cwd: root, env, processes: new ProcessGroups()},
+    async getConfine() {
+      const status = await sandbox.status();
+      if (!status.available) {
+        throw new MiniCcError(
+          'SANDBOX_UNAVAILABLE',
+          `it runs only in a sandbox, and ${status.reason}: ${status.remedy}`,
+        );
+      }
+      return (argv) => sandbox.confine('read-only', argv, {cwd: root, root, extraRoots: [], env});
+    },
+    isForbidden: (tool) => rules.forbids(tool),
+    warn: (text) => emit({type: 'notice', level: 'warning', text}),
+  });
+  return {servers, warnings};
+}
+
+/** @throws UsageError for a wrong `--mcp-config` */
+export function readEntries(
+  options: Pick<
+    SessionOptions,
+    'cwd' | 'mcpConfig' | 'mcpServers' | 'driverServers' | 'strictMcpConfig' | 'settingSources'
+  >,
+  root: string,
+  loaded: McpParts['loaded'],
+): {readonly entries: readonly ServerEntry[]; readonly warnings: readonly string[]} {
+  const {mcpConfig = [], mcpServers = {}, driverServers, strictMcpConfig = false, settingSources} = options;
+  const typed = [
+    ...mcpConfig.map((each) => readTypedEntries(each, root)),
+    {from: 'driver', servers: mcpServers},
+    {from: 'driver', servers: Object.fromEntries(driverServers?.names.map((name) => [name, {type: 'sdk'}]) ?? [])},
+  ];
+  const isRead = settingSources === undefined || settingSources.includes('project');
+  const project = isRead && !strictMcpConfig ? readProjectEntries(root) : {claims: []};
+  const sources = strictMcpConfig ? typed : [...typed, ...joinFiles(project.source, loaded)];
+  const entries = joinEntries(sources, loaded.trust.trusts);
+  const wrong = entries.flatMap(({name, from, problem}) =>
+    problem === undefined ? [] : [`${from}: mcpServers.${name}: ${problem}; it is not used`],
+  );
+  return {entries, warnings: project.problem === undefined ? wrong : [project.problem, ...wrong]};
+}
+
+/** The strongest first: mine for this project, `.mcp.json`, the project's settings, mine. */
+function joinFiles(project: EntrySource | undefined, {origins, claims, trust}: McpParts['loaded']): EntrySource[] {
+  const settings = origins
+    .filter(({path}) => path[0] === 'mcpServers' && path.length === 2)
+    .map(({path, value, from}) => ({servers: {[path[1]!]: value}, from: from[0]!.file, layer: from[0]!.layer}));
+  const isMine = ({layer}: {layer: string}) => layer === 'local' || layer === 'command line';
+  // What is not trusted is no longer in the settings, but the user should see it in the list.
+  const unapproved = claims
+    .filter((claim) => claim.key.startsWith('mcpServers.') && !trust.trusts(claim))
+    .map(({file, key, value}) => ({from: file, servers: {[getName(key)]: value}, isProjects: true}));
+  return [
+    ...settings.filter(isMine),
+    ...(project ? [project] : []),
+    ...settings.filter((each) => !isMine(each)),
+    ...unapproved,
+  ];
+}
+
+/** The last part of a key as messages show it. */
+function getName(key: string): string {
+  const name = key.slice('mcpServers.'.length);
+  return name.startsWith('"') ? (JSON.parse(name) as string) : name;
+}

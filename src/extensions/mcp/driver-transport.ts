@@ -1,0 +1,56 @@
+/** Messages of a server that runs in the process of the program that drives the session. */
+import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import type {ServerTool} from './connection.ts';
+import {isObject} from './server-entry.ts';
+
+/** The driver's side. */
+export interface DriverServers {
+  readonly names: readonly string[];
+  /** The tools of a server that the driver told beforehand: they need no start. */
+  getTools(server: string): readonly ServerTool[];
+  /** @returns the answer to a request. @throws Error when the driver has none */
+  send(server: string, message: object): Promise<unknown>;
+  /** Calls the listener with what the server sends by itself. @returns stops it */
+  listen(server: string, listener: (message: object) => void): () => void;
+}
+
+const INTERNAL_ERROR = -32_603;
+
+export class DriverTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  #stop: (() => void) | undefined;
+
+  constructor(
+    private readonly driver: DriverServers,
+    private readonly server: string,
+  ) {}
+
+  async start(): Promise<void> {
+    this.#stop = this.driver.listen(this.server, (message) => this.onmessage?.(message as JSONRPCMessage));
+  }
+
+  /** Does not wait for the answer: the client has its own limit for that. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const sent = this.driver.send(this.server, message);
+    if (!('id' in message && 'method' in message)) {
+      void sent.catch(() => undefined);
+      return;
+    }
+    const {id} = message;
+    void sent.then(
+      (answer) => isObject(answer) && this.onmessage?.({...answer, jsonrpc: '2.0', id} as JSONRPCMessage),
+      (error: unknown) =>
+        this.onmessage?.({jsonrpc: '2.0', id, error: {code: INTERNAL_ERROR, message: getErrorMessage(error)}}),
+    );
+  }
+
+  async close(): Promise<void> {
+    if (!this.#stop) return;
+    this.#stop();
+    this.#stop = undefined;
+    this.onclose?.();
+  }
+}

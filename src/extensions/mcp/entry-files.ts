@@ -1,0 +1,105 @@
+/** Where servers are written down: `.mcp.json` of the project, settings, and `--mcp-config`. */
+import {existsSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {formatPath} from '../../config/keys.ts';
+import type {Claim, Trusts} from '../../core/contract/permission.ts';
+import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
+import {findLinkOut} from '../../core/util/paths.ts';
+import {isObject, readServerEntry, type ServerEntry, toServerId} from './server-entry.ts';
+
+export const PROJECT_FILE = '.mcp.json';
+
+/** Entries of `mcpServers` in one place. */
+export interface EntrySource {
+  /** The file, the flag, or `driver`. */
+  readonly from: string;
+  readonly servers: Readonly<Record<string, unknown>>;
+  /** Of the project: each needs the user's approval. */
+  readonly isProjects?: boolean;
+}
+
+export interface ProjectEntries {
+  readonly source?: EntrySource;
+  /** One for each server. */
+  readonly claims: readonly Claim[];
+  /** In one line. */
+  readonly problem?: string;
+}
+
+/** Reads `.mcp.json`. Never throws. @param root the project's folder, with links resolved */
+export function readProjectEntries(root: string): ProjectEntries {
+  const file = path.join(root, PROJECT_FILE);
+  if (!existsSync(file)) return {claims: []};
+  const target = findLinkOut(file, root);
+  if (target !== undefined) {
+    return {claims: [], problem: `${file} is a link out of the project, to ${target}: it is not followed`};
+  }
+  let servers: Readonly<Record<string, unknown>>;
+  try {
+    servers = parseEntries(readFileSync(file, 'utf8'), file);
+  } catch (error) {
+    return {claims: [], problem: getErrorMessage(error)};
+  }
+  const claims = Object.entries(servers).map(([name, value]) => ({file, key: getEntryKey(name), value}));
+  return {source: {from: file, servers, isProjects: true}, claims};
+}
+
+/** By which trust in one server is remembered. */
+export function getEntryKey(name: string): string {
+  return formatPath(['mcpServers', name]);
+}
+
+/** @param text a file's. @throws UsageError in one line when it is not `{"mcpServers": {…}}` */
+export function parseEntries(text: string, from: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new UsageError(`${from}: is no JSON: ${getErrorMessage(error).replaceAll(/\s+/g, ' ')}`);
+  }
+  if (isObject(value) && isObject(value.mcpServers)) return value.mcpServers;
+  throw new UsageError(`${from}: must be {"mcpServers": {"NAME": {"command": …}}}`);
+}
+
+/** `--mcp-config`: a file, or JSON. @throws UsageError when it cannot be used */
+export function readTypedEntries(typed: string, cwd: string): EntrySource {
+  const from = '--mcp-config';
+  if (typed.trimStart().startsWith('{')) return checkTyped({from, servers: parseEntries(typed, from)});
+  const file = path.resolve(cwd, typed);
+  if (!existsSync(file)) throw new UsageError(`--mcp-config: there is no file ${file}`);
+  return checkTyped({from: file, servers: parseEntries(readFileSync(file, 'utf8'), file)});
+}
+
+/** What was typed for this start must be right. */
+function checkTyped(source: EntrySource): EntrySource {
+  for (const [name, value] of Object.entries(source.servers)) {
+    const {problem} = readServerEntry(name, value, source.from);
+    if (problem !== undefined) throw new UsageError(`${source.from}: mcpServers.${name}: ${problem}`);
+  }
+  return source;
+}
+
+/**
+ * The servers of a session. Of one name the first counts.
+ * @param sources the strongest first. @param trusts what the user approved of the project's
+ */
+export function joinEntries(sources: readonly EntrySource[], trusts: Trusts): readonly ServerEntry[] {
+  const entries = new Map<string, ServerEntry>();
+  for (const {from, servers, isProjects = false} of sources) {
+    for (const [name, value] of Object.entries(servers)) {
+      const id = toServerId(name);
+      const first = entries.get(id);
+      if (first?.name === name) continue;
+      const entry = readServerEntry(name, value, from);
+      const isUnapproved = isProjects && !trusts({file: from, key: getEntryKey(name), value});
+      const problem = first && `its tools would be named as those of ${first.name}: give it another name`;
+      // One that clashes keeps its place in the list, so that the user sees why it is not used.
+      entries.set(first ? `${id}\0${name}` : id, {
+        ...entry,
+        ...(problem !== undefined && {problem}),
+        ...(isUnapproved && {isUnapproved}),
+      });
+    }
+  }
+  return [...entries.values()].toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+}

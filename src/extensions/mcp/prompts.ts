@@ -1,0 +1,74 @@
+/** Prompts of servers as slash commands: `/mcp__SERVER__PROMPT words`. */
+import type {Command} from '../../core/contract/session.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {showControls, toOneLine} from '../../core/util/text.ts';
+import {splitWords} from '../prompts/expand.ts';
+import type {Prompt} from './connection.ts';
+import {toPromptContent} from './result.ts';
+import type {McpServer} from './server.ts';
+
+/** Of a server that has been connected. */
+export function listPromptCommands(server: McpServer): Command[] {
+  return server.prompts.map((prompt) => createPromptCommand(server, toCommandPart(prompt.name), prompt));
+}
+
+/** What follows `mcp__SERVER__` in a command's name. */
+export function findPromptName(server: McpServer, command: string): string {
+  return command.slice(`mcp__${server.id}__`.length);
+}
+
+/** @param part as the command's name has it. @param known absent while the server is not connected: then it is started */
+export function createPromptCommand(server: McpServer, part: string, known?: Prompt): Command {
+  const describe = ({description = '', title = ''}: Prompt) => toOneLine(showControls(description || title));
+  return {
+    name: `mcp__${server.id}__${part}`,
+    description: (known && describe(known)) || `a prompt of the MCP server ${server.name}`,
+    isCustom: true,
+    ...(known?.arguments?.length && {argumentHint: known.arguments.map(formatArgument).join(' ')}),
+    async run({args, say}) {
+      if (!server.isConnected) say(`Starting the MCP server ${server.name} …`);
+      await server.start();
+      const wanted = part.toLowerCase();
+      const prompt = server.prompts.find(({name}) => toCommandPart(name).toLowerCase() === wanted);
+      if (!prompt) throw new UsageError(describeMissing(server, part));
+      const given = assignArguments(prompt, args);
+      const got = await server.getPrompt(prompt.name, given, new AbortController().signal);
+      // Not as if it were typed: its author is the server, whose commands and files count for nothing here.
+      return {ok: true, text: '', prompt: {content: toPromptContent(got) as string}};
+    },
+  };
+}
+
+function describeMissing(server: McpServer, part: string): string {
+  const names = server.prompts.map(({name}) => toCommandPart(name));
+  const list = names.length === 0 ? 'It has none' : `It has: ${names.join(', ')}`;
+  return `The MCP server ${server.name} has no prompt ${JSON.stringify(part)}. ${list}`;
+}
+
+/** Words in the order of the prompt's arguments, or `name=value`. The last one takes the rest. */
+function assignArguments({name, arguments: expected = []}: Prompt, args: string): Record<string, string> {
+  const given: Record<string, string> = {};
+  const rest: string[] = [];
+  for (const word of splitWords(args)) {
+    const [, key = '', value = ''] = /^([\w-]+)=(.*)$/s.exec(word) ?? [];
+    if (expected.some((each) => each.name === key)) given[key] = value;
+    else rest.push(word);
+  }
+  const open = expected.filter((each) => given[each.name] === undefined);
+  for (const [index, each] of open.entries()) {
+    const words = index === open.length - 1 ? rest.slice(index) : rest.slice(index, index + 1);
+    if (words.length > 0) given[each.name] = words.join(' ');
+  }
+  const missing = expected.filter((each) => each.required && given[each.name] === undefined);
+  if (missing.length === 0) return given;
+  throw new UsageError(`${name} takes ${expected.map(formatArgument).join(' ')}: ${missing[0]!.name} is missing`);
+}
+
+function formatArgument({name, required}: NonNullable<Prompt['arguments']>[number]): string {
+  return required ? `<${name}>` : `[${name}]`;
+}
+
+/** As a command's name can be typed. */
+function toCommandPart(name: string): string {
+  return name.replace(/[^\w:-]/g, '_');
+}

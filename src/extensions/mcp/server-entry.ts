@@ -1,0 +1,149 @@
+/** One entry of `mcpServers`, in Claude Code's shape: which program to start, or which address to ask. */
+import {MiniCcError} from '../../core/util/errors.ts';
+import {findTypo} from '../../core/util/names.ts';
+
+export type ServerConfig =
+  | {
+      readonly type: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+      readonly timeoutMs?: number;
+    }
+  | {
+      readonly type: 'http' | 'sse';
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly timeoutMs?: number;
+    }
+  /** In the process of the program that drives the session. */
+  | {readonly type: 'sdk'; readonly timeoutMs?: number};
+
+/** A server as it was written, before its variables have values. */
+export interface ServerEntry {
+  readonly name: string;
+  /** The file, the flag, or `driver`. */
+  readonly from: string;
+  /** Undefined when `problem` says why. */
+  readonly config?: ServerConfig;
+  readonly problem?: string;
+  /** Of the project, and the user has not approved it. */
+  readonly isUnapproved?: boolean;
+}
+
+const KEYS: Readonly<Record<ServerConfig['type'], readonly string[]>> = {
+  stdio: ['command', 'args', 'env', 'type', 'timeout', 'description'],
+  http: ['url', 'headers', 'type', 'timeout', 'description'],
+  sse: ['url', 'headers', 'type', 'timeout', 'description'],
+  sdk: ['name', 'type', 'timeout', 'description'],
+};
+const TYPES: Readonly<Record<string, ServerConfig['type']>> = {
+  stdio: 'stdio',
+  http: 'http',
+  'streamable-http': 'http',
+  sse: 'sse',
+  sdk: 'sdk',
+};
+
+/** Names of servers are part of the names of tools: `mcp__SERVER__TOOL`. */
+export function toServerId(name: string): string {
+  return name
+    .replace(/[^\w-]/g, '_')
+    .replace(/_{2,}/g, '_')
+    .replace(/^_+|_+$/g, '');
+}
+
+/** @returns the entry; one that is wrong has a `problem`. @param from where it was written */
+export function readServerEntry(name: string, value: unknown, from: string): ServerEntry {
+  if (toServerId(name) === '') return {name, from, problem: 'its name has no letter and no digit'};
+  const config = parseConfig(value);
+  return typeof config === 'string' ? {name, from, problem: config} : {name, from, config};
+}
+
+/** @returns what is wrong, as a text */
+function parseConfig(value: unknown): ServerConfig | string {
+  if (!isObject(value)) return 'must be an object: {"command": …} or {"type": "http", "url": …}';
+  const written = value.type ?? (value.url === undefined ? 'stdio' : 'http');
+  const type = typeof written === 'string' && Object.hasOwn(TYPES, written) ? TYPES[written]! : undefined;
+  if (!type) return `type ${JSON.stringify(written)} is none of ${Object.keys(TYPES).join(', ')}`;
+  const unknown = Object.keys(value).find((key) => !KEYS[type].includes(key));
+  const meant = unknown === undefined ? undefined : findTypo(unknown, KEYS[type]);
+  if (meant !== undefined) return `there is no key ${JSON.stringify(unknown)} (did you mean ${JSON.stringify(meant)}?)`;
+  const {timeout} = value;
+  if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0)) {
+    return 'timeout must be a number of milliseconds above 0';
+  }
+  const limit = timeout === undefined ? {} : {timeoutMs: timeout};
+  if (type === 'sdk') return {type, ...limit};
+  return type === 'stdio' ? parseStdio(value, limit) : parseHttp(type, value, limit);
+}
+
+function parseStdio({command, args = [], env = {}}: Record<string, unknown>, limit: {timeoutMs?: number}) {
+  if (typeof command !== 'string' || command.trim() === '') return 'command must be the name of a program';
+  if (!isListOfTexts(args)) return 'args must be a list of texts';
+  if (!isTexts(env)) return 'env must be an object of texts';
+  return {type: 'stdio', command, args, env, ...limit} as const;
+}
+
+function parseHttp(type: 'http' | 'sse', {url, headers = {}}: Record<string, unknown>, limit: {timeoutMs?: number}) {
+  if (typeof url !== 'string' || url.trim() === '') return 'url must be an address: "https://…"';
+  if (!isTexts(headers)) return 'headers must be an object of texts';
+  return {type, url, headers, ...limit};
+}
+
+/**
+ * Puts values in the place of `${VAR}` and `${VAR:-default}`.
+ * @throws MiniCcError `MCP_VARIABLE` for a variable that is not set and has no default
+ */
+export function expandConfig(config: ServerConfig, env: Readonly<Record<string, string | undefined>>): ServerConfig {
+  const expand = (text: string) =>
+    text.replaceAll(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, fallback: string | undefined) => {
+      const value = env[name] || fallback;
+      if (value === undefined) {
+        throw new MiniCcError(
+          'MCP_VARIABLE',
+          `the variable ${name} is not set: export it, or write \${${name}:-a default}`,
+        );
+      }
+      return value;
+    });
+  const expandAll = (texts: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, expand(text)]));
+  switch (config.type) {
+    case 'sdk':
+      return config;
+    case 'stdio':
+      return {
+        ...config,
+        command: expand(config.command),
+        args: config.args.map(expand),
+        env: expandAll(config.env),
+      };
+    default: {
+      const url = expand(config.url);
+      if (!URL.canParse(url) || !/^https?:/i.test(url)) {
+        throw new MiniCcError('MCP_URL', `${JSON.stringify(url)} is no address: it begins with http:// or https://`);
+      }
+      return {...config, url, headers: expandAll(config.headers)};
+    }
+  }
+}
+
+/** Its program or its address as it was written; no values of headers and of the environment. */
+export function describeTarget({config}: ServerEntry): string {
+  if (!config) return '';
+  if (config.type === 'stdio') return [config.command, ...config.args].join(' ');
+  return config.type === 'sdk' ? 'in the process of the driver' : config.url;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function isTexts(value: unknown): value is Record<string, string> {
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
+}

@@ -1,0 +1,222 @@
+/** One server: started at its first need, used by all agents, and started anew after it died or hung. */
+import type {Transport} from '@modelcontextprotocol/client';
+import type {McpServerState, McpStatus} from '../../core/contract/mcp.ts';
+import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {showControls} from '../../core/util/text.ts';
+import type {CallToolResult, Connection, ConnectOptions, Prompt, ServerTool} from './connection.ts';
+import {withValidSchemas} from './input-schema.ts';
+import {describeTarget, expandConfig, type ServerEntry, toServerId} from './server-entry.ts';
+
+export interface ServerDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How its program starts. @throws MiniCcError where it must be confined and cannot be */
+  readonly getProgram: () => Promise<ConnectOptions['program']>;
+  /** Of a server in the process of the driver. */
+  readonly createTransport?: ((server: string) => Transport) | undefined;
+  /** Milliseconds. */
+  readonly connectMs: number;
+  readonly callMs: number;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (text: string) => void;
+}
+
+export class McpServer {
+  /** As names of tools contain it. */
+  readonly id: string;
+  #connection: Connection | undefined;
+  #starting: Promise<Connection> | undefined;
+  #tools: readonly ServerTool[] = [];
+  #prompts: readonly Prompt[] = [];
+  #failure: {readonly status: McpStatus; readonly problem: string} | undefined;
+  #isDisabled = false;
+  /** Ends with the server. */
+  #life = new AbortController();
+
+  constructor(
+    readonly entry: ServerEntry,
+    private readonly deps: ServerDeps,
+    knownTools: readonly ServerTool[] = [],
+  ) {
+    this.id = toServerId(entry.name);
+    this.#tools = knownTools;
+  }
+
+  get name(): string {
+    return this.entry.name;
+  }
+
+  /** It may be started, or runs. */
+  get isUsable(): boolean {
+    return !this.#isDisabled && this.entry.config !== undefined && !this.entry.problem && !this.entry.isUnapproved;
+  }
+
+  get isConnected(): boolean {
+    return this.#connection?.isOpen() ?? false;
+  }
+
+  /** Its last start failed. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Empty until it has been connected. */
+  get tools(): readonly ServerTool[] {
+    return this.isUsable ? this.#tools : [];
+  }
+
+  get prompts(): readonly Prompt[] {
+    return this.isUsable ? this.#prompts : [];
+  }
+
+  get state(): Omit<McpServerState, 'tools' | 'prompts'> {
+    const {name, from, config, problem: wrong, isUnapproved} = this.entry;
+    const problem = wrong ?? (isUnapproved ? NOT_APPROVED : this.#failure?.problem);
+    const version = this.#connection?.version ?? '';
+    return {
+      ...{name, from, transport: config?.type ?? 'stdio', target: describeTarget(this.entry), status: this.#status},
+      ...(problem !== undefined && {problem: showControls(problem)}),
+      ...(version !== '' && {version: showControls(version)}),
+    };
+  }
+
+  get #status(): McpStatus {
+    if (this.#isDisabled) return 'disabled';
+    if (this.entry.isUnapproved) return 'not-approved';
+    if (this.entry.problem) return 'failed';
+    if (this.isConnected) return 'connected';
+    return this.#starting ? 'pending' : (this.#failure?.status ?? 'pending');
+  }
+
+  /** Starts it, unless it runs. @throws MiniCcError in one line that names it */
+  async start(): Promise<Connection> {
+    if (!this.isUsable) throw new MiniCcError('MCP_UNUSABLE', `The MCP server ${this.name} is not used: ${this.#why}`);
+    if (this.#connection?.isOpen()) return this.#connection;
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  get #why(): string {
+    return this.#isDisabled ? 'it is switched off' : (this.state.problem ?? 'it has no entry');
+  }
+
+  async #start(): Promise<Connection> {
+    // Loaded when the first server is needed.
+    const {connect} = await import('./connection.ts');
+    const {getProgram, createTransport, connectMs, env} = this.deps;
+    const {signal} = this.#life;
+    let connection: Connection | undefined;
+    try {
+      const config = expandConfig(this.entry.config!, env);
+      const transport = config.type === 'sdk' ? createTransport?.(this.name) : undefined;
+      const onChange: ConnectOptions['onChange'] = (what) => {
+        if (what !== 'end' && connection) void this.#refresh(connection, what);
+      };
+      connection = await connect({config, program: await getProgram(), transport, connectMs, signal, onChange});
+      const [tools, prompts] = await Promise.all([connection.listTools(), connection.listPrompts()]);
+      [this.#tools, this.#prompts] = [await withValidSchemas(tools), prompts];
+      this.#connection = connection;
+      this.#failure = undefined;
+      return connection;
+    } catch (error) {
+      await connection?.close();
+      const problem = getErrorMessage(error);
+      this.#failure = {status: getErrorCode(error) === 'MCP_AUTH' ? 'needs-auth' : 'failed', problem};
+      throw new MiniCcError('MCP_START', `The MCP server ${this.name} cannot be used: ${showControls(problem)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** It said that its list changed. */
+  async #refresh(connection: Connection, what: 'tools' | 'prompts'): Promise<void> {
+    try {
+      if (what === 'tools') this.#tools = await withValidSchemas(await connection.listTools());
+      else this.#prompts = await connection.listPrompts();
+    } catch {
+      // The old list stays; the next call says what is wrong.
+    }
+  }
+
+  /** @throws MiniCcError when it cannot be started, ends or hangs: then the next call starts it anew */
+  async callTool(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
+    const timeoutMs = this.entry.config?.timeoutMs ?? this.deps.callMs;
+    return this.#use(
+      (connection) => connection.callTool(name, input, {...options, timeoutMs}),
+      options.signal,
+      timeoutMs,
+    );
+  }
+
+  async getPrompt(name: string, args: Record<string, string>, signal: AbortSignal) {
+    return this.#use((connection) => connection.getPrompt(name, args, signal), signal, this.deps.callMs);
+  }
+
+  async readResource(uri: string, signal: AbortSignal) {
+    return this.#use((connection) => connection.readResource(uri, signal), signal, this.deps.callMs);
+  }
+
+  async #use<T>(work: (connection: Connection) => Promise<T>, signal: AbortSignal, limitMs: number): Promise<T> {
+    const connection = await untilAborted(this.start(), signal);
+    try {
+      return await work(connection);
+    } catch (error) {
+      if (signal.aborted) throw new MiniCcError('MCP_STOPPED', `The call of the MCP server ${this.name} was stopped.`);
+      throw new MiniCcError('MCP_CALL', await this.#explain(error, connection, limitMs), {cause: error});
+    }
+  }
+
+  async #explain(error: unknown, connection: Connection, limitMs: number): Promise<string> {
+    const again = 'The next call starts it anew.';
+    if (!connection.isOpen()) {
+      const how = connection.ending();
+      return `The MCP server ${this.name} ended during the call${how === '' ? '' : ` (${showControls(how)})`}. ${again}`;
+    }
+    const message = showControls(getErrorMessage(error));
+    if (getErrorCode(error) !== 'REQUEST_TIMEOUT') return `The MCP server ${this.name} reports: ${message}`;
+    const slow = `The MCP server ${this.name} did not answer the call within ${limitMs / 1000} s.`;
+    if (await connection.answersPing()) return slow;
+    await connection.close();
+    return `${slow} It hangs and was ended. ${again}`;
+  }
+
+  async reconnect(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async setEnabled(enabled: boolean): Promise<void> {
+    this.#isDisabled = !enabled;
+    if (!enabled) await this.stop();
+  }
+
+  /** Ends it. A later need starts it anew. */
+  async stop(): Promise<void> {
+    this.#life.abort(new MiniCcError('MCP_STOPPED', 'the server was stopped'));
+    this.#life = new AbortController();
+    await this.#starting?.catch(() => undefined);
+    await this.#connection?.close();
+    this.#connection = undefined;
+    this.#failure = undefined;
+  }
+}
+
+export const NOT_APPROVED = 'you have not approved it: mini-cc --trust does, or start mini-cc in a terminal';
+
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, {once: true});
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

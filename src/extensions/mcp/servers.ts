@@ -1,0 +1,197 @@
+/** All MCP servers of a session: those that were written down, those that a driver added, and copies for read-only agents. */
+import type {AgentDefinition} from '../../core/agent-types.ts';
+import type {McpEntries, McpServerState, McpServersChange} from '../../core/contract/mcp.ts';
+import type {Command} from '../../core/contract/session.ts';
+import type {ToolSource} from '../../core/contract/tool.ts';
+import type {SessionMcp} from '../../core/session/parts.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {findNearest} from '../../core/util/names.ts';
+import type {ConnectOptions} from './connection.ts';
+import {type DriverServers, DriverTransport} from './driver-transport.ts';
+import {joinEntries} from './entry-files.ts';
+import {createPromptCommand, findPromptName, listPromptCommands} from './prompts.ts';
+import {McpServer, type ServerDeps} from './server.ts';
+import {isObject, readServerEntry, type ServerEntry} from './server-entry.ts';
+import {describeTool, nameTools} from './server-tool.ts';
+import {isNamed, Toolset} from './toolset.ts';
+
+export interface McpOptions {
+  readonly entries: readonly ServerEntry[];
+  /** The whole environment: entries name its variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly program: Omit<ConnectOptions['program'], 'confine'>;
+  /** How programs are confined to reading. @throws MiniCcError where no sandbox works */
+  readonly getConfine: () => Promise<NonNullable<ConnectOptions['program']['confine']>>;
+  readonly driver?: DriverServers | undefined;
+  /** Whether a rule refuses all calls of the tool. */
+  readonly isForbidden: (tool: string) => boolean;
+  readonly warn: (text: string) => void;
+}
+
+/** The fields of an agent's definition that say which servers it has. */
+export type AgentServers = Pick<AgentDefinition, 'name' | 'tools' | 'readOnly' | 'mcpServers' | 'disallowedMcp'>;
+
+const CONNECT_MS = 30_000;
+const CALL_MS = 60_000;
+
+export class McpServers implements SessionMcp {
+  readonly #options: McpOptions;
+  #servers: readonly McpServer[];
+  #added: readonly McpServer[] = [];
+  /** Those of agents alone, and copies in the sandbox. */
+  readonly #others = new Map<string, McpServer>();
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+    this.#servers = options.entries.map((entry) => this.#create(entry));
+  }
+
+  get #all(): readonly McpServer[] {
+    const added = this.#added.map(({id}) => id);
+    return [...this.#servers.filter(({id}) => !added.includes(id)), ...this.#added];
+  }
+
+  /** Their ids, as names of tools contain them. */
+  get ids(): readonly string[] {
+    return this.#all.map(({id}) => id);
+  }
+
+  #create(entry: ServerEntry, isConfined = false): McpServer {
+    const {env, driver, program, getConfine} = this.#options;
+    const deps: ServerDeps = {
+      env,
+      // Of the environment, what is confined gets what the sandbox lets through, and what its entry says.
+      getProgram: async () => (isConfined ? {...program, env: {}, confine: await getConfine()} : program),
+      ...(driver && {createTransport: (server) => new DriverTransport(driver, server)}),
+      connectMs: toMs(env.MCP_TIMEOUT) ?? CONNECT_MS,
+      callMs: toMs(env.MCP_TOOL_TIMEOUT) ?? CALL_MS,
+    };
+    return new McpServer(entry, deps, entry.config?.type === 'sdk' ? driver?.getTools(entry.name) : []);
+  }
+
+  /** Of the main agent, where it is no agent of a definition. */
+  forMain(): ToolSource {
+    return new Toolset({
+      ...{servers: () => this.#all, needed: [], confined: false, warn: this.#options.warn},
+      mayHave: (tool) => !this.#options.isForbidden(tool),
+    });
+  }
+
+  /** Undefined for an agent that has none. */
+  forAgent(agent: AgentServers): ToolSource | undefined {
+    const {warn, isForbidden} = this.#options;
+    const {tools, readOnly, mcpServers = [], disallowedMcp = []} = agent;
+    const named = mcpServers.flatMap(({name, entry}) => this.#getNamed(agent, name, entry) ?? []);
+    const listed = tools === '*' ? [] : tools.filter((tool) => tool.startsWith('mcp__'));
+    const shared = readOnly ? [] : this.#all.filter(({id}) => tools === '*' || listed.some((tool) => isOf(tool, id)));
+    const servers = [...named, ...shared.filter(({id}) => !named.some((each) => each.id === id))];
+    if (servers.length === 0) return undefined;
+    const isWhole = (id: string) => tools === '*' || !listed.some((tool) => isOf(tool, id));
+    return new Toolset({
+      ...{servers: () => servers, confined: readOnly, warn},
+      needed: servers.filter(({id}) => tools !== '*' || named.some((each) => each.id === id)).map(({id}) => id),
+      mayHave: (tool) => {
+        const id = servers.find((server) => isOf(tool, server.id))?.id ?? '';
+        return !isForbidden(tool) && !isNamed(tool, disallowedMcp) && (isWhole(id) || isNamed(tool, listed));
+      },
+    });
+  }
+
+  /** A server that an agent's definition names: of the session, or its own. For a read-only agent a copy in the sandbox. */
+  #getNamed({name: agent, readOnly}: AgentServers, name: string, own: unknown): McpServer | undefined {
+    const found = this.#all.find((server) => server.name === name || server.id === name);
+    if (own === undefined && !found) {
+      this.#options.warn(`the agent ${agent} names the MCP server ${name}, and there is none of this name`);
+      return undefined;
+    }
+    if (own === undefined && !readOnly) return found;
+    const entry = own === undefined ? found!.entry : readServerEntry(name, own, `the agent ${agent}`);
+    const key = JSON.stringify([readOnly, own === undefined ? '' : agent, name, own]);
+    const known = this.#others.get(key);
+    if (known) return known;
+    const isProgram = entry.config?.type === 'stdio';
+    if (readOnly && entry.config && !isProgram) {
+      const why = 'a read-only agent has servers that are programs alone, since they run in the sandbox';
+      this.#options.warn(`the agent ${agent} does not get the MCP server ${name}: ${why}`);
+      return undefined;
+    }
+    const server = this.#create(entry, readOnly);
+    this.#others.set(key, server);
+    return server;
+  }
+
+  list(): readonly McpServerState[] {
+    return this.#all.map(describe).toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+  }
+
+  async reconnect(name: string): Promise<McpServerState> {
+    const server = this.#get(name);
+    await server.reconnect();
+    return describe(server);
+  }
+
+  async setEnabled(name: string, enabled: boolean): Promise<McpServerState> {
+    const server = this.#get(name);
+    await server.setEnabled(enabled);
+    return describe(server);
+  }
+
+  async setServers(servers: McpEntries): Promise<McpServersChange> {
+    if (!isObject(servers)) throw new UsageError('servers must be an object: {"NAME": {"command": …}}');
+    const entries = joinEntries([{from: 'driver', servers}], () => true);
+    const before = this.#added;
+    const isSame = (a: McpServer, b: ServerEntry) => JSON.stringify(a.entry) === JSON.stringify(b);
+    const kept = before.filter((server) => entries.some((entry) => isSame(server, entry)));
+    const added = entries.filter((entry) => !kept.some((server) => isSame(server, entry)));
+    const removed = before.filter((server) => !kept.includes(server));
+    this.#added = [...kept, ...added.map((entry) => this.#create(entry))];
+    await Promise.all(removed.map((server) => server.stop()));
+    return {
+      added: added.map(({name}) => name),
+      removed: removed.map(({name}) => name),
+      errors: Object.fromEntries(
+        entries.flatMap(({name, problem}) => (problem === undefined ? [] : [[name, problem]])),
+      ),
+    };
+  }
+
+  commands(): readonly Command[] {
+    return this.#all.flatMap((server) => listPromptCommands(server));
+  }
+
+  findCommand(name: string): Command | undefined {
+    const server = this.#all.find(({id, isUsable}) => isUsable && isOf(name.toLowerCase(), id.toLowerCase()));
+    return server && createPromptCommand(server, findPromptName(server, name));
+  }
+
+  #get(name: string): McpServer {
+    const found = this.#all.find((server) => server.name === name || server.id === name);
+    if (found) return found;
+    const names = this.#all.map((server) => server.name);
+    if (names.length === 0) throw new UsageError('there is no MCP server: mini-cc mcp add adds one');
+    throw new UsageError(`there is no MCP server ${JSON.stringify(name)} (did you mean ${findNearest(name, names)}?)`);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#servers, ...this.#added, ...this.#others.values()].map((server) => server.stop()));
+  }
+}
+
+function describe(server: McpServer): McpServerState {
+  return {
+    ...server.state,
+    tools: [...nameTools(server)].map(([name, tool]) => ({name, description: describeTool(tool)})),
+    prompts: listPromptCommands(server).map(({name}) => name),
+  };
+}
+
+/** The tool is one of this server, or all of its tools. */
+function isOf(tool: string, id: string): boolean {
+  const written = tool.replace(/[^\w*-]/g, '_');
+  return written === `mcp__${id}` || written.startsWith(`mcp__${id}__`);
+}
+
+function toMs(text: string | undefined): number | undefined {
+  const value = Number(text ?? '');
+  return Number.isFinite(value) && value > 0 ? value : undefined;
+}

@@ -1,0 +1,121 @@
+/**
+ * Messages of a server over its standard input and output, one JSON object a line. A server that floods is cut off: what
+ * it sends unasked, and what is no message, has a limit.
+ */
+import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
+import {MiniCcError} from '../../core/util/errors.ts';
+import {toOneLine} from '../../core/util/text.ts';
+import {type RunningServer, type ServerProgram, startServer} from '../../sandbox/launch/run-server.ts';
+
+/** Of one message, in bytes. */
+const MAX_LINE_BYTES = 100 * 1024 * 1024;
+/** Of all that it sends between two answers, in bytes. */
+const MAX_UNASKED_BYTES = 200 * 1024 * 1024;
+/** Of what it says on standard error, the end is kept for messages. */
+const MAX_STDERR_CHARS = 2_000;
+
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #program: ServerProgram;
+  #server: RunningServer | undefined;
+  #parts: Buffer[] = [];
+  #lineBytes = 0;
+  #unaskedBytes = 0;
+  /** Requests that wait for an answer. */
+  readonly #asked = new Set<unknown>();
+  #stderr = '';
+  #isClosed = false;
+  /** Why it was cut off. */
+  #fault: string | undefined;
+  #end: string | undefined;
+
+  constructor(program: ServerProgram) {
+    this.#program = program;
+  }
+
+  /** How it ended and what it said last on standard error, in one line; empty while it runs. */
+  get ending(): string {
+    const how = this.#fault ?? this.#end;
+    if (how === undefined) return '';
+    const said = toOneLine(this.#stderr.trim().split('\n').slice(-3).join(' '));
+    return said === '' ? how : `${how}: ${said}`;
+  }
+
+  async start(): Promise<void> {
+    const server = await startServer(this.#program);
+    this.#server = server;
+    server.stderr.on('data', (bytes: Buffer) => {
+      this.#stderr = (this.#stderr + bytes.toString()).slice(-MAX_STDERR_CHARS);
+    });
+    server.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
+    void server.ended.then(async (how) => {
+      this.#end = how;
+      // What it wrote just before its end may still be on the way.
+      if (!server.stdout.readableEnded) await Promise.race([closed(server.stdout), wait(100)]);
+      this.#close();
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed || !this.#server) throw new MiniCcError('MCP_CLOSED', 'the server has ended');
+    if ('method' in message && 'id' in message) this.#asked.add(message.id);
+    this.#server.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.end();
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.onclose?.();
+  }
+
+  #read(bytes: Buffer): void {
+    if (this.#fault !== undefined) return;
+    this.#unaskedBytes += bytes.length;
+    let rest = bytes;
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      const line = Buffer.concat([...this.#parts, rest.subarray(0, end)]).toString();
+      this.#parts = [];
+      this.#lineBytes = 0;
+      rest = rest.subarray(end + 1);
+      this.#take(line);
+    }
+    if (rest.length > 0) this.#parts.push(rest);
+    this.#lineBytes += rest.length;
+    if (this.#lineBytes > MAX_LINE_BYTES) this.#cutOff('it sent a message of more than 100 MB');
+    else if (this.#unaskedBytes > MAX_UNASKED_BYTES) this.#cutOff('it sent more than 200 MB without an answer');
+  }
+
+  #take(line: string): void {
+    if (!line.trimStart().startsWith('{')) return;
+    let message: JSONRPCMessage;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      // Some servers print to standard output. It is no message.
+      return;
+    }
+    if (!('method' in message) && this.#asked.delete(message.id)) this.#unaskedBytes = 0;
+    this.onmessage?.(message);
+  }
+
+  #cutOff(why: string): void {
+    this.#fault = why;
+    this.#parts = [];
+    void this.close();
+  }
+}
+
+function closed(stream: NodeJS.ReadableStream): Promise<void> {
+  return new Promise((resolve) => stream.once('close', resolve));
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,213 @@
+/**
+ * The tools of servers that one agent has. Few definitions are told whole; above 4,000 tokens only names are told, and the
+ * tool `tool_search` brings the definitions. Until a server is needed it is not started, and its name alone is told.
+ */
+import {z} from 'zod';
+import type {ToolResult} from '../../core/contract/results.ts';
+import type {Tool, ToolSource} from '../../core/contract/tool.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import {toShortLine} from '../../core/util/text.ts';
+import {errorResult} from '../../core/util/tool-output.ts';
+import {toResourceContent} from './result.ts';
+import type {McpServer} from './server.ts';
+import {countTokens, createServerTool, nameTools} from './server-tool.ts';
+
+/** More than these tokens of definitions are not told without a search. */
+const MAX_TOKENS = 4_000;
+/** Names of tools in the description of the search. Characters. */
+const MAX_NAMES_CHARS = 4_000;
+const MAX_FOUND = 8;
+const MAX_SUMMARY_CHARS = 160;
+
+export const TOOL_SEARCH = 'tool_search';
+
+export interface ToolsetOptions {
+  /** Those that the agent may use, as they are now. */
+  readonly servers: () => readonly McpServer[];
+  /** Whether the agent may have the tool, by its name for models. */
+  readonly mayHave: (tool: string) => boolean;
+  /** Ids of servers that must be there before the first request: the agent's definition names them. */
+  readonly needed: readonly string[];
+  /** The servers run in the read-only sandbox. */
+  readonly confined: boolean;
+  /** A line for the person. */
+  readonly warn: (text: string) => void;
+}
+
+const input = z.object({
+  query: z.string().min(1).describe('words about what you need, or names of tools'),
+  server: z.string().describe('only this server').optional(),
+});
+type SearchInput = z.infer<typeof input>;
+
+export class Toolset implements ToolSource {
+  readonly #options: ToolsetOptions;
+  /** What a search brought. */
+  readonly #found = new Set<string>();
+  /** By the definition, so that a tool stays the same object while its definition does. */
+  readonly #tools = new WeakMap<object, Tool>();
+
+  constructor(options: ToolsetOptions) {
+    this.#options = options;
+  }
+
+  async ready(signal: AbortSignal): Promise<void> {
+    const {servers, needed, warn} = this.#options;
+    const named = servers().filter(({id}) => needed.includes(id));
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), {once: true}));
+    const started = named.map((server) => server.start().catch((error: unknown) => warn(getErrorMessage(error))));
+    if (named.length > 0) await Promise.race([Promise.all(started), aborted]);
+  }
+
+  list(): readonly Tool[] {
+    const servers = this.#usable();
+    if (servers.length === 0) return [];
+    const tools = this.#known();
+    const isFew = tools.reduce((sum, tool) => sum + countTokens(tool), 0) <= MAX_TOKENS;
+    const told = isFew ? tools : tools.filter(({name}) => this.#found.has(name));
+    return [this.#createSearch(isFew ? [] : tools), ...told];
+  }
+
+  find(name: string): Tool | undefined {
+    if (name === TOOL_SEARCH || name === 'ToolSearch') return this.list()[0];
+    const known = this.#known().find((tool) => tool.name === name);
+    if (known) return known;
+    const server = this.#usable().find(({id}) => name.startsWith(`mcp__${id}__`));
+    if (!server || server.tools.length > 0 || !this.#options.mayHave(name)) return undefined;
+    return createServerTool(server, name, undefined, this.#options.confined) as Tool;
+  }
+
+  readMention(mention: string, signal: AbortSignal): Promise<ToolResult['content']> | undefined {
+    const server = this.#usable().find(({name}) => mention.startsWith(`${name}:`) && mention.length > name.length + 1);
+    return server?.readResource(mention.slice(server.name.length + 1), signal).then(toResourceContent);
+  }
+
+  #usable(): readonly McpServer[] {
+    return this.#options.servers().filter(({isUsable}) => isUsable);
+  }
+
+  /** Of all servers that have told their tools. */
+  #known(): Tool[] {
+    const {mayHave, confined} = this.#options;
+    return this.#usable().flatMap((server) =>
+      [...nameTools(server)]
+        .filter(([name]) => mayHave(name))
+        .map(([name, definition]) => {
+          const tool = this.#tools.get(definition) ?? (createServerTool(server, name, definition, confined) as Tool);
+          this.#tools.set(definition, tool);
+          return tool;
+        }),
+    );
+  }
+
+  #createSearch(unlisted: readonly Tool[]): Tool {
+    const servers = this.#usable();
+    return {
+      name: TOOL_SEARCH,
+      description: describeSearch(servers, unlisted),
+      input,
+      title: ({query}: SearchInput) => query,
+      access: () => [{kind: 'none'}],
+      run: (asked: SearchInput) => this.#search(asked),
+    } as Tool;
+  }
+
+  async #search({query, server: only}: SearchInput): Promise<ToolResult> {
+    const usable = this.#usable();
+    const servers = chooseServers(usable, query, only);
+    if (servers.length === 0) {
+      return errorResult(`There is no MCP server ${only}. There are: ${usable.map(({name}) => name).join(', ')}`);
+    }
+    const problems = await startAll(servers);
+    const ids = servers.map(({id}) => `mcp__${id}__`);
+    const tools = this.#known().filter(({name}) => ids.some((id) => name.startsWith(id)));
+    const hits = rank(tools, query);
+    for (const {name} of hits) this.#found.add(name);
+    const lines = hits.map(({name, description}) => `- ${name}: ${toShortLine(description, MAX_SUMMARY_CHARS)}`);
+    const others = tools.filter((tool) => !hits.includes(tool)).map(({name}) => name);
+    return {
+      content: [
+        lines.length > 0 ? `You can call these tools now:\n${lines.join('\n')}` : 'No tool is about this.',
+        ...(others.length > 0 ? [`Others of these servers: ${cutNames(others, MAX_NAMES_CHARS)}`] : []),
+        ...problems,
+      ].join('\n'),
+      summary: `${hits.length} tool${hits.length === 1 ? '' : 's'}`,
+    };
+  }
+}
+
+/** A server is not started by a search for another one's tool. */
+function chooseServers(servers: readonly McpServer[], query: string, only: string | undefined): readonly McpServer[] {
+  if (only !== undefined) return servers.filter(({name, id}) => name === only || id === only);
+  const named = servers.filter(({id}) => query.includes(`mcp__${id}__`));
+  return named.length > 0 ? named : servers;
+}
+
+/** Side by side. @returns a line for each that cannot be used. One that failed before is not tried again. */
+async function startAll(servers: readonly McpServer[]): Promise<string[]> {
+  const lines = await Promise.all(
+    servers.map(async (server) => {
+      if (server.hasFailed && !server.isConnected)
+        return `The MCP server ${server.name} cannot be used: ${server.state.problem}`;
+      try {
+        await server.start();
+        return [];
+      } catch (error) {
+        return getErrorMessage(error);
+      }
+    }),
+  );
+  return lines.flat();
+}
+
+/** By how many of the words a tool's name and description have; names count most. None is left out where there are few. */
+function rank(tools: readonly Tool[], query: string): readonly Tool[] {
+  const words = query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];
+  const scored = tools.map((tool) => {
+    const [name, description] = [tool.name.toLowerCase(), tool.description.toLowerCase()];
+    const isAsked = query.includes(tool.name);
+    const score = words.reduce(
+      (sum, word) => sum + (name.includes(word) ? 3 : 0) + (description.includes(word) ? 1 : 0),
+      isAsked ? 1_000 : 0,
+    );
+    return {tool, score};
+  });
+  if (tools.length <= MAX_FOUND) return scored.toSorted((a, b) => b.score - a.score).map(({tool}) => tool);
+  const best = scored.filter(({score}) => score > 0).toSorted((a, b) => b.score - a.score);
+  return best.slice(0, MAX_FOUND).map(({tool}) => tool);
+}
+
+function describeSearch(servers: readonly McpServer[], unlisted: readonly Tool[]): string {
+  const names = cutNames(
+    servers.map(({name}) => name),
+    MAX_NAMES_CHARS / 10,
+  );
+  const tools =
+    unlisted.length === 0
+      ? ''
+      : `\nTheir tools so far: ${cutNames(
+          unlisted.map(({name}) => name),
+          MAX_NAMES_CHARS,
+        )}`;
+  return `Finds tools of the MCP servers that the user has: ${names}. Call it when a task needs one of them; the tools that it names can be called from then on.${tools}`;
+}
+
+function cutNames(names: readonly string[], maxChars: number): string {
+  const kept: string[] = [];
+  let left = maxChars;
+  for (const name of names) {
+    left -= name.length + 2;
+    if (left < 0) break;
+    kept.push(name);
+  }
+  const more = names.length - kept.length;
+  return `${kept.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Whether a list of an agent's tools names this one: itself, `mcp__SERVER`, or `mcp__SERVER__*`. */
+export function isNamed(tool: string, names: readonly string[]): boolean {
+  return names.some((name) => {
+    const written = name.replace(/__\*$/, '').replace(/[^\w*-]/g, '_');
+    return written === tool || tool.startsWith(`${written}__`);
+  });
+}

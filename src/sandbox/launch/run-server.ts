@@ -1,0 +1,85 @@
+/**
+ * Starts a program that goes on beside the turns and speaks over its standard input and output, plainly or confined. Its
+ * whole process group ends with it, and with mini-cc.
+ */
+import type {Duplex, Readable, Writable} from 'node:stream';
+import {MiniCcError} from '../../core/util/errors.ts';
+import {startProcess} from '../../core/util/processes.ts';
+import type {ConfinedCommand} from '../sandbox.ts';
+import type {ProcessGroups} from './process-groups.ts';
+
+export interface ServerProgram {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** All of it: nothing of mini-cc's own environment is added. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Makes the command line that confines it. Absent: it runs plainly. */
+  readonly confine?: ((argv: readonly string[]) => ConfinedCommand) | undefined;
+  readonly processes: ProcessGroups;
+}
+
+export interface RunningServer {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** How it ended, for the end of a sentence: `exit code 1`. Never rejects. */
+  readonly ended: Promise<string>;
+  /** Closes its input, and ends it with all it started when it does not end by itself. */
+  end(): Promise<void>;
+}
+
+/** How long it has to end by itself once its input is closed, in milliseconds. */
+const GRACE_MS = 300;
+
+/** @throws MiniCcError `SPAWN` when it cannot be started, and as `Sandbox.confine` */
+export async function startServer({
+  command,
+  args,
+  cwd,
+  env,
+  confine,
+  processes,
+}: ServerProgram): Promise<RunningServer> {
+  const confined = confine?.([command, ...args]);
+  const {pid, child, end} = await startProcess(confined?.file ?? command, confined?.args ?? args, {
+    cwd,
+    env: confined ? {...confined.env, ...env} : env,
+    stdio: ['pipe', 'pipe', 'pipe', 'ignore', confined?.input ? 'pipe' : 'ignore', confined?.link ? 'pipe' : 'ignore'],
+    killDescendants: true,
+  });
+  if (pid === undefined) {
+    const {code, message} = await end;
+    confined?.release();
+    throw new MiniCcError('SPAWN', code === 'ENOENT' ? `there is no program ${command} on PATH` : message);
+  }
+  processes.add(pid);
+  confined?.link?.((child.stdio as readonly unknown[])[5] as Duplex);
+  if (confined?.input) {
+    const settings = child.stdio[4] as Writable;
+    settings.on('error', () => undefined);
+    settings.end(confined.input);
+  }
+  const stdin = child.stdin as Writable;
+  // A server that has ended takes nothing any more; its end says so.
+  stdin.on('error', () => undefined);
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
+  });
+  // What it left behind in its group ends with it.
+  void ended.then(async () => {
+    await processes.end(pid);
+    confined?.release();
+  });
+  return {
+    ...{stdin, ended, stdout: child.stdout as Readable, stderr: child.stderr as Readable},
+    async end() {
+      stdin.end();
+      const isGone = await Promise.race([
+        ended.then(() => true),
+        new Promise<false>((resolve) => setTimeout(resolve, GRACE_MS, false)),
+      ]);
+      if (!isGone) await processes.end(pid);
+    },
+  };
+}
