@@ -7,6 +7,7 @@ import path from 'node:path';
 import meow from 'meow';
 import {description, name, version} from '../../package.json';
 import type {SubcommandArguments} from '../commands/command-line.ts';
+import type {ServerFlags} from '../compose/mcp-command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
@@ -36,6 +37,8 @@ export interface Arguments {
 /** `mini-cc agents …` and the like. */
 export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
   readonly name: SubcommandName;
+  /** Of `mini-cc mcp`. */
+  readonly server?: ServerFlags;
 }
 
 /**
@@ -50,7 +53,9 @@ export function parseArguments(
 ): Arguments {
   const {flags, input} = parseFlags(args);
   checkFlags(args);
-  const isPrompt = flags.print || args.includes('--');
+  // What follows -- in `mini-cc mcp add NAME -- COMMAND` is the command.
+  const isServer = input[0] === 'mcp' && args.slice(0, args.indexOf('--')).includes('mcp');
+  const isPrompt = flags.print || (args.includes('--') && !isServer);
   const subcommand = isPrompt ? undefined : getSubcommand(input, flags);
   if (!isPrompt && !subcommand) checkFirstWord(input);
   checkCombination(flags, subcommand);
@@ -98,6 +103,8 @@ export function parseArguments(
       ...optional('tools', parseTools(last(flags.tools))),
       ...optional('settingsFile', last(flags.settings)),
       ...optional('settingSources', parseSources(last(flags.settingSources))),
+      ...optional('mcpConfig', flags.mcpConfig),
+      ...optional('strictMcpConfig', flags.strictMcpConfig),
       ...optional('isTemporary', flags.noSessionPersistence),
       ...optional('agentsJson', last(flags.agents)),
       ...optional('agent', last(flags.agent)),
@@ -232,8 +239,14 @@ function camelCase(flag: string): string {
 function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subcommand | undefined {
   const found = SUBCOMMANDS.find((each) => each === word);
   if (!found) return undefined;
-  const template = optional('template', last(flags.template));
-  return {name: found, words, json: flags.json ?? false, sure: flags.yes ?? false, ...template};
+  const {env = [], header: headers = []} = flags;
+  return {
+    ...{name: found, words, json: flags.json ?? false, sure: flags.yes ?? false},
+    ...optional('template', last(flags.template)),
+    ...(found === 'mcp' && {
+      server: {...optional('transport', last(flags.transport)), ...optional('scope', last(flags.scope)), env, headers},
+    }),
+  };
 }
 
 /** A flag that would have no effect is an error: it is not ignored. */

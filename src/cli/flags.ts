@@ -7,7 +7,7 @@ import type {OutputFormat} from '../drivers/print.ts';
 export type InputFormat = 'text' | 'stream-json';
 
 /** Subcommands that report something, also as JSON. */
-const REPORTS = ['agents', 'sessions', 'doctor', 'config'] as const;
+const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp'] as const;
 export const SUBCOMMANDS = [...REPORTS, 'acp', 'completion'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
@@ -28,6 +28,10 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
   },
   doctor: {help: 'what works here, and how to repair what does not', verbs: []},
   config: {help: 'the settings in force, and why', verbs: ['show', 'schema']},
+  mcp: {
+    help: 'MCP servers',
+    verbs: ['list', 'get NAME', 'add NAME -- COMMAND', 'add --transport http NAME URL', 'remove NAME'],
+  },
   acp: {help: 'serves an editor by the Agent Client Protocol', verbs: []},
   completion: {help: 'prints the completion script of a shell', verbs: ['bash', 'zsh', 'fish']},
 };
@@ -39,7 +43,8 @@ const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
 const INPUT_FORMATS: InputFormat[] = ['text', 'stream-json'];
 const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];
 /** Subcommands that read agents and models as a session does. */
-const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'acp'];
+const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'mcp', 'acp'];
+const WITH_SERVERS: readonly FlagUse[] = ['session', 'mcp', 'acp'];
 /** What an editor does not decide for each of its sessions. */
 const SESSIONS: readonly FlagUse[] = ['session', 'acp'];
 
@@ -104,6 +109,8 @@ export const FLAGS = {
   addDir: text('DIR', 'a further directory that may be read and written', {goesWith: SESSIONS}),
   settings: text('FILE', 'settings over all others: a file, or JSON', {goesWith: ANYWHERE}),
   settingSources: text('A,B', 'only these settings files: user, project, local', {goesWith: ANYWHERE}),
+  mcpConfig: text('FILE', 'further MCP servers: a file like .mcp.json, or JSON', {goesWith: WITH_SERVERS}),
+  strictMcpConfig: aSwitch('no other MCP servers than those of --mcp-config', {goesWith: WITH_SERVERS}),
   noSessionPersistence: aSwitch('with -p: keep nothing of the session on disk'),
   agent: text('NAME', 'run as that agent', {goesWith: SESSIONS}),
   agents: text('JSON', 'further agents: {"name": {"description", "prompt", "tools", "model"}}', {goesWith: WITH_MODEL}),
@@ -113,6 +120,10 @@ export const FLAGS = {
   json: aSwitch('of subcommands: JSON for scripts', {goesWith: REPORTS}),
   yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions']}),
   template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),
+  transport: oneOf('KIND', ['stdio', 'http', 'sse'], {goesWith: ['mcp']}),
+  scope: oneOf('SCOPE', ['local', 'project', 'user'], {goesWith: ['mcp']}),
+  env: text('K=V', 'of mcp add: a variable of its environment', {shortFlag: 'e', goesWith: ['mcp']}),
+  header: text('TEXT', 'of mcp add: a header, "Name: value"', {shortFlag: 'H', goesWith: ['mcp']}),
   version: aSwitch('print the version', {shortFlag: 'v', goesWith: ANYWHERE}),
   help: aSwitch('print this text', {shortFlag: 'h', goesWith: ANYWHERE}),
 } as const;

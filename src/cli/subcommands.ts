@@ -32,6 +32,12 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
       return (await import('../compose/doctor.ts')).doctorCommandLine(options, args);
     case 'config':
       return (await import('./config-command.ts')).configCommandLine(options, args);
+    case 'mcp':
+      return (await import('../compose/mcp-command-line.ts')).mcpCommandLine(
+        options,
+        {...args, ...subcommand.server},
+        say,
+      );
     case 'completion':
       return (await import('./completion.ts')).completionCommandLine(args);
   }

@@ -1,4 +1,4 @@
-/** Writes one value into the user's own settings file. All else in it stays, comments too. */
+/** Writes one value into a file of JSON, such as the user's own settings. All else in it stays, comments too. */
 import {mkdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing, MiniCcError} from '../core/util/errors.ts';
@@ -6,18 +6,23 @@ import {writeWhole} from '../core/util/files/whole-file.ts';
 import {setProperty} from '../core/util/json-syntax.ts';
 import {formatProblem, ProblemList} from '../core/util/problem.ts';
 
-/**
- * @param home mini-cc's own folder. @returns the file
- * @throws MiniCcError `SETTINGS` when it is no JSON, and the error of the file system when it cannot be written
- */
+/** The user's own settings. @param home mini-cc's own folder. @returns the file. @throws as `saveProperty` */
 export async function saveUserSetting(home: string, key: string, value: string): Promise<string> {
   const file = path.join(home, 'settings.json');
+  await saveProperty(file, [key], value);
+  return file;
+}
+
+/**
+ * @param keys those that lead to the value. @param value undefined: it is removed
+ * @throws MiniCcError `SETTINGS` when the file is no JSON, and the error of the file system when it cannot be written
+ */
+export async function saveProperty(file: string, keys: readonly string[], value: unknown): Promise<void> {
   const text = (await readFile(file, 'utf8').catch(ignoreMissing)) ?? '';
   const problems = new ProblemList(file);
-  const changed = setProperty(text.trim() === '' ? '{}' : text, key, value, problems);
+  const changed = setProperty(text.trim() === '' ? '{}' : text, keys, value, problems);
   const [problem] = problems.all;
   if (changed === undefined) throw new MiniCcError('SETTINGS', `not saved: ${problem ? formatProblem(problem) : file}`);
-  await mkdir(home, {recursive: true, mode: 0o700});
+  await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
   await writeWhole(file, changed.endsWith('\n') ? changed : `${changed}\n`);
-  return file;
 }

@@ -20,10 +20,18 @@ export function parseRoot(text: string, problems: ProblemList): Node | undefined
   return undefined;
 }
 
-/** The text with another value of a key at its top. Undefined, with a problem added, for a text that is no object. */
-export function setProperty(text: string, key: string, value: unknown, problems: ProblemList): string | undefined {
+/**
+ * The text with another value of a key. Undefined, with a problem added, for a text that is no object.
+ * @param path the keys that lead to it. @param value undefined: it is removed
+ */
+export function setProperty(
+  text: string,
+  path: readonly string[],
+  value: unknown,
+  problems: ProblemList,
+): string | undefined {
   if (!parseRoot(text, problems)) return undefined;
-  const edits = modify(text, [key], value, {formattingOptions: {insertSpaces: true, tabSize: 2, eol: '\n'}});
+  const edits = modify(text, [...path], value, {formattingOptions: {insertSpaces: true, tabSize: 2, eol: '\n'}});
   return applyEdits(text, edits);
 }
 

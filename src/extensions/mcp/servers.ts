@@ -124,6 +124,11 @@ export class McpServers implements SessionMcp {
     return this.#all.map(describe).toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   }
 
+  /** @throws UsageError for an unknown name */
+  get(name: string): McpServerState {
+    return describe(this.#get(name));
+  }
+
   async reconnect(name: string): Promise<McpServerState> {
     const server = this.#get(name);
     await server.reconnect();

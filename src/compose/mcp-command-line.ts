@@ -1,0 +1,203 @@
+/** `mini-cc mcp list|get|add|remove`. */
+import {existsSync, readFileSync, realpathSync} from 'node:fs';
+import path from 'node:path';
+import type {SubcommandArguments} from '../commands/command-line.ts';
+import {type CommandLineOutcome, createUnknownVerb, printJson, printText} from '../commands/command-line.ts';
+import {formatServer, formatServers} from '../commands/settings/mcp.ts';
+import {DirectoryTrust} from '../config/trust.ts';
+import {saveProperty} from '../config/user-settings.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
+import {findNearest} from '../core/util/names.ts';
+import {ProblemList} from '../core/util/problem.ts';
+import {showControls} from '../core/util/text.ts';
+import {getEntryKey, PROJECT_FILE} from '../extensions/mcp/entry-files.ts';
+import {readServerEntry} from '../extensions/mcp/server-entry.ts';
+import {getProjectFolder} from '../storage/sessions/session-store.ts';
+import {createMcpServers} from './mcp.ts';
+import {createSecrets, type SessionOptions} from './options.ts';
+import {createRules, createSessionSandbox} from './permissions.ts';
+import {loadTrustedSettings} from './trust.ts';
+
+/** Flags of `mini-cc mcp add` and `remove`. */
+export interface ServerFlags {
+  readonly transport?: string;
+  readonly scope?: string;
+  /** `K=V` */
+  readonly env: readonly string[];
+  /** `Name: value` */
+  readonly headers: readonly string[];
+}
+
+type McpArguments = SubcommandArguments & Partial<ServerFlags>;
+
+const FORMS =
+  'list, get NAME, add NAME -- COMMAND ARGUMENTS, add --transport http NAME URL, remove NAME (--scope local|project|user)';
+
+/** @throws UsageError for bad usage */
+export async function mcpCommandLine(
+  options: SessionOptions,
+  args: McpArguments,
+  say: (line: string) => void,
+): Promise<CommandLineOutcome> {
+  const {verb, words, json} = args;
+  const wrong = verb === 'add' ? undefined : [...(args.env ?? []), ...(args.headers ?? [])][0];
+  if (wrong !== undefined) throw new UsageError(`mcp ${verb} takes no --env and no --header`);
+  switch (verb) {
+    case 'list':
+      if (words.length > 0) throw new UsageError(`mcp list takes no name: mini-cc mcp get ${words[0]}`);
+      return list(options, json, say);
+    case 'get':
+      return get(options, getName(words, 'get'), json, say);
+    case 'add':
+      return add(options, args);
+    case 'remove':
+      return remove(options, getName(words, 'remove'), args.scope);
+    case '':
+      throw new UsageError(`mcp: say what to do: ${FORMS}`);
+    default:
+      throw createUnknownVerb('mini-cc mcp', verb, FORMS);
+  }
+}
+
+function getName([name = '', ...more]: readonly string[], verb: string): string {
+  if (name === '' || more.length > 0) throw new UsageError(`mcp ${verb}: give the name of one server`);
+  return name;
+}
+
+/** Runs `work` with the servers that a session here would have; then ends all that it started. */
+async function withServers<T>(
+  options: SessionOptions,
+  say: (line: string) => void,
+  work: (servers: ReturnType<typeof createMcpServers>['servers']) => Promise<T>,
+): Promise<T> {
+  const root = realpathSync(options.cwd);
+  const loaded = await loadTrustedSettings(options, root);
+  const {redactor, env} = createSecrets(options, loaded.keyNames, root);
+  const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
+  const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
+  const emit = () => undefined;
+  const {servers, warnings} = createMcpServers({options, root, loaded, env, sandbox, rules, emit});
+  for (const line of [...loaded.trustWarnings, ...warnings]) say(`mini-cc: ${line}`);
+  try {
+    return await work(servers);
+  } finally {
+    await servers.close();
+    sandbox.folder.close();
+  }
+}
+
+/** Starts each, to say whether it works. */
+function list(options: SessionOptions, json: boolean, say: (line: string) => void): Promise<CommandLineOutcome> {
+  return withServers(options, say, async (servers) => {
+    const usable = servers.list().filter(({status}) => status === 'pending');
+    await Promise.all(usable.map(({name}) => servers.reconnect(name).catch(() => undefined)));
+    const states = servers.list();
+    return json ? printJson(states) : printText(showControls(formatServers(states)));
+  });
+}
+
+function get(
+  options: SessionOptions,
+  name: string,
+  json: boolean,
+  say: (line: string) => void,
+): Promise<CommandLineOutcome> {
+  return withServers(options, say, async (servers) => {
+    const before = servers.get(name);
+    if (before.status === 'pending') await servers.reconnect(name).catch(() => undefined);
+    const state = servers.get(name);
+    return json ? printJson(state) : printText(showControls(formatServer(state)));
+  });
+}
+
+const SCOPES = ['local', 'project', 'user'] as const;
+
+function getFile({cwd, home}: Pick<SessionOptions, 'cwd' | 'home'>, scope: string): string {
+  const root = realpathSync(cwd);
+  if (scope === 'user') return path.join(home, 'settings.json');
+  return scope === 'project' ? path.join(root, PROJECT_FILE) : path.join(root, '.mini-cc', 'settings.local.json');
+}
+
+async function add(options: SessionOptions, args: McpArguments): Promise<CommandLineOutcome> {
+  const {words, scope = 'local'} = args;
+  const [name = ''] = words;
+  const entry = createEntry(args);
+  const {problem} = readServerEntry(name, entry, '');
+  if (problem !== undefined) throw new UsageError(`mcp add ${name}: ${problem}`);
+  const file = getFile(options, scope);
+  if (readNames(file).includes(name)) {
+    throw new UsageError(`${file} has a server ${name} already: mini-cc mcp remove ${name} --scope ${scope}`);
+  }
+  await saveProperty(file, ['mcpServers', name], entry);
+  // Who types it approves it: it is not asked about again.
+  const claim = {file, key: getEntryKey(name), value: entry};
+  const trouble =
+    scope === 'user'
+      ? undefined
+      : await new DirectoryTrust(options.home, realpathSync(options.cwd)).remember([claim], 'trusted');
+  const stderr = trouble === undefined ? '' : `mini-cc: ${trouble}\n`;
+  return {...printText(`Added the MCP server ${name} to ${file}`), stderr};
+}
+
+function createEntry({words, transport, env = [], headers = []}: McpArguments): Record<string, unknown> {
+  const [name = '', target = '', ...rest] = words;
+  if (name === '')
+    throw new UsageError('mcp add: give a name and a command: mini-cc mcp add NAME -- COMMAND ARGUMENTS');
+  if (target === '')
+    throw new UsageError(`mcp add ${name}: give its command behind --, or its address behind --transport http`);
+  if (transport === 'http' || transport === 'sse') {
+    if (rest.length > 0) throw new UsageError(`mcp add ${name}: an address is one word: ${rest[0]} is too much`);
+    if (env.length > 0) throw new UsageError(`mcp add ${name}: --env is for programs; --header is for addresses`);
+    const pairs = headers.map((header) => split(header, ':', '--header "Name: value"'));
+    return {type: transport, url: target, ...(pairs.length > 0 && {headers: Object.fromEntries(pairs)})};
+  }
+  if (headers.length > 0) throw new UsageError(`mcp add ${name}: --header goes with --transport http`);
+  if (/^https?:\/\//i.test(target) && transport === undefined) {
+    throw new UsageError(
+      `mcp add ${name}: ${target} is an address: mini-cc mcp add --transport http ${name} ${target}`,
+    );
+  }
+  const pairs = env.map((each) => split(each, '=', '--env NAME=value'));
+  return {type: 'stdio', command: target, args: rest, ...(pairs.length > 0 && {env: Object.fromEntries(pairs)})};
+}
+
+function split(text: string, sign: string, form: string): [string, string] {
+  const at = text.indexOf(sign);
+  if (at > 0) return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  throw new UsageError(`mcp add: ${JSON.stringify(text)} is not ${form}`);
+}
+
+async function remove(options: SessionOptions, name: string, scope: string | undefined): Promise<CommandLineOutcome> {
+  const places = SCOPES.map((each) => ({scope: each, file: getFile(options, each)}));
+  const found = places.filter(
+    (place) => (scope ?? place.scope) === place.scope && readNames(place.file).includes(name),
+  );
+  const [first, ...others] = found;
+  if (!first) {
+    const known = places.flatMap(({file}) => readNames(file));
+    const meant = findNearest(name, known);
+    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+    throw new UsageError(
+      `mcp remove: no server ${JSON.stringify(name)} is written down${scope ? ` for ${scope}` : ''}${hint}`,
+    );
+  }
+  if (others.length > 0) {
+    const scopes = found.map((each) => each.scope).join(' and ');
+    throw new UsageError(`mcp remove: ${name} is written down for ${scopes}: say which by --scope`);
+  }
+  await saveProperty(first.file, ['mcpServers', name], undefined);
+  return printText(`Removed the MCP server ${name} from ${first.file}`);
+}
+
+/** The names below `mcpServers`. @throws UsageError for a file that is no JSON */
+function readNames(file: string): string[] {
+  if (!existsSync(file)) return [];
+  const text = readFileSync(file, 'utf8');
+  const problems = new ProblemList(file);
+  if (text.trim() === '') return [];
+  const root = parseRoot(text, problems);
+  if (!root) throw new UsageError(`${file}: ${problems.all[0]?.message ?? 'is no JSON'}`);
+  const [, servers] = getProperties(root).find(([key]) => key.value === 'mcpServers') ?? [];
+  return servers?.type === 'object' ? getProperties(servers).map(([key]) => String(key.value)) : [];
+}
