@@ -51,7 +51,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   config: ['zod'],
   tools: ['zod', 'diff', 'leven', 'fuzzysort', 'node-html-markdown', 'node-html-parser'],
   ui: ['ink', 'react', 'chalk', 'marked', 'highlight.js', 'diff', 'fuzzysort', 'string-width'],
-  extensions: ['zod'],
+  // The MCP client is in a chunk of its own, loaded when a server is needed first.
+  extensions: ['zod', '@modelcontextprotocol/client'],
   // The protocol of editors, loaded by `mini-cc acp` alone.
   drivers: ['zod', 'string-width', '@agentclientprotocol/sdk'],
   compose: ['@vscode/ripgrep'],

@@ -3,7 +3,7 @@ import type {AgentDefinition} from '../core/agent-types.ts';
 import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
-import {type MissingTool, resolveTools} from './tool-list.ts';
+import {ANY_SERVER, type MissingTool, resolveTools} from './tool-list.ts';
 
 /** Where each field is in its file. Entries of lists have keys such as `tools.0`. */
 export type FieldPositions = ReadonlyMap<string, Position>;
@@ -56,13 +56,20 @@ export function defineAgent(
     const why = 'this project is not trusted (mini-cc --trust trusts it)';
     problems.warn('untrusted', at(key), `${key} ${quote(value)} is ignored: ${why}`);
   }
-  const {tools, missing, readOnly, all} = resolveTools(fields, at, options, problems);
+  const mcpServers = listServers(fields, widening);
+  const {tools, missing, readOnly, all, isOpen, disallowedMcp} = resolveTools(
+    {...fields, mcpServers},
+    at,
+    options,
+    problems,
+  );
   if (problems.failed) return undefined;
   return {
     definition: {
       name: fields.name,
       description: fields.description.trim(),
-      tools: all ? '*' : tools,
+      // With exceptions it is a list, in which one entry stands for the tools of all servers.
+      tools: all ? '*' : [...tools, ...(isOpen ? [ANY_SERVER] : [])],
       prompt: fields.prompt,
       readOnly,
       ...(fields.model === undefined ? {} : {model: fields.model.trim()}),
@@ -79,6 +86,8 @@ export function defineAgent(
         ? {}
         : {permissionMode: fields.permissionMode}),
       ...(fields.outputSchema === undefined ? {} : {outputSchema: fields.outputSchema}),
+      ...(mcpServers.length > 0 && {mcpServers}),
+      ...(disallowedMcp.length > 0 && {disallowedMcp}),
       ...(fields.color === undefined ? {} : {color: fields.color}),
     },
     fields,
@@ -111,12 +120,27 @@ function warnAboutUnsupported(
 /** Modes that allow no more than every session does. */
 const NARROW_MODES: ReadonlySet<string> = new Set(['plan', 'default']);
 
-function findWidening({permissionMode, apiKeyEnv}: AgentFile, {mayWiden}: DefineOptions): Widening[] {
-  const asked: [AgentKey, string | undefined][] = [
+function findWidening({permissionMode, apiKeyEnv, mcpServers}: AgentFile, {mayWiden}: DefineOptions): Widening[] {
+  // A name alone is of a server that the user has already; an entry starts a program.
+  const entries = readServers(mcpServers).filter(({entry}) => entry !== undefined);
+  const asked: [AgentKey, unknown][] = [
+    ['mcpServers', entries.length > 0 ? entries : undefined],
     ['permissionMode', NARROW_MODES.has(permissionMode ?? 'default') ? undefined : permissionMode],
     ['apiKeyEnv', apiKeyEnv],
   ];
   return asked.flatMap(([key, value]) => (value === undefined ? [] : [{key, value, isTrusted: mayWiden(key, value)}]));
+}
+
+function readServers(written: AgentFile['mcpServers'] = []): NonNullable<AgentDefinition['mcpServers']> {
+  const toEntries = (servers: object) =>
+    Object.entries(servers).map(([name, entry]) => ({name, entry: entry as unknown}));
+  if (!Array.isArray(written)) return toEntries(written);
+  return written.flatMap((each) => (typeof each === 'string' ? [{name: each}] : toEntries(each)));
+}
+
+function listServers({mcpServers}: AgentFile, widening: readonly Widening[]) {
+  const isTrusted = !isIgnored('mcpServers', widening);
+  return readServers(mcpServers).filter(({entry}) => entry === undefined || isTrusted);
 }
 
 function isIgnored(key: AgentKey, widening: readonly Widening[]): boolean {

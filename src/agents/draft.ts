@@ -96,7 +96,7 @@ function keepKnownTools(tools: unknown, toolNames: readonly string[], notes: str
   const known = new Set<string>();
   for (const entry of list) {
     const tool = resolveToolName(String(entry), toolNames);
-    if (tool.kind === 'known') known.add(tool.name);
+    if (tool.kind === 'known' || tool.kind === 'mcp') known.add(tool.name);
     else notes.push(`tool ${quote(tool.written)} is left out: ${tool.reason}`);
   }
   // With no known tool, the list stays as it is, so that the error names its entries.

@@ -1,6 +1,6 @@
 /** Names of tools in definitions: those of mini-cc, those of other programs, and why some of them give no tool. */
 import {findMeant, findTypo, toToolName} from '../core/util/names.ts';
-import {formatNotYetAvailable, NOT_YET_AVAILABLE} from '../core/util/planned-features.ts';
+import {formatNotYetAvailable} from '../core/util/planned-features.ts';
 
 /** All base tools: editors complete their names, and a tool that this release lacks is named as such. */
 export const STANDARD_TOOLS: readonly string[] = [
@@ -52,6 +52,8 @@ const SPELLINGS: readonly string[] = [
 /** The tool that one entry of a tool list names, or why it names none. */
 export type ResolvedToolName =
   | {readonly kind: 'known'; readonly written: string; readonly name: string; readonly pattern?: string}
+  /** A tool of an MCP server, or all of them: `mcp__x__y`, `mcp__x`, `mcp__x__*`. */
+  | {readonly kind: 'mcp'; readonly written: string; readonly name: string}
   | {readonly kind: 'dispatching' | 'unavailable'; readonly written: string; readonly reason: string}
   | {
       readonly kind: 'unknown';
@@ -81,9 +83,8 @@ export function resolveToolName(written: string, toolNames: readonly string[]): 
   if (DISPATCHING.has(name)) {
     return {kind: 'dispatching', written, reason: `subagents never have ${name}, only the main agent dispatches`};
   }
-  if (name.startsWith('mcp__')) {
-    return {kind: 'unavailable', written, reason: `tools of MCP servers are ${NOT_YET_AVAILABLE}`};
-  }
+  // Which tools a server has is known once it runs.
+  if (/^mcp__\w/.test(name)) return {kind: 'mcp', written, name};
   if (name === 'web_search') {
     return {
       kind: 'unavailable',

@@ -190,10 +190,17 @@ function lintMentionedTools(
   const words = new Set(sentences.flatMap((sentence) => sentence.match(TOOL_WORDS) ?? []));
   for (const word of words) {
     const tool = resolveToolName(word, toolNames);
-    if (tool.kind === 'known' ? tools.includes(tool.name) : tool.kind === 'dispatching') continue;
-    const why = tool.kind === 'known' ? 'it is not among its tools' : tool.reason;
+    const isOurs = tool.kind === 'known' || tool.kind === 'mcp';
+    if (isOurs ? tools.includes('*') || tools.some((name) => isNamedBy(name, tool.name)) : tool.kind === 'dispatching')
+      continue;
+    const why = isOurs ? 'it is not among its tools' : tool.reason;
     problems.warn('missing-tool', position, `prompt mentions ${word}, which the agent does not have: ${why}`);
   }
+}
+
+/** `mcp__x` and `mcp__x__*` name all tools of that server. */
+function isNamedBy(listed: string, tool: string): boolean {
+  return listed === tool || (listed.startsWith('mcp__') && tool.startsWith(`${listed.replace(/__\*$/, '')}__`));
 }
 
 function splitSentences(text: string): string[] {

@@ -10,7 +10,7 @@ import {AGENT_KEYS, COLORS, isAgentName, toAgentName} from './schema.ts';
 
 /** Keys of Claude Code that mini-cc does not support. */
 const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set(
-  'skills mcpServers hooks memory effort initialPrompt requiredMcpServers'.split(' '),
+  'skills hooks memory effort initialPrompt requiredMcpServers'.split(' '),
 );
 
 /** The prompt is the body of the file. */

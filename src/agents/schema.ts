@@ -139,6 +139,16 @@ export const agentFileSchema = z.object({
     z.record(z.string(), z.unknown(), mustBe('a JSON Schema object')),
     'JSON Schema that its answer must match.',
   ),
+  mcpServers: optional(
+    z.union(
+      [
+        z.array(z.union([z.string(), z.record(z.string(), z.looseObject({}))])),
+        z.record(z.string(), z.looseObject({})),
+      ],
+      mustBe('a list of names of MCP servers, or an object of entries as in .mcp.json'),
+    ),
+    'MCP servers that it has: names, or entries as in .mcp.json. For a read-only agent they run in the sandbox.',
+  ),
   color: optional(z.enum(COLORS, mustBe(`one of ${COLORS.join(', ')}`)), 'Its colour on the screen.'),
 });
 

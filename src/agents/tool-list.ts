@@ -1,4 +1,5 @@
 /** Which tools an agent will really have, and why it lacks the others. */
+import type {AgentDefinition} from '../core/agent-types.ts';
 import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 import {
   NETWORK_TOOLS,
@@ -27,6 +28,10 @@ interface ResolvedTools {
   readonly readOnly: boolean;
   /** `"*"` without exceptions: tools that are added later are included. */
   readonly all: boolean;
+  /** `"*"` with exceptions: it has the tools of MCP servers. */
+  readonly isOpen: boolean;
+  /** Tools of MCP servers that it may not have. */
+  readonly disallowedMcp: readonly string[];
 }
 
 interface ToolListOptions {
@@ -37,7 +42,7 @@ interface ToolListOptions {
 const WRITES = 'it writes, and the agent is read-only';
 const FETCHES = 'it uses the network, and the agent is read-only';
 
-type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly'>;
+type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly'> & Pick<AgentDefinition, 'mcpServers'>;
 type At = (key: string) => Position;
 
 /** An agent without any tool is an error in `problems`. */
@@ -64,9 +69,39 @@ export function resolveTools(fields: Fields, at: At, options: ToolListOptions, p
       problems.warn('read-only', at('readOnly'), `${name} is left out: ${FETCHES}${remedy}`);
     }
   }
-  if (tools.length === 0)
+  const servers = resolveServerTools(fields, readOnly, {listed, disallowed}, missing);
+  tools.push(...servers);
+  for (const {name, reason} of missing.filter((each) => each.listed && each.reason === NOT_CONFINED)) {
+    problems.warn('read-only', at('mcpServers'), `tool ${quote(name)} is left out: ${reason}`);
+  }
+  if (tools.length === 0 && !fields.mcpServers?.length)
     problems.error('no-tools', at('tools'), `none of its tools can be used: ${formatReasons(missing)}`);
-  return {tools, missing, readOnly, all: wantsAll && missing.length === 0};
+  const disallowedMcp = [...disallowed].filter((name) => name.startsWith('mcp__'));
+  const all = wantsAll && missing.length === 0;
+  return {tools, missing, readOnly, all, isOpen: wantsAll && !all && !readOnly, disallowedMcp};
+}
+
+/** The tools of all MCP servers. */
+export const ANY_SERVER = 'mcp__*';
+
+const NOT_CONFINED =
+  'a read-only agent has the tools of a server only if its mcpServers names it ("readOnly": false gives it, too)';
+
+/** The entries of a tool list that are about MCP servers. */
+function resolveServerTools(
+  {mcpServers = []}: Fields,
+  readOnly: boolean,
+  {listed, disallowed}: {readonly listed: ReadonlySet<string>; readonly disallowed: ReadonlySet<string>},
+  missing: MissingTool[],
+): string[] {
+  return [...listed].filter((name) => {
+    if (!name.startsWith('mcp__') || disallowed.has(name)) return false;
+    const isConfined = mcpServers.some(
+      (server) => name === `mcp__${server.name}` || name.startsWith(`mcp__${server.name}__`),
+    );
+    if (readOnly && !isConfined) missing.push({name, reason: NOT_CONFINED, listed: true});
+    return !readOnly || isConfined;
+  });
 }
 
 /** The listed tools that exist. The others are added to `problems` and `missing`. */
@@ -81,6 +116,10 @@ function listedTools(
   for (const [index, written] of [...tools].entries()) {
     const position = at(`tools.${index}`);
     const tool = resolveToolName(written, options.toolNames);
+    if (tool.kind === 'mcp') {
+      listed.add(tool.name);
+      continue;
+    }
     if (tool.kind !== 'known') {
       const meant = getSuggestion(tool, options);
       missing.push({name: written, reason: tool.reason, listed: true, ...(meant === undefined ? {} : {meant})});
@@ -103,7 +142,9 @@ function disallowedTools(fields: Fields, at: At, options: ToolListOptions, probl
   for (const [index, written] of (fields.disallowedTools ?? []).entries()) {
     const position = at(`disallowedTools.${index}`);
     const tool = resolveToolName(written, options.toolNames);
-    if (tool.kind === 'known') {
+    if (tool.kind === 'mcp') {
+      names.add(tool.name);
+    } else if (tool.kind === 'known') {
       names.add(tool.name);
       if (tool.pattern === undefined) continue;
       const instead = `the agent gets no ${tool.name} at all`;

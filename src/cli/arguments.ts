@@ -59,15 +59,10 @@ export function parseArguments(
   const subcommand = isPrompt ? undefined : getSubcommand(input, flags);
   if (!isPrompt && !subcommand) checkFirstWord(input);
   checkCombination(flags, subcommand);
-  const cwd = getFolder(last(flags.cwd), currentFolder);
-  // meow has checked both against the choices of the table.
+  // meow has checked it against the choices of the table.
   const format = last(flags.outputFormat) as OutputFormat | undefined;
-  const mode = last(flags.permissionMode) as PermissionMode | undefined;
   const isDriven = last(flags.inputFormat) === 'stream-json';
   const mayBypass = (flags.allowDangerouslySkipPermissions || flags.dangerouslySkipPermissions) ?? false;
-  const fanOut = last(flags.fanOut) as FanOutMode | undefined;
-  const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
-  const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
   return {
     ...optional('subcommand', subcommand),
     print: flags.print || isDriven,
@@ -75,44 +70,52 @@ export function parseArguments(
     ...((isDriven || subcommand?.name === 'acp') && {driver: {mayBypass}}),
     format: format ?? 'text',
     verbose: flags.verbose ?? false,
-    session: {
-      cwd,
-      which: getWhich(flags),
-      ...(flags.forkSession && {fork: optional('id', getSessionId(flags))}),
-      limits: {...optional('maxTurns', maxTurns), ...optional('timeoutSeconds', timeoutSeconds)},
-      allowedTools: (flags.allowedTools ?? []).flatMap(splitRules),
-      disallowedTools: (flags.disallowedTools ?? []).flatMap(splitRules),
-      addDirs: (flags.addDir ?? []).map((dir) => getFolder(dir, () => cwd)),
-      offline: flags.offline ?? false,
-      trust: flags.trust ?? false,
-      takeOver: flags.takeOver ?? false,
-      rawStream: flags.includePartialMessages ?? false,
-      driverAnswers: last(flags.permissionPromptTool) !== undefined,
-      debug: flags.debug || isDebugSet(env),
-      ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
-      ...optional('fanOut', fanOut),
-      ...optional('maxBudgetUsd', amount('maxBudgetUsd', last(flags.maxBudgetUsd))),
-      ...optional('jsonSchema', last(flags.jsonSchema)),
-      ...optional('model', last(flags.model)),
-      ...optional('fallback', splitNames(last(flags.fallbackModel))),
-      // meow has checked it against the choices of the table.
-      ...optional('thinking', last(flags.effort) as Thinking | undefined),
-      ...optional('thinkingTokens', wholeNumber('maxThinkingTokens', last(flags.maxThinkingTokens), 0)),
-      ...optional('appendSystemPrompt', last(flags.appendSystemPrompt)),
-      ...optional('systemPrompt', last(flags.systemPrompt)),
-      ...optional('tools', parseTools(last(flags.tools))),
-      ...optional('settingsFile', last(flags.settings)),
-      ...optional('settingSources', parseSources(last(flags.settingSources))),
-      ...optional('mcpConfig', flags.mcpConfig),
-      ...optional('strictMcpConfig', flags.strictMcpConfig),
-      ...optional('isTemporary', flags.noSessionPersistence),
-      ...optional('agentsJson', last(flags.agents)),
-      ...optional('agent', last(flags.agent)),
-    },
+    session: getSessionOptions(flags, getFolder(last(flags.cwd), currentFolder), env),
   };
 }
 
 type Flags = ReturnType<typeof parseFlags>['flags'];
+
+function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): Arguments['session'] {
+  // meow has checked what has choices against those of the table.
+  const mode = last(flags.permissionMode) as PermissionMode | undefined;
+  const fanOut = last(flags.fanOut) as FanOutMode | undefined;
+  const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
+  const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
+  return {
+    cwd,
+    which: getWhich(flags),
+    ...(flags.forkSession && {fork: optional('id', getSessionId(flags))}),
+    limits: {...optional('maxTurns', maxTurns), ...optional('timeoutSeconds', timeoutSeconds)},
+    allowedTools: (flags.allowedTools ?? []).flatMap(splitRules),
+    disallowedTools: (flags.disallowedTools ?? []).flatMap(splitRules),
+    addDirs: (flags.addDir ?? []).map((dir) => getFolder(dir, () => cwd)),
+    offline: flags.offline ?? false,
+    trust: flags.trust ?? false,
+    takeOver: flags.takeOver ?? false,
+    rawStream: flags.includePartialMessages ?? false,
+    driverAnswers: last(flags.permissionPromptTool) !== undefined,
+    debug: flags.debug || isDebugSet(env),
+    ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
+    ...optional('fanOut', fanOut),
+    ...optional('maxBudgetUsd', amount('maxBudgetUsd', last(flags.maxBudgetUsd))),
+    ...optional('jsonSchema', last(flags.jsonSchema)),
+    ...optional('model', last(flags.model)),
+    ...optional('fallback', splitNames(last(flags.fallbackModel))),
+    ...optional('thinking', last(flags.effort) as Thinking | undefined),
+    ...optional('thinkingTokens', wholeNumber('maxThinkingTokens', last(flags.maxThinkingTokens), 0)),
+    ...optional('appendSystemPrompt', last(flags.appendSystemPrompt)),
+    ...optional('systemPrompt', last(flags.systemPrompt)),
+    ...optional('tools', parseTools(last(flags.tools))),
+    ...optional('settingsFile', last(flags.settings)),
+    ...optional('settingSources', parseSources(last(flags.settingSources))),
+    ...optional('mcpConfig', flags.mcpConfig),
+    ...optional('strictMcpConfig', flags.strictMcpConfig),
+    ...optional('isTemporary', flags.noSessionPersistence),
+    ...optional('agentsJson', last(flags.agents)),
+    ...optional('agent', last(flags.agent)),
+  };
+}
 
 function parseFlags(args: readonly string[]) {
   const parsed = parseByMeow(args);

@@ -2,7 +2,6 @@
 import type {ThemeName} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session.ts';
 import {formatMeant} from '../core/util/names.ts';
-import {formatNotYetAvailable, NOT_YET_AVAILABLE, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {toShortLine} from '../core/util/text.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
 import {clearCommand, rewindCommand} from './conversation.ts';
@@ -77,13 +76,7 @@ export function createCommandTable(deps: CommandDeps): readonly Command[] {
     createDoctorCommand(deps.examine),
     exitCommand,
   ];
-  return [
-    createHelpCommand(available),
-    ...available,
-    shellCommand,
-    createNoteCommand(deps.memory),
-    ...PLANNED_FEATURES.commands.map(createUnavailableCommand),
-  ];
+  return [createHelpCommand(available), ...available, shellCommand, createNoteCommand(deps.memory)];
 }
 
 /** Commands that are typed after a slash. */
@@ -132,13 +125,4 @@ function formatCommands(commands: readonly Command[]): string {
     .slice(0, rows)
     .map((cell, row) => `  ${cell.padEnd(COLUMN)}  ${cells[rows + row] ?? ''}`.trimEnd())
     .join('\n');
-}
-
-/** /help does not list it. */
-function createUnavailableCommand(name: string): Command {
-  return {
-    name,
-    description: NOT_YET_AVAILABLE,
-    run: ({args}) => ({ok: false, text: `${formatNotYetAvailable(`/${name}`)}.`, input: `/${name} ${args}`.trim()}),
-  };
 }

@@ -1,8 +1,13 @@
 /** `mini-cc mcp list|get|add|remove`. */
 import {existsSync, readFileSync, realpathSync} from 'node:fs';
 import path from 'node:path';
-import type {SubcommandArguments} from '../commands/command-line.ts';
-import {type CommandLineOutcome, createUnknownVerb, printJson, printText} from '../commands/command-line.ts';
+import {
+  type CommandLineOutcome,
+  createUnknownVerb,
+  printJson,
+  printText,
+  type SubcommandArguments,
+} from '../commands/command-line.ts';
 import {formatServer, formatServers} from '../commands/settings/mcp.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {saveProperty} from '../config/user-settings.ts';

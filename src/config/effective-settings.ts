@@ -36,9 +36,7 @@ export function getEffectiveSettings(places: SettingsOptions, env: Variables): E
   const {settings: loaded, origins, files, warnings, keyNames, claims} = loadSettings(places);
   const redactor = new Redactor(getKnownSecrets(env, keyNames, [places.cwd, places.home]));
   const clean = <T>(value: T): T => redactor.values(withoutLogins(value)) as T;
-  const settings = allSettings()
-    .filter(({path}) => !isAmong(path, PLANNED_FEATURES.settings))
-    .flatMap((description) => getEffective(description, origins, env));
+  const settings = allSettings().flatMap((description) => getEffective(description, origins, env));
   const unused = PLANNED_FEATURES.variables
     .filter((name) => env[name])
     .map((name) => `${formatNotYetAvailable(name)} and is ignored`);

@@ -1,7 +1,6 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
 import {z} from 'zod';
 import {findMeant, findNearest, findTypo} from '../core/util/names.ts';
-import {PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {FILE_KEYS, formatPath} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
 
@@ -30,10 +29,6 @@ export function settingsJsonSchema(): Record<string, unknown> {
       jsonSchema.description = `${description} Default: ${defaultText}.`;
     },
   });
-  for (const key of PLANNED_FEATURES.settings) {
-    const schema = getObjectAt(rest as JsonSchema, key.split('.').slice(0, -1))?.properties?.[key.split('.').at(-1)!];
-    if (typeof schema === 'object') schema.description = `${schema.description} Not yet available: it is ignored.`;
-  }
   return {$schema, $id: SETTINGS_SCHEMA_ID, title: 'mini-cc settings', ...rest};
 }
 

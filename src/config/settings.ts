@@ -3,7 +3,6 @@ import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
@@ -91,7 +90,6 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     keyNames.push(...getKeyNames(read));
     const {hooks, problems} = readHookSettings(read.values.hooks, file);
     warnings.push(...problems.map((problem) => `${file}: ${problem}; it is ignored`));
-    dropNotYet(read, file, warnings);
     return {file, layer, isProjects, hooks, found: read.found, values: read.values};
   });
   if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
@@ -214,15 +212,6 @@ function dropUntrusted(
 
 function getKeyNames({values: {providers = {}, agents = {}}}: SettingsFile): string[] {
   return [...Object.values(providers), ...Object.values(agents)].flatMap(({apiKeyEnv}) => apiKeyEnv ?? []);
-}
-
-function dropNotYet({values, tree}: SettingsFile, file: string, warnings: string[]): void {
-  for (const key of PLANNED_FEATURES.settings) {
-    const keys = key.split('.');
-    if (!remove(values, keys)) continue;
-    const {line, column} = tree?.keyPlace(keys) ?? {line: 1, column: 1};
-    warnings.push(`${file}:${line}:${column}: ${formatNotYetAvailable(formatPath(keys))} and is ignored`);
-  }
 }
 
 function limitErrors(errors: readonly string[]): string[] {

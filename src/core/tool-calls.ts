@@ -152,7 +152,8 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
 /** The model reads which of the keys that it sent are no parameters: it takes them for effective. */
 function unknownKeys(tool: Tool, input: unknown): string[] {
   // A tool with a schema of its own checks its input itself.
-  if (tool.inputSchema || !(tool.input instanceof z.ZodObject) || typeof input !== 'object' || input === null) return [];
+  if (tool.inputSchema || !(tool.input instanceof z.ZodObject) || typeof input !== 'object' || input === null)
+    return [];
   const {shape} = tool.input;
   const unknown = Object.keys(input).filter((key) => !Object.hasOwn(shape, key));
   return unknown.length > 0 ? [`Ignored: ${unknown.join(', ')} (no parameters of ${tool.name})`] : [];

@@ -10,7 +10,6 @@ import {NO_MATCHING_ANSWER} from '../core/turn/answer/structured-answer.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';
 import {addUsage, addUsageTo, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
 import {isBudget} from '../core/util/money.ts';
-import {NOT_YET_AVAILABLE} from '../core/util/planned-features.ts';
 
 /** The first line of stream-json. */
 export function createInitObject(session: Session): Record<string, unknown> {
@@ -23,8 +22,9 @@ export function createInitObject(session: Session): Record<string, unknown> {
     tools,
     model,
     permissionMode,
-    slash_commands: commands.filter(({description}) => description !== NOT_YET_AVAILABLE).map(({name}) => name),
+    slash_commands: commands.map(({name}) => name),
     agents,
+    mcp_servers: session.request({type: 'mcp_servers'}).map(({name, status}) => ({name, status})),
     uuid: randomUUID(),
   };
 }

@@ -12,7 +12,7 @@ describe('the command line', () => {
     expect(() => parse('plugin', 'list')).toThrow('to send it as a prompt: mini-cc -- plugin list');
     expect(() => parse('agnets', 'list')).toThrow('no such command: agnets (did you mean agents?)');
     expect(() => parse('doctr')).toThrow('did you mean doctor?');
-    expect(() => parse('mcp', 'list')).toThrow('mini-cc mcp is not yet available');
+    expect(() => parse('mpc', 'list')).toThrow('did you mean mcp?');
   });
 
   it.each([
@@ -106,7 +106,10 @@ describe('the command line', () => {
     [['-x'], /Unknown flag -x/],
     [['--model'], /--model needs a value/],
     [['--print=maybe'], /takes no value/],
-    [['-p', 'x', '--json'], /--json goes with mini-cc agents, mini-cc sessions, mini-cc doctor, and mini-cc config/],
+    [
+      ['-p', 'x', '--json'],
+      /--json goes with mini-cc agents, mini-cc sessions, mini-cc doctor, mini-cc config, and mini-cc mcp/,
+    ],
     [['-p', 'x', '--template', 't'], /--template goes with mini-cc agents/],
     [['agents', 'list', '--output-format', 'json'], /--output-format does not go with mini-cc agents/],
     [['-c', '--resume', 'a'], /--continue and --resume name different sessions/],

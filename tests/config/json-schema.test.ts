@@ -3,7 +3,6 @@ import {z} from 'zod';
 import {allSettings, settingsJsonSchema} from '../../src/config/json-schema.ts';
 import {ADDS_UP, NEEDS_TRUST, STRICT, WHOLE_ENTRIES} from '../../src/config/keys.ts';
 import {settingsSchema} from '../../src/config/schema.ts';
-import {PLANNED_FEATURES} from '../../src/core/util/planned-features.ts';
 
 describe('the JSON Schema of settings', () => {
   const schema = settingsJsonSchema();
@@ -25,12 +24,6 @@ describe('the JSON Schema of settings', () => {
     }
     expect(JSON.stringify(schema)).toContain('Default: 120 in print mode, 300 in the REPL.');
     expect(JSON.stringify(schema)).not.toContain('defaultText');
-  });
-
-  it('marks what is not yet available', () => {
-    const properties = schema.properties as Record<string, {description?: string}>;
-    const later = Object.keys(properties).filter((key) => properties[key]?.description?.includes('Not yet available'));
-    expect(later.toSorted()).toEqual(PLANNED_FEATURES.settings.toSorted());
   });
 
   it('accepts what settings accept and refuses what they refuse', () => {
@@ -62,7 +55,7 @@ describe('the JSON Schema of settings', () => {
 
 it('the rules for keys name only keys that exist', () => {
   const known = allSettings().map(({path}) => path.join('.'));
-  for (const key of [...PLANNED_FEATURES.settings, ...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
+  for (const key of [...NEEDS_TRUST, ...STRICT, ...ADDS_UP, ...WHOLE_ENTRIES]) {
     expect(
       known.some((each) => each === key || each.startsWith(`${key}.`)),
       key,

@@ -183,19 +183,6 @@ describe('a settings file', () => {
 });
 
 describe('a setting that this release does not have', () => {
-  it('is ignored with a warning that names key, line and column when it is not yet available', () => {
-    const later = {
-      mcpServers: {x: {command: 'x', args: []}},
-    };
-    const at = makeFolders({[USER]: later});
-    expect(loadSettings(at).settings).toEqual({});
-    expect(warningsFor(later)).toEqual(
-      Object.keys(later).map((key) =>
-        expect.stringMatching(new RegExp(`^FILE:1:\\d+: ${key} is not yet available and is ignored$`)),
-      ),
-    );
-  });
-
   it('is a warning when a newer version wrote it, also under permissions, after one line that says so', () => {
     const newer = '{"version": 2, "permissions": {"deny": ["bash"], "hush": []}, "later": 1}';
     expect(warningsFor(newer)).toEqual([

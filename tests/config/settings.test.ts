@@ -122,7 +122,7 @@ describe('settings of a project', () => {
     });
     const {settings, warnings, claims} = loadSettings(at);
     expect({settings, warnings}).toEqual({settings: {permissions: {deny: ['write_file']}}, warnings: []});
-    const keys = ['providers', 'hooks', 'mcpServers', 'permissions.allow', 'sandbox', 'verify'];
+    const keys = ['providers', 'hooks', 'mcpServers.x', 'permissions.allow', 'sandbox', 'verify'];
     const [project, local] = [PROJECT, LOCAL].map((file) => path.join(at.base, file));
     expect(claims.map(({file, key}) => [file, key])).toEqual([
       ...keys.map((key) => [project, key]),

@@ -113,7 +113,7 @@ describe('print mode with a failure', () => {
     [['--permission-mode', 'yolo'], /Unknown value for flag `--permission-mode`: `yolo`/],
     [['--bogus'], /Unknown flag --bogus\. --help lists them\n$/],
     [['--modle', 'x'], /Unknown flag --modle \(did you mean --model\?\)/],
-    [['--mcp-config', 'x'], /--mcp-config is not yet available/],
+    [['--mcp-config', 'gone.json'], /--mcp-config: there is no file .*gone\.json/],
     [['--max-budget-usd', 'much'], /--max-budget-usd takes /],
     [['--json-schema', 'x'], /--json-schema .*x does not exist/],
     [['--agents', '{"x": {"prompt": 7}}'], /--agents:1:\d+: /],

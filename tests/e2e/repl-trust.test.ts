@@ -150,7 +150,7 @@ describe('the question whether a directory is trusted', () => {
     await terminal.waitFor('Enter and Esc mean no');
     for (const line of fast) expect(terminal.text()).toContain(`"${line}"`);
     expect(terminal.text()).toContain('u001b[2J');
-    expect(terminal.text()).toMatch(/mcpServers: .*"KEY":/);
+    expect(terminal.text()).toMatch(/mcpServers\.x: .*"KEY":/);
     expect(terminal.text()).not.toContain(KEY);
     expect(terminal.text()).toContain('\\u202Eevil');
     expect(terminal.raw()).not.toContain('\u202E');

@@ -1,5 +1,4 @@
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {PLANNED_FEATURES} from '../../src/core/util/planned-features.ts';
 import {say} from '../support/messages-server.ts';
 import {startCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow} from '../support/scripted-replies.ts';
@@ -146,13 +145,6 @@ describe('the REPL', () => {
     await terminal.waitFor('two');
     expect(server.requests[1]?.body.model).toBe('claude-haiku-5-5');
     expect(server.requests[1]?.body.messages).toHaveLength(1);
-    for (const name of PLANNED_FEATURES.commands.slice(0, 1)) {
-      await send(terminal, `/${name}`);
-      await terminal.waitFor(`/${name} is not yet available.`);
-      // What is not there keeps the text, and is not sent to the model.
-      await terminal.waitFor((at) => at.screen().some((line) => line.includes(`> /${name}`)));
-      terminal.press('ctrl-u');
-    }
     await send(terminal, '/modle haiku');
     await terminal.waitFor('Unknown command: /modle. Did you mean /model?');
     await terminal.waitFor((at) => at.screen().includes('> /modle haiku'));

@@ -184,7 +184,7 @@ describe('mini-cc config show', () => {
     await at.write('.mini-cc/settings.local.json', ALLOW);
     const {stdout, stderr} = await at.run('config', 'show');
     expect(stdout).toMatch(/^Trust$/m);
-    expect(stdout).toMatch(/^ {2}mcpServers +trusted +\/.*settings\.json$/m);
+    expect(stdout).toMatch(/^ {2}mcpServers\.x +trusted +\/.*settings\.json$/m);
     expect(stdout).toMatch(/^ {2}permissions\.allow +ignored: changed since you trusted it +\/.*settings\.json$/m);
     expect(stdout).toMatch(/^ {2}permissions\.allow +ignored: not trusted +\/.*settings\.local\.json$/m);
     expect(stderr).toContain('ignored, as this directory is not trusted: .mini-cc/settings.json: permissions.allow;');

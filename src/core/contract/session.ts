@@ -7,9 +7,9 @@
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
 import type {HookListing} from './hooks.ts';
+import type {McpEntries, McpServerState, McpServersChange} from './mcp.ts';
 import type {PromptContent, Thinking, UsageEntry} from './model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
-import type {McpEntries, McpServerState, McpServersChange} from './mcp.ts';
 import type {RunResult} from './results.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';
 import type {RestoredMessage, TranscriptEntry} from './transcript.ts';

@@ -3,11 +3,20 @@ import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
 import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
 import type {HookListing, Hooks} from '../contract/hooks.ts';
+import type {McpControl} from '../contract/mcp.ts';
 import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from '../contract/permission.ts';
-import type {McpControl} from '../contract/mcp.ts';
 import type {Limits} from '../contract/results.ts';
-import type {Command, FilesToRestore, ProviderModels, RestoredFiles, RewindPoint, RunDiff, SessionDiff, SessionSummary} from '../contract/session.ts';
+import type {
+  Command,
+  FilesToRestore,
+  ProviderModels,
+  RestoredFiles,
+  RewindPoint,
+  RunDiff,
+  SessionDiff,
+  SessionSummary,
+} from '../contract/session.ts';
 import type {Tool} from '../contract/tool.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {FanOutChanges, FanOuts} from '../fan-out/fan-outs.ts';

@@ -1,4 +1,4 @@
-type Kind = 'flags' | 'subcommands' | 'commands' | 'settings' | 'variables' | 'definitions';
+type Kind = 'flags' | 'subcommands' | 'variables' | 'definitions';
 
 /**
  * Features that the documentation names and this release does not have yet. Using one is reported, never ignored in
@@ -9,10 +9,6 @@ export const PLANNED_FEATURES: Readonly<Record<Kind, readonly string[]>> = {
   flags: [],
   /** `mini-cc NAME`. */
   subcommands: ['worker', 'workers'],
-  /** Slash commands. */
-  commands: [],
-  /** Keys of settings files, with dots. An entry includes all keys below it. */
-  settings: [],
   /** Environment variables. */
   variables: [],
   /** Keys of agent definitions. */

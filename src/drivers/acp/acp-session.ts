@@ -15,7 +15,6 @@ import {type AgentEvent, PERMISSION_MODES, type PermissionMode, type Question} f
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session, SubmitResult} from '../../core/contract/session.ts';
 import {formatEnding} from '../../core/turn/run-ending.ts';
-import {NOT_YET_AVAILABLE} from '../../core/util/planned-features.ts';
 import {toPromptContent} from './prompt-content.ts';
 import {replay} from './replay.ts';
 import {formatTitle, readPatch, textContent} from './tool-calls.ts';
@@ -79,7 +78,7 @@ export class AcpSession {
   }
 
   tellCommands(): void {
-    const commands = this.#session.info.commands.filter(({description}) => description !== NOT_YET_AVAILABLE);
+    const commands = this.#session.info.commands;
     this.#editor.update(this.id, {
       sessionUpdate: 'available_commands_update',
       availableCommands: commands.map(({name, description, argumentHint = ''}) => ({

@@ -36,7 +36,6 @@ function initFields({tools}: JsonObject): JsonObject {
     tools: (tools as readonly string[]).map(toClaudeToolName),
     apiKeySource: 'none',
     claude_code_version: version,
-    mcp_servers: [],
     output_style: 'default',
     skills: [],
     plugins: [],

@@ -44,7 +44,37 @@ const PING_MS = 2_000;
 /** @throws MiniCcError `MCP_AUTH` when the server wants a login, `MCP_START` for every other failure, in one line */
 export async function connect({config, program, transport: given, connectMs, signal, onChange}: ConnectOptions) {
   const transport = given ?? createTransport(config, program);
-  const client = new Client(
+  const client = createClient(onChange);
+  let isOpen = true;
+  client.onclose = () => {
+    if (isOpen) onChange('end');
+    isOpen = false;
+  };
+  const limits = {timeout: connectMs, signal};
+  const ending = () => (transport instanceof StdioTransport ? transport.ending : '');
+  try {
+    await client.connect(transport, limits);
+  } catch (error) {
+    isOpen = false;
+    await client.close().catch(() => undefined);
+    await transport.close().catch(() => undefined);
+    throw toStartError(error, ending(), connectMs);
+  }
+  const {name = '', version: its = ''} = client.getServerVersion() ?? {};
+  return {
+    ...createRequests(client, limits),
+    version: toOneLine(`${name} ${its}`),
+    ending,
+    isOpen: () => isOpen,
+    async close() {
+      isOpen = false;
+      await client.close();
+    },
+  };
+}
+
+function createClient(onChange: ConnectOptions['onChange']): Client {
+  return new Client(
     {name: 'mini-cc', title: 'mini-cc', version},
     {
       capabilities: {},
@@ -60,59 +90,39 @@ export async function connect({config, program, transport: given, connectMs, sig
       },
     },
   );
-  let isOpen = true;
-  client.onclose = () => {
-    if (isOpen) onChange('end');
-    isOpen = false;
+}
+
+function createRequests(client: Client, limits: {readonly timeout: number; readonly signal: AbortSignal}) {
+  return {
+    listTools: async (): Promise<ServerTool[]> =>
+      client.getServerCapabilities()?.tools ? (await client.listTools(undefined, limits)).tools : [],
+    listPrompts: async (): Promise<Prompt[]> =>
+      client.getServerCapabilities()?.prompts ? (await client.listPrompts(undefined, limits)).prompts : [],
+    /** `onProgress` gets what the server says meanwhile; each word of it lets the call take longer. */
+    callTool: (
+      name: string,
+      input: Record<string, unknown>,
+      options: {timeoutMs: number; signal: AbortSignal; onProgress: (text: string) => void},
+    ) =>
+      client.callTool(
+        {name, arguments: input},
+        {
+          ...{timeout: options.timeoutMs, signal: options.signal, resetTimeoutOnProgress: true},
+          onprogress: ({message}) => message !== undefined && options.onProgress(message),
+        },
+      ),
+    getPrompt: (name: string, args: Record<string, string>, signal: AbortSignal) =>
+      client.getPrompt({name, arguments: args}, {signal}),
+    readResource: (uri: string, signal: AbortSignal) => client.readResource({uri}, {signal}),
+    async answersPing() {
+      try {
+        await client.ping({timeout: PING_MS});
+        return true;
+      } catch {
+        return false;
+      }
+    },
   };
-  const limits = {timeout: connectMs, signal};
-  const ending = () => (transport instanceof StdioTransport ? transport.ending : '');
-  try {
-    await client.connect(transport, limits);
-    const {name = '', version: its = ''} = client.getServerVersion() ?? {};
-    return {
-      version: toOneLine(`${name} ${its}`),
-      ending,
-      isOpen: () => isOpen,
-      listTools: async (): Promise<ServerTool[]> =>
-        client.getServerCapabilities()?.tools ? (await client.listTools(undefined, limits)).tools : [],
-      listPrompts: async (): Promise<Prompt[]> =>
-        client.getServerCapabilities()?.prompts ? (await client.listPrompts(undefined, limits)).prompts : [],
-      /** @param onProgress what the server says meanwhile; each word of it lets the call take longer */
-      callTool: (
-        name: string,
-        input: Record<string, unknown>,
-        options: {timeoutMs: number; signal: AbortSignal; onProgress: (text: string) => void},
-      ) =>
-        client.callTool(
-          {name, arguments: input},
-          {
-            ...{timeout: options.timeoutMs, signal: options.signal, resetTimeoutOnProgress: true},
-            onprogress: ({message}) => message !== undefined && options.onProgress(message),
-          },
-        ),
-      getPrompt: (name: string, args: Record<string, string>, stop: AbortSignal) =>
-        client.getPrompt({name, arguments: args}, {signal: stop}),
-      readResource: (uri: string, stop: AbortSignal) => client.readResource({uri}, {signal: stop}),
-      async answersPing() {
-        try {
-          await client.ping({timeout: PING_MS});
-          return true;
-        } catch {
-          return false;
-        }
-      },
-      async close() {
-        isOpen = false;
-        await client.close();
-      },
-    };
-  } catch (error) {
-    isOpen = false;
-    await client.close().catch(() => undefined);
-    await transport.close().catch(() => undefined);
-    throw toStartError(error, ending(), connectMs);
-  }
 }
 
 function createTransport(config: ServerConfig, program: ConnectOptions['program']): Transport {
@@ -132,10 +142,7 @@ function createTransport(config: ServerConfig, program: ConnectOptions['program'
 
 function toStartError(error: unknown, ending: string, connectMs: number): MiniCcError {
   if (isLoginWanted(error)) {
-    return new MiniCcError(
-      'MCP_AUTH',
-      'it wants a login: give it a header, such as "Authorization": "Bearer ${TOKEN}"',
-    );
+    return new MiniCcError('MCP_AUTH', 'it wants a login: give its entry a header, such as Authorization');
   }
   const why =
     getErrorCode(error) === 'REQUEST_TIMEOUT'

@@ -85,6 +85,9 @@ export class McpServers implements SessionMcp {
     const listed = tools === '*' ? [] : tools.filter((tool) => tool.startsWith('mcp__'));
     const shared = readOnly ? [] : this.#all.filter(({id}) => tools === '*' || listed.some((tool) => isOf(tool, id)));
     const servers = [...named, ...shared.filter(({id}) => !named.some((each) => each.id === id))];
+    for (const tool of listed.filter((each) => !servers.some(({id}) => isOf(each, id)))) {
+      warn(`the agent ${agent.name} has ${tool} among its tools, and there is no such MCP server`);
+    }
     if (servers.length === 0) return undefined;
     const isWhole = (id: string) => tools === '*' || !listed.some((tool) => isOf(tool, id));
     return new Toolset({
@@ -193,7 +196,7 @@ function describe(server: McpServer): McpServerState {
 /** The tool is one of this server, or all of its tools. */
 function isOf(tool: string, id: string): boolean {
   const written = tool.replace(/[^\w*-]/g, '_');
-  return written === `mcp__${id}` || written.startsWith(`mcp__${id}__`);
+  return written === 'mcp__*' || written === `mcp__${id}` || written.startsWith(`mcp__${id}__`);
 }
 
 function toMs(text: string | undefined): number | undefined {

@@ -30,7 +30,8 @@ const tools = [
   tool('grow', 'Adds a tool'),
 ];
 if (how.has('many')) {
-  for (let at = 0; at < 60; at += 1) tools.push(tool(`job_${at}`, `Does the job number ${at}. ${'It is long. '.repeat(40)}`));
+  for (let at = 0; at < 60; at += 1)
+    tools.push(tool(`job_${at}`, `Does the job number ${at}. ${'It is long. '.repeat(40)}`));
 }
 if (how.has('hostile')) {
   tools.push(
@@ -44,13 +45,21 @@ if (how.has('hostile')) {
 }
 
 const CALLS = {
-  echo: ({text: said = ''}) => text(`you said ${said} (${(calls += 1)})`),
+  echo({text: said = ''}) {
+    calls += 1;
+    return text(`you said ${said} (${calls})`);
+  },
   env: () => text(JSON.stringify(process.env)),
   write({path}) {
     appendFileSync(path, 'x');
     return text('written');
   },
-  picture: () => ({content: [{type: 'text', text: 'here'}, {type: 'image', data: PIXEL, mimeType: 'image/jpeg'}]}),
+  picture: () => ({
+    content: [
+      {type: 'text', text: 'here'},
+      {type: 'image', data: PIXEL, mimeType: 'image/jpeg'},
+    ],
+  }),
   fail: () => ({...text('it did \u001B[31mnot\u001B[0m work'), isError: true}),
   die() {
     process.stderr.write('cannot go on\n');
