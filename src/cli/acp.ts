@@ -21,9 +21,9 @@ export async function runAcp(
     import('../drivers/acp/agent.ts'),
   ]);
   const host = {env: process.env, home: start.home, interactive: false, driverAnswers: true};
-  const open = async ({cwd, addDirs, resume}: OpenSession) =>
+  const open = async ({cwd, addDirs, mcpServers, resume}: OpenSession) =>
     compose({
-      ...{...given, ...host, cwd: getExistingFolder(cwd, given.cwd)},
+      ...{...given, ...host, cwd: getExistingFolder(cwd, given.cwd), mcpServers},
       addDirs: [...(given.addDirs ?? []), ...addDirs],
       which: resume === undefined ? {type: 'new'} : {type: 'resume', id: resume},
     });

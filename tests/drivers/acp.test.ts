@@ -1,7 +1,7 @@
 /** One process of `mini-cc acp` has many sessions: most cases share it, and the server's script says which is meant. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {methods} from '@agentclientprotocol/sdk';
+import {type McpServer, methods} from '@agentclientprotocol/sdk';
 import {describe, expect, it} from 'vitest';
 import {home, project, serve} from '../e2e/fixture.ts';
 import {callTool, callTools, say, slow, thinkingThen} from '../support/scripted-replies.ts';
@@ -161,6 +161,25 @@ describe('an editor by the Agent Client Protocol', () => {
     await acp.prompt(sessionId, 'write b.txt');
     expect(acp.asked).toEqual([]);
     expect(readFileSync(path.join(cwd, 'b.txt'), 'utf8')).toBe('x');
+  });
+
+  it('uses the MCP servers that the editor names for a session', async () => {
+    const played = path.resolve(import.meta.dirname, '../extensions/mcp/played-server.mjs');
+    const server = await serve((body) => {
+      const asked = body.messages.length > 1;
+      return asked ? say('Heard.') : callTool('mcp__play__echo', {text: 'hello'}, 'm1');
+    });
+    const {path: cwd} = await project();
+    const acp = await startAcp(['--allowed-tools', 'mcp__play'], {server});
+    const mcpServers: McpServer[] = [
+      {name: 'play', command: process.execPath, args: [played], env: [{name: 'A', value: 'b'}]},
+    ];
+    const {sessionId} = await acp.agent.request(methods.agent.session.new, {cwd, mcpServers});
+    await acp.prompt(sessionId, 'say hello');
+    const ends = acp.of('tool_call_update').filter(({toolCallId}) => toolCallId === 'm1');
+    expect(acp.of('tool_call')).toMatchObject([{toolCallId: 'm1', name: 'mcp__play__echo'}]);
+    expect(JSON.stringify(ends.at(-1))).toContain('you said hello');
+    expect(acp.said()).toBe('Heard.');
   });
 
   it('shows a subagent as one card: its calls, its edits with diffs, its questions, its end', async () => {

@@ -21,7 +21,8 @@ import {AcpSession, type Editor} from './acp-session.ts';
 export interface OpenSession {
   readonly cwd: string;
   readonly addDirs: readonly string[];
-  readonly mcpServers: readonly McpServer[];
+  /** Entries as in `.mcp.json`, by name. */
+  readonly mcpServers: Readonly<Record<string, object>>;
   /** The stored session to go on with. Absent: a new one. */
   readonly resume?: string;
 }
@@ -106,6 +107,7 @@ class Sessions {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: {image: true, embeddedContext: true},
+        mcpCapabilities: {http: true, sse: true},
         sessionCapabilities: {list: {}, resume: {}, close: {}, additionalDirectories: {}},
       },
       authMethods: [],
@@ -125,7 +127,7 @@ class Sessions {
     // The editor opens again what it has open already: the same process would find its own lock.
     if (resume !== undefined) await this.close(resume);
     const {open, mayBypass} = this.#options;
-    const request = {cwd, addDirs, mcpServers, ...(resume !== undefined && {resume})};
+    const request = {cwd, addDirs, mcpServers: toServerEntries(mcpServers), ...(resume !== undefined && {resume})};
     const opened = await explained(() => open(request));
     const session = new AcpSession(opened, this.#createEditor(client), mayBypass);
     this.#sessions.set(session.id, session);
@@ -180,4 +182,16 @@ async function explained<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof MiniCcError) throw RequestError.invalidParams(undefined, error.message);
     throw error;
   }
+}
+
+function toServerEntries(servers: readonly McpServer[]): Readonly<Record<string, object>> {
+  const toObject = (pairs: readonly {readonly name: string; readonly value: string}[]) =>
+    Object.fromEntries(pairs.map(({name, value}) => [name, value]));
+  return Object.fromEntries(
+    servers.map((server) =>
+      'url' in server
+        ? [server.name, {type: server.type, url: server.url, headers: toObject(server.headers)}]
+        : [server.name, {command: server.command, args: server.args, env: toObject(server.env)}],
+    ),
+  );
 }
