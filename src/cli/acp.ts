@@ -4,7 +4,8 @@ import {UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {OpenSession} from '../drivers/acp/agent.ts';
 import type {Arguments} from './arguments.ts';
-import {onSignals, type Pipes, type Start} from './process.ts';
+import {onSignals, type Pipes} from './process.ts';
+import type {Start} from './start.ts';
 
 /** Serves until the editor closes its end. @returns the exit code. @throws UsageError for bad usage */
 export async function runAcp(

@@ -20,7 +20,7 @@ import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts
 import type {OutputFormat} from '../drivers/print.ts';
 import {checkFirstWord} from './first-word.ts';
 import {FLAGS, type FlagName, goesWith, helpText, SUBCOMMANDS, type SubcommandName, written} from './flags.ts';
-import {getCurrentFolder, isDebugSet} from './process.ts';
+import {getCurrentFolder, isDebugSet} from './start.ts';
 
 export interface Arguments {
   readonly print: boolean;

@@ -5,7 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import {version} from '../../package.json';
 import {createPrivateFolder, withPrivateUmask} from '../core/util/files/private-file.ts';
+import {paintFirst} from './first-paint.ts';
 import {SUBCOMMANDS} from './flags.ts';
+import {getCurrentFolder, type Start} from './start.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const args = process.argv.slice(2);
@@ -23,9 +25,10 @@ if (major < 22 || (major === 22 && minor < 12)) {
     process.on('exit', () => process.stdin.setRawMode(false));
   }
   const home = process.env.MINI_CC_HOME || path.join(os.homedir(), '.mini-cc');
+  const start = paintBareStart({args, version, home});
   enableCompileCache(path.join(home, 'cache'));
   const {main} = await import('./main.ts');
-  await main({args, version, home});
+  await main(start);
 }
 
 /** A guess before anything is parsed. A wrong one costs only the raw mode, which the exit takes back. */
@@ -34,6 +37,17 @@ function startsRepl(): boolean {
   const flags = end === -1 ? args : args.slice(0, end);
   const isOther = ['-p', '--print', '-h', '--help', '-v', '--version'].some((flag) => flags.includes(flag));
   return !isOther && !SUBCOMMANDS.some((name) => name === args[0]);
+}
+
+/** Without arguments there is nothing to find out first. */
+function paintBareStart(start: Start): Start {
+  if (args.length > 0 || !process.stdin.isTTY || !process.stdout.isTTY) return start;
+  try {
+    return {...start, firstPaint: paintFirst(start, {cwd: getCurrentFolder()})};
+  } catch {
+    // The folder was removed, or a file cannot be read: the code that needs it says so.
+    return start;
+  }
 }
 
 /** Not in the shared folder of temporary files: compiled code is only as safe as the folder it is read from. */

@@ -4,13 +4,15 @@ import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
 import {collectGarbageEarly} from './early-collection.ts';
-import {createEnvironmentRedactor, isDebugSet, type Pipes, type Start, watchPipes} from './process.ts';
+import {createEnvironmentRedactor, type Pipes, watchPipes} from './process.ts';
+import {isDebugSet, type Start} from './start.ts';
 
 /** Sets the exit code; prints one line for any error. */
 export async function main(start: Start): Promise<void> {
   const pipes = watchPipes();
   const debug = start.args.includes('--debug') || isDebugSet(process.env);
   const fail = (error: unknown) => {
+    start.firstPaint?.remove();
     // What mini-cc or the system says itself needs no other words; all else is a fault of mini-cc.
     const isNamed = error instanceof MiniCcError || (error instanceof Error && 'syscall' in error);
     const text = isNamed ? getErrorMessage(error) : `internal error: ${getErrorMessage(error)}`;

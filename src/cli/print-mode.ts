@@ -5,7 +5,8 @@ import {UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import {listProcesses} from '../sandbox/launch/process-groups.ts';
 import type {Arguments} from './arguments.ts';
-import {createWriter, onSignals, type Pipes, type Start} from './process.ts';
+import {createWriter, onSignals, type Pipes} from './process.ts';
+import type {Start} from './start.ts';
 
 /** @returns the exit code. @throws UsageError without a prompt, and for settings or names that are wrong */
 export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): Promise<number> {

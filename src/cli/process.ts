@@ -1,33 +1,10 @@
-/** What the command line takes from its process: the working directory, the environment, output streams, signals. */
+/** What the command line takes from its process: the environment, output streams, signals. */
 import {fstatSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {getKnownSecrets} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
-import {UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
-
-/** What is known before anything is loaded. */
-export interface Start {
-  readonly args: readonly string[];
-  readonly version: string;
-  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
-  readonly home: string;
-}
-
-/** @throws UsageError when the directory was removed. */
-export function getCurrentFolder(): string {
-  try {
-    return process.cwd();
-  } catch (error) {
-    const what = 'the working directory no longer exists: go to one that exists, or name one by --cwd';
-    throw new UsageError(what, {cause: error});
-  }
-}
-
-/** `MINI_CC_DEBUG` is set, and not to 0. */
-export function isDebugSet(env: NodeJS.ProcessEnv): boolean {
-  return !['', '0', undefined].includes(env.MINI_CC_DEBUG);
-}
+import {EXIT_CODES} from './start.ts';
 
 /** Without a session: removes what the environment alone shows to be a key. */
 export function createEnvironmentRedactor(env: NodeJS.ProcessEnv): Redactor {
@@ -70,7 +47,6 @@ function isSameFile(one: number, other: number): boolean {
   return a.dev === b.dev && a.ino === b.ino;
 }
 
-const EXIT_CODES = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;
 /** Longer than any tool needs to end. */
 const MAX_CLOSING_MS = 3_000;
 

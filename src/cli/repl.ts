@@ -1,30 +1,14 @@
-import {readFileSync} from 'node:fs';
 import module from 'node:module';
-import path from 'node:path';
 import type {SessionOptions} from '../compose/options.ts';
-import {isModelConfigured} from '../config/environment.ts';
 import type {Session} from '../core/contract/session.ts';
 import {withPrivateUmask} from '../core/util/files/private-file.ts';
 import {showControls} from '../core/util/text.ts';
 import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
-import {createEnvironmentRedactor, getCurrentFolder, isDebugSet, onSignals, type Start} from './process.ts';
-
-/** For the header, before the settings are read: one of the files seems to name a provider, or the model names one. */
-function mayHaveModel(home: string, {cwd, model = ''}: Pick<SessionOptions, 'cwd' | 'model'>): boolean {
-  if (isModelConfigured(process.env) || model.includes('/')) return true;
-  const project = path.join(cwd, '.mini-cc');
-  const files = [path.join(home, 'settings.json'), path.join(project, 'settings.json')];
-  return [...files, path.join(project, 'settings.local.json')].some((file) => {
-    try {
-      return readFileSync(file, 'utf8').includes('"providers"');
-    } catch {
-      // Most often there is none. What else is wrong with it is reported when it is read.
-      return false;
-    }
-  });
-}
+import {paintFirst} from './first-paint.ts';
+import {createEnvironmentRedactor, onSignals} from './process.ts';
+import {getCurrentFolder, isDebugSet, type Start} from './start.ts';
 
 /** @returns the exit code. The session is composed after the first frame is on the screen. */
 export async function runRepl(start: Start, parsed: Arguments | undefined): Promise<number> {
@@ -33,6 +17,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     which: {type: 'new' as const},
     debug: isDebugSet(process.env),
   };
+  const firstPaint = start.firstPaint ?? paintFirst(start, options);
   // Tools get the environment as the user set it, without what the screen adds.
   const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);
@@ -55,9 +40,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   let leave: ((code: number) => void) | undefined;
   const left = startRepl({
     session,
-    version: start.version,
-    cwd: options.cwd,
-    offline: parsed?.session.offline || !mayHaveModel(start.home, options),
+    firstPaint,
     history: history.read(),
     redact: (text) => redact(text),
     onSubmit: (sent) => {

@@ -2,7 +2,8 @@
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import type {SubcommandName} from './flags.ts';
-import {createEnvironmentRedactor, createWriter, type Start} from './process.ts';
+import {createEnvironmentRedactor, createWriter} from './process.ts';
+import type {Start} from './start.ts';
 
 /** One that prints something and ends. */
 type Reporting = Subcommand & {readonly name: Exclude<SubcommandName, 'acp'>};

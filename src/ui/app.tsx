@@ -3,8 +3,8 @@ import {Box, Static, useCursor, useInput, useIsScreenReaderEnabled, usePaste, us
 import {useEffect, useMemo, useRef, useSyncExternalStore} from 'react';
 import {FinishedItemView} from './components/finished-item.tsx';
 import {LiveParts, liveLayout} from './components/live-parts.tsx';
-import {promptWidth} from './components/prompt.tsx';
 import type {Controller} from './controller.ts';
+import {promptWidth} from './first-paint/prompt-frame.ts';
 import {useExternalEditor, useHandover} from './input/external-editor.ts';
 import {pasteText, pressKeys} from './input/key-router.ts';
 import type {LiveFrame} from './live-frame.ts';

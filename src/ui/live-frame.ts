@@ -78,8 +78,3 @@ function collectTexts(node: DOMElement, left: number, top: number, texts: Drawn[
 function getText(node: DOMElement): string {
   return node.childNodes.map((child) => (child.nodeName === '#text' ? child.nodeValue : getText(child))).join('');
 }
-
-/** These show a narrower window by cutting the rows: they wrap nothing again. */
-export function wrapsAgain({TERM = '', XTERM_VERSION, STY, TMUX}: NodeJS.ProcessEnv): boolean {
-  return TERM !== 'linux' && XTERM_VERSION === undefined && (STY === undefined || TMUX !== undefined);
-}

@@ -6,20 +6,21 @@ import {formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
+import type {FirstPaint} from './first-paint/first-paint.ts';
+import {wrapsAgain} from './first-paint/prompt-frame.ts';
+import {edit} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {terminalInput} from './input/terminal-input.ts';
-import {LiveFrame, wrapsAgain} from './live-frame.ts';
-import {terminalOutput} from './terminal-output.ts';
+import {LiveFrame} from './live-frame.ts';
+import {type TerminalOutput, terminalOutput} from './terminal-output.ts';
 import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
 
 export interface ReplOptions {
   /** The first frame does not wait for it; prompts that are sent earlier wait. */
   readonly session: Promise<Session>;
-  readonly version: string;
-  readonly cwd: string;
-  /** The built-in model will answer. */
-  readonly offline: boolean;
+  /** What is on the screen already; it has the keys that were typed meanwhile. */
+  readonly firstPaint?: FirstPaint;
   /** Sent as if it was typed, when the session is open. */
   readonly initialPrompt?: string;
   /** Earlier prompts, oldest first. */
@@ -66,7 +67,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   options.onAsk?.((question) => controller.ask(question));
   if (options.initialPrompt) controller.submit(options.initialPrompt);
 
-  instance = draw(controller, terminal);
+  instance = drawOver(options.firstPaint, controller, terminal);
   instance.waitUntilExit().then(
     () => controller.leave(0),
     // When a component throws, Ink's instance ends.
@@ -98,9 +99,21 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   return exitCode;
 }
 
-function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
+/** Draws the first frame, in place of the first paint; what was typed there is typed here. */
+function drawOver(firstPaint: FirstPaint | undefined, controller: Controller, terminal: Terminal): Instance {
+  const {typed = '', erase = '', giveKeys} = firstPaint?.handOver() ?? {};
+  if (typed !== '') {
+    controller.change({editor: edit(controller.local.get().editor, {type: 'insert', text: typed})});
+    controller.completer.search();
+  }
+  const output = terminalOutput(terminal.stdout);
+  const instance = output.atOnce(erase, () => draw(controller, terminal, output, firstPaint === undefined));
+  giveKeys?.();
+  return instance;
+}
+
+function draw(controller: Controller, {stdin, stdout}: Terminal, output: TerminalOutput, isFirst: boolean): Instance {
   const frame = new LiveFrame();
-  const output = terminalOutput(stdout);
   let {columns} = stdout;
   const onResize = () => {
     const isNarrower = stdout.columns < columns;
@@ -117,7 +130,7 @@ function draw(controller: Controller, {stdin, stdout}: Terminal): Instance {
   stdout.prependListener('resize', onResize);
   const app = <App controller={controller} frame={frame} colorBits={stdout.getColorDepth?.() ?? 4} />;
   const instance = render(app, {
-    stdin: terminalInput(stdin),
+    stdin: terminalInput(stdin, isFirst),
     stdout: output.stream,
     onRender: () => frame.record(stdout.columns),
     // The REPL always has a terminal; Ink would assume none when the variable CI is set.

@@ -1,16 +1,29 @@
-/** The stream to which Ink writes. It passes everything on, but for what is said twice, and with fewer moves. */
+/**
+ * The stream to which Ink writes. It passes everything on, but for what is said twice, and with fewer moves. A frame may be
+ * written at once.
+ */
 import {shortenMoves} from './frame-moves.ts';
 
 export interface TerminalOutput {
   readonly stream: NodeJS.WriteStream;
   /** Nothing is written while `work` runs. */
   quietly(work: () => void): void;
+  /** What is written while `work` runs goes out in one piece behind `before`: no half of it is ever on the screen. */
+  atOnce<T>(before: string, work: () => T): T;
 }
 
 export function terminalOutput(stdout: NodeJS.WriteStream): TerminalOutput {
   let isQuiet = false;
-  const write: NodeJS.WriteStream['write'] = (text: unknown, ...given: unknown[]) =>
-    isQuiet || Reflect.apply(stdout.write, stdout, [typeof text === 'string' ? shortenMoves(text) : text, ...given]);
+  let gathered: string | undefined;
+  const write: NodeJS.WriteStream['write'] = (text: unknown, ...given: unknown[]) => {
+    if (isQuiet) return true;
+    if (typeof text !== 'string') return Reflect.apply(stdout.write, stdout, [text, ...given]);
+    if (gathered === undefined) return Reflect.apply(stdout.write, stdout, [shortenMoves(text), ...given]);
+    gathered += shortenMoves(text);
+    const done = given.at(-1);
+    if (typeof done === 'function') queueMicrotask(() => done());
+    return true;
+  };
   const stream = new Proxy(stdout, {
     get: (target, name) => {
       if (name === 'write') return write;
@@ -27,6 +40,16 @@ export function terminalOutput(stdout: NodeJS.WriteStream): TerminalOutput {
         work();
       } finally {
         isQuiet = false;
+      }
+    },
+    atOnce(before, work) {
+      gathered = before;
+      try {
+        return work();
+      } finally {
+        const text = gathered;
+        gathered = undefined;
+        if (text !== '') stdout.write(text);
       }
     },
   };

@@ -25,10 +25,7 @@ export async function open(
   const {columns = 80, rows = 24, opening, ...rest} = options;
   const screen = createFakeTerminal(columns, rows);
   const session = createFakeSession();
-  const exit = runScreen(
-    {session: opening ?? Promise.resolve(session), version: '1.2.3', cwd: '/home/me/project', offline: false, ...rest},
-    screen,
-  );
+  const exit = runScreen({session: opening ?? Promise.resolve(session), ...rest}, screen);
   const repl = {screen, session, exit};
   opened.push(repl);
   await screen.shows(opening ? '> Ask about' : 'default · sonnet');

@@ -1,6 +1,7 @@
 import {Text} from 'ink';
 import {useEffect, useState} from 'react';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
+import {columnsBelowPrompt, PLACEHOLDER, promptWidth} from '../first-paint/prompt-frame.ts';
 import {getOffered, type Offered} from '../input/completion.ts';
 import {describeSearch} from '../input/history-search.ts';
 import {currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
@@ -15,7 +16,7 @@ import {liveThought} from '../text/thinking.ts';
 import {cutText} from '../text/wrap.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
-import {PLACEHOLDER, Prompt, type PromptRows, promptRows, promptWidth, QueuedPrompts, Rule} from './prompt.tsx';
+import {Prompt, type PromptRows, promptRows, QueuedPrompts, Rule} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
 import {RunPanel} from './run-panel.tsx';
 import {RunView, type ViewRow, viewRows} from './run-view.tsx';
@@ -183,15 +184,6 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
       )}
     </>
   );
-}
-
-/**
- * Some terminals lose the cursor when rows below it are wrapped again, because the window became narrower (xterm.js, and
- * what is built on it): such rows leave room for one step of that.
- * @param least the row needs so much to be of use
- */
-function columnsBelowPrompt(columns: number, least = 48): number {
-  return Math.min(columns, Math.max(least, Math.floor(columns * 0.7)));
 }
 
 /** Most of what the status line says fits. Columns. */

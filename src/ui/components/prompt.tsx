@@ -1,23 +1,16 @@
 import {Box, Text} from 'ink';
 import {toOneLine} from '../../core/util/text.ts';
+import {PROMPT_MARK, promptWidth, ruleText} from '../first-paint/prompt-frame.ts';
 import type {EditorState} from '../input/editor.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import {firstRows} from '../text/live-rows.ts';
 import {keyed, Styled} from '../text/styled-text.tsx';
 import {cutText} from '../text/wrap.ts';
 
-export const PROMPT_MARK = '> ';
-export const PLACEHOLDER = 'Ask about this project, or /help';
-
 /** The typed text as rows of the screen, and the cursor in them. */
 export interface PromptRows {
   readonly rows: readonly string[];
   readonly cursor: {readonly row: number; readonly column: number};
-}
-
-/** Columns that the text of the prompt may take. */
-export function promptWidth(columns: number): number {
-  return Math.max(4, columns - PROMPT_MARK.length - 1);
 }
 
 /** At most `maxRows` rows around the cursor. */
@@ -44,12 +37,9 @@ export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; r
   );
 }
 
-/** A rule is not wider: when the window gets narrower, the terminal would break it into two rows. Columns. */
-const MAX_RULE = 100;
-
 /** A line above or below the prompt. */
 export function Rule({columns}: {readonly columns: number}) {
-  return <Styled tone="muted">{'─'.repeat(Math.min(MAX_RULE, columns))}</Styled>;
+  return <Styled tone="muted">{ruleText(columns)}</Styled>;
 }
 
 interface QueueProps {

@@ -34,6 +34,11 @@ export class PromptHistory {
     return prompts.slice(-MAX_OFFERED);
   }
 
+  /** Nothing was typed in the directory before. */
+  isEmpty(): boolean {
+    return !existsSync(this.#file) || !readFileSync(this.#file, 'utf8').includes(`{"cwd":${JSON.stringify(this.cwd)},`);
+  }
+
   add({text, pastes}: SentPrompt): void {
     appendPrivateFile(this.#file, `${JSON.stringify({cwd: this.cwd, prompt: text, pastes, at: Date.now()})}\n`);
   }

@@ -6,15 +6,15 @@
 const XTERM_SHIFT_ENTER = '\x1b[27;2;13~';
 const KITTY_SHIFT_ENTER = '\x1b[13;2u';
 
-/** The same stream, with translated results of `read`. */
-export function terminalInput(stdin: NodeJS.ReadStream): NodeJS.ReadStream {
-  let isFirst = true;
+/** The same stream, with translated results of `read`. @param isFirst no one has read from it before */
+export function terminalInput(stdin: NodeJS.ReadStream, isFirst = true): NodeJS.ReadStream {
+  let mayHoldNewline = isFirst;
   const read = (size?: number): unknown => {
     const chunk: unknown = stdin.read(size);
     if (typeof chunk !== 'string') return chunk;
     // An Enter that was typed before raw mode comes as a newline.
-    const text = isFirst ? chunk.replace(/\n$/, '\r') : chunk;
-    isFirst = false;
+    const text = mayHoldNewline ? chunk.replace(/\n$/, '\r') : chunk;
+    mayHoldNewline = false;
     return text.replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER);
   };
   return new Proxy(stdin, {

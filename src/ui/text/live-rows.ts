@@ -3,6 +3,8 @@
  * high as the window cannot be redrawn without touching the output above it, and tmux takes a frame that begins in the
  * first row for the whole screen and copies it into its history each time it is erased.
  */
+import {MIN_FRAMED} from '../first-paint/prompt-frame.ts';
+
 export interface LiveRows {
   readonly prompt: number;
   readonly question: number;
@@ -28,9 +30,6 @@ export interface LiveRows {
 /** How many rows of unfinished text are live at most. */
 const MAX_TAIL = 12;
 const MAX_TODOS = 10;
-/** In a lower window the prompt has no frame. Rows. */
-const MIN_FRAMED = 16;
-
 /** Rows around an answer while it grows: the prompt, the status and so on. */
 const OTHER_ROWS = 10;
 

@@ -4,7 +4,7 @@ import {BusyLine} from '../../../src/ui/components/busy-line.tsx';
 import {StatusLine} from '../../../src/ui/components/status-line.tsx';
 import {LiveSubagents} from '../../../src/ui/components/subagent-lines.tsx';
 import {RunningTools, ToolLine} from '../../../src/ui/components/tool-line.tsx';
-import {headerText} from '../../../src/ui/repl.tsx';
+import {headerText} from '../../../src/ui/first-paint/frame.ts';
 import type {FinishedTool} from '../../../src/ui/state/ui-state.ts';
 import {createFormatter} from '../../../src/ui/text/format.ts';
 import {subagentRun} from '../runs-fixture.ts';

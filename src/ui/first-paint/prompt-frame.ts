@@ -1,0 +1,34 @@
+/** What the frame around the prompt consists of. The first paint and the screen draw it from here. */
+
+export const PROMPT_MARK = '> ';
+export const PLACEHOLDER = 'Ask about this project, or /help';
+
+/** In a lower window the prompt has no frame. Rows. */
+export const MIN_FRAMED = 16;
+
+/** A rule is not wider: when the window gets narrower, the terminal would break it into two rows. Columns. */
+const MAX_RULE = 100;
+
+/** A line above or below the prompt. */
+export function ruleText(columns: number): string {
+  return '─'.repeat(Math.min(MAX_RULE, columns));
+}
+
+/** Columns that the text of the prompt may take. */
+export function promptWidth(columns: number): number {
+  return Math.max(4, columns - PROMPT_MARK.length - 1);
+}
+
+/**
+ * Some terminals lose the cursor when rows below it are wrapped again, because the window became narrower (xterm.js, and
+ * what is built on it): such rows leave room for one step of that.
+ * @param least the row needs so much to be of use
+ */
+export function columnsBelowPrompt(columns: number, least = 48): number {
+  return Math.min(columns, Math.max(least, Math.floor(columns * 0.7)));
+}
+
+/** These show a narrower window by cutting the rows: they wrap nothing again. */
+export function wrapsAgain({TERM = '', XTERM_VERSION, STY, TMUX}: NodeJS.ProcessEnv): boolean {
+  return TERM !== 'linux' && XTERM_VERSION === undefined && (STY === undefined || TMUX !== undefined);
+}

@@ -1,0 +1,75 @@
+/** The first moments of the REPL in a real terminal: what is shown, and what is typed before the program is loaded. */
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect, it, onTestFinished} from 'vitest';
+import {buildOnce, root, startCli} from '../support/run-cli.ts';
+import type {Terminal} from '../support/terminal.ts';
+import {home, project} from './fixture.ts';
+
+async function start(args: readonly string[] = []): Promise<Terminal> {
+  const server = {url: 'http://127.0.0.1:9'};
+  const terminal = await startCli(args, {cwd: (await project()).path, home: await home(), server});
+  onTestFinished(terminal.close);
+  return terminal;
+}
+
+const READY = /^default · /m;
+
+it('takes every key from the first moment on, once and in order, while everything loads', async () => {
+  const terminal = await start();
+  const letters = Array.from({length: 60}, (_, at) => String.fromCharCode(97 + (at % 26)));
+  // The first ones come before the program reads: the terminal itself keeps them.
+  for (const letter of letters) {
+    terminal.type(letter);
+    await sleep(8);
+  }
+  await terminal.waitFor(READY);
+  await terminal.waitFor(`> ${letters.join('')}`);
+  expect(terminal.text().split(letters.join(''))).toHaveLength(2);
+});
+
+it('shows the prompt from its first output on, and never a screen without it or with two', async () => {
+  const terminal = await start();
+  const screens = new Set<string>();
+  await terminal.waitFor((at) => {
+    screens.add(at.screen().join('\n').trimEnd());
+    return READY.test(at.text());
+  });
+  const shown = [...screens].filter((screen) => screen !== '');
+  const prompts = shown.map((screen) => screen.split('\n').filter((row) => row.startsWith('> Ask')).length);
+  expect(prompts).toEqual(shown.map(() => 1));
+  // The status line comes later; no row moves.
+  const above = shown.map((screen) => screen.split('\n').slice(0, 8).join('\n'));
+  expect(new Set(above).size).toBe(1);
+});
+
+it('leaves at once by Ctrl+D, and gives the terminal back', async () => {
+  const terminal = await start();
+  await terminal.waitFor(/^> /m);
+  terminal.press('ctrl-d');
+  expect((await terminal.waitForExit()).code).toBe(0);
+  expect(terminal.text()).not.toContain('> Ask');
+  expect(terminal.raw().lastIndexOf('\u001b[?2004l')).toBeGreaterThan(terminal.raw().lastIndexOf('\u001b[?2004h'));
+});
+
+it('takes the frame off the screen for an error', async () => {
+  const terminal = await start(['--resume', 'deadbeef-0000-4000-8000-000000000000']);
+  expect((await terminal.waitForExit()).code).toBe(2);
+  expect(terminal.text()).toContain('deadbeef');
+  expect(terminal.text()).not.toContain('> Ask');
+});
+
+it('reads one small file before the prompt is shown', async () => {
+  await buildOnce();
+  const dist = path.join(root, 'dist');
+  const entry = readFileSync(path.join(dist, 'cli.js'), 'utf8');
+  expect(Buffer.byteLength(entry)).toBeLessThan(14_000);
+  const imported = [...entry.matchAll(/\bfrom\s*[`'"]([^`'"]+)[`'"]|\bimport\s*[`'"]([^`'"]+)[`'"]/g)].map(
+    ([, from, alone]) => from ?? alone!,
+  );
+  expect(imported.filter((name) => !name.startsWith('node:'))).toEqual([]);
+  const later = [...entry.matchAll(/\bimport\(\s*[`'"]([^`'"]+)[`'"]/g)].map(([, name]) => name!);
+  expect(later).toHaveLength(1);
+  expect(readdirSync(path.join(dist, 'chunks'))).toContain(path.basename(later[0]!));
+});

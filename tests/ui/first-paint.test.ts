@@ -1,0 +1,192 @@
+import {afterEach, describe, expect, test} from 'vitest';
+import type {Session} from '../../src/core/contract/session.ts';
+import {isLeaving, NO_KEYS, takeKeys} from '../../src/ui/first-paint/early-keys.ts';
+import {startFirstPaint} from '../../src/ui/first-paint/first-paint.ts';
+import {runScreen} from '../../src/ui/screen.tsx';
+import {createFakeSession} from './fake-session.ts';
+import {createFakeTerminal, type FakeTerminal} from './fake-terminal.ts';
+
+const info = {version: '1.2.3', cwd: '/home/me/project', offline: false, isFirst: false};
+const running: {readonly leave: (code: number) => void; readonly exit: Promise<number>}[] = [];
+
+afterEach(async () => {
+  for (const {leave, exit} of running.splice(0)) {
+    leave(0);
+    await exit;
+  }
+});
+
+function paint(terminal: FakeTerminal, env: NodeJS.ProcessEnv = {TERM: 'xterm-256color', NO_COLOR: '1'}) {
+  let left = 0;
+  const onLeave = () => {
+    left += 1;
+  };
+  return {firstPaint: startFirstPaint(terminal, {...info, env, onLeave}), left: () => left};
+}
+
+const drawn = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** Loads the screen over the first paint. */
+function load(terminal: FakeTerminal, {firstPaint}: ReturnType<typeof paint>) {
+  const session = createFakeSession();
+  let leave: (code: number) => void = () => undefined;
+  const exit = runScreen(
+    {
+      ...{firstPaint, session: Promise.resolve(session as Session)},
+      onLeave: (leaveScreen) => {
+        leave = leaveScreen;
+      },
+    },
+    terminal,
+  );
+  running.push({leave: (code) => leave(code), exit});
+  return session;
+}
+
+const rows = (terminal: FakeTerminal) => terminal.window().split('\n');
+/** The prompt's row; there is only one. */
+function promptRow(terminal: FakeTerminal): string {
+  const found = rows(terminal).filter((row) => row.startsWith('>'));
+  expect(found).toHaveLength(1);
+  return found[0]!;
+}
+
+describe('the first paint', () => {
+  test.each([
+    [80, 24],
+    [40, 16],
+    [200, 50],
+  ])('is what the screen draws afterwards, in %d × %d', async (columns, height) => {
+    const terminal = createFakeTerminal(columns, height);
+    const painted = paint(terminal);
+    await drawn();
+    const before = {rows: rows(terminal), cursor: terminal.cursor()};
+    expect(before.rows.slice(0, 3)).toEqual(['mini-cc 1.2.3', '/home/me/project', '/help lists commands and keys']);
+    expect(promptRow(terminal)).toBe('> Ask about this project, or /help');
+    load(terminal, painted);
+    await terminal.shows('default · sonnet');
+    expect({rows: rows(terminal).slice(0, before.rows.length), cursor: terminal.cursor()}).toEqual(before);
+    expect(terminal.scrollback()).toBe(terminal.window());
+  });
+
+  test.each([
+    [39, 24],
+    [80, 15],
+  ])('has no frame in a window of %d × %d, and keeps what is typed', async (columns, height) => {
+    const terminal = createFakeTerminal(columns, height);
+    const painted = paint(terminal);
+    terminal.type('hi');
+    await drawn();
+    expect(terminal.window()).not.toContain('>');
+    load(terminal, painted);
+    await terminal.shows('> hi');
+  });
+
+  test('goes off the screen in one write with the frame that takes its place', async () => {
+    const terminal = createFakeTerminal();
+    const painted = paint(terminal);
+    terminal.type('typed');
+    await drawn();
+    const writes: string[] = [];
+    const {write} = terminal.stdout;
+    terminal.stdout.write = ((...given: Parameters<typeof write>) => {
+      writes.push(String(given[0]));
+      return Reflect.apply(write, terminal.stdout, given);
+    }) as typeof write;
+    load(terminal, painted);
+    await terminal.shows('default · sonnet');
+    expect(writes[0]).toContain('\u001b[J');
+    expect(writes[0]).toContain('typed');
+    expect(promptRow(terminal)).toBe('> typed');
+  });
+
+  test('is drawn again for another size of the window', async () => {
+    const terminal = createFakeTerminal(120, 30);
+    const painted = paint(terminal);
+    terminal.type('hello');
+    await drawn();
+    for (const columns of [60, 100, 45]) {
+      terminal.resize(columns, 30);
+      await drawn();
+      expect(promptRow(terminal)).toBe('> hello');
+      expect(rows(terminal).filter((row) => row.includes('─'))).toHaveLength(2);
+    }
+    load(terminal, painted);
+    await terminal.shows('default · sonnet');
+    expect(promptRow(terminal)).toBe('> hello');
+    expect(rows(terminal).filter((row) => row.includes('─'))).toHaveLength(2);
+  });
+
+  test.each([['\x04'], ['\x03\x03'], ['abc\x7f\x7f\x7f\x04'], ['abc\x03\x04']])('leaves on %j', async (keys) => {
+    const terminal = createFakeTerminal();
+    const {left} = paint(terminal);
+    terminal.type(keys);
+    await drawn();
+    expect(left()).toBe(1);
+    expect(terminal.window()).toBe('mini-cc 1.2.3\n/home/me/project\n/help lists commands and keys');
+    expect(terminal.written().endsWith('\u001b[?2004l')).toBe(true);
+  });
+
+  test('goes off the screen for an error, once', async () => {
+    const terminal = createFakeTerminal();
+    const {firstPaint} = paint(terminal);
+    firstPaint.remove();
+    firstPaint.remove();
+    terminal.stdout.write('mini-cc: wrong\n');
+    await drawn();
+    expect(terminal.window().split('\n').at(-1)).toBe('mini-cc: wrong');
+    expect(terminal.written().split('\u001b[J')).toHaveLength(2);
+  });
+});
+
+describe('keys typed at a start', () => {
+  /** Keys, what stands in the prompt then, and what was sent. */
+  const scripts: [keys: string[], prompt: string, sent: string[]][] = [
+    [[...'hello world'], 'hello world', []],
+    [[...'helo', '\x1b[D', 'l'], 'hello', []],
+    [[...'first', '\r', ...'second'], 'second', ['first']],
+    [[...'abc', '\x7f', '\x7f', 'd'], 'ad', []],
+    [[...'wrong', '\x03', ...'right'], 'right', []],
+    [['\x1b[200~two\rlines\x1b[201~', '!'], 'two', []],
+    [[...'a b', '\x17', 'c'], 'a c', []],
+    [[...'größe 日本', '🙂'], 'größe 日本🙂', []],
+    [['\x03', ...'go on'], 'go on', []],
+    [['x'.repeat(100)], 'x'.repeat(77), []],
+  ];
+
+  test.each(scripts)('%j arrive once and in order, wherever the screen is ready', async (keys, prompt, sent) => {
+    const moments = Array.from({length: keys.length + 1}, (_, ready) => ready);
+    const check = async (ready: number) => {
+      const terminal = createFakeTerminal();
+      const painted = paint(terminal);
+      for (const key of keys.slice(0, ready)) {
+        terminal.type(key);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const session = load(terminal, painted);
+      await terminal.shows('default · sonnet');
+      for (const key of keys.slice(ready)) {
+        terminal.type(key);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      await terminal.shows(new RegExp(`^> ${prompt.replaceAll(/[^\w\s]/gu, '.')}`, 'm'));
+      expect(session.submitted, `ready after ${ready} keys`).toEqual(sent);
+    };
+    // All at the same time.
+    await Promise.all(moments.map(check));
+  });
+
+  test('only plain letters are taken before the screen is ready; the rest waits for it', () => {
+    const take = (keys: string, columns = 80) => takeKeys(NO_KEYS, keys, columns);
+    expect(take('abc')).toEqual({typed: 'abc', waiting: ''});
+    expect(take('?')).toEqual({typed: '', waiting: '?'});
+    expect(take('why?')).toEqual({typed: 'why?', waiting: ''});
+    expect(take('abc\rdef')).toEqual({typed: 'abc', waiting: '\rdef'});
+    expect(take('abcdef', 4)).toEqual({typed: 'abcd', waiting: 'ef'});
+    expect(take('a\x7f\x7fb')).toEqual({typed: 'b', waiting: ''});
+    expect(take('a日')).toEqual({typed: 'a', waiting: '日'});
+    expect(isLeaving(take('\x03'))).toBe(false);
+    expect(isLeaving(take('a\x04'))).toBe(false);
+    expect(isLeaving(take('\r\x04'))).toBe(false);
+  });
+});
