@@ -4,8 +4,9 @@ import {UsageError} from '../core/util/errors.ts';
 import {formatFileName} from '../core/util/paths.ts';
 import {showControls, toOneLine} from '../core/util/text.ts';
 import {listRunFolders} from '../storage/sessions/archive.ts';
+import {getRestoredMessages} from '../storage/sessions/conversation.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
-import {getRestoredMessages, readTranscript} from '../storage/sessions/transcript.ts';
+import {readTranscript} from '../storage/sessions/transcript.ts';
 import {
   type CommandLineOutcome,
   createUnknownVerb,

@@ -11,17 +11,15 @@ import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {findHomeFault} from '../storage/home-check.ts';
-import {SessionStore} from '../storage/sessions/session-store.ts';
 import {
-  getAnnouncedIds,
-  getRestoredMessages,
-  getUsed,
   getWholeConversation,
+  type Opening,
   readMessagesBefore,
+  readOpening,
   readRewindPoints,
-  readTranscript,
-  type Transcript,
-} from '../storage/sessions/transcript.ts';
+} from '../storage/sessions/conversation.ts';
+import {SessionStore} from '../storage/sessions/session-store.ts';
+import {readTranscript} from '../storage/sessions/transcript.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
 import {getExistingFolder} from './permissions.ts';
 
@@ -79,11 +77,11 @@ export async function openFirstConversation(
     const id = options.fork.id ?? randomUUID();
     store.fork(found.id, id);
     const {transcript} = store.find(id);
-    return {...openConversation(store, id, redactor, () => readTranscript(transcript)), warnings};
+    return {...openConversation(store, id, redactor, () => readOpening(transcript, 'main')), warnings};
   }
   if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
   // An empty transcript has nothing to go on with.
-  const read = () => (store.exists(found.id) ? readTranscript(found.transcript) : undefined);
+  const read = () => (store.exists(found.id) ? readOpening(found.transcript, 'main') : undefined);
   const takeOver = options.takeOver || (await mayTakeOver(store.findForeignLock(found.id), options));
   return {...openConversation(store, found.id, redactor, read, {takeOver}), warnings};
 }
@@ -121,25 +119,23 @@ async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions):
 export function openAnother(store: SessionStore, redactor: Redactor, id?: string, takeOver = false): Conversation {
   if (id === undefined) return openConversation(store, randomUUID(), redactor, () => undefined);
   const {id: found, transcript} = store.find(id);
-  return openConversation(store, found, redactor, () => readTranscript(transcript), {takeOver});
+  return openConversation(store, found, redactor, () => readOpening(transcript, 'main'), {takeOver});
 }
 
 /** More than front ends show of a conversation that goes on. */
 const MAX_SHOWN = 500;
 
-/** @param read the transcript so far. Called when the session is locked, so that no other process writes it. */
+/** @param read what its transcript says so far. Called when the session is locked, so that no other process writes it. */
 export function openConversation(
   store: SessionStore,
   id: string,
   redactor: Redactor,
-  read: () => Transcript | undefined,
+  read: () => Opening | undefined,
   lock: {readonly takeOver?: boolean} = {},
 ): Conversation {
   const {journal, transcript, output, close} = store.openSession(id, lock);
   try {
-    const transcriptSoFar = read();
-    const restored = transcriptSoFar ? getRestoredMessages(transcriptSoFar) : [];
-    const announced = transcriptSoFar ? getAnnouncedIds(transcriptSoFar) : new Set<string>();
+    const {restored, announced, used} = read() ?? {restored: [], announced: new Set<string>(), used: []};
     const history = new History(journal, restored);
     history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
     const rewindPoints = () => readRewindPoints(transcript);
@@ -158,7 +154,7 @@ export function openConversation(
         restored: redactor.values(shown),
         earlierMessages: restored.length - shown.length,
         announced,
-        usedBefore: transcriptSoFar ? getUsed(transcriptSoFar, 'main') : [],
+        usedBefore: used,
       },
       ...{rewindPoints, messagesBefore, wholeConversation, close},
     };

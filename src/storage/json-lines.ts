@@ -59,6 +59,55 @@ export function readFirstLine(file: string): string {
   return withOpenFile(file, findFirstLine);
 }
 
+/** Bytes that are read at once where a whole file is read. */
+const BLOCK = 1024 * 1024;
+
+/** All lines one by one, without their ends: a file may be larger than memory. What comes after the last end is a line too. */
+export function* readLines(file: string): Generator<string> {
+  const fd = openSync(file, 'r');
+  try {
+    const bytes = Buffer.allocUnsafe(BLOCK);
+    let rest: Buffer[] = [];
+    for (let at = 0; ; ) {
+      const block = bytes.subarray(0, readSync(fd, bytes, 0, BLOCK, at));
+      at += block.length;
+      if (block.length === 0) break;
+      let start = 0;
+      for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
+        const line = block.subarray(start, end);
+        yield rest.length === 0 ? line.toString('utf8') : Buffer.concat([...rest, line]).toString('utf8');
+        rest = [];
+        start = end + 1;
+      }
+      if (start < block.length) rest.push(Buffer.from(block.subarray(start)));
+    }
+    yield Buffer.concat(rest).toString('utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The lines after the first that begin with `start`, found in the bytes without reading the others. */
+export function findLines(file: string, start: string): string[] {
+  const wanted = Buffer.from(`\n${start}`);
+  return withOpenFile(file, (fd, size) => {
+    const found: number[] = [];
+    for (let from = 0; from < size; from += BLOCK) {
+      const block = readBytes(fd, from, BLOCK + wanted.length - 1);
+      for (let at = block.indexOf(wanted); at >= 0; at = block.indexOf(wanted, at + 1)) found.push(from + at + 1);
+    }
+    return found.map((at) => readLineAt(fd, at, size));
+  });
+}
+
+function readLineAt(fd: number, at: number, size: number): string {
+  for (let length = CHUNK; ; length *= 4) {
+    const text = readBytes(fd, at, Math.min(length, size - at));
+    const end = text.indexOf(NEWLINE);
+    if (end >= 0 || at + length >= size) return text.subarray(0, end < 0 ? undefined : end).toString('utf8');
+  }
+}
+
 /** The lines at the end of the file that begin in its last `bytes` bytes. The first one may be cut off. */
 export function readLastLines(file: string, bytes: number): string[] {
   const text = withOpenFile(file, (fd, size) => readBytes(fd, Math.max(0, size - bytes), Math.min(size, bytes)));

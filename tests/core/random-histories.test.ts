@@ -20,9 +20,10 @@ import {withCacheMarks} from '../../src/models/anthropic/cache-marks.ts';
 import {
   getRestoredMessages,
   readMessagesBefore,
+  readOpening,
   readRewindPoints,
-  readTranscript,
-} from '../../src/storage/sessions/transcript.ts';
+} from '../../src/storage/sessions/conversation.ts';
+import {readTranscript} from '../../src/storage/sessions/transcript.ts';
 import type {MessagesBody, RequestBlock} from '../support/messages-server.ts';
 import {findBrokenRule, identifyThought, isThought, signThought} from '../support/request-rules.ts';
 import {runFixture, tool} from './run-fixture.ts';
@@ -232,7 +233,10 @@ async function submit(run: AgentRun, dice: Dice): Promise<void> {
 }
 
 function reload(journal: FaultyJournal): History {
-  const history = new History(journal, getRestoredMessages(readTranscript(journal.file)));
+  const {restored} = readOpening(journal.file, 'main');
+  // A session that goes on lets go of what was replaced; it must come to the same.
+  expect(restored).toEqual(getRestoredMessages(readTranscript(journal.file)));
+  const history = new History(journal, restored);
   ignoreFullDisk(() => history.answerOpenCalls('Cut off: mini-cc ended before this call did.'));
   return history;
 }

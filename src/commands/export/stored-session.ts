@@ -3,8 +3,9 @@ import type {StoredRun} from '../../core/contract/runs.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
+import {getRestoredMessages} from '../../storage/sessions/conversation.ts';
 import type {SessionStore} from '../../storage/sessions/session-store.ts';
-import {getRestoredMessages, readTranscript, type TranscriptHeader} from '../../storage/sessions/transcript.ts';
+import {readTranscript, type TranscriptHeader} from '../../storage/sessions/transcript.ts';
 
 export interface StoredConversation {
   readonly header: TranscriptHeader;

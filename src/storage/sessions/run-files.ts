@@ -9,12 +9,11 @@ import type {Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {addUsage, addUsageTo, getText, NO_USAGE} from '../../core/util/messages.ts';
 import {archiveTranscript, findArchived, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
+import {getRestoredMessages, listSaid} from './conversation.ts';
 import {
   assertContinuable,
-  getRestoredMessages,
   ignoreUnreadable,
   isNewerFormat,
-  listSaid,
   readEntries,
   readHeaderAndLast,
   readTranscript,

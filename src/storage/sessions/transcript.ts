@@ -1,20 +1,10 @@
 /** Reads transcripts: JSON lines, one whole event a line. `transcript-writer.ts` writes them. */
-import {closeSync, existsSync, fsyncSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {closeSync, fsyncSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import type {Message, UsageEntry} from '../../core/contract/model.ts';
-import type {Outcome} from '../../core/contract/results.ts';
-import type {RewindPoint} from '../../core/contract/session.ts';
-import {
-  type Replacement,
-  type RestoredMessage,
-  TRANSCRIPT_VERSION,
-  type TranscriptEntry,
-} from '../../core/contract/transcript.ts';
-import {getAnnouncementId} from '../../core/runs/announcement.ts';
+import {type Replacement, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/contract/transcript.ts';
 import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
-import {CUT_OFF, getText, sumEntries, withResultTexts} from '../../core/util/messages.ts';
-import {parseLine, readFirstAndLastLine, readFirstLine} from '../json-lines.ts';
+import {parseLine, readFirstAndLastLine, readFirstLine, readLines} from '../json-lines.ts';
 
 /** The name of a transcript that gets a new first line, until it is complete. */
 export const REPAIRED = 'session.jsonl.repaired';
@@ -22,7 +12,7 @@ export const REPAIRED = 'session.jsonl.repaired';
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
 
 /** A line with a message, or a message of a `replace` line. */
-type MessageLine = Extract<TranscriptEntry, {type: 'message'}> & Replacement;
+export type MessageLine = Extract<TranscriptEntry, {type: 'message'}> & Replacement;
 
 export interface Transcript {
   readonly header: TranscriptHeader;
@@ -41,9 +31,15 @@ export function readTranscript(file: string): Transcript {
 
 /** All lines that can be read, with or without a header. */
 export function readEntries(file: string): TranscriptEntry[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap((line) => parseEntry(line) ?? []);
+  return [...streamEntries(file)];
+}
+
+/** The same one by one: a long transcript does not fit into memory. */
+export function* streamEntries(file: string): Generator<TranscriptEntry> {
+  for (const line of readLines(file)) {
+    const entry = parseEntry(line);
+    if (entry) yield entry;
+  }
 }
 
 /** The header alone; undefined when the first line is not a header, or the file cannot be read. */
@@ -151,7 +147,7 @@ function parseHeader(line: string): TranscriptHeader | undefined {
   return isHeader(entry) ? entry : undefined;
 }
 
-function isHeader(entry: TranscriptEntry | undefined): entry is TranscriptHeader {
+export function isHeader(entry: TranscriptEntry | undefined): entry is TranscriptHeader {
   return entry?.type === 'session';
 }
 
@@ -191,201 +187,4 @@ function isMessageLine(value: unknown): boolean {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-/** The messages of the conversation as it is now: without what was rewound, and with what took the place of others. */
-export function getRestoredMessages(transcript: Transcript): RestoredMessage[] {
-  return toRestored(readConversation(transcript).last);
-}
-
-/** The messages before the one with this uuid, also where that one was replaced. None when it was rewound. */
-export function readMessagesBefore(file: string, uuid: string): RestoredMessage[] {
-  return toRestored(readConversation(readTranscript(file)).links.get(uuid)?.before);
-}
-
-/** A message and what came before it. A conversation that was rewound or compacted branches off from an earlier one. */
-interface Link {
-  readonly line: MessageLine;
-  readonly before: Link | undefined;
-}
-
-interface Conversation {
-  readonly last: Link | undefined;
-  /** By uuid, in the order of the lines: also those that were replaced, not those that were rewound. */
-  readonly links: ReadonlyMap<string, Link>;
-}
-
-function readConversation({entries}: Transcript): Conversation {
-  const links = new Map<string, Link>();
-  let last: Link | undefined;
-  const append = (line: MessageLine) => {
-    last = {line, before: last};
-    links.set(line.uuid, last);
-  };
-  for (const entry of withStreamedText(entries)) {
-    if (entry.type === 'message') append(withAnnouncement(entry));
-    if (entry.type === 'rewind') {
-      const to = links.get(entry.to);
-      if (!to) continue;
-      last = to.before;
-      const uuids = [...links.keys()];
-      for (const uuid of uuids.slice(uuids.indexOf(entry.to))) links.delete(uuid);
-    }
-    if (entry.type === 'replace') {
-      const lines = toLines(last);
-      const from = lines.findIndex(({uuid}) => uuid === entry.from);
-      const to = lines.findIndex(({uuid}) => uuid === entry.to);
-      if (from < 0 || to < from) continue;
-      const by = entry.by.map((each) => ({...each, type: 'message' as const, at: entry.at}));
-      last = from === 0 ? undefined : links.get(lines[from - 1]!.uuid);
-      for (const line of [...by, ...lines.slice(to + 1)]) append(line);
-    }
-    if (entry.type === 'shorten') {
-      const texts = new Map(entry.results.map(({id, text}) => [id, text]));
-      const lines = toLines(last);
-      last = undefined;
-      for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
-    }
-  }
-  return {last, links};
-}
-
-/** The lines with messages in place of the text of replies that were cut off while they streamed. */
-function withStreamedText(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
-  const streamed = new StreamedReply();
-  const lines = entries.flatMap((entry) => [...streamed.endBefore(entry), entry]);
-  return [...lines, ...streamed.take()].filter(({type}) => type !== 'partial');
-}
-
-/** For people who look at a run, which may be at work: then a reply may be coming in. */
-export function listSaid(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
-  const lines = withStreamedText(entries);
-  const last = lines.at(-1);
-  return last?.type === 'message' && last.message.content === CUT_OFF ? lines.slice(0, -1) : lines;
-}
-
-/** The text of a reply that was being streamed, as far as no whole message replaced it: mini-cc ended in its midst. */
-class StreamedReply {
-  #text = '';
-  #at = '';
-  #count = 0;
-
-  /** @returns what was cut off, as messages, when this line shows that no whole message of it came */
-  endBefore(entry: TranscriptEntry): MessageLine[] {
-    if (entry.type === 'partial') {
-      this.#text = entry.start ? entry.text : this.#text + entry.text;
-      this.#at = entry.at;
-    } else if (entry.type === 'message' && entry.message.role === 'user') return this.take();
-    else if (entry.type === 'message' || entry.type === 'rewind' || entry.type === 'replace') this.#text = '';
-    return [];
-  }
-
-  /** Their ids are the same at each reading. */
-  take(): MessageLine[] {
-    const text = this.#text.trimEnd();
-    this.#text = '';
-    if (text === '') return [];
-    this.#count += 1;
-    return createCutOff(text).map((message, index) => ({
-      ...{type: 'message', uuid: `cut-off-${this.#count}-${index}`, at: this.#at, message},
-    }));
-  }
-}
-
-function createCutOff(text: string): Message[] {
-  return [
-    {role: 'assistant', content: [{type: 'text', text}]},
-    {role: 'user', content: CUT_OFF},
-  ];
-}
-
-/** In their order. */
-function toLines(last: Link | undefined): MessageLine[] {
-  const lines: MessageLine[] = [];
-  for (let link = last; link; link = link.before) lines.push(link.line);
-  return lines.reverse();
-}
-
-function toRestored(last: Link | undefined): RestoredMessage[] {
-  return toLines(last).map(toRestoredMessage);
-}
-
-function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine): RestoredMessage {
-  const {prompt, announcement, companion, calls, summary, repeated} = line;
-  return {
-    ...{uuid, message},
-    ...((asked ?? model) && {model: asked ?? model}),
-    ...(prompt && {prompt}),
-    ...(announcement && {announcement}),
-    ...(companion && {companion}),
-    ...(calls && {calls}),
-    ...(summary && {summary}),
-    ...(repeated && {repeated}),
-  };
-}
-
-/**
- * All that was said, for people: also what a summary took the place of, and results in their full length. Without what was
- * rewound. @param isStreaming text at the end belongs to a reply that is coming in: it is left out
- */
-export function getWholeConversation({entries}: Transcript, isStreaming: boolean): RestoredMessage[] {
-  const whole = isStreaming ? entries.slice(0, entries.findLastIndex(({type}) => type !== 'partial') + 1) : entries;
-  let lines: MessageLine[] = [];
-  for (const entry of withStreamedText(whole)) {
-    if (entry.type === 'message') lines.push(withAnnouncement(entry));
-    if (entry.type === 'rewind') {
-      const at = lines.findLastIndex(({uuid}) => uuid === entry.to);
-      if (at >= 0) lines = lines.slice(0, at);
-    }
-    if (entry.type === 'replace') {
-      const summaries = entry.by.filter(({summary}) => summary);
-      lines.push(...summaries.map((each) => ({...each, type: 'message' as const, at: entry.at})));
-    }
-  }
-  return lines.map(toRestoredMessage);
-}
-
-/** The prompts to which the conversation can be rewound, newest first. None when the file does not exist yet. */
-export function readRewindPoints(file: string): readonly RewindPoint[] {
-  if (!existsSync(file)) return [];
-  const lines = [...readConversation(readTranscript(file)).links.values()].map(({line}) => line);
-  return lines
-    .flatMap(({uuid, at, message, prompt}, index) =>
-      prompt ? [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}] : [],
-    )
-    .reverse();
-}
-
-/** What was used so far by the replies and beside them, also by those that count no more. @param agent of the transcript */
-export function getUsed({entries}: Transcript, agent: string): readonly UsageEntry[] {
-  const used = entries.flatMap((entry) => {
-    if (entry.type === 'usage') return [{agent: entry.agent ?? agent, model: entry.model, usage: entry.usage}];
-    return entry.type === 'message' && entry.usage ? [{agent, model: entry.model ?? '', usage: entry.usage}] : [];
-  });
-  return sumEntries(used);
-}
-
-/** Ids of all announcements, also of those that were rewound: each end of a run is announced once. */
-export function getAnnouncedIds({entries}: Transcript): Set<string> {
-  const announcements = entries.flatMap((entry) =>
-    entry.type === 'message' ? (withAnnouncement(entry).announcement ?? []) : [],
-  );
-  return new Set(announcements.map(({runId, round}) => getAnnouncementId(runId, round)));
-}
-
-const OLD_ANNOUNCEMENT = /^<task_announcement run="([^"#]+)(?:#(\d+))?">\n([\s\S]*)\n<\/task_announcement>$/;
-const OLD_FIELDS = /^Status: (\w+)\nResult: ([\s\S]*)\nNotes: ([\s\S]*)\nStats: .*?sessionKey agent:(.+?):subagent:.*$/;
-
-/** Earlier versions wrote an announcement as its text alone. */
-function withAnnouncement(line: MessageLine): MessageLine {
-  const {content, role} = line.message;
-  if (line.announcement || line.prompt || role !== 'user' || typeof content !== 'string') return line;
-  const [, runId, round = '1', inner = ''] = OLD_ANNOUNCEMENT.exec(content) ?? [];
-  const [, status = '', text = '', note = '', agent = ''] = OLD_FIELDS.exec(inner) ?? [];
-  if (runId === undefined || status === '') return line;
-  const [, limit] = /^- Error: limit reached: ([\s\S]*)$/.exec(note) ?? [];
-  const stopped = note === '- Error: stopped by user' ? 'stopped' : undefined;
-  const outcome = limit === undefined ? (stopped ?? (status as Outcome)) : 'limit';
-  const reason = limit ?? note.replace(/^- (?:Error: |\(none\)$)/, '');
-  return {...line, announcement: {runId, round: Number(round), agent, outcome, reason, text}};
 }

@@ -7,8 +7,8 @@ import {openConversation} from '../../../src/compose/sessions.ts';
 import type {AssistantBlock} from '../../../src/core/contract/model.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
+import {readOpening} from '../../../src/storage/sessions/conversation.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
-import {readTranscript} from '../../../src/storage/sessions/transcript.ts';
 
 const ROUNDS = 2_500;
 
@@ -29,7 +29,7 @@ it('opens within a second, five times that at most on a busy machine, and writes
   const before = statSync(transcript).size;
   const startedAt = performance.now();
   const id = store.latest().whole!.id;
-  const opened = openConversation(store, id, redactor, () => readTranscript(transcript));
+  const opened = openConversation(store, id, redactor, () => readOpening(transcript, 'main'));
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(opened.history.messages).toHaveLength(4 * ROUNDS);
   expect(opened.restored.length + opened.earlierMessages!).toBe(4 * ROUNDS);

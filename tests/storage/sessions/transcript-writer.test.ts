@@ -8,7 +8,8 @@ import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
 import {StreamedText} from '../../../src/core/turn/streamed-text.ts';
-import {getRestoredMessages, readTranscript} from '../../../src/storage/sessions/transcript.ts';
+import {getRestoredMessages} from '../../../src/storage/sessions/conversation.ts';
+import {readTranscript} from '../../../src/storage/sessions/transcript.ts';
 import {TranscriptWriter} from '../../../src/storage/sessions/transcript-writer.ts';
 import {FakeClock} from '../../core/fake-clock.ts';
 

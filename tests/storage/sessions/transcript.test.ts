@@ -16,13 +16,9 @@ import {describe, expect, it} from 'vitest';
 import type {Message, UserBlock} from '../../../src/core/contract/model.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
+import {getRestoredMessages, readOpening} from '../../../src/storage/sessions/conversation.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
-import {
-  getAnnouncedIds,
-  getRestoredMessages,
-  readTranscript,
-  type Transcript,
-} from '../../../src/storage/sessions/transcript.ts';
+import {readTranscript, type Transcript} from '../../../src/storage/sessions/transcript.ts';
 import {TranscriptWriter} from '../../../src/storage/sessions/transcript-writer.ts';
 
 const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-storage-'));
@@ -88,7 +84,7 @@ describe('a transcript', () => {
     expect(getRestoredMessages(readTranscript(file))[1]).toMatchObject({announcement});
     history.rewind(first, () => []);
     expect(getRestoredMessages(readTranscript(file))).toEqual([]);
-    expect([...getAnnouncedIds(readTranscript(file))]).toEqual(['r1#2']);
+    expect([...readOpening(file, 'main').announced]).toEqual(['r1#2']);
   });
 
   it.each([

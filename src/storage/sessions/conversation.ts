@@ -1,0 +1,286 @@
+/**
+ * The conversation that a transcript stands for. Transcripts of long sessions are larger than memory: they are read line by
+ * line, and a message that a summary took the place of is let go, unless a rewind reaches it.
+ */
+import {existsSync} from 'node:fs';
+import type {Message, UsageEntry} from '../../core/contract/model.ts';
+import type {Outcome} from '../../core/contract/results.ts';
+import type {RewindPoint} from '../../core/contract/session.ts';
+import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
+import {getAnnouncementId} from '../../core/runs/announcement.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {CUT_OFF, getText, sumEntries, withResultTexts} from '../../core/util/messages.ts';
+import {findLines} from '../json-lines.ts';
+import {
+  describeMissingHeader,
+  isHeader,
+  type MessageLine,
+  parseEntry,
+  streamEntries,
+  type Transcript,
+} from './transcript.ts';
+
+/** What a session needs to go on. */
+export interface Opening {
+  /** The messages of the conversation as it is now: without what was rewound, and with what took the place of others. */
+  readonly restored: readonly RestoredMessage[];
+  /** Ids of all announcements, also of those that were rewound: each end of a run is announced once. */
+  readonly announced: ReadonlySet<string>;
+  /** What was used so far by the replies and beside them, also by those that count no more. */
+  readonly used: readonly UsageEntry[];
+}
+
+/** Entries whose use is summed up at once. */
+const SUMMED_AT_ONCE = 1000;
+
+/** @param agent of the transcript. @throws UsageError when it has no header */
+export function readOpening(file: string, agent: string): Opening {
+  const announced = new Set<string>();
+  let used: UsageEntry[] = [];
+  const note = (entry: TranscriptEntry) => {
+    used.push(...listUsed(entry, agent));
+    if (used.length > SUMMED_AT_ONCE) used = [...sumEntries(used)];
+    for (const id of listAnnounced(entry)) announced.add(id);
+  };
+  const {last} = readConversation(noteEach(streamBody(file), note), findRewound(file));
+  return {restored: toRestored(last), announced, used: sumEntries(used)};
+}
+
+function* noteEach(
+  entries: Iterable<TranscriptEntry>,
+  note: (entry: TranscriptEntry) => void,
+): Generator<TranscriptEntry> {
+  for (const entry of entries) {
+    note(entry);
+    yield entry;
+  }
+}
+
+/** All lines but the header. @throws UsageError when there is none */
+function* streamBody(file: string): Generator<TranscriptEntry> {
+  const entries = streamEntries(file);
+  const {value: first} = entries.next();
+  if (!isHeader(first ?? undefined)) throw new UsageError(describeMissingHeader(file));
+  yield* entries;
+}
+
+/** The messages to which the conversation was taken back. */
+function findRewound(file: string): Set<string> {
+  return new Set(
+    findLines(file, '{"type":"rewind"').flatMap((line) => {
+      const entry = parseEntry(line);
+      return entry?.type === 'rewind' ? [entry.to] : [];
+    }),
+  );
+}
+
+/** The messages of the conversation as it is now: without what was rewound, and with what took the place of others. */
+export function getRestoredMessages({entries}: Transcript): RestoredMessage[] {
+  return toRestored(readConversation(entries).last);
+}
+
+/** The messages before the one with this uuid, also where that one was replaced. None when it was rewound. */
+export function readMessagesBefore(file: string, uuid: string): RestoredMessage[] {
+  const kept = findRewound(file).add(uuid);
+  return toRestored(readConversation(streamBody(file), kept).links.get(uuid)?.before);
+}
+
+/** A message and what came before it. A conversation that was rewound or compacted branches off from an earlier one. */
+interface Link {
+  readonly line: MessageLine;
+  readonly before: Link | undefined;
+}
+
+interface Conversation {
+  readonly last: Link | undefined;
+  /** By uuid, in the order of the lines: also those that were replaced, not those that were rewound. */
+  readonly links: ReadonlyMap<string, Link>;
+}
+
+/** @param kept of the messages that were replaced, those whose links are kept; default: all */
+function readConversation(entries: Iterable<TranscriptEntry>, kept?: ReadonlySet<string>): Conversation {
+  const links = new Map<string, Link>();
+  let last: Link | undefined;
+  const append = (line: MessageLine) => {
+    last = {line, before: last};
+    links.set(line.uuid, last);
+  };
+  const letGo = () => {
+    if (!kept) return;
+    const now = new Set(toLines(last).map(({uuid}) => uuid));
+    for (const uuid of links.keys()) if (!now.has(uuid) && !kept.has(uuid)) links.delete(uuid);
+  };
+  for (const entry of withStreamedText(entries)) {
+    if (entry.type === 'message') append(withAnnouncement(entry));
+    if (entry.type === 'rewind') {
+      const to = links.get(entry.to);
+      if (!to) continue;
+      last = to.before;
+      const uuids = [...links.keys()];
+      for (const uuid of uuids.slice(uuids.indexOf(entry.to))) links.delete(uuid);
+    }
+    if (entry.type === 'replace') {
+      const lines = toLines(last);
+      const from = lines.findIndex(({uuid}) => uuid === entry.from);
+      const to = lines.findIndex(({uuid}) => uuid === entry.to);
+      if (from < 0 || to < from) continue;
+      const by = entry.by.map((each) => ({...each, type: 'message' as const, at: entry.at}));
+      last = from === 0 ? undefined : links.get(lines[from - 1]!.uuid);
+      for (const line of [...by, ...lines.slice(to + 1)]) append(line);
+      letGo();
+    }
+    if (entry.type === 'shorten') {
+      const texts = new Map(entry.results.map(({id, text}) => [id, text]));
+      const lines = toLines(last);
+      last = undefined;
+      for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
+    }
+  }
+  return {last, links};
+}
+
+/** The lines with messages in place of the text of replies that were cut off while they streamed. */
+function* withStreamedText(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry> {
+  const streamed = new StreamedReply();
+  for (const entry of entries) {
+    yield* streamed.endBefore(entry);
+    if (entry.type !== 'partial') yield entry;
+  }
+  yield* streamed.take();
+}
+
+/** For people who look at a run, which may be at work: then a reply may be coming in. */
+export function listSaid(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+  const lines = [...withStreamedText(entries)];
+  const last = lines.at(-1);
+  return last?.type === 'message' && last.message.content === CUT_OFF ? lines.slice(0, -1) : lines;
+}
+
+/** The text of a reply that was being streamed, as far as no whole message replaced it: mini-cc ended in its midst. */
+class StreamedReply {
+  #text = '';
+  #at = '';
+  #count = 0;
+
+  /** @returns what was cut off, as messages, when this line shows that no whole message of it came */
+  endBefore(entry: TranscriptEntry): MessageLine[] {
+    if (entry.type === 'partial') {
+      this.#text = entry.start ? entry.text : this.#text + entry.text;
+      this.#at = entry.at;
+    } else if (entry.type === 'message' && entry.message.role === 'user') return this.take();
+    else if (entry.type === 'message' || entry.type === 'rewind' || entry.type === 'replace') this.#text = '';
+    return [];
+  }
+
+  /** Their ids are the same at each reading. */
+  take(): MessageLine[] {
+    const text = this.#text.trimEnd();
+    this.#text = '';
+    if (text === '') return [];
+    this.#count += 1;
+    return createCutOff(text).map((message, index) => ({
+      ...{type: 'message', uuid: `cut-off-${this.#count}-${index}`, at: this.#at, message},
+    }));
+  }
+}
+
+function createCutOff(text: string): Message[] {
+  return [
+    {role: 'assistant', content: [{type: 'text', text}]},
+    {role: 'user', content: CUT_OFF},
+  ];
+}
+
+/** In their order. */
+function toLines(last: Link | undefined): MessageLine[] {
+  const lines: MessageLine[] = [];
+  for (let link = last; link; link = link.before) lines.push(link.line);
+  return lines.reverse();
+}
+
+function toRestored(last: Link | undefined): RestoredMessage[] {
+  return toLines(last).map(toRestoredMessage);
+}
+
+function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine): RestoredMessage {
+  const {prompt, announcement, companion, calls, summary, repeated} = line;
+  return {
+    ...{uuid, message},
+    ...((asked ?? model) && {model: asked ?? model}),
+    ...(prompt && {prompt}),
+    ...(announcement && {announcement}),
+    ...(companion && {companion}),
+    ...(calls && {calls}),
+    ...(summary && {summary}),
+    ...(repeated && {repeated}),
+  };
+}
+
+/**
+ * All that was said, for people: also what a summary took the place of, and results in their full length. Without what was
+ * rewound. @param isStreaming text at the end belongs to a reply that is coming in: it is left out
+ */
+export function getWholeConversation({entries}: Transcript, isStreaming: boolean): RestoredMessage[] {
+  const whole = isStreaming ? entries.slice(0, entries.findLastIndex(({type}) => type !== 'partial') + 1) : entries;
+  let lines: MessageLine[] = [];
+  for (const entry of withStreamedText(whole)) {
+    if (entry.type === 'message') lines.push(withAnnouncement(entry));
+    if (entry.type === 'rewind') {
+      const at = lines.findLastIndex(({uuid}) => uuid === entry.to);
+      if (at >= 0) lines = lines.slice(0, at);
+    }
+    if (entry.type === 'replace') {
+      const summaries = entry.by.filter(({summary}) => summary);
+      lines.push(...summaries.map((each) => ({...each, type: 'message' as const, at: entry.at})));
+    }
+  }
+  return lines.map(toRestoredMessage);
+}
+
+/** The prompts to which the conversation can be rewound, newest first. None when the file does not exist yet. */
+export function readRewindPoints(file: string): readonly RewindPoint[] {
+  if (!existsSync(file)) return [];
+  const lines = [...readConversation(withoutResults(streamBody(file))).links.values()].map(({line}) => line);
+  return lines
+    .flatMap(({uuid, at, message, prompt}, index) =>
+      prompt ? [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}] : [],
+    )
+    .reverse();
+}
+
+/** Lets go of what is no prompt. */
+function* withoutResults(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry> {
+  for (const entry of entries) {
+    const isBulk = entry.type === 'message' && !entry.prompt;
+    yield isBulk ? {...entry, message: {...entry.message, content: ''}} : entry;
+  }
+}
+
+/** @param agent of the transcript */
+function listUsed(entry: TranscriptEntry, agent: string): UsageEntry[] {
+  if (entry.type === 'usage') return [{agent: entry.agent ?? agent, model: entry.model, usage: entry.usage}];
+  return entry.type === 'message' && entry.usage ? [{agent, model: entry.model ?? '', usage: entry.usage}] : [];
+}
+
+function listAnnounced(entry: TranscriptEntry): string[] {
+  if (entry.type !== 'message') return [];
+  const {announcement} = withAnnouncement(entry);
+  return announcement ? [getAnnouncementId(announcement.runId, announcement.round)] : [];
+}
+
+const OLD_ANNOUNCEMENT = /^<task_announcement run="([^"#]+)(?:#(\d+))?">\n([\s\S]*)\n<\/task_announcement>$/;
+const OLD_FIELDS = /^Status: (\w+)\nResult: ([\s\S]*)\nNotes: ([\s\S]*)\nStats: .*?sessionKey agent:(.+?):subagent:.*$/;
+
+/** Earlier versions wrote an announcement as its text alone. */
+function withAnnouncement(line: MessageLine): MessageLine {
+  const {content, role} = line.message;
+  if (line.announcement || line.prompt || role !== 'user' || typeof content !== 'string') return line;
+  const [, runId, round = '1', inner = ''] = OLD_ANNOUNCEMENT.exec(content) ?? [];
+  const [, status = '', text = '', note = '', agent = ''] = OLD_FIELDS.exec(inner) ?? [];
+  if (runId === undefined || status === '') return line;
+  const [, limit] = /^- Error: limit reached: ([\s\S]*)$/.exec(note) ?? [];
+  const stopped = note === '- Error: stopped by user' ? 'stopped' : undefined;
+  const outcome = limit === undefined ? (stopped ?? (status as Outcome)) : 'limit';
+  const reason = limit ?? note.replace(/^- (?:Error: |\(none\)$)/, '');
+  return {...line, announcement: {runId, round: Number(round), agent, outcome, reason, text}};
+}
