@@ -81,6 +81,7 @@ export function defineAgent(
       ...(fields.maxBudgetUsd === undefined ? {} : {maxBudgetUsd: fields.maxBudgetUsd}),
       ...(fields.contextTokens === undefined ? {} : {contextTokens: fields.contextTokens}),
       ...(fields.isolation === 'worktree' ? {isolation: 'worktree'} : {}),
+      ...(fields.where === undefined ? {} : {where: fields.where}),
       ...(fields.background === undefined ? {} : {background: fields.background}),
       ...(fields.permissionMode === undefined || isIgnored('permissionMode', widening)
         ? {}

@@ -120,6 +120,10 @@ export const agentFileSchema = z.object({
     z.enum(['none', 'worktree'], mustBe('none or worktree')),
     'worktree: each run works in its own git worktree.',
   ),
+  where: optional(
+    z.enum(['local', 'workers', 'auto'], mustBe('local, workers or auto')),
+    'Where its runs work, with isolation: worktree. auto: at workers when all places here are taken.',
+  ),
   background: optional(
     z.boolean(mustBe('true or false')),
     'Its runs go to the background: the main agent does not wait for them.',

@@ -9,6 +9,7 @@ import {description, name, version} from '../../package.json';
 import type {SubcommandArguments} from '../commands/command-line.ts';
 import type {ServerFlags} from '../compose/mcp-command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
+import type {WorkerFlags} from '../compose/workers/command-line.ts';
 import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
@@ -39,6 +40,8 @@ export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
   readonly name: SubcommandName;
   /** Of `mini-cc mcp`. */
   readonly server?: ServerFlags;
+  /** Of `mini-cc worker` and `mini-cc workers`. */
+  readonly worker?: WorkerFlags;
 }
 
 /**
@@ -249,6 +252,18 @@ function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subco
     ...(found === 'mcp' && {
       server: {...optional('transport', last(flags.transport)), ...optional('scope', last(flags.scope)), env, headers},
     }),
+    ...((found === 'worker' || found === 'workers') && {worker: getWorkerFlags(flags)}),
+  };
+}
+
+function getWorkerFlags(flags: Flags): WorkerFlags {
+  return {
+    ...{once: flags.once ?? false, labels: splitNames(last(flags.labels))?.filter(Boolean) ?? []},
+    ...optional('queue', last(flags.queue)),
+    ...optional('prefix', last(flags.prefix)),
+    ...optional('secretEnv', last(flags.secretEnv)),
+    ...optional('concurrency', wholeNumber('concurrency', last(flags.concurrency))),
+    ...optional('cache', last(flags.cache)),
   };
 }
 

@@ -7,8 +7,8 @@ import type {OutputFormat} from '../drivers/print.ts';
 export type InputFormat = 'text' | 'stream-json';
 
 /** Subcommands that report something, also as JSON. */
-const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp'] as const;
-export const SUBCOMMANDS = [...REPORTS, 'acp', 'completion'] as const;
+const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'workers'] as const;
+export const SUBCOMMANDS = [...REPORTS, 'worker', 'acp', 'completion'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
 interface SubcommandText {
@@ -32,6 +32,8 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
     help: 'MCP servers',
     verbs: ['list', 'get NAME', 'add NAME -- COMMAND', 'add --transport http NAME URL', 'remove NAME'],
   },
+  worker: {help: 'runs subagents for sessions on other machines', verbs: []},
+  workers: {help: 'the workers of the queue, their state and load', verbs: []},
   acp: {help: 'serves an editor by the Agent Client Protocol', verbs: []},
   completion: {help: 'prints the completion script of a shell', verbs: ['bash', 'zsh', 'fish']},
 };
@@ -117,6 +119,13 @@ export const FLAGS = {
   cwd: text('DIR', 'work there', {goesWith: ANYWHERE}),
   trust: aSwitch("trust what this directory's settings and agents ask for, until it changes", {goesWith: WITH_MODEL}),
   debug: aSwitch('log to ~/.mini-cc/logs (also MINI_CC_DEBUG=1)', {goesWith: ANYWHERE}),
+  queue: text('URL', 'of workers: the Redis server, redis://… or rediss://…', {goesWith: ['worker', 'workers']}),
+  prefix: text('P', 'of workers: the keys of the queue begin with it', {goesWith: ['worker', 'workers']}),
+  secretEnv: text('NAME', 'of worker: the variable with the secret of the queue', {goesWith: ['worker']}),
+  concurrency: count('N', 'of worker: runs at a time', {goesWith: ['worker']}),
+  labels: text('A,B', 'of worker: shown in the list of workers', {goesWith: ['worker']}),
+  cache: text('DIR', 'of worker: where it keeps the files of runs', {goesWith: ['worker']}),
+  once: aSwitch('of worker: serve one run and end', {goesWith: ['worker']}),
   json: aSwitch('of subcommands: JSON for scripts', {goesWith: REPORTS}),
   yes: aSwitch('of subcommands: answers their questions with yes', {goesWith: ['agents', 'sessions']}),
   template: text('NAME', 'of agents create: begin with this template', {goesWith: ['agents']}),

@@ -1,4 +1,4 @@
-/** `mini-cc agents …`, `sessions …`, `doctor`, `config …`, `completion …`: no session, no REPL. */
+/** `mini-cc agents …`, `sessions …`, `doctor`, `config …`, `completion …`, `worker`, `workers`: no session, no REPL. */
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import type {SubcommandName} from './flags.ts';
@@ -31,6 +31,10 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
       return (await import('../compose/sessions.ts')).sessionsCommandLine(options, args);
     case 'doctor':
       return (await import('../compose/doctor.ts')).doctorCommandLine(options, args);
+    case 'worker':
+      return (await import('../compose/workers/command-line.ts')).workerCommandLine(options, args, say);
+    case 'workers':
+      return (await import('../compose/workers/command-line.ts')).workersCommandLine(options, args);
     case 'config':
       return (await import('./config-command.ts')).configCommandLine(options, args);
     case 'mcp':

@@ -39,13 +39,16 @@ export function getFanOutSettings(
   toolNames: readonly string[],
 ): FanOutSettings {
   const {mode, parts = 3, split = 'ceil', tools = DEFAULT_TOOLS, where = 'local'} = settings.fanOut ?? {};
-  if (where === 'workers') throw new UsageError('fanOut.where: workers needs subagents.queue, the address of a queue');
+  const queue = settings.subagents?.queue;
+  if (where === 'workers' && !queue) {
+    throw new UsageError('fanOut.where: workers needs subagents.queue, the address of a queue');
+  }
   const names = tools.map(toToolName);
   const wrong = tools.find((_, index) => !toolNames.includes(names[index]!));
   if (wrong !== undefined) {
     throw new UsageError(`fanOut.tools: no tool ${JSON.stringify(wrong)}${formatMeant(wrong, toolNames)}`);
   }
-  return {mode: fanOut ?? getMode(env.MINI_CC_FAN_OUT) ?? mode, parts, split, tools: names};
+  return {mode: fanOut ?? getMode(env.MINI_CC_FAN_OUT) ?? mode, parts, split, tools: names, where: queue ? where : 'local'};
 }
 
 function getMode(value: string | undefined): FanOutMode | undefined {

@@ -1,5 +1,6 @@
 /** What a session keeps of changed files: checkpoints, to take changes back, and the worktrees of its runs. */
 import {homedir} from 'node:os';
+import path from 'node:path';
 import type {LoadedSettings} from '../config/settings.ts';
 import type {Checkpoints} from '../core/contract/checkpoints.ts';
 import type {Emit} from '../core/contract/events.ts';
@@ -11,13 +12,14 @@ import {hiddenPaths} from '../sandbox/hidden-paths.ts';
 import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
 import {CheckpointStore} from '../storage/checkpoints/checkpoint-store.ts';
 import type {SessionStore} from '../storage/sessions/session-store.ts';
+import type {ShippedTrees} from '../storage/worktrees/shipped-trees.ts';
 import {formatPatch} from '../tools/files/patch.ts';
 import type {SessionOptions} from './options.ts';
 
-interface FileChangesOptions {
+export interface FileChangesOptions {
   /** The workspace, links resolved. */
   readonly root: string;
-  readonly options: Pick<SessionOptions, 'home'>;
+  readonly options: Pick<SessionOptions, 'home' | 'exportsChanges'>;
   readonly loaded: Pick<LoadedSettings, 'settings'>;
   /** Of the conversation that is open. */
   readonly sessionFolder: () => string;
@@ -54,6 +56,30 @@ function createCheckpoints({root, options, sessionFolder, redactor, emit}: FileC
   });
 }
 
+function listHidden({options, loaded}: Pick<FileChangesOptions, 'options' | 'loaded'>): readonly string[] {
+  const hide = loaded.settings.sandbox?.hide ?? [];
+  return hiddenPaths({home: homedir(), miniCcHome: options.home, hide}).map(({path: place}) => place);
+}
+
+export interface WritingDeps {
+  readonly checkpoints: Checkpoints;
+}
+
+/** The workspace for workers: loaded with the first run that goes to one. */
+export async function createShippedTrees(
+  {root, options, loaded, sessionFolder}: FileChangesOptions,
+  checkpoints: Checkpoints,
+  runFolder: (runId: string) => string,
+): Promise<ShippedTrees> {
+  const {ShippedTrees: Trees} = await import('../storage/worktrees/shipped-trees.ts');
+  return new Trees({
+    ...{root, isProtected},
+    folders: {trees: () => path.join(sessionFolder(), 'shipped'), run: runFolder},
+    hidden: () => listHidden({options, loaded}),
+    writing: (owner, work) => checkpoints.around(owner, work),
+  });
+}
+
 /** The code that makes worktrees is loaded with the first one. */
 function createWorktrees(
   {root, options, loaded, sessionFolder, emit}: FileChangesOptions,
@@ -64,10 +90,7 @@ function createWorktrees(
     const {GitWorktrees} = await import('../storage/worktrees/git-worktrees.ts');
     return new GitWorktrees({
       ...{root, sessionFolder, isProtected},
-      hidden: () => {
-        const hide = loaded.settings.sandbox?.hide ?? [];
-        return hiddenPaths({home: homedir(), miniCcHome: options.home, hide}).map(({path}) => path);
-      },
+      ...{hidden: () => listHidden({options, loaded}), exports: options.exportsChanges ?? false},
       warn: (text) => emit({type: 'notice', level: 'warning', text}),
       writing: (owner, work) => checkpoints.around(owner, work),
     });

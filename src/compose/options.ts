@@ -98,6 +98,10 @@ export interface SessionOptions {
   readonly maxConcurrent?: number;
   /** Instead of what the settings say. 0 = never: then no timer keeps a program alive that does not close its session. */
   readonly archiveAfterMinutes?: number;
+  /** Changes of runs in worktrees stay out of the workspace: each run's are a patch in its folder. */
+  readonly exportsChanges?: boolean;
+  /** The span that this session's belong to, as `traceparent` of W3C says it. */
+  readonly traceparent?: string;
   /** Measures all waits and limits. Default: the system's. */
   readonly clock?: Clock;
 }
@@ -164,9 +168,16 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
 }
 
 /** @param keyNames variables that hold keys of mini-cc by the settings. @param root the working directory */
-export function createSecrets({env, home}: SessionOptions, keyNames: readonly string[], root: string) {
+export function createSecrets(
+  {env, home}: SessionOptions,
+  keyNames: readonly string[],
+  root: string,
+  queueUrl?: string,
+) {
+  // Its password is a secret too.
+  const all = queueUrl === undefined ? env : {...env, 'subagents.queue.url': queueUrl};
   return {
-    redactor: new Redactor(getKnownSecrets(env, keyNames, [root, home, homedir()])),
+    redactor: new Redactor(getKnownSecrets(all, keyNames, [root, home, homedir()])),
     /** The environment of tools, without keys of mini-cc. */
     env: withoutModelKeys(env, keyNames),
   };

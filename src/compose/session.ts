@@ -9,6 +9,7 @@ import {listAgentKeyNames} from '../agents/catalog.ts';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
 import {isSlashCommand} from '../commands/table.ts';
 import {toolNotes} from '../config/memory/memory-files.ts';
+import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
@@ -75,6 +76,7 @@ import {createSandboxParts, SandboxControl} from './sandbox-control.ts';
 import {openAnother, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
+import {createRemoteRuns, type SessionWorkers} from './workers/remote-runs.ts';
 
 const MAIN = 'main';
 
@@ -90,7 +92,7 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   const agents = addAgents(tools);
   const permissions = addPermissions(await addLimits(agents));
   const changes = {...permissions, ...createFileChanges(permissions)};
-  const manager = addManager(changes);
+  const manager = addManager({...changes, remote: createRemoteRuns(changes, changes.checkpoints)});
   const fanOuts = addFanOuts(manager);
   const parts = createParts(fanOuts);
   if (options.interactive) manager.catalog.watch();
@@ -111,13 +113,17 @@ async function addLimits(before: ReturnType<typeof addAgents>) {
   return {...before, ...limits, resolveModel};
 }
 
+function getQueueUrl({settings}: {readonly settings: Settings}): string | undefined {
+  return settings.subagents?.queue?.url;
+}
+
 /** Settings, keys, the transcript and the event bus. */
 async function openProject(options: SessionOptions) {
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
   const folders = {cwd: root, home: homedir(), miniCcHome: options.home};
   const agentKeys = listAgentKeyNames(folders, loaded.trust.trusts, options.agentsJson);
-  const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root);
+  const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, getQueueUrl(loaded));
   const temporaryHome = options.isTemporary ? createTemporaryHome(options.home) : undefined;
   const store = new SessionStore(temporaryHome ?? options.home, root, redactor);
   const firstConversation = await openFirstConversation(store, options, redactor);
@@ -237,7 +243,10 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
 }
 
 /** The manager of subagents. */
-function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeof createFileChanges>) {
+function addManager(
+  before: ReturnType<typeof addPermissions> &
+    ReturnType<typeof createFileChanges> & {readonly remote: SessionWorkers | undefined},
+) {
   const {options, root, loaded, rules, env, chooser, store, bus, baseTools, agents, state} = before;
   const {settings, trust} = loaded;
   const inbox = new Inbox();
@@ -271,7 +280,7 @@ function addManager(before: ReturnType<typeof addPermissions> & ReturnType<typeo
         return sandboxControl.confinement;
       },
       ...{baseTools, workspace, writeLog, checkpoints, worktrees, permits, rawStream},
-      ...{hooks: before.hooks.hooks, afterCall: before.afterCall},
+      ...{hooks: before.hooks.hooks, afterCall: before.afterCall, remote: before.remote},
       createToolSource: (agent) => before.mcp.forAgent(agent),
       promptContext: {...promptContext, memory},
       ...{clock: options.clock ?? systemClock, summaryModel},
@@ -332,7 +341,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     interactive: options.interactive,
     onClose: async () => {
       catalog.close();
-      await Promise.all([cleanup, worktrees.settled(), before.indexes.close(), before.mcp.close()]);
+      await Promise.all([cleanup, worktrees.settled(), before.indexes.close(), before.mcp.close(), before.remote?.close()]);
       checkpoints.close();
       sandbox.folder.close();
       if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);

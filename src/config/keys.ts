@@ -8,6 +8,8 @@ export const NEEDS_TRUST: readonly string[] = [
   'permissions.allow',
   'sandbox',
   'verify',
+  // What is to be done, and the files, go there.
+  'subagents.queue',
   // Erases transcripts.
   'retention',
 ];
@@ -40,7 +42,7 @@ export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpSer
 export const TRUSTED_BY_ENTRY: readonly string[] = ['mcpServers'];
 
 /** They may contain keys and tokens: shown as `set`. */
-export const NEVER_SHOWN: readonly string[] = ['mcpServers', 'hooks'];
+export const NEVER_SHOWN: readonly string[] = ['mcpServers', 'hooks', 'subagents.queue.url'];
 
 /** A file says these about itself: they are no settings. */
 export const FILE_KEYS: readonly string[] = ['$schema', 'version'];

@@ -117,6 +117,22 @@ const subagents = section({
   })
     .optional()
     .meta({description: 'Limits the tools of every subagent.'}),
+  queue: section({
+    url: z.url({protocol: /^rediss?$/, ...mustBe('the address of Redis, redis://… or rediss://…')}).meta({
+      description: 'The Redis or Valkey server through which runs go to workers.',
+    }),
+    prefix: z
+      .string(mustBe('a name'))
+      .regex(/^[\w.-]{1,64}$/, mustBe('letters, digits, dots, hyphens and underscores'))
+      .optional()
+      .meta({description: 'Its keys begin with it.', default: 'mini-cc'}),
+    secretEnv: text('the name of an environment variable').optional().meta({
+      description: 'The environment variable with the secret that signs what goes through the queue.',
+      default: 'MINI_CC_QUEUE_SECRET',
+    }),
+  })
+    .optional()
+    .meta({description: 'The queue of runs that work on other machines.'}),
 });
 
 const limits = section({

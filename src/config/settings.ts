@@ -2,6 +2,7 @@
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
+import {QUEUE_SECRET} from '../core/secrets/known-secrets.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
@@ -210,8 +211,9 @@ function dropUntrusted(
   });
 }
 
-function getKeyNames({values: {providers = {}, agents = {}}}: SettingsFile): string[] {
-  return [...Object.values(providers), ...Object.values(agents)].flatMap(({apiKeyEnv}) => apiKeyEnv ?? []);
+function getKeyNames({values: {providers = {}, agents = {}, subagents}}: SettingsFile): string[] {
+  const keys = [...Object.values(providers), ...Object.values(agents)].flatMap(({apiKeyEnv}) => apiKeyEnv ?? []);
+  return subagents?.queue ? [...keys, subagents.queue.secretEnv ?? QUEUE_SECRET] : keys;
 }
 
 function limitErrors(errors: readonly string[]): string[] {

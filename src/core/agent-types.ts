@@ -1,7 +1,7 @@
 /** What an agent definition is, and the built-in agents. To add one, add an entry to `AGENT_TYPES`. */
 import type {PermissionMode} from './contract/events.ts';
 import type {Thinking} from './contract/model.ts';
-import type {Isolation} from './contract/worktree.ts';
+import type {Isolation, Where} from './contract/worktree.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
@@ -34,6 +34,8 @@ export interface AgentDefinition {
   readonly contextTokens?: number;
   /** `worktree`: each run works in its own worktree. A Task call cannot lift that. */
   readonly isolation?: Isolation;
+  /** On which machine its runs work, unless the Task call says otherwise. Only with isolation: worktree. */
+  readonly where?: Where;
   /** Its runs go on in the background, unless the Task call says otherwise. */
   readonly background?: boolean;
   /** The permission mode of its runs, in place of the session's. */

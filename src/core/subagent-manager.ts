@@ -21,6 +21,7 @@ import {ServerPools} from './runs/pool.ts';
 import {formatRunTitle} from './runs/progress-line.ts';
 import {formatReport, getMaxTokens} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
+import {chooseWhere} from './runs/remote-runs.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
 import {openNewRun, openNextRound} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun, type RunRound} from './subagent.ts';
@@ -252,13 +253,15 @@ export class SubagentManager {
   }
 
   #start(asked: SpawnRequest): LiveRun {
-    const request = {...asked, isolation: getIsolation(asked)};
-    const {agent, description, model, prompt, background, signal, isolation, scope, warnings} = request;
+    const isolation = getIsolation(asked);
+    const where = chooseWhere(asked.where ?? asked.agent.where, isolation, this.deps.runs.remote);
+    const request = {...asked, isolation, where};
+    const {agent, description, model, prompt, background, signal, scope, warnings} = request;
     const limits = getLimits(this.deps.runs.limits, agent, request);
     const {budget, release} = this.#setAside(agent.name, model, limits);
     const opened = orRelease(release, () => openNewRun(this.deps.store, this.#registry, request));
-    const live = new LiveRun(opened, background ? undefined : signal);
-    this.#begin(live, {agent, description, model, limits, prompt, budget, isolation, scope, warnings}, release);
+    const live = new LiveRun(opened, background ? undefined : signal, asked.endsForGood);
+    this.#begin(live, {agent, description, model, limits, prompt, budget, isolation, scope, where, warnings}, release);
     return live;
   }
 
@@ -279,9 +282,9 @@ export class SubagentManager {
     const next = {message, model: model.name, background};
     const opened = orRelease(release, () => openNextRound(this.deps.store, this.#registry, record, next));
     this.#archive.cancel(opened.runId);
-    const {description, isolation = 'none', scope} = record;
+    const {description, isolation = 'none', scope, where} = record;
     const live = new LiveRun(opened, parent);
-    const round = {agent, description, model, limits, prompt: message, budget, isolation, scope, warnings};
+    const round = {agent, description, model, limits, prompt: message, budget, isolation, scope, where, warnings};
     this.#begin(live, round, release);
     return live;
   }
@@ -324,8 +327,8 @@ export class SubagentManager {
   #ended(live: LiveRun, {result}: SubagentResult): void {
     const {runId} = live;
     const record = this.#registry.get(runId);
-    // The session was cleared meanwhile: the run is forgotten.
-    if (!record) return;
+    // The session was cleared meanwhile: the run is forgotten. Or it ends and leaves the run at a worker.
+    if (!record || live.isLeft) return;
     const maxTokens = getMaxTokens(result, this.deps.runs.resultTokens);
     const announcement = createAnnouncement(record, result.text, result.durationMs, maxTokens);
     if (record.background) this.#registry.update(runId, {announcement: announcement ? 'waiting' : 'skipped'});
@@ -335,7 +338,7 @@ export class SubagentManager {
       this.#emitMain(announcement.event);
       this.deps.inbox.put(announcement.message);
     }
-    if (result.outcome !== 'stopped') this.#continueFor(live);
+    if (result.outcome !== 'stopped' && !live.endsForGood) this.#continueFor(live);
   }
 
   /** A message came after the last turn had begun: the run continues for it. */

@@ -1,7 +1,7 @@
 /**
  * One subagent's run, from its dispatch to its end:
  *
- * 1. It waits for a slot of the pool, with nothing held open.
+ * 1. It waits for a slot of the pool, with nothing held open; or it goes to a worker, which runs it by this same module.
  * 2. It works in its own workplace, with its own history, limits and the tools that it may have: `runAgent`.
  * 3. Its end is written into the transcript, then into the registry, and only then is it emitted.
  *
@@ -24,6 +24,7 @@ import type {LiveRun} from './runs/live-run.ts';
 import type {Pool} from './runs/pool.ts';
 import {countFiles, formatReport, getMaxTokens, makeReceipt} from './runs/receipt.ts';
 import type {RunRegistry} from './runs/registry.ts';
+import {workRemotely} from './runs/remote-runs.ts';
 import {getEndState} from './runs/run-record.ts';
 import {openWorkplace, type Workplace} from './runs/workplace.ts';
 import type {BackgroundCall} from './tool-calls.ts';
@@ -43,6 +44,9 @@ export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | '
   readonly limits: RunLimits;
   readonly budget: Budget;
   readonly scope?: WriteScope | undefined;
+  readonly where?: 'workers' | 'auto' | undefined;
+  /** An earlier process gave it to a worker. */
+  readonly isPending?: boolean | undefined;
 }
 
 export interface ExecutionDeps {
@@ -53,6 +57,8 @@ export interface ExecutionDeps {
   readonly emit: Emit;
 }
 
+/** Of a run that goes on at a worker while this process ends. */
+const LEFT: RunResult = {outcome: 'stopped', ...NO_TOTALS};
 /** Status codes by which a server says that it has too much to do. */
 const OVERLOADED = new Set(['429', '529']);
 /** While text streams in, the record's time of the last sign of life is updated this often. Milliseconds. */
@@ -68,10 +74,12 @@ export async function executeRun(
   const {pool, registry} = execution;
   const before = registry.get(runId)!;
   const emit = updateRecord(before, execution, round.budget);
-  const queued = pool.isFull;
+  // Awaited only where it is in question, so that runs of this machine begin at once.
+  const goesAway = round.where !== undefined && (await mustGoAway(round, pool, execution.deps));
+  const queued = goesAway || pool.isFull;
   emitStart(before, round, queued, emit);
   if (queued) live.transcript.park();
-  return pool.run({id: runId, background: before.background, signal: live.signal}, async () => {
+  const begin = () => {
     registry.update(runId, {startedAt: Date.now()});
     if (registry.get(runId)?.state === 'created') {
       registry.update(runId, {state: 'processing'});
@@ -81,6 +89,10 @@ export async function executeRun(
       live.history.recordBegan();
       emit({type: 'run_active'});
     }
+  };
+  if (goesAway) return executeRemotely(live, round, execution, {before, emit, begin});
+  return pool.run({id: runId, background: before.background, signal: live.signal}, async () => {
+    begin();
     const work = async () => {
       const workplace = await openWorkplace(live, round, execution.deps, emit);
       const run = await createRun(live, round, workplace, execution.deps, emit);
@@ -96,6 +108,40 @@ export async function executeRun(
     publishEnd(ended, before, execution, emit);
     return ended;
   });
+}
+
+/** Whether a run leaves this machine. With `auto` it does when it would wait here and a worker is there. */
+async function mustGoAway({where, isPending}: RunRound, pool: Pool, {remote}: SubagentDeps): Promise<boolean> {
+  if (isPending || where === 'workers') return true;
+  return pool.isFull && remote !== undefined && remote.isServed();
+}
+
+/** The run takes no slot: a worker has its own. */
+async function executeRemotely(
+  live: LiveRun,
+  round: RunRound,
+  execution: ExecutionDeps,
+  {before, emit, begin}: {readonly before: RunRecord; readonly emit: Emit; readonly begin: () => void},
+): Promise<SubagentResult> {
+  const {runId} = live;
+  let hasBegun = false;
+  const begun = (worker: string) => {
+    if (!hasBegun) begin();
+    hasBegun = true;
+    execution.registry.update(runId, {worker});
+    emit({type: 'run_place', worker});
+  };
+  let taken: (() => Promise<void>) | undefined;
+  const work = async () => {
+    const ended = await workRemotely(live, round, execution.deps, emit, begun);
+    taken = ended?.taken;
+    return ended && {...ended, result: withWarnings(ended.result, round.warnings)};
+  };
+  const ended = await runToEnd(live, work, before, execution, emit);
+  if (live.isLeft) return ended;
+  publishEnd(ended, before, execution, emit);
+  await taken?.();
+  return ended;
 }
 
 /** The same for a call of the main agent that goes on in the background. Never rejects. @param output its file */
@@ -136,13 +182,18 @@ function emitStart({callId, label, background, round}: RunRecord, task: RunRound
 /** Every line of the transcript is on the disk when this resolves. */
 async function runToEnd(
   live: LiveRun,
-  work: () => Promise<{readonly result: RunResult; readonly receipt: Receipt}>,
+  work: () => Promise<{readonly result: RunResult; readonly receipt: Receipt} | undefined>,
   before: RunRecord,
   {deps, registry}: ExecutionDeps,
   emit: Emit,
 ): Promise<SubagentResult> {
   try {
-    const {result, receipt} = await work();
+    const worked = await work();
+    if (!worked) {
+      await live.transcript.close();
+      return toResult(live, LEFT, makeReceipt(LEFT, deps.workspace.root), deps);
+    }
+    const {result, receipt} = worked;
     const {outcome, text, durationMs} = result;
     const reason = formatReason(result);
     // From here on the run can no longer be sent to the background.

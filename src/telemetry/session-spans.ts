@@ -25,9 +25,18 @@ export interface SessionSpansOptions {
   readonly sessionId: string;
   /** Also what was said: prompts, answers, commands. */
   readonly withContent: boolean;
+  /** The span that the session belongs to, of another process. */
+  readonly traceparent?: string | undefined;
 }
 
 const MAX_CONTENT = 8_000;
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+function toContext(traceparent = ''): Context {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(traceparent) ?? [];
+  if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT;
+  return trace.setSpanContext(ROOT_CONTEXT, {traceId, spanId, traceFlags: Number.parseInt(flags!, 16), isRemote: true});
+}
 
 export class SessionSpans {
   readonly #session: Span;
@@ -40,7 +49,7 @@ export class SessionSpans {
     private readonly tracer: Tracer,
     private readonly options: SessionSpansOptions,
   ) {
-    this.#session = tracer.startSpan('session', {attributes: this.#common()}, ROOT_CONTEXT);
+    this.#session = tracer.startSpan('session', {attributes: this.#common()}, toContext(options.traceparent));
     this.#context = trace.setSpan(ROOT_CONTEXT, this.#session);
   }
 
@@ -68,6 +77,13 @@ export class SessionSpans {
       case 'run_end':
         this.#endRun(event);
     }
+  }
+
+  /** The span of an agent, for another process: version, trace, span, and whether it is sampled. */
+  traceparent(agentId: string): string | undefined {
+    const context = this.#agents.get(agentId)?.span.spanContext();
+    if (!context) return undefined;
+    return `00-${context.traceId}-${context.spanId}-${context.traceFlags.toString(16).padStart(2, '0')}`;
   }
 
   /** Ends all spans. */

@@ -9,16 +9,20 @@ export interface TelemetryOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly sessionId: string;
+  /** The span that those of this session belong to. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Telemetry {
   readonly listen: (event: AgentEvent) => void;
+  /** The span of an agent, as `traceparent` of W3C says it. */
+  traceparent(agentId: string): string | undefined;
   /** Sends what is left, for half a second at most. Never rejects. */
   close(): Promise<void>;
 }
 
 /** @returns undefined where the address cannot be used */
-export function startTelemetry({env, version, sessionId}: TelemetryOptions): Telemetry | undefined {
+export function startTelemetry({env, version, sessionId, traceparent}: TelemetryOptions): Telemetry | undefined {
   const url = getTracesUrl(env);
   if (url === undefined) return undefined;
   const exporter = new CollectorExporter(url, env);
@@ -29,9 +33,10 @@ export function startTelemetry({env, version, sessionId}: TelemetryOptions): Tel
   });
   const provider = new TracerProvider({resource, spanProcessors: [processor]});
   const withContent = env.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT?.toLowerCase() === 'true';
-  const spans = new SessionSpans(provider.getTracer('mini-cc', version), {sessionId, withContent});
+  const spans = new SessionSpans(provider.getTracer('mini-cc', version), {sessionId, withContent, traceparent});
   return {
     listen: (event) => spans.listen(event),
+    traceparent: (agentId) => spans.traceparent(agentId),
     async close() {
       spans.end();
       let timer: NodeJS.Timeout | undefined;

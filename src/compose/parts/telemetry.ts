@@ -5,13 +5,13 @@ import type {Telemetry} from '../../telemetry/telemetry.ts';
 import type {SessionOptions} from '../options.ts';
 
 export async function openTelemetry(
-  {env}: SessionOptions,
+  {env, traceparent}: SessionOptions,
   bus: EventBus,
   sessionId: string,
 ): Promise<Telemetry | undefined> {
   if (!env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
   const {startTelemetry} = await import('../../telemetry/telemetry.ts');
-  const telemetry = startTelemetry({env, version, sessionId});
+  const telemetry = startTelemetry({env, version, sessionId, traceparent});
   if (telemetry) bus.subscribe(telemetry.listen);
   return telemetry;
 }

@@ -40,6 +40,8 @@ export type AgentEventBody =
   | {readonly type: 'run_active'}
   /** A subagent's state changed; `removed`: its transcript was archived. */
   | {readonly type: 'run_state'; readonly state: RunState}
+  /** The run works at this worker, on another machine. */
+  | {readonly type: 'run_place'; readonly worker: string}
   /** What a run does before or after its turns, for its progress line; empty when that is over. */
   | {readonly type: 'run_note'; readonly text: string}
   /** The run was sent to the background while it was at work. */

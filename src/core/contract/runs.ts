@@ -4,7 +4,7 @@ import type {WriteScope} from './fan-out.ts';
 import type {Thinking, Usage} from './model.ts';
 import type {NamedLimits, Outcome, OutputStore, RunResult} from './results.ts';
 import type {Journal, RestoredMessage, TranscriptEntry} from './transcript.ts';
-import type {Isolation} from './worktree.ts';
+import type {Isolation, Where} from './worktree.ts';
 
 /** `removed`: its transcript is archived. */
 export type RunState = 'created' | 'processing' | 'stopping' | 'idle' | 'error' | 'stopped' | 'removed';
@@ -34,6 +34,8 @@ export interface RunHeader {
   readonly scope?: WriteScope;
   /** Each round has a worktree of its own. */
   readonly isolation?: Isolation;
+  /** Each round may or must work at a worker. Absent: it works here. */
+  readonly where?: Exclude<Where, 'local'>;
 }
 
 /** Times are milliseconds since the epoch. */
@@ -55,6 +57,8 @@ export interface RunRecord extends RunHeader {
   /** Of a command in the background: the file that its output goes to, and its last lines. */
   readonly output?: string;
   readonly lastLines?: string;
+  /** The worker that has it, or had it, where it does not work here. */
+  readonly worker?: string;
   /** Tool calls that ended. */
   readonly tools: number;
   readonly usage: Usage;

@@ -3,7 +3,7 @@
 import type {WriteScope} from './fan-out.ts';
 import type {Message, Thinking, Usage} from './model.ts';
 import type {NamedLimits, Outcome, Todo, ToolDisplay} from './results.ts';
-import type {Isolation} from './worktree.ts';
+import type {Isolation, Where} from './worktree.ts';
 
 /** Version of the transcript's format, in its first line. */
 export const TRANSCRIPT_VERSION = 1;
@@ -96,6 +96,7 @@ export type TranscriptEntry =
       readonly onlyTools?: readonly string[];
       readonly scope?: WriteScope;
       readonly isolation?: Isolation;
+      readonly where?: Exclude<Where, 'local'>;
     }
   | {
       readonly type: 'message';

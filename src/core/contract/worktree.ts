@@ -3,6 +3,10 @@
 /** `worktree`: the run works in a copy of the workspace, and its changes are brought back when it ends. */
 export type Isolation = 'none' | 'worktree';
 
+/** On which machine a run works. `auto`: at a worker when the pool of this one is full. */
+export const WHERE = ['local', 'workers', 'auto'] as const;
+export type Where = (typeof WHERE)[number];
+
 /** The folder of a session that holds the worktrees of its runs. */
 export const WORKTREES = 'worktrees';
 

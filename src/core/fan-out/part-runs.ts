@@ -11,7 +11,7 @@ import {formatReason} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {countTokens} from '../util/messages.ts';
 import {createOutsideScope, formatOutsidePrompt, parseOutside} from './outside.ts';
-import {describePart, type FanOutPlan, formatPartPrompt, getPartLimits} from './plan.ts';
+import {describePart, type FanOutPlan, type FanOutSettings, formatPartPrompt, getPartLimits} from './plan.ts';
 
 export interface PartRunsDeps {
   readonly manager: SubagentManager;
@@ -20,6 +20,7 @@ export interface PartRunsDeps {
   readonly root: string;
   /** Names of the tools that agents may have. */
   readonly toolNames: readonly string[];
+  readonly settings: Pick<FanOutSettings, 'where'>;
 }
 
 /** One fan-out at work. */
@@ -99,6 +100,7 @@ export class PartRuns {
   async #runPart(index: number): Promise<readonly OutsideRequest[]> {
     const {id, plan, allowed} = this.work;
     const {files} = this.parts[index]!;
+    const {where} = this.deps.settings;
     const runId = randomUUID();
     const scoped = files.map((file) => this.#resolve(file));
     const ended = await this.#spawn(
@@ -108,6 +110,7 @@ export class PartRuns {
         prompt: formatPartPrompt(plan, files),
         scope: {files: scoped, allowed: allowed ? scoped : []},
         ...getPartLimits(plan, files.length),
+        ...(where !== 'local' && {where, isolation: 'worktree' as const}),
       },
       index,
     );
@@ -123,7 +126,7 @@ export class PartRuns {
 
   async #spawn(
     runId: string,
-    task: Pick<SpawnRequest, 'description' | 'prompt' | 'maxTurns' | 'timeoutSeconds' | 'contextTokens'> & {
+    task: Pick<SpawnRequest, 'description' | 'prompt' | 'maxTurns' | 'timeoutSeconds' | 'contextTokens' | 'where' | 'isolation'> & {
       scope: WriteScope;
     },
     part?: number,

@@ -1,5 +1,6 @@
 /** What a fan-out will do, before it does it: parts, limits, tools, and the preview that shows them. */
 import type {AgentDefinition} from '../agent-types.ts';
+import type {Where} from '../contract/worktree.ts';
 import type {FanOutMode, PlannedEdit} from '../contract/fan-out.ts';
 import type {Model, Usage} from '../contract/model.ts';
 import {formatSeconds} from '../runs/progress-line.ts';
@@ -16,6 +17,8 @@ export interface FanOutSettings {
   readonly split: Split;
   /** Of the parts, by the names of mini-cc. */
   readonly tools: readonly string[];
+  /** On which machine the parts work. Other than `local`: each in a worktree. */
+  readonly where: Where;
 }
 
 export interface PartLimits {

@@ -4,11 +4,11 @@ import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
 import type {WriteScope} from '../contract/fan-out.ts';
 import type {Hooks} from '../contract/hooks.ts';
-import type {Model, Thinking} from '../contract/model.ts';
+import type {Model, Thinking, Message} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
 import type {AfterCall, Budget, Tool, ToolSource} from '../contract/tool.ts';
-import type {Isolation} from '../contract/worktree.ts';
+import type {Isolation, Where} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import type {Verifier} from '../verification/verifier.ts';
@@ -16,6 +16,7 @@ import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
 import type {LimitSettings} from './limit-profiles.ts';
 import type {PoolSizes} from './pool.ts';
+import type {RemoteRuns} from './remote-runs.ts';
 import type {WorkplaceDeps} from './workplace.ts';
 
 /** What a dispatch asks for. */
@@ -24,6 +25,8 @@ export interface SubagentTask extends NamedLimits {
   readonly description: string;
   readonly prompt: string;
   readonly isolation?: Isolation;
+  /** Default: what its definition says, else here. */
+  readonly where?: Where | undefined;
   /** For the result, one line each. */
   readonly warnings?: readonly string[] | undefined;
 }
@@ -36,6 +39,8 @@ export interface ToolRules {
 
 /** What all runs of a session share. */
 export interface SubagentDeps extends WorkplaceDeps {
+  /** Present where a queue is set. */
+  readonly remote?: RemoteRuns | undefined;
   readonly baseTools: readonly Tool[];
   readonly permits: PermitDeps;
   readonly rawStream: boolean;
@@ -85,6 +90,10 @@ export interface SpawnRequest extends SubagentTask {
   readonly background?: boolean;
   readonly label?: string;
   readonly cleanup?: Cleanup;
+  /** The conversation before the prompt, of a run that continues elsewhere. */
+  readonly history?: readonly Message[];
+  /** A message that comes after its last turn does not make it go on. */
+  readonly endsForGood?: boolean;
   /** The Task call of the main model. */
   readonly callId?: string;
   /** Ends a foreground run with its parent's turn. */

@@ -12,6 +12,8 @@ export class LiveRun {
   readonly inbox = new Inbox();
   /** Its last line is being written. */
   isEnding = false;
+  /** The session ends while the run goes on at a worker: no end is written. */
+  isLeft = false;
   /** It was sent to the background while it was awaited. */
   isDetached = false;
   readonly #abort = new AbortController();
@@ -24,13 +26,20 @@ export class LiveRun {
   #ended: Promise<SubagentResult> | undefined;
 
   readonly runId: string;
+  readonly round: number;
   readonly transcript: OpenRun;
   /** It already begins with the task, or ends with the message that makes the run go on. */
   readonly history: History;
 
   /** @param parent the signal of the turn that dispatched it; absent for a background run, which outlives the turn. */
-  constructor({runId, transcript, history}: OpenedRun, parent: AbortSignal | undefined) {
+  constructor(
+    {runId, round, transcript, history}: OpenedRun,
+    parent: AbortSignal | undefined,
+    /** A message that comes after its last turn does not make it go on. */
+    readonly endsForGood = false,
+  ) {
     this.runId = runId;
+    this.round = round;
     this.transcript = transcript;
     this.history = history;
     if (!parent) return;

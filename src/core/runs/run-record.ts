@@ -2,6 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import type {RestoredRun} from '../contract/events.ts';
 import type {Outcome} from '../contract/results.ts';
+import type {Message} from '../contract/model.ts';
 import type {OpenRun, RunHeader, RunRecord, RunState, RunStore} from '../contract/runs.ts';
 import {History} from '../turn/history.ts';
 import {NO_USAGE} from '../util/messages.ts';
@@ -13,6 +14,7 @@ const NEW_WORKTREE = '\n\n(Your worktree is a new one: the files of the workspac
 
 export interface OpenedRun {
   readonly runId: string;
+  readonly round: number;
   readonly transcript: OpenRun;
   readonly history: History;
 }
@@ -31,14 +33,22 @@ export function openNewRun(store: RunStore, registry: RunRegistry, request: Spaw
     ...(request.onlyTools ? {onlyTools: request.onlyTools} : {}),
     ...(request.scope ? {scope: request.scope} : {}),
     ...(request.isolation ? {isolation: request.isolation} : {}),
+    ...(request.where && request.where !== 'local' ? {where: request.where} : {}),
   };
-  return openRun(store, registry, header, prompt);
+  return openRun(store, registry, header, prompt, request.history);
 }
 
 /** @throws Error when it cannot be written. */
-export function openRun(store: RunStore, registry: RunRegistry, header: RunHeader, prompt: string): OpenedRun {
+export function openRun(
+  store: RunStore,
+  registry: RunRegistry,
+  header: RunHeader,
+  prompt: string,
+  before: readonly Message[] = [],
+): OpenedRun {
   const open = store.create(header);
   const history = new History(open.journal);
+  for (const message of before) history.append(message);
   history.append({role: 'user', content: prompt});
   const at = Date.now();
   registry.add({
@@ -56,7 +66,7 @@ export function openRun(store: RunStore, registry: RunRegistry, header: RunHeade
       restored: false,
     },
   });
-  return {runId: header.runId, transcript: open, history};
+  return {runId: header.runId, round: 1, transcript: open, history};
 }
 
 /** A run that has ended goes on: its history with the message at its end. @throws MiniCcError when it is archived or was deleted. */
@@ -77,7 +87,7 @@ export function openNextRound(
   const {outcome: _, reason: _r, receipt: _c, endedAt: _e, announcement: _a, startedAt: _s, ...rest} = record;
   const now = {background: next.background, round, lastAt: Date.now(), restored: false, model: next.model};
   registry.add({...rest, ...now, state: 'created'});
-  return {runId, transcript: open, history};
+  return {runId, round, transcript: open, history};
 }
 
 export function hasEnded(record: RunRecord): boolean {

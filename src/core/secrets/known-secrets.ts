@@ -15,6 +15,9 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 /** The keys that mini-cc itself reads, wherever it runs. */
 export const OWN_KEYS: readonly string[] = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
+/** Signs what goes through the queue of workers, where the settings name no other variable. */
+export const QUEUE_SECRET = 'MINI_CC_QUEUE_SECRET';
+
 /** Shorter values are placeholders for servers that need no key; to replace them would garble other texts. */
 export const MIN_SECRET_CHARS = 8;
 /** A text of this length does not occur by chance: a line of a key in PEM form, a key inside another value. */

@@ -106,6 +106,15 @@ export class History {
     return this.#append(message, Object.keys(calls).length > 0 ? {calls} : {}).uuid;
   }
 
+  /** Appends the messages of lines that another mini-cc wrote for this run. */
+  appendLines(entries: readonly TranscriptEntry[]): void {
+    for (const entry of entries) {
+      if (entry.type !== 'message') continue;
+      const {type: _, uuid: _u, at: _a, message, ...facts} = entry;
+      this.#append(message, facts);
+    }
+  }
+
   /**
    * Appends what the model answered, without what a server would not take back.
    * @param facts who answered, and what it cost. @param garbled by the id of the call: inputs that were no JSON.

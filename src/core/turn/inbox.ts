@@ -65,6 +65,11 @@ export class Inbox {
     return this.#remove((message) => message.kind === kind);
   }
 
+  /** The messages of this kind that wait, oldest first. */
+  list(kind: QueuedMessage['kind']): readonly QueuedMessage[] {
+    return this.#messages.filter((message) => message.kind === kind);
+  }
+
   /** Removes one prompt without delivering it. @returns undefined when it does not wait any more. */
   takeBack(id: string): QueuedMessage | undefined {
     return this.#remove((message) => message.kind === 'prompt' && message.id === id)[0];

@@ -8,7 +8,7 @@ export const PLANNED_FEATURES: Readonly<Record<Kind, readonly string[]>> = {
   /** Flags of the command line, in camel case. */
   flags: [],
   /** `mini-cc NAME`. */
-  subcommands: ['worker', 'workers'],
+  subcommands: [],
   /** Environment variables. */
   variables: [],
   /** Keys of agent definitions. */

@@ -154,6 +154,7 @@ function fromHeader(header: TranscriptHeader) {
     onlyTools,
     scope,
     isolation,
+    where,
     at,
   } = header;
   return {
@@ -166,6 +167,7 @@ function fromHeader(header: TranscriptHeader) {
     ...(onlyTools === undefined ? {} : {onlyTools}),
     ...(scope === undefined ? {} : {scope}),
     ...(isolation === undefined ? {} : {isolation}),
+    ...(where === undefined ? {} : {where}),
   };
 }
 

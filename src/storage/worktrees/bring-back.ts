@@ -33,6 +33,9 @@ export interface BringBackDeps extends KeepDeps {
   readonly writing: (work: () => Promise<void>) => Promise<unknown>;
 }
 
+/** What is needed once the changes are known. */
+type DeliveryDeps = Omit<BringBackDeps, 'tree'>;
+
 const MAX_NAMED = 3;
 /** Of Linux, with the byte that ends it. The path in the workspace may be longer than in the worktree. */
 const MAX_PATH_BYTES = 4095;
@@ -42,13 +45,46 @@ const MAX_PATH_BYTES = 4095;
  * @throws Error when changes can neither be applied nor kept
  */
 export async function bringBack(deps: BringBackDeps, written: readonly string[]): Promise<BroughtBack> {
-  const {origin, snapshots} = deps;
-  const {taken, left} = await takeWrittenIgnoredFiles(snapshots, deps.tree, written);
-  const {changes, end, notes: nestedNotes} = await findChanges(deps);
-  const notes =
-    left.length === 0 ? nestedNotes : [...nestedNotes, `Not brought back, since git ignores it: ${formatNames(left)}`];
+  const {taken, ...found} = await findAllChanges(deps, written);
   const existing = new Set<string>();
-  for (const file of taken) if (await lstat(path.join(origin.top, file)).catch(ignoreMissing)) existing.add(file);
+  for (const file of taken) if (await lstat(path.join(deps.origin.top, file)).catch(ignoreMissing)) existing.add(file);
+  return deliver(deps, found, existing);
+}
+
+/** The changes of a tree as a patch in `file`, for another machine. @returns what changed, as if it were in the workspace */
+export async function exportChanges(
+  deps: KeepDeps & Pick<BringBackDeps, 'tree'>,
+  written: readonly string[],
+  file: string,
+): Promise<BroughtBack> {
+  const {changes, end, notes} = await findAllChanges(deps, written);
+  await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
+  if (changes.length > 0) await deps.snapshots.writePatch(deps.origin.start, end, file);
+  return {applied: changes.map(({path: name}) => path.join(deps.origin.top, name)), notes};
+}
+
+export interface FoundChanges {
+  readonly changes: readonly TreeDiff[];
+  /** The git tree with them. */
+  readonly end: string;
+  /** Lines for a person. */
+  readonly notes: readonly string[];
+}
+
+async function findAllChanges(deps: KeepDeps & Pick<BringBackDeps, 'tree'>, written: readonly string[]) {
+  const {taken, left} = await takeWrittenIgnoredFiles(deps.snapshots, deps.tree, written);
+  const {changes, end, notes} = await findChanges(deps);
+  const ignored = left.length === 0 ? [] : [`Not brought back, since git ignores it: ${formatNames(left)}`];
+  return {taken, changes, end, notes: [...notes, ...ignored]};
+}
+
+/** Applies changes to the workspace, or keeps them. @param existing ignored files that the workspace has too */
+export async function deliver(
+  deps: DeliveryDeps,
+  {changes, end, notes}: FoundChanges,
+  existing: ReadonlySet<string> = new Set(),
+): Promise<BroughtBack> {
+  const {origin, snapshots} = deps;
   const getReason = (change: TreeDiff) => whyNotApplied(change, deps, existing);
   const excluded = changes.filter((change) => getReason(change) !== undefined);
   const included = changes.filter((change) => !excluded.includes(change));
@@ -106,7 +142,7 @@ async function findChanges({snapshots, origin, keepIn, tree: top}: KeepDeps & Pi
  */
 function whyNotApplied(
   {path: file, name: bytes}: TreeDiff,
-  {origin, isProtected}: BringBackDeps,
+  {origin, isProtected}: Pick<BringBackDeps, 'origin' | 'isProtected'>,
   existing: ReadonlySet<string>,
 ): string | undefined {
   const name = formatFileName(file);
@@ -125,7 +161,7 @@ interface ApplyFailure {
 
 /** Applies all changes or none. @returns why it failed; undefined when it worked */
 async function apply(
-  deps: BringBackDeps,
+  deps: DeliveryDeps,
   changes: readonly TreeDiff[],
   tree: string,
 ): Promise<ApplyFailure | undefined> {
@@ -150,7 +186,7 @@ async function apply(
 
 /** Changes of the same or adjacent lines are a conflict. Changes at different places of a file fit together. */
 async function findConflict(
-  {origin, snapshots}: BringBackDeps,
+  {origin, snapshots}: DeliveryDeps,
   {replaced, edited}: ChangedMeanwhile,
   patch: string,
 ): Promise<ApplyFailure | undefined> {
@@ -171,7 +207,7 @@ function createConflict(files: readonly string[]): ApplyFailure {
 }
 
 async function applyNow(
-  deps: BringBackDeps,
+  deps: DeliveryDeps,
   changes: readonly TreeDiff[],
   patch: string,
   edited: readonly string[],
@@ -209,7 +245,7 @@ async function readModes(changes: readonly TreeDiff[], top: string): Promise<(re
  * @returns what to add to the explanation when the rollback fails too
  */
 async function rollBack(
-  {origin, snapshots}: BringBackDeps,
+  {origin, snapshots}: DeliveryDeps,
   changes: readonly TreeDiff[],
   asEdited: ReadonlyMap<string, Buffer>,
   modes: Awaited<ReturnType<typeof readModes>>,

@@ -9,7 +9,7 @@ import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/c
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
-import {type BringBackDeps, bringBack} from './bring-back.ts';
+import {type BringBackDeps, bringBack, exportChanges} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';
 import {copyFiles} from './copy-files.ts';
 import {recoverWorktree} from './recovery.ts';
@@ -29,7 +29,11 @@ export interface WorktreeDeps {
   readonly warn: (text: string) => void;
   /** Wraps the writing into the workspace for a run, so that it can be undone. */
   readonly writing: (owner: WorktreeOwner, work: () => Promise<void>) => Promise<unknown>;
+  /** Changes stay out of the workspace: each run's are a patch in its folder, `EXPORTED_PATCH`. */
+  readonly exports?: boolean;
 }
+
+export const EXPORTED_PATCH = 'exported.patch';
 
 export class GitWorktrees implements Worktrees {
   /** Changes come back one run after the other: the second sees what the first wrote. */
@@ -74,8 +78,10 @@ export class GitWorktrees implements Worktrees {
         inWorkspace: (file) => mapPath(file, top, repository.top),
         bringBack: (written) =>
           this.#queueUp(async () => {
-            const brought = await bringBack(bringBackDeps, written);
             const {git: gitDir, keepIn} = paths;
+            const brought = this.deps.exports
+              ? await exportChanges(bringBackDeps, written, path.join(keepIn, EXPORTED_PATCH))
+              : await bringBack(bringBackDeps, written);
             const commits = await keepCommits({tree: top, gitDir, main: repository.top, keepIn});
             await removeStart(paths.folder);
             return {...brought, notes: [...brought.notes, ...commits]};

@@ -8,7 +8,7 @@ import {git, parseTreeDiff, TREE_DIFF, type TreeDiff} from '../git.ts';
 import {createBorrowingRepository, gitOrThrow, LIMIT_MS, type Repository} from './repository.ts';
 
 /** Attributes that turn off all conversions. */
-const NO_CONVERSION = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
+export const NO_CONVERSION = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
 /** The mode of a path that does not exist. */
 export const ABSENT = '000000';
 
@@ -17,17 +17,21 @@ export class TreeSnapshots {
   constructor(
     private readonly gitDir: string,
     private readonly folder: string,
+    /** The path of the index. With a copy of it, git knows sizes and times of the files without reading them. */
+    readonly index = path.join(gitDir, 'index'),
   ) {}
 
-  static async create(gitDir: string, folder: string, from: Repository, signal: AbortSignal): Promise<TreeSnapshots> {
+  /** @param index default: that of the git directory */
+  static async create(
+    gitDir: string,
+    folder: string,
+    from: Repository,
+    signal: AbortSignal,
+    index?: string,
+  ): Promise<TreeSnapshots> {
     await createBorrowingRepository(gitDir, from, {bare: true, signal});
     await writeFile(path.join(gitDir, 'info', 'attributes'), NO_CONVERSION);
-    return new TreeSnapshots(gitDir, folder);
-  }
-
-  /** The path of the index. With a copy of it, git knows sizes and times of the files without reading them. */
-  get index(): string {
-    return path.join(this.gitDir, 'index');
+    return new TreeSnapshots(gitDir, folder, index);
   }
 
   /**
@@ -40,16 +44,19 @@ export class TreeSnapshots {
     return this.#writeTree();
   }
 
-  /** The same, without what git cannot add. @returns also the names of these files */
-  async takeWhatFits(): Promise<{readonly tree: string; readonly refused: readonly string[]}> {
-    const {exitCode} = await git(this.folder, ['add', '--all', '--ignore-errors', '.'], {
+  /** The same, without what git cannot add. @param without relative paths. @returns also the names of files that git refused */
+  async takeWhatFits(
+    without: readonly string[] = [],
+  ): Promise<{readonly tree: string; readonly refused: readonly string[]}> {
+    const places = ['.', ...without.map((place) => `:(exclude,top,literal)${place}`)];
+    const {exitCode} = await git(this.folder, ['add', '--all', '--ignore-errors', '--', ...places], {
       ...{env: this.#env(this.folder), limitMs: LIMIT_MS},
     });
     if (exitCode === 0) return {tree: await this.#writeTree(), refused: []};
     const rest = ['ls-files', '-z', '--others', '--modified', '--deleted', '--exclude-standard'];
     const names = (await this.#git(this.folder, rest)).toString().split('\0').filter(Boolean);
     // Git failed for another reason: let it say so.
-    if (names.length === 0) return {tree: await this.take(), refused: []};
+    if (names.length === 0 && without.length === 0) return {tree: await this.take(), refused: []};
     return {tree: await this.#writeTree(), refused: [...new Set(names)]};
   }
 
@@ -78,6 +85,18 @@ export class TreeSnapshots {
     }
     // Their folders may contain further repositories.
     return nested.length === 0 ? [] : [...nested, ...(await this.unnest(to))];
+  }
+
+  /** The tree `from`, or the empty one, with a patch. Reads no file beside it. */
+  async withPatch(from: string | undefined, patch: string | undefined): Promise<string> {
+    await this.#git(this.folder, ['read-tree', from ?? '--empty']);
+    if (patch !== undefined) await this.#git(this.folder, ['apply', '--cached', '--whitespace=nowarn', patch]);
+    return this.#writeTree();
+  }
+
+  /** Writes the files of the index into the folder. */
+  async writeFiles(): Promise<void> {
+    await this.#git(this.folder, ['checkout-index', '--all', '--force', '-u']);
   }
 
   async changes(from: string, to: string): Promise<readonly TreeDiff[]> {
@@ -120,6 +139,10 @@ export class TreeSnapshots {
     await this.#git(target, ['checkout-index', '--force', '-z', '--stdin'], {input: paths.join('\0')});
   }
 
+  writeEmptyTree(): Promise<string> {
+    return gitOrThrow(this.folder, ['mktree'], {env: this.#env(this.folder), input: ''}).then((id) => id.toString().trim());
+  }
+
   async #writeTree(): Promise<string> {
     return (await this.#git(this.folder, ['write-tree'])).toString().trim();
   }
@@ -129,6 +152,6 @@ export class TreeSnapshots {
   }
 
   #env(folder: string) {
-    return {GIT_DIR: this.gitDir, GIT_WORK_TREE: folder};
+    return {GIT_DIR: this.gitDir, GIT_WORK_TREE: folder, GIT_INDEX_FILE: this.index};
   }
 }

@@ -25,6 +25,7 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   label: ['label'],
   cleanup: ['cleanup'],
   isolation: ['isolation'],
+  where: ['where'],
 };
 
 const NUMBERS = ['timeout_seconds', 'max_turns', 'max_tokens'];

@@ -3,7 +3,7 @@ import {z} from 'zod';
 import type {AgentCatalog, AgentDefinition} from '../../core/agent-types.ts';
 import type {Model, Thinking} from '../../core/contract/model.ts';
 import type {Tool} from '../../core/contract/tool.ts';
-import type {Isolation} from '../../core/contract/worktree.ts';
+import {type Isolation, WHERE, type Where} from '../../core/contract/worktree.ts';
 import {formatAccepted} from '../../core/runs/dispatch.ts';
 import {describeInBackground} from '../../core/runs/progress-line.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
@@ -35,6 +35,7 @@ interface TaskInput {
   readonly label?: string | undefined;
   readonly cleanup?: 'keep' | 'delete' | undefined;
   readonly isolation?: Isolation | undefined;
+  readonly where?: Where | undefined;
 }
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
@@ -66,7 +67,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
       if (!agent)
         throw new MiniCcError('TASK_INPUT', `There is no agent ${input.agent_type} any more. Nothing was dispatched.`);
       const {model, warnings} = deps.modelFor(agent, input);
-      const {label, cleanup, isolation, thinking} = input;
+      const {label, cleanup, isolation, where, thinking} = input;
       const background = input.background ?? agent.background ?? false;
       const dispatched = await deps.manager().dispatch({
         ...{agent, model, background, callId: context.callId, signal: context.signal},
@@ -76,6 +77,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         ...(label === undefined ? {} : {label}),
         ...(cleanup === undefined ? {} : {cleanup}),
         ...(isolation === undefined ? {} : {isolation}),
+        ...(where === undefined ? {} : {where}),
       });
       if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
       const {runId, ended, detached} = dispatched.started;
@@ -124,6 +126,9 @@ function createInputSchema(names: readonly string[]) {
       .enum(['none', 'worktree'], {
         error: ({input}) => `isolation must be none or worktree, not ${JSON.stringify(input)}`,
       })
+      .optional(),
+    where: z
+      .enum(WHERE, {error: ({input}) => `where must be local, workers or auto, not ${JSON.stringify(input)}`})
       .optional(),
   });
 }

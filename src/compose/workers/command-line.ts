@@ -1,0 +1,146 @@
+/** `mini-cc worker` and `mini-cc workers`. */
+import {homedir} from 'node:os';
+import path from 'node:path';
+import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from '../../commands/command-line.ts';
+import {loadSettings, type Settings} from '../../config/settings.ts';
+import {QUEUE_SECRET} from '../../core/secrets/known-secrets.ts';
+import {MiniCcError, UsageError} from '../../core/util/errors.ts';
+import {quote} from '../../core/util/problem.ts';
+import {runProgram} from '../../core/util/processes.ts';
+import {showControls} from '../../core/util/text.ts';
+import type {ListedWorker} from '../../workers/queue/worker-list.ts';
+import type {SessionOptions} from '../options.ts';
+import {createSessionSandbox} from '../permissions.ts';
+import {DEFAULT_PREFIX, getAddress} from './queue-settings.ts';
+
+export interface WorkerFlags {
+  readonly queue?: string;
+  readonly prefix?: string;
+  readonly secretEnv?: string;
+  readonly concurrency?: number;
+  readonly labels: readonly string[];
+  readonly cache?: string;
+  readonly once: boolean;
+}
+
+interface WorkerArguments extends SubcommandArguments {
+  readonly worker: WorkerFlags;
+}
+
+const DEFAULT_CONCURRENCY = 2;
+const MAX_CONCURRENCY = 64;
+const GIT_MS = 5_000;
+
+/** Serves until SIGTERM or SIGINT. @throws UsageError for bad usage, MiniCcError when it cannot serve here */
+export async function workerCommandLine(
+  options: SessionOptions,
+  {verb, worker: flags}: WorkerArguments,
+  say: (line: string) => void,
+): Promise<CommandLineOutcome> {
+  if (verb !== '') throw new UsageError(`mini-cc worker takes no ${quote(verb)}: --queue URL names the queue`);
+  const settings = readOwnSettings(options);
+  const concurrency = flags.concurrency ?? DEFAULT_CONCURRENCY;
+  if (concurrency > MAX_CONCURRENCY) throw new UsageError(`--concurrency takes at most ${MAX_CONCURRENCY}`);
+  const queue = getQueue(flags, settings);
+  const address = getAddress(queue, options.env);
+  await checkMachine(settings, options.home);
+  const [{WorkerService}, {EndedJobs}, {TreeCache}, {createExecute}, {formatAddress}] = await Promise.all([
+    import('../../workers/serve/worker-service.ts'),
+    import('../../workers/serve/ended-jobs.ts'),
+    import('../../storage/worktrees/tree-cache.ts'),
+    import('./execute.ts'),
+    import('../../workers/queue/connection.ts'),
+  ]);
+  const folder = path.resolve(flags.cache ?? path.join(options.home, 'worker', 'trees'));
+  const {settingsFile, settingSources, debug} = options;
+  const own = {
+    ...(settingsFile !== undefined && {settingsFile}),
+    ...(settingSources && {settingSources}),
+    ...(debug && {debug}),
+  };
+  // It signs, and is no affair of what runs here.
+  const {[queue.secretEnv ?? QUEUE_SECRET]: _, ...env} = options.env;
+  const execute = createExecute({
+    ...{env, home: options.home, settings: own},
+    allowAgents: settings.subagents?.allowAgents ?? ['*'],
+  });
+  const service = await WorkerService.open({
+    ...{address, concurrency, labels: flags.labels, once: flags.once, execute},
+    say: (text) => say(`mini-cc worker: ${text}`),
+    trees: new TreeCache(folder),
+    ended: new EndedJobs(path.join(options.home, 'worker', 'ended-jobs')),
+  });
+  say(`mini-cc worker: ${service.name} serves ${formatAddress(address.url)} (${address.prefix}), ${concurrency} at a time`);
+  const leave = () => void service.leave();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, leave);
+  await service.serve();
+  return printText('');
+}
+
+/** @throws UsageError for bad usage, MiniCcError when the queue cannot be reached */
+export async function workersCommandLine(
+  options: SessionOptions,
+  {verb, json, worker: flags}: WorkerArguments,
+): Promise<CommandLineOutcome> {
+  if (verb !== '') throw new UsageError(`mini-cc workers takes no ${quote(verb)}; --json is for scripts`);
+  const {url, prefix = DEFAULT_PREFIX} = getQueue(flags, readOwnSettings(options));
+  const {connect, formatAddress} = await import('../../workers/queue/connection.ts');
+  const {listWorkers} = await import('../../workers/queue/worker-list.ts');
+  const {Keys} = await import('../../workers/queue/keys.ts');
+  const connection = await connect(url);
+  try {
+    const workers = await listWorkers(connection, new Keys(prefix));
+    return json ? printJson(workers) : printText(showControls(formatWorkers(workers, formatAddress(url))));
+  } finally {
+    connection.disconnect();
+  }
+}
+
+/** The settings of the user alone: no project's. */
+function readOwnSettings(options: SessionOptions): Settings {
+  return loadSettings({
+    ...{home: options.home, cwd: options.home, userHome: homedir()},
+    ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
+    ...(options.settingSources && {sources: options.settingSources}),
+  }).settings;
+}
+
+function getQueue({queue: url, prefix, secretEnv}: WorkerFlags, {subagents}: Settings) {
+  const own = subagents?.queue;
+  const found = url ?? own?.url;
+  if (found === undefined) {
+    throw new UsageError('which queue? --queue redis://HOST:PORT names it, or subagents.queue in your settings');
+  }
+  if (!URL.canParse(found) || !/^rediss?:\/\/[^/]/.test(found)) {
+    throw new UsageError('--queue takes the address of Redis, redis://HOST:PORT or rediss://HOST:PORT');
+  }
+  const named = prefix ?? own?.prefix;
+  if (named !== undefined && !/^[\w.-]{1,64}$/.test(named)) {
+    throw new UsageError('--prefix takes letters, digits, dots, hyphens and underscores, at most 64');
+  }
+  const variable = secretEnv ?? own?.secretEnv;
+  return {url: found, ...(named !== undefined && {prefix: named}), ...(variable !== undefined && {secretEnv: variable})};
+}
+
+/** @throws MiniCcError without git, or without a sandbox: such a worker takes no work */
+async function checkMachine(settings: Settings, home: string): Promise<void> {
+  const {exitCode, message} = await runProgram('git', ['--version'], {limitMs: GIT_MS});
+  if (exitCode !== 0) {
+    throw new MiniCcError('WORKER', `worker: git does not run here (${message}): install git, and start it again`);
+  }
+  if (settings.sandbox?.container) return;
+  const status = await createSessionSandbox(settings, home).status();
+  if (status.available) return;
+  const otherwise = 'or say in your settings that this container is the wall: {"sandbox": {"container": true}}';
+  throw new MiniCcError('WORKER', `worker: no sandbox works here: ${status.reason}: ${status.remedy}, ${otherwise}`);
+}
+
+function formatWorkers(workers: readonly ListedWorker[], address: string): string {
+  if (workers.length === 0) return `No workers at ${address}. One starts by: mini-cc worker --queue ${address}`;
+  const rows = workers.map(({name, state, running, labels, cached}) => [
+    ...[name, state, `${running} ${running === 1 ? 'run' : 'runs'}`, `${cached.length} cached`],
+    labels.join(','),
+  ]);
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n');
+}

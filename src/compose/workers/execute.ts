@@ -1,0 +1,102 @@
+/** A job at a worker: a session of its own, with this machine's settings and keys, that runs one agent in a worktree. */
+import {readFile} from 'node:fs/promises';
+import path from 'node:path';
+import type {PermissionMode} from '../../core/contract/events.ts';
+import {createSession} from '../../core/session.ts';
+import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
+import {EXPORTED_PATCH} from '../../storage/worktrees/git-worktrees.ts';
+import type {RemoteWork} from '../../workers/queue/messages.ts';
+import {type Execute, type ExecutePlace, GiveBack} from '../../workers/serve/job-run.ts';
+import type {SessionOptions} from '../options.ts';
+import {composeParts} from '../session.ts';
+
+export interface ExecuteOptions {
+  readonly env: SessionOptions['env'];
+  readonly home: string;
+  /** Of `subagents.allowAgents` in this machine's settings. */
+  readonly allowAgents: readonly string[];
+  /** Of `--settings` and `--setting-sources`. */
+  readonly settings: Pick<SessionOptions, 'settingsFile' | 'settingSources' | 'debug'>;
+}
+
+/** What the job says of permissions narrows what this machine's settings say; of what they ask, nothing is allowed. */
+function getSessionOptions(work: RemoteWork, place: ExecutePlace, options: ExecuteOptions): SessionOptions {
+  const {mode, deny, edits} = work.permissions;
+  return {
+    ...options.settings,
+    ...{cwd: place.root, env: options.env, home: options.home, interactive: false, which: {type: 'new'}},
+    ...{isTemporary: true, exportsChanges: true, archiveAfterMinutes: 0, maxConcurrent: 1},
+    permissionMode: toOwnMode(mode),
+    allowedTools: edits,
+    disallowedTools: deny,
+    ...(place.traceparent !== undefined && {traceparent: place.traceparent}),
+  };
+}
+
+/** A session elsewhere cannot allow commands here: they need rules of this machine. Edits stay in the worktree. */
+function toOwnMode(mode: PermissionMode): PermissionMode {
+  return mode === 'bypassPermissions' ? 'acceptEdits' : mode;
+}
+
+export function createExecute(options: ExecuteOptions): Execute {
+  return async (work, place) => {
+    const {agent} = work;
+    if (!options.allowAgents.includes('*') && !options.allowAgents.includes(agent.name)) {
+      throw new GiveBack(`its settings (subagents.allowAgents) do not allow the agent ${agent.name}`);
+    }
+    const parts = await composeParts(getSessionOptions(work, place, options));
+    const session = createSession(parts);
+    try {
+      return await runOne(work, place, parts);
+    } finally {
+      await session.close();
+    }
+  };
+}
+
+async function runOne(work: RemoteWork, place: ExecutePlace, parts: Awaited<ReturnType<typeof composeParts>>) {
+  const {agent, description, prompt, limits, messages, scope} = work;
+  const {runId, root, signal} = place;
+  const {manager, bus} = parts;
+  let model: ReturnType<typeof parts.resolveModel>;
+  try {
+    model = parts.resolveModel(work.model);
+  } catch (error) {
+    throw new GiveBack(`it cannot ask the model ${work.model}: ${getErrorMessage(error)}`);
+  }
+  const unsubscribe = bus.subscribe(({agentId, ...event}) => {
+    if (agentId === runId) place.onEvent(event);
+  });
+  const absolute = (files: readonly string[]) => files.map((file) => path.join(root, file));
+  try {
+    const dispatched = await manager.dispatch({
+      ...{runId, agent, description, prompt, model, ...limits, isolation: 'worktree', where: 'local', history: messages},
+      ...{background: false, endsForGood: true, signal: new AbortController().signal},
+      ...(scope && {scope: {files: absolute(scope.files), allowed: absolute(scope.allowed)}}),
+    });
+    if (dispatched.source === 'cached') throw new GiveBack('it has run here before');
+    const {started} = dispatched;
+    started.inbox.watch({delivered: ({id}) => place.onDelivered(id)});
+    place.onMessage((id, text) => started.inbox.put({id, content: text, kind: 'prompt', startsTurn: true}));
+    const stop = () => void manager.stop(runId);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, {once: true});
+    const {result, transcript} = await started.ended;
+    const lines = manager.read(runId).filter(({type}) => type === 'message');
+    const folder = path.dirname(transcript);
+    return {
+      result,
+      entries: lines.slice(messages.length + 1),
+      notes: [],
+      // The session's folder is erased when it closes.
+      patch: await readIfThere(path.join(folder, EXPORTED_PATCH)),
+      commits: await readIfThere(path.join(folder, 'commits.bundle')),
+    };
+  } finally {
+    unsubscribe();
+  }
+}
+
+function readIfThere(file: string): Promise<Buffer | undefined> {
+  return readFile(file).catch(ignoreMissing);
+}

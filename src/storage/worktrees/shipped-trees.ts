@@ -1,0 +1,222 @@
+/**
+ * The workspace as other machines get it: a base commit, and a patch for what it does not have. What a run changed there
+ * comes back as a patch too, and is brought into the workspace as from a worktree of this machine.
+ */
+import {createHash} from 'node:crypto';
+import {mkdir, mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import {isInside} from '../../core/util/paths.ts';
+import {git} from '../git.ts';
+import {type BringBackDeps, deliver} from './bring-back.ts';
+import {gitOrThrow, openRepository, type Repository} from './repository.ts';
+import {TreeSnapshots} from './snapshots.ts';
+import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
+
+export interface ShippedTreesDeps {
+  /** The session's workspace, links resolved. */
+  readonly root: string;
+  /** Folders of the session, called each time: `trees` is only for this, `run` is a run's own. */
+  readonly folders: {trees(): string; run(runId: string): string};
+  readonly hidden: () => readonly string[];
+  readonly isProtected: BringBackDeps['isProtected'];
+  readonly writing: (owner: WorktreeOwner, work: () => Promise<void>) => Promise<unknown>;
+}
+
+/** The workspace at one moment. */
+export interface TreeState {
+  /** The same for the same files, base, branch and folder. */
+  readonly key: string;
+  readonly repository: string;
+  readonly name: string;
+  /** The git tree of all its files, by their bytes. */
+  readonly start: string;
+  readonly base?: string | undefined;
+  readonly branch?: string | undefined;
+  readonly prefix: string;
+  readonly objectFormat: 'sha1' | 'sha256';
+  /** Addresses from which the base can be fetched, without passwords. */
+  readonly remotes: string[];
+}
+
+export class ShippedTrees {
+  /** The workspace is read and written by one of these at a time. */
+  #queue: Promise<unknown> = Promise.resolve();
+  /** A reading that has not begun yet: it is good for all who ask until then. */
+  #next: Promise<TreeState> | undefined;
+
+  constructor(private readonly deps: ShippedTreesDeps) {}
+
+  /** Reads the workspace as it is now. @throws MiniCcError `WORKTREE` when it is in no repository */
+  capture(signal: AbortSignal): Promise<TreeState> {
+    this.#next ??= this.#queueUp(async () => {
+      this.#next = undefined;
+      return this.#capture();
+    });
+    return withSignal(this.#next, signal);
+  }
+
+  /** What the base does not have, as a patch; empty when nothing. */
+  async readPatch({base, start}: TreeState): Promise<Buffer> {
+    const {snapshots, scratch, close} = await this.#openScratch();
+    try {
+      const from = base === undefined ? await snapshots.writeEmptyTree() : `${base}^{tree}`;
+      const file = path.join(scratch, 'uncommitted.patch');
+      await snapshots.writePatch(from, start, file);
+      return await readFile(file);
+    } finally {
+      await close();
+    }
+  }
+
+  /** The base with its history. */
+  async readBundle({base}: TreeState): Promise<Buffer> {
+    if (base === undefined) return Buffer.alloc(0);
+    const {scratch, close} = await this.#openScratch();
+    try {
+      const file = path.join(scratch, 'base.bundle');
+      // A bundle holds refs, not commits: HEAD may have moved since.
+      const env = {GIT_DIR: this.#gitDir};
+      await gitOrThrow(scratch, ['update-ref', `refs/bases/${base}`, base], {env});
+      await gitOrThrow(scratch, ['bundle', 'create', '--quiet', file, `refs/bases/${base}`], {env});
+      return await readFile(file);
+    } finally {
+      await close();
+    }
+  }
+
+  /** Brings what a run changed elsewhere into the workspace. @param commits a bundle, kept beside */
+  bringBack(owner: WorktreeOwner, state: TreeState, patch: Buffer, commits?: Buffer): Promise<BroughtBack> {
+    return this.#queueUp(async () => {
+      const keepIn = this.deps.folders.run(owner.agentId);
+      const {snapshots, scratch, close, repository} = await this.#openScratch();
+      try {
+        const notes = commits ? [await keepBundle(commits, keepIn, repository.top)] : [];
+        if (patch.length === 0) return {applied: [], notes};
+        const file = path.join(scratch, 'returned.patch');
+        await writeFile(file, patch);
+        const end = await snapshots.withPatch(state.start, file);
+        const changes = await snapshots.changes(state.start, end);
+        const {top, prefix, objectFormat} = repository;
+        const hidden = this.#getHidden(repository);
+        return await deliver(
+          {
+            ...{origin: {top, prefix, objectFormat, start: state.start}, snapshots, keepIn, scratch},
+            isProtected: (name) => this.deps.isProtected(name) || isInside(path.join(top, name), hidden),
+            writing: (work) => this.deps.writing(owner, work),
+          },
+          {changes, end, notes},
+        );
+      } finally {
+        await close();
+      }
+    });
+  }
+
+  /** Whether a patch that came back is in the workspace already, as far as its files show. */
+  async isApplied(patch: Buffer): Promise<boolean> {
+    if (patch.length === 0) return true;
+    const {scratch, close, repository} = await this.#openScratch();
+    try {
+      const file = path.join(scratch, 'returned.patch');
+      await writeFile(file, patch);
+      return (await git(repository.top, ['apply', '--check', '--reverse', file])).exitCode === 0;
+    } finally {
+      await close();
+    }
+  }
+
+  /** The files that a patch changes, absolute. */
+  async listChanged({start}: TreeState, patch: Buffer): Promise<readonly string[]> {
+    const {snapshots, scratch, close, repository} = await this.#openScratch();
+    try {
+      const file = path.join(scratch, 'returned.patch');
+      await writeFile(file, patch);
+      const changes = await snapshots.changes(start, await snapshots.withPatch(start, file));
+      return changes.map(({path: name}) => path.join(repository.top, name));
+    } finally {
+      await close();
+    }
+  }
+
+  get #gitDir(): string {
+    return path.join(this.deps.folders.trees(), 'state.git');
+  }
+
+  async #capture(): Promise<TreeState> {
+    const {root} = this.deps;
+    const repository = await openRepository(root, new AbortController().signal);
+    const {top, head: base, branch, prefix} = repository;
+    const objectFormat = repository.objectFormat as 'sha1' | 'sha256';
+    const snapshots = await this.#openSnapshots(repository);
+    const hidden = this.#getHidden(repository).filter((place) => isInside(place, [top]));
+    const {tree: start} = await snapshots.takeWhatFits(hidden.map((place) => path.relative(top, place)));
+    const name = path.basename(top);
+    const key = hash([start, base, branch, prefix, name, objectFormat]);
+    const remotes = base === undefined ? [] : await findRemotes(top, base);
+    return {key, repository: hash([top, repository.commonDir]), name, start, base, branch, prefix, objectFormat, remotes};
+  }
+
+  /** The git directory is made once in a session: its index knows the files that did not change. */
+  async #openSnapshots(repository: Repository, index?: string): Promise<TreeSnapshots> {
+    return TreeSnapshots.create(this.#gitDir, repository.top, repository, new AbortController().signal, index);
+  }
+
+  async #openScratch() {
+    const repository = await openRepository(this.deps.root, new AbortController().signal);
+    const folder = this.deps.folders.trees();
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    const scratch = await mkdtemp(path.join(folder, 'scratch-'));
+    const snapshots = await this.#openSnapshots(repository, path.join(scratch, 'index'));
+    return {snapshots, scratch, repository, close: () => rm(scratch, {recursive: true, force: true})};
+  }
+
+  #getHidden({top}: Repository): readonly string[] {
+    return this.deps.hidden().filter((place) => !isInside(top, [place]));
+  }
+
+  #queueUp<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function hash(parts: readonly (string | undefined)[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const result = await work;
+  signal.throwIfAborted();
+  return result;
+}
+
+/** The addresses of remotes that have the commit, as of the last fetch. One with a password stays here. */
+async function findRemotes(top: string, base: string): Promise<string[]> {
+  const listed = await git(top, ['for-each-ref', '--contains', base, '--format=%(refname)', 'refs/remotes']);
+  const names = new Set(listed.stdout.toString().split('\n').flatMap((ref) => ref.split('/')[2] ?? []));
+  const remotes: string[] = [];
+  for (const name of names) {
+    const {exitCode, stdout} = await git(top, ['config', '--get', `remote.${name}.url`]);
+    const url = stdout.toString().trim();
+    const hasSecret = URL.canParse(url) && new URL(url).password !== '';
+    if (exitCode === 0 && url !== '' && !hasSecret) remotes.push(url);
+  }
+  return remotes;
+}
+
+/** @returns a line that says where it is */
+async function keepBundle(commits: Buffer, keepIn: string, top: string): Promise<string> {
+  try {
+    await mkdir(keepIn, {recursive: true, mode: 0o700});
+    const draft = await findUnusedPath(keepIn, '.commits.bundle');
+    await writeFile(draft, commits, {mode: 0o600});
+    const file = await findUnusedPath(keepIn, 'commits.bundle');
+    await rename(draft, file);
+    return `Its commits are kept too: git -C ${quoteForShell(top)} bundle list-heads ${quoteForShell(file)}; git fetch takes one from there`;
+  } catch (error) {
+    return `Its commits could not be kept beside its changes: ${getErrorMessage(error)}`;
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Workspaces of other machines, as checkouts that runs start from. Each is kept by its key: the next run with the same
+ * files finds it. `<folder>/<repository>/objects.git` has the objects, `<folder>/<repository>/<key>/<name>` the files.
+ */
+import {existsSync, readdirSync, statSync} from 'node:fs';
+import {mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {git} from '../git.ts';
+import {gitOrThrow} from './repository.ts';
+import type {TreeState} from './shipped-trees.ts';
+import {NO_CONVERSION, TreeSnapshots} from './snapshots.ts';
+import {removeTree} from './worktree-folder.ts';
+
+/** Where the parts of a tree come from that are not here. */
+export interface TreeSource {
+  /** What the base does not have; empty when nothing. */
+  readPatch(): Promise<Buffer>;
+  /** The base, asked for when no remote has it. */
+  readBundle(): Promise<Buffer>;
+}
+
+const FETCH_MS = 60_000;
+/** Trees of one repository that are kept. */
+const MAX_TREES = 20;
+/** Remotes are fetched from by these alone: others can run programs. */
+const FETCH_ENV = {GIT_ALLOW_PROTOCOL: 'https:ssh:git:file', GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o ConnectTimeout=10'};
+const OBJECTS = 'objects.git';
+
+export class TreeCache {
+  /** By key: one tree is made once, however many runs ask for it. */
+  readonly #making = new Map<string, Promise<string>>();
+  /** Objects of a repository are written by one at a time. */
+  readonly #queues = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly folder: string) {}
+
+  /**
+   * The folder of the workspace, as it was. Do not write into it.
+   * @throws MiniCcError `WORKTREE` when it cannot be made
+   */
+  async open(tree: TreeState, source: TreeSource): Promise<string> {
+    const key = `${tree.repository}/${tree.key}`;
+    const making = this.#making.get(key) ?? this.#queueUp(tree, source);
+    this.#making.set(key, making);
+    try {
+      return await making;
+    } finally {
+      this.#making.delete(key);
+    }
+  }
+
+  /** What is here, the newest first: `name@` and the beginning of the key. */
+  list(): readonly string[] {
+    const found = this.#listRepositories().flatMap((repository) =>
+      this.#listTrees(repository).map(({key, name, usedAt}) => ({shown: `${name}@${key.slice(0, 12)}`, usedAt})),
+    );
+    return found.sort((a, b) => b.usedAt - a.usedAt).map(({shown}) => shown);
+  }
+
+  #queueUp(tree: TreeState, source: TreeSource): Promise<string> {
+    const before = this.#queues.get(tree.repository) ?? Promise.resolve();
+    const made = before.then(() => this.#openOrMake(tree, source));
+    this.#queues.set(
+      tree.repository,
+      made.catch(() => undefined),
+    );
+    return made;
+  }
+
+  async #openOrMake(tree: TreeState, source: TreeSource): Promise<string> {
+    const place = path.join(this.folder, tree.repository, tree.key);
+    const root = path.join(place, tree.name, tree.prefix);
+    if (!existsSync(place)) await this.#make(tree, source, place);
+    const now = new Date();
+    await utimes(place, now, now);
+    await mkdir(root, {recursive: true});
+    return root;
+  }
+
+  async #make(tree: TreeState, source: TreeSource, place: string): Promise<void> {
+    const repository = path.dirname(place);
+    await mkdir(repository, {recursive: true, mode: 0o700});
+    const gitDir = path.join(repository, OBJECTS);
+    await createObjects(gitDir, tree);
+    await this.#getBase(gitDir, tree, source);
+    const draft = await mkdtemp(path.join(repository, 'draft-'));
+    try {
+      const top = path.join(draft, tree.name);
+      await createCheckout(top, gitDir, tree, await source.readPatch(), draft);
+      await removeOld(this.#listTrees(repository), repository);
+      // Another worker with the same folder may have made it meanwhile.
+      if (!existsSync(place)) await rename(draft, place).catch((error: unknown) => this.#ignoreExisting(error, place));
+    } finally {
+      if (existsSync(draft)) await removeTree(draft);
+    }
+  }
+
+  #ignoreExisting(error: unknown, place: string): void {
+    if (!existsSync(place)) throw error;
+  }
+
+  async #getBase(gitDir: string, {base, remotes}: TreeState, source: TreeSource): Promise<void> {
+    if (base === undefined || (await hasCommit(gitDir, base))) return;
+    for (const remote of remotes) if (await fetchFrom(gitDir, remote, base)) return keepBase(gitDir, base);
+    const bundle = path.join(gitDir, `${base}.bundle`);
+    await writeFile(bundle, await source.readBundle());
+    try {
+      const refs = `refs/bases/*:refs/bases/*`;
+      const env = {GIT_ALLOW_PROTOCOL: 'file'};
+      await gitOrThrow(gitDir, ['fetch', '--quiet', '--no-tags', bundle, refs], {env: {...env, GIT_DIR: gitDir}});
+    } finally {
+      await rm(bundle, {force: true});
+    }
+    if (!(await hasCommit(gitDir, base))) throw new MiniCcError('WORKTREE', `the bundle does not have commit ${base}`);
+  }
+
+  #listRepositories(): string[] {
+    return existsSync(this.folder) ? readdirSync(this.folder).map((name) => path.join(this.folder, name)) : [];
+  }
+
+  #listTrees(repository: string) {
+    return readdirSync(repository)
+      .filter((name) => /^[0-9a-f]{64}$/.test(name))
+      .flatMap((key) => {
+        const stat = statSync(path.join(repository, key), {throwIfNoEntry: false});
+        const [name = ''] = stat ? readdirSync(path.join(repository, key)) : [];
+        return stat ? [{key, name, usedAt: stat.mtimeMs}] : [];
+      });
+  }
+}
+
+async function createObjects(gitDir: string, {objectFormat}: TreeState): Promise<void> {
+  if (existsSync(path.join(gitDir, 'info', 'attributes'))) return;
+  await mkdir(path.join(gitDir, 'info'), {recursive: true, mode: 0o700});
+  const init = ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`];
+  await gitOrThrow(gitDir, init, {env: {GIT_DIR: gitDir}});
+  await writeFile(path.join(gitDir, 'info', 'attributes'), NO_CONVERSION);
+}
+
+async function hasCommit(gitDir: string, id: string): Promise<boolean> {
+  return (await git(gitDir, ['cat-file', '-e', `${id}^{commit}`], {env: {GIT_DIR: gitDir}})).exitCode === 0;
+}
+
+/** @returns false when the remote cannot be reached, or does not have it */
+async function fetchFrom(gitDir: string, remote: string, base: string): Promise<boolean> {
+  // What begins with a hyphen would be an option.
+  if (remote.startsWith('-')) return false;
+  const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--', remote, base];
+  try {
+    const {exitCode} = await git(gitDir, args, {env: {...FETCH_ENV, GIT_DIR: gitDir}, limitMs: FETCH_MS});
+    return exitCode === 0 && (await hasCommit(gitDir, base));
+  } catch {
+    // It took too long: the base comes as a bundle.
+    return false;
+  }
+}
+
+async function keepBase(gitDir: string, base: string): Promise<void> {
+  await gitOrThrow(gitDir, ['update-ref', `refs/bases/${base}`, base], {env: {GIT_DIR: gitDir}});
+}
+
+/** @throws MiniCcError when the files are not those of the tree's id */
+async function createCheckout(
+  top: string,
+  objects: string,
+  {base, branch, start, objectFormat}: TreeState,
+  patch: Buffer,
+  draft: string,
+): Promise<void> {
+  const snapshots = new TreeSnapshots(objects, top, path.join(draft, 'index'));
+  await mkdir(top, {recursive: true, mode: 0o700});
+  const file = path.join(draft, 'uncommitted.patch');
+  await writeFile(file, patch);
+  const made = await snapshots.withPatch(base, patch.length === 0 ? undefined : file);
+  if (made !== start) throw new MiniCcError('WORKTREE', `the tree that came is ${made}, and ${start} was meant`);
+  const gitDir = path.join(top, '.git');
+  await gitOrThrow(top, ['init', '--quiet', '--template=', `--object-format=${objectFormat}`]);
+  await mkdir(path.join(gitDir, 'objects', 'info'), {recursive: true});
+  await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), `${path.join(objects, 'objects')}\n`);
+  const name = branch ?? 'refs/heads/main';
+  if (base !== undefined) await gitOrThrow(top, ['update-ref', name, base]);
+  await writeFile(path.join(gitDir, 'HEAD'), branch === undefined && base !== undefined ? `${base}\n` : `ref: ${name}\n`);
+  if (branch === undefined && base !== undefined) await gitOrThrow(top, ['update-ref', '-d', name]);
+  await snapshots.writeFiles();
+  await rename(snapshots.index, path.join(gitDir, 'index'));
+  await rm(file, {force: true});
+}
+
+async function removeOld(trees: readonly {readonly key: string; readonly usedAt: number}[], repository: string) {
+  const old = trees.toSorted((a, b) => b.usedAt - a.usedAt).slice(MAX_TREES - 1);
+  for (const {key} of old) {
+    try {
+      await removeTree(path.join(repository, key));
+    } catch (error) {
+      throw new MiniCcError('WORKTREE', `an old tree could not be removed: ${getErrorMessage(error)}`);
+    }
+  }
+}

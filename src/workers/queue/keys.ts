@@ -1,0 +1,24 @@
+/** The keys of Redis beside those of BullMQ. */
+export class Keys {
+  constructor(readonly prefix: string) {}
+
+  /** A hash: what each worker says of itself, by its name. */
+  get workers(): string {
+    return `${this.prefix}:workers`;
+  }
+
+  /** A stream: what workers say of the jobs of a session. */
+  events(sessionId: string): string {
+    return `${this.prefix}:events:${sessionId}`;
+  }
+
+  /** A stream: what the session says to whoever has the job. */
+  control(jobId: string): string {
+    return `${this.prefix}:control:${jobId}`;
+  }
+
+  /** The job that a nonce belongs to, or `ended`. */
+  nonce(nonce: string): string {
+    return `${this.prefix}:nonce:${nonce}`;
+  }
+}

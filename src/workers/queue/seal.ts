@@ -1,0 +1,78 @@
+/**
+ * What goes through the queue is signed by HMAC-SHA256 with the secret that both sides share: whoever reaches the Redis
+ * server, but does not know the secret, can neither give work to a worker nor a patch to a workspace.
+ */
+import {createHmac, randomUUID, timingSafeEqual} from 'node:crypto';
+import {z} from 'zod';
+import {MiniCcError} from '../../core/util/errors.ts';
+
+/** The format of all messages. Raise it when a worker of before could not do what a job asks for. */
+export const PROTOCOL = 1;
+
+/** What a message is for: one of one kind is never taken for one of another. */
+export type SealedKind = 'job' | 'event' | 'control' | 'result';
+
+export const sealedSchema = z.object({
+  protocol: z.number(),
+  kind: z.string(),
+  nonce: z.string(),
+  /** Milliseconds since the epoch. */
+  expires: z.number(),
+  body: z.string(),
+  mac: z.string(),
+});
+export type Sealed = z.output<typeof sealedSchema>;
+
+/** Why a message is refused. `version` and `signature`: another worker may take it. */
+export type RefusalCode = 'format' | 'version' | 'signature' | 'expired' | 'replayed';
+
+export class RefusedMessage extends MiniCcError {
+  constructor(
+    readonly refusal: RefusalCode,
+    text: string,
+  ) {
+    super('REFUSED_MESSAGE', text);
+  }
+}
+
+export class Sealer {
+  /** @param now milliseconds since the epoch */
+  constructor(
+    private readonly secret: string,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** @param lifeMs how long it is taken, milliseconds */
+  seal(kind: SealedKind, body: unknown, lifeMs: number): Sealed {
+    const unsigned = {protocol: PROTOCOL, kind, nonce: randomUUID(), expires: this.now() + lifeMs};
+    const text = JSON.stringify(body);
+    return {...unsigned, body: text, mac: this.#sign({...unsigned, body: text}).toString('hex')};
+  }
+
+  /** @throws RefusedMessage when it is of another format or kind, not signed with the secret, or too old */
+  open(kind: SealedKind, message: unknown): {readonly body: unknown; readonly nonce: string; readonly expires: number} {
+    const parsed = sealedSchema.safeParse(message);
+    if (!parsed.success) throw new RefusedMessage('format', `the ${kind} is no message of mini-cc`);
+    const sealed = parsed.data;
+    if (sealed.protocol !== PROTOCOL) {
+      const older = sealed.protocol > PROTOCOL ? 'this mini-cc is older' : 'this mini-cc is newer';
+      const what = `the ${kind} has format ${sealed.protocol} and this side reads ${PROTOCOL}`;
+      throw new RefusedMessage('version', `${what}: ${older}; use one version on both sides`);
+    }
+    const mac = Buffer.from(sealed.mac, 'hex');
+    const expected = this.#sign(sealed);
+    if (sealed.kind !== kind || mac.length !== expected.length || !timingSafeEqual(mac, expected)) {
+      throw new RefusedMessage('signature', `the ${kind} is not signed with this side's secret`);
+    }
+    if (sealed.expires <= this.now()) throw new RefusedMessage('expired', `the ${kind} is too old`);
+    return {body: JSON.parse(sealed.body) as unknown, nonce: sealed.nonce, expires: sealed.expires};
+  }
+
+  #sign({protocol, kind, nonce, expires, body}: Omit<Sealed, 'mac'>): Buffer {
+    return createHmac('sha256', this.secret)
+      .update(JSON.stringify([protocol, kind, nonce, expires]))
+      .update('\n')
+      .update(body)
+      .digest();
+  }
+}

@@ -1,0 +1,77 @@
+/** What workers say of themselves, each few seconds, and how a session and `mini-cc workers` read it. */
+import type {Redis} from 'ioredis';
+import {z} from 'zod';
+import type {Keys} from './keys.ts';
+
+export const HEARTBEAT_MS = 2_000;
+/** Without a sign of life for this long, a worker counts as gone. */
+export const GONE_MS = 15_000;
+/** A worker that is gone is listed for this long. */
+const FORGET_MS = 24 * 60 * 60 * 1000;
+
+const entrySchema = z.object({
+  name: z.string(),
+  /** Of this process: another one may have the same name later. */
+  id: z.string(),
+  labels: z.array(z.string()),
+  state: z.enum(['idle', 'busy', 'leaving']),
+  running: z.int(),
+  concurrency: z.int(),
+  cached: z.array(z.string()),
+  /** Milliseconds since the epoch, of the server's clock. */
+  at: z.number(),
+});
+export type WorkerEntry = z.output<typeof entrySchema>;
+
+export interface ListedWorker {
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly state: 'idle' | 'busy' | 'leaving' | 'gone';
+  readonly running: number;
+  readonly cached: readonly string[];
+}
+
+/** By the server's clock: those of several machines differ. Milliseconds since the epoch. */
+export async function getServerTime(connection: Redis): Promise<number> {
+  const [seconds, micros] = await connection.time();
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}
+
+/** Sorted by name. Those that are gone for a day are forgotten. */
+export async function listWorkers(connection: Redis, keys: Keys): Promise<readonly ListedWorker[]> {
+  const [entries, now] = await Promise.all([connection.hgetall(keys.workers), getServerTime(connection)]);
+  const found: ListedWorker[] = [];
+  for (const [field, text] of Object.entries(entries)) {
+    const entry = parseEntry(text);
+    if (!entry || now - entry.at > FORGET_MS) {
+      await connection.hdel(keys.workers, field);
+      continue;
+    }
+    const {name, labels, cached} = entry;
+    const isGone = now - entry.at > GONE_MS;
+    found.push({name, labels, state: isGone ? 'gone' : entry.state, running: isGone ? 0 : entry.running, cached});
+  }
+  return found.sort((a, b) => a.name.localeCompare(b.name, 'en', {numeric: true}));
+}
+
+function parseEntry(text: string): WorkerEntry | undefined {
+  try {
+    return entrySchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes the first name that no living worker has: `build`, `build-2`, … @returns it */
+export async function takeName(connection: Redis, keys: Keys, base: string, entry: Omit<WorkerEntry, 'name' | 'at'>) {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? base : `${base}-${number}`;
+    const at = await getServerTime(connection);
+    const text = JSON.stringify({...entry, name, at});
+    if ((await connection.hsetnx(keys.workers, name, text)) === 1) return name;
+    const other = parseEntry((await connection.hget(keys.workers, name)) ?? '');
+    if (other && at - other.at <= GONE_MS) continue;
+    await connection.hset(keys.workers, name, text);
+    return name;
+  }
+}

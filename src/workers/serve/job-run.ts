@@ -1,0 +1,210 @@
+/** One job at a worker: its tree, its run, its result. */
+import {gzipSync} from 'node:zlib';
+import type {Redis} from 'ioredis';
+import type {AgentEventBody} from '../../core/contract/events.ts';
+import type {RunResult} from '../../core/contract/results.ts';
+import type {TranscriptEntry} from '../../core/contract/transcript.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
+import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
+import type {Blobs} from '../queue/blobs.ts';
+import type {Keys} from '../queue/keys.ts';
+import {type BlobRef, type Job, type JobControl, type JobEvent, type RemoteOutcome, type RemoteWork, type TreePart, LIFE_MS} from '../queue/messages.ts';
+import {fromRelative, toRelative} from '../queue/paths.ts';
+import {RefusedMessage, type Sealer} from '../queue/seal.ts';
+
+/** What a worker does with a job; `compose/` makes it of a session. */
+export type Execute = (work: RemoteWork, place: ExecutePlace) => Promise<Executed>;
+
+export interface ExecutePlace {
+  readonly runId: string;
+  /** The workspace's folder here. */
+  readonly root: string;
+  readonly traceparent: string | undefined;
+  /** Aborted: the run is stopped, and returns what it has. */
+  readonly signal: AbortSignal;
+  readonly onEvent: (event: AgentEventBody) => void;
+  readonly onDelivered: (id: string) => void;
+  /** Calls the listener with each message that was sent to the run. */
+  readonly onMessage: (listener: (id: string, text: string) => void) => void;
+}
+
+export interface Executed {
+  readonly result: RunResult;
+  readonly entries: readonly TranscriptEntry[];
+  readonly notes: readonly string[];
+  readonly patch?: Buffer | undefined;
+  /** A bundle of the commits that it made. */
+  readonly commits?: Buffer | undefined;
+}
+
+export interface JobRunDeps {
+  readonly connection: Redis;
+  readonly keys: Keys;
+  readonly blobs: Blobs;
+  readonly sealer: Sealer;
+  readonly trees: TreeCache;
+  readonly worker: string;
+  readonly execute: Execute;
+}
+
+/** The job cannot be done now, and goes back to the queue. */
+export class GiveBack extends MiniCcError {
+  constructor(text: string) {
+    super('GIVE_BACK', text);
+  }
+}
+
+/** The main mini-cc answers within this time, if it is there. Milliseconds. */
+const PART_MS = 60_000;
+const POLL_MS = 500;
+/** Events kept for a session that does not read them. */
+const MAX_EVENTS = 5_000;
+/** Content of larger messages stays here until the end. */
+const MAX_EVENT_BYTES = 4_096;
+/** Of these a session hears while the run is at work. */
+const TOLD = new Set(['tool_start', 'tool_end', 'message', 'retry', 'notice', 'run_note']);
+
+export class JobRun {
+  readonly #abort = new AbortController();
+  readonly #messages: {id: string; text: string}[] = [];
+  #onMessage: (id: string, text: string) => void = (id, text) => void this.#messages.push({id, text});
+  readonly #parts = new Map<TreePart, (blob: BlobRef) => void>();
+  #isOver = false;
+  #isStopped = false;
+
+  constructor(
+    private readonly job: Job,
+    private readonly attempt: number,
+    private readonly deps: JobRunDeps,
+  ) {}
+
+  /** A person stopped it, rather than this worker. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Ends it without a result. */
+  abort(reason: Error): void {
+    this.#abort.abort(reason);
+  }
+
+  /** @returns the result to sign. @throws GiveBack */
+  async work(): Promise<BlobRef> {
+    const {deps, job} = this;
+    await this.tell({type: 'begun'});
+    const controls = this.#readControls();
+    try {
+      const work = await this.#readWork();
+      const root = await deps.trees.open(job.tree, {
+        readPatch: () => this.#readPart('patch', job.patch),
+        readBundle: () => this.#readPart('bundle', job.bundle),
+      });
+      const executed = await deps.execute(
+        {...work, messages: fromRelative(work.messages, root)},
+        {
+          ...{runId: job.runId, root, traceparent: job.traceparent, signal: this.#abort.signal},
+          onEvent: (event) => this.#tellEvent(event),
+          onDelivered: (id) => void this.tell({type: 'delivered', id}),
+          onMessage: (listener) => {
+            this.#onMessage = listener;
+            for (const {id, text} of this.#messages) listener(id, text);
+          },
+        },
+      );
+      if (this.#abort.signal.aborted && !this.#isStopped) throw this.#abort.signal.reason;
+      return await this.#pack(executed, root);
+    } finally {
+      this.#isOver = true;
+      void controls;
+    }
+  }
+
+  async tell(what: JobEvent['what']): Promise<void> {
+    const {connection, keys, sealer, worker} = this.deps;
+    const {jobId, sessionId} = this.job;
+    const event: JobEvent = {jobId, attempt: this.attempt, worker, what};
+    const key = keys.events(sessionId);
+    const text = JSON.stringify(sealer.seal('event', event, LIFE_MS));
+    await connection.pipeline().xadd(key, 'MAXLEN', '~', MAX_EVENTS, '*', 'm', text).pexpire(key, LIFE_MS).exec();
+  }
+
+  /** Progress may be lost: the result has it all. */
+  #tellEvent(event: AgentEventBody): void {
+    if (!TOLD.has(event.type)) return;
+    if (event.type === 'message' && event.role === 'user') return;
+    const isLarge = JSON.stringify(event).length > MAX_EVENT_BYTES;
+    const small = isLarge && event.type === 'message' && event.role === 'assistant' ? {...event, content: []} : event;
+    if (isLarge && small === event) return;
+    this.tell({type: 'event', event: small}).catch(() => undefined);
+  }
+
+  async #readWork(): Promise<RemoteWork> {
+    const {work} = this.job;
+    if (typeof work === 'string') return JSON.parse(work) as RemoteWork;
+    const bytes = await this.deps.blobs.read(work, {take: false, signal: this.#abort.signal});
+    return JSON.parse(bytes.toString()) as RemoteWork;
+  }
+
+  async #readPart(part: TreePart, laid: BlobRef | undefined): Promise<Buffer> {
+    const {blobs} = this.deps;
+    const {signal} = this.#abort;
+    if (laid && (await blobs.has(laid))) return blobs.read(laid, {take: false, signal});
+    const answered = new Promise<BlobRef>((resolve, reject) => {
+      this.#parts.set(part, resolve);
+      const timer = setTimeout(() => reject(new GiveBack(`its files are not in the queue, and its session is away`)), PART_MS);
+      timer.unref();
+    });
+    await this.tell({type: 'needs', part});
+    return blobs.read(await answered, {take: true, signal});
+  }
+
+  /** Until the run is over. A worker that takes a job over reads all of them, from the first. */
+  async #readControls(): Promise<void> {
+    const {connection, keys} = this.deps;
+    let last = '-';
+    while (!this.#isOver) {
+      try {
+        const entries = await connection.xrange(keys.control(this.job.jobId), last, '+');
+        for (const [id, [, text = '']] of entries) {
+          last = `(${id}`;
+          this.#handle(text);
+        }
+      } catch {
+        // The connection is lost, and comes back by itself.
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  #handle(text: string): void {
+    let message: JobControl;
+    try {
+      const {body} = this.deps.sealer.open('control', JSON.parse(text));
+      const control = body as {readonly jobId: string; readonly message: JobControl};
+      if (control.jobId !== this.job.jobId) return;
+      message = control.message;
+    } catch (error) {
+      if (error instanceof RefusedMessage || error instanceof SyntaxError) return;
+      throw error;
+    }
+    if (message.type === 'send') this.#onMessage(message.id, message.text);
+    else if (message.type === 'part') this.#parts.get(message.part)?.(message.blob);
+    else {
+      this.#isStopped = true;
+      this.#abort.abort(new MiniCcError('STOPPED', 'stopped'));
+    }
+  }
+
+  async #pack({result, entries, notes, patch, commits}: Executed, root: string): Promise<BlobRef> {
+    const outcome: RemoteOutcome = {
+      ...toRelative({result, entries, notes}, root),
+      ...(patch && {patch: patch.toString('base64')}),
+      ...(commits && {commits: commits.toString('base64')}),
+    };
+    const bytes = gzipSync(JSON.stringify(outcome));
+    const {blobs} = this.deps;
+    const ref = blobs.describe(bytes);
+    await blobs.put(bytes, ref);
+    return ref;
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * A worker: takes jobs from the queue, checks them, runs them, and says how it is. BullMQ sees to it that a job whose
+ * worker is silent goes to another one, and that only the worker that holds a job can end it.
+ */
+import {randomUUID} from 'node:crypto';
+import os from 'node:os';
+import {DelayedError, type Job, UnrecoverableError, WaitingError, Worker} from 'bullmq';
+import type {Redis} from 'ioredis';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
+import {Blobs} from '../queue/blobs.ts';
+import {connect, describeFailure, formatAddress, QUEUE, type QueueAddress} from '../queue/connection.ts';
+import {Keys} from '../queue/keys.ts';
+import {type Job as JobBody, type JobResult, jobSchema, LIFE_MS} from '../queue/messages.ts';
+import {RefusedMessage, Sealer} from '../queue/seal.ts';
+import {getServerTime, HEARTBEAT_MS, takeName, type WorkerEntry} from '../queue/worker-list.ts';
+import type {EndedJobs} from './ended-jobs.ts';
+import {type Execute, GiveBack, JobRun} from './job-run.ts';
+
+export interface WorkerOptions {
+  readonly address: QueueAddress;
+  readonly concurrency: number;
+  readonly labels: readonly string[];
+  /** Serves one job and ends. */
+  readonly once: boolean;
+  readonly trees: TreeCache;
+  readonly ended: EndedJobs;
+  readonly execute: Execute;
+  /** One line for the person who started it. */
+  readonly say: (text: string) => void;
+}
+
+/** A worker that is silent for this long has lost its jobs. Milliseconds. */
+const LOCK_MS = 10_000;
+/** How often workers look for such jobs. */
+const STALLED_MS = 5_000;
+/** A job is taken over at most so often. */
+const MAX_TAKEOVERS = 2;
+/** What runs at the end of a worker has this long; then it goes back to the queue. */
+const LEAVE_MS = 10_000;
+/** A job that this worker cannot do comes again after this time, to any worker. */
+const PAUSE_MS = 5_000;
+/** Attempts of a job that workers gave back, after which it fails. */
+const MAX_ATTEMPTS = 12;
+
+export class WorkerService {
+  readonly #runs = new Map<string, JobRun>();
+  readonly #sealer: Sealer;
+  readonly #keys: Keys;
+  readonly #done: Promise<void>;
+  #finish: () => void = () => undefined;
+  #isLeaving = false;
+  #served = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #said = new Set<string>();
+
+  private constructor(
+    private readonly options: WorkerOptions,
+    private readonly connection: Redis,
+    private readonly blocking: Redis,
+    /** As `mini-cc workers` and progress lines show it. */
+    readonly name: string,
+    private readonly id: string,
+  ) {
+    this.#sealer = new Sealer(options.address.secret);
+    this.#keys = new Keys(options.address.prefix);
+    this.#done = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
+  /** @throws MiniCcError `QUEUE` when the queue cannot be reached */
+  static async open(options: WorkerOptions): Promise<WorkerService> {
+    const {url, prefix} = options.address;
+    const connection = await connect(url);
+    const blocking = await connect(url);
+    const id = randomUUID();
+    const base = os.hostname().split('.')[0] || 'worker';
+    const {labels, concurrency, trees} = options;
+    const seen = {labels: [...labels], cached: [...trees.list()], state: 'idle' as const};
+    const entry = {id, running: 0, concurrency, ...seen};
+    const name = await takeName(connection, new Keys(prefix), base, entry).catch((error: unknown) => {
+      connection.disconnect();
+      blocking.disconnect();
+      throw error;
+    });
+    return new WorkerService(options, connection, blocking, name, id);
+  }
+
+  /** Until it is told to leave, or has served its one job. */
+  async serve(): Promise<void> {
+    const {address, concurrency} = this.options;
+    const worker = new Worker<unknown, unknown>(QUEUE, (job, token) => this.#process(job, token!), {
+      ...{connection: this.connection as never, prefix: address.prefix, concurrency: this.options.once ? 1 : concurrency},
+      ...{lockDuration: LOCK_MS, stalledInterval: STALLED_MS, maxStalledCount: MAX_TAKEOVERS, skipVersionCheck: true},
+    });
+    this.#worker = worker;
+    worker.on('error', (error) => this.#sayOnce(`${formatAddress(address.url)}: ${describeFailure(error)}`));
+    worker.on('lockRenewalFailed', (ids) => {
+      for (const id of ids) this.#runs.get(id)?.abort(new Error('another worker has taken it over'));
+    });
+    worker.on('completed', (job) => void this.#ended(job.id!));
+    worker.on('failed', (job) => void (job && this.#ended(job.id!)));
+    this.#plan();
+    await this.#done;
+  }
+
+  #worker: Worker<unknown, unknown> | undefined;
+  /** What is to be said and kept at the end of each job. */
+  readonly #ending = new Map<string, () => Promise<void>>();
+
+  /** Takes no further job. What is at work ends within ten seconds, or goes back to the queue. */
+  async leave(): Promise<void> {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    const worker = this.#worker;
+    void this.#beat();
+    const paused = worker?.pause(true);
+    const timer = setTimeout(() => {
+      for (const run of this.#runs.values()) run.abort(new GiveBack('its worker leaves'));
+    }, LEAVE_MS);
+    await paused?.catch(() => undefined);
+    while (this.#runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    clearTimeout(timer);
+    clearTimeout(this.#timer);
+    await worker?.close().catch(() => undefined);
+    await Promise.all([...this.#saying]);
+    await this.connection.hdel(this.#keys.workers, this.name).catch(() => undefined);
+    this.connection.disconnect();
+    this.blocking.disconnect();
+    this.#finish();
+  }
+
+  readonly #saying = new Set<Promise<void>>();
+
+  async #process(job: Job<unknown>, token: string): Promise<unknown> {
+    const {body, nonce, expires} = await this.#check(job, token);
+    const attempt = job.attemptsStarted;
+    const {address, trees, execute} = this.options;
+    const {connection} = this;
+    const blobs = new Blobs(connection, address.prefix);
+    const deps = {connection, keys: this.#keys, blobs, sealer: this.#sealer, trees, worker: this.name, execute};
+    const run = new JobRun(body, attempt, deps);
+    this.#runs.set(body.jobId, run);
+    this.#ending.set(body.jobId, async () => {
+      this.options.ended.add(nonce, expires);
+      await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
+      await run.tell({type: 'ended'});
+    });
+    void this.#beat();
+    try {
+      const outcome = await run.work();
+      const result: JobResult = {jobId: body.jobId, attempt, worker: this.name, outcome};
+      return this.#sealer.seal('result', result, LIFE_MS);
+    } catch (error) {
+      if (error instanceof GiveBack) {
+        await run.tell({type: 'given_back', why: error.message}).catch(() => undefined);
+        await this.#giveBack(job, token, error.message, this.#isLeaving);
+      }
+      throw error;
+    } finally {
+      this.#runs.delete(body.jobId);
+      this.#served += 1;
+      void this.#beat();
+      if (this.options.once) setImmediate(() => void this.leave());
+    }
+  }
+
+  /** Only what is signed, is not too old, and did not run before. */
+  async #check(job: Job<unknown>, token: string) {
+    try {
+      const {body, nonce, expires} = this.#sealer.open('job', job.data);
+      const parsed = jobSchema.parse(body);
+      if (parsed.jobId !== job.id) throw new RefusedMessage('replayed', 'it is a copy of another job');
+      const key = this.#keys.nonce(nonce);
+      await this.connection.set(key, parsed.jobId, 'PX', LIFE_MS, 'NX');
+      const used = await this.connection.get(key);
+      if (used !== parsed.jobId || this.options.ended.has(nonce)) throw new RefusedMessage('replayed', 'it has run before');
+      return {body: parsed as JobBody, nonce, expires};
+    } catch (error) {
+      const why = `refused job ${job.id}: ${getErrorMessage(error)}`;
+      this.options.say(`${this.name} ${why}`);
+      const mayFitAnother = error instanceof RefusedMessage && ['signature', 'version'].includes(error.refusal);
+      if (mayFitAnother) await this.#giveBack(job, token, why, false);
+      throw new UnrecoverableError(`${this.name} ${why}`);
+    }
+  }
+
+  /** @throws BullMQ's signal that the job is in the queue again; UnrecoverableError when it went round too often */
+  async #giveBack(job: Job<unknown>, token: string, why: string, atOnce: boolean): Promise<never> {
+    if (job.attemptsStarted >= MAX_ATTEMPTS) throw new UnrecoverableError(`${this.name}: ${why}`);
+    if (atOnce) {
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
+    await job.moveToDelayed(Date.now() + PAUSE_MS, token);
+    throw new DelayedError();
+  }
+
+  /** The session hears of the end at once; it also looks by itself. */
+  async #ended(jobId: string): Promise<void> {
+    const said = this.#ending.get(jobId)?.().catch(() => undefined);
+    this.#ending.delete(jobId);
+    if (!said) return;
+    this.#saying.add(said);
+    await said;
+    this.#saying.delete(said);
+  }
+
+  #plan(): void {
+    this.#timer = setTimeout(() => void this.#beat().finally(() => this.#isLeaving || this.#plan()), HEARTBEAT_MS);
+  }
+
+  async #beat(): Promise<void> {
+    const {labels, concurrency, trees} = this.options;
+    const running = this.#runs.size;
+    const state = this.#isLeaving ? 'leaving' : running > 0 ? 'busy' : 'idle';
+    try {
+      const at = await getServerTime(this.connection);
+      const cached = [...trees.list()];
+      const entry: WorkerEntry = {name: this.name, id: this.id, labels: [...labels], state, running, concurrency, cached, at};
+      await this.connection.hset(this.#keys.workers, this.name, JSON.stringify(entry));
+      this.#said.clear();
+    } catch (error) {
+      this.#sayOnce(`${formatAddress(this.options.address.url)}: ${describeFailure(error)}`);
+    }
+  }
+
+  #sayOnce(text: string): void {
+    if (this.#said.has(text)) return;
+    this.#said.add(text);
+    this.options.say(text);
+  }
+}

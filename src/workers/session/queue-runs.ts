@@ -1,0 +1,419 @@
+/**
+ * Runs of a session at workers, over BullMQ. A job is kept in a file beside the run's transcript from before it is in the
+ * queue until its end is on disk here: a session that leaves, or is killed, finds it again.
+ */
+import {readFileSync} from 'node:fs';
+import {mkdir, rm} from 'node:fs/promises';
+import path from 'node:path';
+import {gunzipSync} from 'node:zlib';
+import {Job, Queue} from 'bullmq';
+import type {Redis} from 'ioredis';
+import PQueue from 'p-queue';
+import type {BroughtBack} from '../../core/contract/worktree.ts';
+import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/runs/remote-runs.ts';
+import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {writeWhole} from '../../core/util/files/whole-file.ts';
+import {getText} from '../../core/util/messages.ts';
+import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
+import {Blobs} from '../queue/blobs.ts';
+import {connect, describeFailure, formatAddress, QUEUE, type QueueAddress} from '../queue/connection.ts';
+import {Keys} from '../queue/keys.ts';
+import {
+  type BlobRef,
+  type Job as JobBody,
+  type JobControl,
+  type JobEvent,
+  type JobResult,
+  LIFE_MS,
+  type RemoteOutcome,
+  type RemoteWork,
+  resultSchema,
+  type TreePart,
+} from '../queue/messages.ts';
+import {Sealer} from '../queue/seal.ts';
+import {listWorkers} from '../queue/worker-list.ts';
+import {fromRelative, toRelative} from '../queue/paths.ts';
+import {SessionEvents} from './session-events.ts';
+
+export interface QueueRunsDeps {
+  readonly address: QueueAddress;
+  /** The workspace, links resolved. */
+  readonly root: string;
+  readonly sessionId: () => string;
+  /** The folder of a run, with its transcript. */
+  readonly runFolder: (runId: string) => string;
+  readonly trees: ShippedTrees;
+  /** Of the span that the run belongs to. */
+  readonly traceparent: (runId: string) => string | undefined;
+  readonly notify: (text: string) => void;
+  /** Without the values of known keys. */
+  readonly redact: <T>(value: T) => T;
+}
+
+/** Jobs of one session in the queue at a time; the others wait here. */
+const MAX_JOBS = 1_000;
+/** What of a job is larger than this goes beside it. */
+const MAX_INLINE_BYTES = 64 * 1024;
+/** Larger bundles are sent to a worker that asks, not laid into Redis beforehand. */
+const MAX_LAID_BYTES = 32 * 1024 * 1024;
+/** A run whose worker does not answer a stop is given up. */
+const STOP_MS = 8_000;
+const FILE = 'job.json';
+
+/** What is kept of a job beside the transcript. */
+interface KeptJob {
+  readonly jobId: string;
+  /** Of its message: once it has ended, no worker takes a copy of it. */
+  readonly nonce: string;
+  readonly tree: TreeState;
+  /** `applying`: its changes are about to come into the workspace; with `brought` they have. */
+  readonly state: 'sent' | 'applying' | 'applied';
+  readonly brought?: BroughtBack;
+}
+
+interface Connected {
+  readonly connection: Redis;
+  readonly queue: Queue;
+  readonly blobs: Blobs;
+  readonly events: SessionEvents;
+}
+
+export class QueueRuns implements RemoteRuns {
+  readonly #keys: Keys;
+  readonly #sealer: Sealer;
+  readonly #jobs = new PQueue({concurrency: MAX_JOBS});
+  #connected: Promise<Connected> | undefined;
+  /** Trees that were laid into Redis, by key. */
+  readonly #laid = new Map<string, Promise<{readonly patch?: BlobRef; readonly bundle?: BlobRef}>>();
+
+  constructor(private readonly deps: QueueRunsDeps) {
+    this.#keys = new Keys(deps.address.prefix);
+    this.#sealer = new Sealer(deps.address.secret);
+  }
+
+  async isServed(): Promise<boolean> {
+    try {
+      const {connection} = await this.#connect();
+      const workers = await listWorkers(connection, this.#keys);
+      return workers.some(({state}) => state === 'idle' || state === 'busy');
+    } catch {
+      return false;
+    }
+  }
+
+  run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
+    return this.#jobs.add(async () => {
+      if (watch.signal.aborted) return stoppedEnd();
+      const connected = await this.#connect();
+      let kept: KeptJob;
+      try {
+        kept = await this.#send(task, watch.signal, connected);
+      } catch (error) {
+        if (watch.signal.aborted) return stoppedEnd();
+        throw error;
+      }
+      return this.#follow(task.runId, kept, watch, connected);
+    });
+  }
+
+  isPending(runId: string): boolean {
+    return this.#readKept(runId) !== undefined;
+  }
+
+  async resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
+    const kept = this.#readKept(runId);
+    if (!kept) throw new MiniCcError('QUEUE', 'its job is not known any more');
+    return this.#follow(runId, kept, watch, await this.#connect());
+  }
+
+  /** Jobs go on. */
+  async close(): Promise<void> {
+    const connected = await this.#connected?.catch(() => undefined);
+    await connected?.events.close();
+    await connected?.queue.close();
+    connected?.connection.disconnect();
+  }
+
+  #connect(): Promise<Connected> {
+    this.#connected ??= this.#open().catch((error: unknown) => {
+      this.#connected = undefined;
+      throw error instanceof MiniCcError
+        ? new MiniCcError('QUEUE', `subagents.queue: ${getErrorMessage(error)}`)
+        : error;
+    });
+    return this.#connected;
+  }
+
+  async #open(): Promise<Connected> {
+    const {url, prefix} = this.deps.address;
+    const connection = await connect(url);
+    const reader = await connect(url);
+    const queue = new Queue(QUEUE, {connection, prefix, skipVersionCheck: true});
+    queue.on('error', () => undefined);
+    const events = new SessionEvents({
+      ...{connection, reader, queue, sealer: this.#sealer},
+      stream: this.#keys.events(this.deps.sessionId()),
+    });
+    events.start();
+    return {connection, queue, blobs: new Blobs(connection, prefix), events};
+  }
+
+  async #send(task: RemoteTask, signal: AbortSignal, {connection, queue, blobs}: Connected): Promise<KeptJob> {
+    const {runId, round} = task;
+    const jobId = `${runId}-${round}`;
+    const tree = await this.deps.trees.capture(signal);
+    const laid = await this.#lay(tree, connection, blobs);
+    const work = JSON.stringify(this.deps.redact(this.#describe(task)));
+    const inline = Buffer.byteLength(work) <= MAX_INLINE_BYTES;
+    const ref = inline ? undefined : blobs.describe(Buffer.from(work));
+    if (ref) await blobs.put(Buffer.from(work), ref);
+    const traceparent = this.deps.traceparent(runId);
+    const body: JobBody = {
+      ...{jobId, sessionId: this.deps.sessionId(), runId, round, tree, ...laid, work: ref ?? work},
+      ...(traceparent !== undefined && {traceparent}),
+    };
+    const sealed = this.#sealer.seal('job', body, LIFE_MS);
+    const kept: KeptJob = {jobId, nonce: sealed.nonce, tree, state: 'sent'};
+    await this.#keep(runId, kept);
+    try {
+      await queue.add('run', sealed, {
+        ...{jobId, attempts: 1, removeOnComplete: {age: LIFE_MS / 1000}, removeOnFail: {age: LIFE_MS / 1000}},
+      });
+    } catch (error) {
+      await this.#forget(runId);
+      throw new MiniCcError('QUEUE', `${formatAddress(this.deps.address.url)}: ${describeFailure(error)}`);
+    }
+    return kept;
+  }
+
+  #describe(task: RemoteTask): RemoteWork {
+    const {agent, description, prompt, model, limits, messages, scope, permissions} = task;
+    const {root} = this.deps;
+    // Keys of this machine mean nothing elsewhere, and what it may do there its settings say.
+    const {apiKeyEnv: _, permissionMode: _m, background: _b, where: _w, ...definition} = agent;
+    const relative = (files: readonly string[]) => files.map((file) => path.relative(root, file));
+    return {
+      ...{agent: definition, description, prompt, model, limits, permissions},
+      messages: toRelative(messages, root),
+      ...(scope && {scope: {files: relative(scope.files), allowed: relative(scope.allowed)}}),
+    };
+  }
+
+  /** The tree's parts, which all runs of it share: they are laid into Redis once. */
+  async #lay(tree: TreeState, connection: Redis, blobs: Blobs) {
+    const known = this.#laid.get(tree.key);
+    if (known) {
+      const laid = await known;
+      const refs = [laid.patch, laid.bundle].filter((ref) => ref !== undefined);
+      const found = await Promise.all(refs.map((ref) => blobs.has(ref)));
+      if (refs.length > 0 && found.every(Boolean)) return laid;
+    }
+    const current = this.#laid.get(tree.key);
+    if (current && current !== known) return current;
+    const laying = this.#layNow(tree, connection, blobs);
+    this.#laid.set(tree.key, laying);
+    laying.catch(() => this.#laid.delete(tree.key));
+    return laying;
+  }
+
+  async #layNow(tree: TreeState, connection: Redis, blobs: Blobs) {
+    const workers = await listWorkers(connection, this.#keys);
+    const shown = `${tree.name}@${tree.key.slice(0, 12)}`;
+    const alive = workers.filter(({state}) => state !== 'gone');
+    // A worker that comes later asks for what it needs.
+    if (alive.length > 0 && alive.every(({cached}) => cached.includes(shown))) return {};
+    const put = async (bytes: Buffer, part: string) => {
+      const ref = blobs.describe(bytes, `tree-${tree.key.slice(0, 32)}-${part}`);
+      if (!(await blobs.has(ref)) || ref.chunks === 0) await blobs.put(bytes, ref);
+      return ref;
+    };
+    const patch = await this.deps.trees.readPatch(tree);
+    const bundle = tree.remotes.length > 0 ? undefined : await this.deps.trees.readBundle(tree);
+    const isSmall = bundle !== undefined && bundle.length <= MAX_LAID_BYTES;
+    return {patch: await put(patch, 'patch'), ...(isSmall && {bundle: await put(bundle, 'bundle')})};
+  }
+
+  /** Waits for the end of a job, and brings its changes here. */
+  async #follow(runId: string, kept: KeptJob, watch: RemoteWatch, connected: Connected): Promise<RemoteEnd | undefined> {
+    const {jobId} = kept;
+    const {events} = connected;
+    const control = (message: JobControl) => this.#control(jobId, message, connected);
+    watch.onMessage(({id, content}) => {
+      control({type: 'send', id, text: getText(content)}).catch((error: unknown) =>
+        this.deps.notify(`not sent: ${getErrorMessage(error)}`),
+      );
+    });
+    const onEvent = ({what, worker}: JobEvent) => {
+      if (what.type === 'begun') watch.begun(worker);
+      else if (what.type === 'event') watch.event(what.event);
+      else if (what.type === 'delivered') watch.delivered(what.id);
+      else if (what.type === 'given_back') this.deps.notify(`${watch.label}: ${worker} gave it back: ${what.why}`);
+      else if (what.type === 'needs') void this.#sendPart(what.part, kept.tree, control, connected, watch.signal);
+    };
+    const ended = await this.#waitForEnd(jobId, events, onEvent, watch.signal, control, connected);
+    if (ended === 'left') return undefined;
+    if (ended === 'stopped') {
+      await this.#remove(runId, kept, connected);
+      return stoppedEnd();
+    }
+    if (ended.failed !== undefined) {
+      await this.#remove(runId, kept, connected);
+      throw new MiniCcError('WORKER', ended.failed);
+    }
+    return this.#collect(runId, kept, ended.job, watch, connected);
+  }
+
+  async #waitForEnd(
+    jobId: string,
+    events: SessionEvents,
+    onEvent: (event: JobEvent) => void,
+    signal: AbortSignal,
+    control: (message: JobControl) => Promise<void>,
+    {queue}: Connected,
+  ): Promise<'left' | 'stopped' | {readonly job: Job; readonly failed?: string}> {
+    let giveUp: () => void = () => undefined;
+    const stopping = new Promise<'left' | 'stopped'>((resolve) => {
+      giveUp = () => {
+        const {reason} = signal;
+        if (reason instanceof RunAborted && reason.reason === 'close') resolve('left');
+        else void this.#stop(jobId, control, queue).then((isGone) => {
+          if (isGone) resolve('stopped');
+          else setTimeout(() => resolve('stopped'), STOP_MS).unref();
+        });
+      };
+      if (signal.aborted) giveUp();
+      else signal.addEventListener('abort', () => giveUp(), {once: true});
+    });
+    const follower = events.follow(jobId, onEvent);
+    try {
+      const ended = await Promise.race([follower.ended, stopping]);
+      if (ended === 'left' || ended === 'stopped') return ended;
+      const job = await Job.fromId(queue, jobId);
+      if (!job) return {job: undefined as never, failed: 'its job is not in the queue any more'};
+      return ended === 'failed' ? {job, failed: job.failedReason ?? 'no worker could end it'} : {job};
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      follower.close();
+    }
+  }
+
+  /** @returns true when no worker had it yet */
+  async #stop(jobId: string, control: (message: JobControl) => Promise<void>, queue: Queue): Promise<boolean> {
+    // First, so that a worker that takes the job just now finds it.
+    await control({type: 'stop'}).catch(() => undefined);
+    try {
+      return (await queue.remove(jobId)) === 1;
+    } catch {
+      return false;
+    }
+  }
+
+  async #control(jobId: string, message: JobControl, {connection}: Connected): Promise<void> {
+    const key = this.#keys.control(jobId);
+    const sealed = JSON.stringify(this.#sealer.seal('control', {jobId, message}, LIFE_MS));
+    await connection.pipeline().xadd(key, '*', 'm', sealed).pexpire(key, LIFE_MS).exec();
+  }
+
+  async #sendPart(
+    part: TreePart,
+    tree: TreeState,
+    control: (message: JobControl) => Promise<void>,
+    {blobs}: Connected,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      const {trees} = this.deps;
+      const bytes = await (part === 'patch' ? trees.readPatch(tree) : trees.readBundle(tree));
+      const blob = blobs.describe(bytes);
+      await control({type: 'part', part, blob});
+      await blobs.stream(bytes, blob, signal);
+    } catch (error) {
+      if (!signal.aborted) this.deps.notify(`the files could not be sent to a worker: ${getErrorMessage(error)}`);
+    }
+  }
+
+  async #collect(
+    runId: string,
+    kept: KeptJob,
+    job: Job,
+    watch: RemoteWatch,
+    connected: Connected,
+  ): Promise<RemoteEnd> {
+    const {blobs} = connected;
+    const {outcome: ref} = this.#openResult(job);
+    const signal = new AbortController().signal;
+    const bytes = await blobs.read(ref, {take: false, signal});
+    const outcome = JSON.parse(gunzipSync(bytes).toString()) as RemoteOutcome;
+    const {root} = this.deps;
+    const result = fromRelative(outcome.result, root);
+    const brought = await this.#bringBack(runId, kept, outcome, watch.label);
+    return {
+      result,
+      entries: outcome.entries,
+      brought: {...brought, notes: [...brought.notes, ...outcome.notes]},
+      taken: async () => {
+        await blobs.remove(ref);
+        await this.#remove(runId, kept, connected);
+      },
+    };
+  }
+
+  #openResult(job: Job): JobResult {
+    const {body} = this.#sealer.open('result', job.returnvalue);
+    const result = resultSchema.parse(body);
+    if (result.jobId !== job.id) throw new MiniCcError('WORKER', 'the result in the queue is that of another run');
+    return result;
+  }
+
+  /** Once, whatever ends in between. */
+  async #bringBack(runId: string, kept: KeptJob, outcome: RemoteOutcome, label: string): Promise<BroughtBack> {
+    if (kept.state === 'applied' && kept.brought) return kept.brought;
+    const {trees} = this.deps;
+    const patch = Buffer.from(outcome.patch ?? '', 'base64');
+    const commits = outcome.commits === undefined ? undefined : Buffer.from(outcome.commits, 'base64');
+    let brought: BroughtBack;
+    if (kept.state === 'applying' && patch.length > 0 && (await trees.isApplied(patch))) {
+      brought = {applied: await trees.listChanged(kept.tree, patch), notes: []};
+    } else {
+      await this.#keep(runId, {...kept, state: 'applying'});
+      brought = await trees.bringBack({agentId: runId, label}, kept.tree, patch, commits);
+    }
+    await this.#keep(runId, {...kept, state: 'applied', brought});
+    return brought;
+  }
+
+  async #remove(runId: string, {jobId, nonce}: KeptJob, {connection, queue}: Connected): Promise<void> {
+    await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
+    await queue.remove(jobId).catch(() => undefined);
+    await connection.unlink(this.#keys.control(jobId));
+    await this.#forget(runId);
+  }
+
+  async #keep(runId: string, kept: KeptJob): Promise<void> {
+    const folder = this.deps.runFolder(runId);
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    await writeWhole(path.join(folder, FILE), JSON.stringify(kept), {mode: 0o600});
+  }
+
+  async #forget(runId: string): Promise<void> {
+    await rm(path.join(this.deps.runFolder(runId), FILE), {force: true});
+  }
+
+  #readKept(runId: string): KeptJob | undefined {
+    try {
+      return JSON.parse(readFileSync(path.join(this.deps.runFolder(runId), FILE), 'utf8')) as KeptJob;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function stoppedEnd(): RemoteEnd {
+  return {
+    result: {outcome: 'stopped', ...NO_TOTALS},
+    entries: [],
+    brought: {applied: [], notes: []},
+    taken: async () => undefined,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * What workers say of a session's jobs, from one stream, which is emptied as it is read. A job's end is also looked up
+ * every few seconds: a worker that dies between the two writes says nothing.
+ */
+import type {Queue} from 'bullmq';
+import type {Redis} from 'ioredis';
+import type {JobEvent} from '../queue/messages.ts';
+import {RefusedMessage, type Sealer} from '../queue/seal.ts';
+
+interface SessionEventsDeps {
+  readonly connection: Redis;
+  /** A connection of its own: it waits for the next event. */
+  readonly reader: Redis;
+  readonly queue: Queue;
+  readonly sealer: Sealer;
+  readonly stream: string;
+}
+
+type End = 'completed' | 'failed' | 'missing';
+
+interface Follower {
+  readonly onEvent: (event: JobEvent) => void;
+  readonly end: (end: End) => void;
+}
+
+const BLOCK_MS = 2_000;
+const LOOK_UP_MS = 2_000;
+const PAUSE_MS = 200;
+
+export class SessionEvents {
+  readonly #followers = new Map<string, Follower>();
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly deps: SessionEventsDeps) {}
+
+  start(): void {
+    void this.#read();
+    this.#plan();
+  }
+
+  /** Calls `onEvent` for the job's events until it is closed. `ended` resolves when the job has, and never rejects. */
+  follow(jobId: string, onEvent: (event: JobEvent) => void) {
+    let end: (end: End) => void = () => undefined;
+    const ended = new Promise<End>((resolve) => {
+      end = resolve;
+    });
+    this.#followers.set(jobId, {onEvent, end});
+    return {ended, close: () => void this.#followers.delete(jobId)};
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.deps.reader.disconnect();
+  }
+
+  async #read(): Promise<void> {
+    const {reader, connection, stream} = this.deps;
+    let last = '0';
+    while (!this.#isClosed) {
+      try {
+        const read = await reader.xread('COUNT', 200, 'BLOCK', BLOCK_MS, 'STREAMS', stream, last);
+        const entries = read?.[0]?.[1] ?? [];
+        for (const [id, [, text = '']] of entries) {
+          last = id;
+          this.#handle(text);
+        }
+        if (entries.length > 0) await connection.xtrim(stream, 'MINID', nextId(last));
+      } catch {
+        // The connection is lost, and comes back by itself.
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  #handle(text: string): void {
+    try {
+      const event = this.deps.sealer.open('event', JSON.parse(text)).body as JobEvent;
+      const follower = this.#followers.get(event.jobId);
+      if (!follower) return;
+      if (event.what.type === 'ended') void this.#lookUp([event.jobId]);
+      else follower.onEvent(event);
+    } catch (error) {
+      // Another may write into the stream: what is not signed does not count.
+      if (!(error instanceof RefusedMessage || error instanceof SyntaxError)) throw error;
+    }
+  }
+
+  #plan(): void {
+    this.#timer = setTimeout(() => {
+      void this.#lookUp([...this.#followers.keys()])
+        .catch(() => undefined)
+        .finally(() => this.#isClosed || this.#plan());
+    }, LOOK_UP_MS);
+    this.#timer.unref();
+  }
+
+  async #lookUp(jobIds: readonly string[]): Promise<void> {
+    const {connection, queue} = this.deps;
+    if (jobIds.length === 0) return;
+    const key = (type: string) => queue.toKey(type);
+    const asked = connection.pipeline();
+    for (const id of jobIds) asked.zscore(key('completed'), id).zscore(key('failed'), id).exists(queue.toKey(id));
+    const answers = (await asked.exec()) ?? [];
+    for (const [index, id] of jobIds.entries()) {
+      const [completed, failed, exists] = answers.slice(index * 3, index * 3 + 3).map(([, value]) => value);
+      if (completed) this.#followers.get(id)?.end('completed');
+      else if (failed) this.#followers.get(id)?.end('failed');
+      else if (exists === 0) this.#followers.get(id)?.end('missing');
+    }
+  }
+}
+
+/** All entries up to this one are trimmed. */
+function nextId(id: string): string {
+  const [time, count = '0'] = id.split('-');
+  return `${time}-${Number(count) + 1}`;
+}
+
