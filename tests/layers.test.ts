@@ -15,7 +15,7 @@ const LAYERS = [
   ['sandbox', 'storage', 'config', 'code-index'],
   ['models', 'agents', 'telemetry'],
   ['offline-model'],
-  ['tools', 'commands', 'extensions'],
+  ['tools', 'commands', 'extensions', 'workers'],
   ['ui', 'drivers'],
   ['compose'],
   ['cli', 'library'],
@@ -66,6 +66,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     '@opentelemetry/otlp-transformer',
   ],
   library: ['zod'],
+  // The queue and its connection, loaded where a queue is set or a worker is started; p-queue bounds the jobs of a session.
+  workers: ['bullmq', 'ioredis', 'p-queue', 'zod'],
 };
 
 const MAX_FUNCTION_LINES = 60;
