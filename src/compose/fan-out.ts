@@ -48,7 +48,13 @@ export function getFanOutSettings(
   if (wrong !== undefined) {
     throw new UsageError(`fanOut.tools: no tool ${JSON.stringify(wrong)}${formatMeant(wrong, toolNames)}`);
   }
-  return {mode: fanOut ?? getMode(env.MINI_CC_FAN_OUT) ?? mode, parts, split, tools: names, where: queue ? where : 'local'};
+  return {
+    mode: fanOut ?? getMode(env.MINI_CC_FAN_OUT) ?? mode,
+    parts,
+    split,
+    tools: names,
+    where: queue ? where : 'local',
+  };
 }
 
 function getMode(value: string | undefined): FanOutMode | undefined {

@@ -113,7 +113,7 @@ export async function executeRun(
 /** Whether a run leaves this machine. With `auto` it does when it would wait here and a worker is there. */
 async function mustGoAway({where, isPending}: RunRound, pool: Pool, {remote}: SubagentDeps): Promise<boolean> {
   if (isPending || where === 'workers') return true;
-  return pool.isFull && remote !== undefined && remote.isServed();
+  return pool.isFull && remote ? remote.isServed() : false;
 }
 
 /** The run takes no slot: a worker has its own. */

@@ -70,7 +70,9 @@ export async function workerCommandLine(
     trees: new TreeCache(folder),
     ended: new EndedJobs(path.join(options.home, 'worker', 'ended-jobs')),
   });
-  say(`mini-cc worker: ${service.name} serves ${formatAddress(address.url)} (${address.prefix}), ${concurrency} at a time`);
+  say(
+    `mini-cc worker: ${service.name} serves ${formatAddress(address.url)} (${address.prefix}), ${concurrency} at a time`,
+  );
   const leave = () => void service.leave();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, leave);
   await service.serve();
@@ -119,7 +121,11 @@ function getQueue({queue: url, prefix, secretEnv}: WorkerFlags, {subagents}: Set
     throw new UsageError('--prefix takes letters, digits, dots, hyphens and underscores, at most 64');
   }
   const variable = secretEnv ?? own?.secretEnv;
-  return {url: found, ...(named !== undefined && {prefix: named}), ...(variable !== undefined && {secretEnv: variable})};
+  return {
+    url: found,
+    ...(named !== undefined && {prefix: named}),
+    ...(variable !== undefined && {secretEnv: variable}),
+  };
 }
 
 /** @throws MiniCcError without git, or without a sandbox: such a worker takes no work */
@@ -142,5 +148,12 @@ function formatWorkers(workers: readonly ListedWorker[], address: string): strin
     labels.join(','),
   ]);
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()).join('\n');
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

@@ -70,7 +70,17 @@ async function runOne(work: RemoteWork, place: ExecutePlace, parts: Awaited<Retu
   const absolute = (files: readonly string[]) => files.map((file) => path.join(root, file));
   try {
     const dispatched = await manager.dispatch({
-      ...{runId, agent, description, prompt, model, ...limits, isolation: 'worktree', where: 'local', history: messages},
+      ...{
+        runId,
+        agent,
+        description,
+        prompt,
+        model,
+        ...limits,
+        isolation: 'worktree',
+        where: 'local',
+        history: messages,
+      },
       ...{background: false, endsForGood: true, signal: new AbortController().signal},
       ...(scope && {scope: {files: absolute(scope.files), allowed: absolute(scope.allowed)}}),
     });

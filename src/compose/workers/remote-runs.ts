@@ -5,7 +5,7 @@ import type {LoadedSettings} from '../../config/settings.ts';
 import type {RemoteRuns} from '../../core/runs/remote-runs.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import type {QueueRuns, QueueRunsDeps} from '../../workers/session/queue-runs.ts';
-import {type FileChangesOptions, createShippedTrees, type WritingDeps} from '../file-changes.ts';
+import {createShippedTrees, type FileChangesOptions, type WritingDeps} from '../file-changes.ts';
 import type {SessionOptions} from '../options.ts';
 import {getAddress} from './queue-settings.ts';
 

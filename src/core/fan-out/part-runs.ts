@@ -126,7 +126,10 @@ export class PartRuns {
 
   async #spawn(
     runId: string,
-    task: Pick<SpawnRequest, 'description' | 'prompt' | 'maxTurns' | 'timeoutSeconds' | 'contextTokens' | 'where' | 'isolation'> & {
+    task: Pick<
+      SpawnRequest,
+      'description' | 'prompt' | 'maxTurns' | 'timeoutSeconds' | 'contextTokens' | 'where' | 'isolation'
+    > & {
       scope: WriteScope;
     },
     part?: number,

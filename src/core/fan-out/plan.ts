@@ -1,8 +1,8 @@
 /** What a fan-out will do, before it does it: parts, limits, tools, and the preview that shows them. */
 import type {AgentDefinition} from '../agent-types.ts';
-import type {Where} from '../contract/worktree.ts';
 import type {FanOutMode, PlannedEdit} from '../contract/fan-out.ts';
 import type {Model, Usage} from '../contract/model.ts';
+import type {Where} from '../contract/worktree.ts';
 import {formatSeconds} from '../runs/progress-line.ts';
 import {tokens as formatTokens} from '../runs/receipt.ts';
 import {countTokens, NO_USAGE} from '../util/messages.ts';

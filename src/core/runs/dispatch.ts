@@ -4,7 +4,7 @@ import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
 import type {WriteScope} from '../contract/fan-out.ts';
 import type {Hooks} from '../contract/hooks.ts';
-import type {Model, Thinking, Message} from '../contract/model.ts';
+import type {Message, Model, Thinking} from '../contract/model.ts';
 import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
 import type {AfterCall, Budget, Tool, ToolSource} from '../contract/tool.ts';

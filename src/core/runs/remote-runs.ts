@@ -166,7 +166,18 @@ export async function workRemotely(
     const {runId, history} = live;
     const messages = history.messages.slice(0, -1);
     const permissions = getPermissions(permits.policy, agent);
-    const task = {runId, round: live.round, agent, description, prompt, model: model.name, limits, messages, scope, permissions};
+    const task = {
+      runId,
+      round: live.round,
+      agent,
+      description,
+      prompt,
+      model: model.name,
+      limits,
+      messages,
+      scope,
+      permissions,
+    };
     const end = await (round.isPending ? remote!.resume(runId, watch) : remote!.run(task, watch));
     if (!end) {
       live.isLeft = true;

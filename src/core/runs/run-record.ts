@@ -1,8 +1,8 @@
 /** Runs come into being, and begin another round: on disk and in the registry, before anything is emitted. */
 import {randomUUID} from 'node:crypto';
 import type {RestoredRun} from '../contract/events.ts';
-import type {Outcome} from '../contract/results.ts';
 import type {Message} from '../contract/model.ts';
+import type {Outcome} from '../contract/results.ts';
 import type {OpenRun, RunHeader, RunRecord, RunState, RunStore} from '../contract/runs.ts';
 import {History} from '../turn/history.ts';
 import {NO_USAGE} from '../util/messages.ts';

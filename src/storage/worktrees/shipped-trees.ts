@@ -155,7 +155,17 @@ export class ShippedTrees {
     const name = path.basename(top);
     const key = hash([start, base, branch, prefix, name, objectFormat]);
     const remotes = base === undefined ? [] : await findRemotes(top, base);
-    return {key, repository: hash([top, repository.commonDir]), name, start, base, branch, prefix, objectFormat, remotes};
+    return {
+      key,
+      repository: hash([top, repository.commonDir]),
+      name,
+      start,
+      base,
+      branch,
+      prefix,
+      objectFormat,
+      remotes,
+    };
   }
 
   /** The git directory is made once in a session: its index knows the files that did not change. */
@@ -196,7 +206,12 @@ async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 /** The addresses of remotes that have the commit, as of the last fetch. One with a password stays here. */
 async function findRemotes(top: string, base: string): Promise<string[]> {
   const listed = await git(top, ['for-each-ref', '--contains', base, '--format=%(refname)', 'refs/remotes']);
-  const names = new Set(listed.stdout.toString().split('\n').flatMap((ref) => ref.split('/')[2] ?? []));
+  const names = new Set(
+    listed.stdout
+      .toString()
+      .split('\n')
+      .flatMap((ref) => ref.split('/')[2] ?? []),
+  );
   const remotes: string[] = [];
   for (const name of names) {
     const {exitCode, stdout} = await git(top, ['config', '--get', `remote.${name}.url`]);

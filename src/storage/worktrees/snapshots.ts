@@ -140,7 +140,9 @@ export class TreeSnapshots {
   }
 
   writeEmptyTree(): Promise<string> {
-    return gitOrThrow(this.folder, ['mktree'], {env: this.#env(this.folder), input: ''}).then((id) => id.toString().trim());
+    return gitOrThrow(this.folder, ['mktree'], {env: this.#env(this.folder), input: ''}).then((id) =>
+      id.toString().trim(),
+    );
   }
 
   async #writeTree(): Promise<string> {

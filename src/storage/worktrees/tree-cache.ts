@@ -24,7 +24,10 @@ const FETCH_MS = 60_000;
 /** Trees of one repository that are kept. */
 const MAX_TREES = 20;
 /** Remotes are fetched from by these alone: others can run programs. */
-const FETCH_ENV = {GIT_ALLOW_PROTOCOL: 'https:ssh:git:file', GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o ConnectTimeout=10'};
+const FETCH_ENV = {
+  GIT_ALLOW_PROTOCOL: 'https:ssh:git:file',
+  GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o ConnectTimeout=10',
+};
 const OBJECTS = 'objects.git';
 
 export class TreeCache {
@@ -180,7 +183,10 @@ async function createCheckout(
   await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), `${path.join(objects, 'objects')}\n`);
   const name = branch ?? 'refs/heads/main';
   if (base !== undefined) await gitOrThrow(top, ['update-ref', name, base]);
-  await writeFile(path.join(gitDir, 'HEAD'), branch === undefined && base !== undefined ? `${base}\n` : `ref: ${name}\n`);
+  await writeFile(
+    path.join(gitDir, 'HEAD'),
+    branch === undefined && base !== undefined ? `${base}\n` : `ref: ${name}\n`,
+  );
   if (branch === undefined && base !== undefined) await gitOrThrow(top, ['update-ref', '-d', name]);
   await snapshots.writeFiles();
   await rename(snapshots.index, path.join(gitDir, 'index'));

@@ -25,7 +25,9 @@ export function formatAddress(url: string): string {
 export function checkAddress(url: string, setting: string): void {
   const isRedis = URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol) && new URL(url).hostname !== '';
   if (!isRedis) {
-    throw new UsageError(`${setting} must be the address of Redis, redis://HOST:PORT or rediss://…, not ${JSON.stringify(formatAddress(url))}`);
+    throw new UsageError(
+      `${setting} must be the address of Redis, redis://HOST:PORT or rediss://…, not ${JSON.stringify(formatAddress(url))}`,
+    );
   }
 }
 

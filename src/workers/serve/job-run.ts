@@ -8,7 +8,16 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import type {Blobs} from '../queue/blobs.ts';
 import type {Keys} from '../queue/keys.ts';
-import {type BlobRef, type Job, type JobControl, type JobEvent, type RemoteOutcome, type RemoteWork, type TreePart, LIFE_MS} from '../queue/messages.ts';
+import {
+  type BlobRef,
+  type Job,
+  type JobControl,
+  type JobEvent,
+  LIFE_MS,
+  type RemoteOutcome,
+  type RemoteWork,
+  type TreePart,
+} from '../queue/messages.ts';
 import {fromRelative, toRelative} from '../queue/paths.ts';
 import {RefusedMessage, type Sealer} from '../queue/seal.ts';
 
@@ -151,7 +160,10 @@ export class JobRun {
     if (laid && (await blobs.has(laid))) return blobs.read(laid, {take: false, signal});
     const answered = new Promise<BlobRef>((resolve, reject) => {
       this.#parts.set(part, resolve);
-      const timer = setTimeout(() => reject(new GiveBack(`its files are not in the queue, and its session is away`)), PART_MS);
+      const timer = setTimeout(
+        () => reject(new GiveBack(`its files are not in the queue, and its session is away`)),
+        PART_MS,
+      );
       timer.unref();
     });
     await this.tell({type: 'needs', part});

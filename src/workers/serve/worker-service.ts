@@ -91,7 +91,11 @@ export class WorkerService {
   async serve(): Promise<void> {
     const {address, concurrency} = this.options;
     const worker = new Worker<unknown, unknown>(QUEUE, (job, token) => this.#process(job, token!), {
-      ...{connection: this.connection as never, prefix: address.prefix, concurrency: this.options.once ? 1 : concurrency},
+      ...{
+        connection: this.connection as never,
+        prefix: address.prefix,
+        concurrency: this.options.once ? 1 : concurrency,
+      },
       ...{lockDuration: LOCK_MS, stalledInterval: STALLED_MS, maxStalledCount: MAX_TAKEOVERS, skipVersionCheck: true},
     });
     this.#worker = worker;
@@ -175,7 +179,8 @@ export class WorkerService {
       const key = this.#keys.nonce(nonce);
       await this.connection.set(key, parsed.jobId, 'PX', LIFE_MS, 'NX');
       const used = await this.connection.get(key);
-      if (used !== parsed.jobId || this.options.ended.has(nonce)) throw new RefusedMessage('replayed', 'it has run before');
+      if (used !== parsed.jobId || this.options.ended.has(nonce))
+        throw new RefusedMessage('replayed', 'it has run before');
       return {body: parsed as JobBody, nonce, expires};
     } catch (error) {
       const why = `refused job ${job.id}: ${getErrorMessage(error)}`;
@@ -199,7 +204,9 @@ export class WorkerService {
 
   /** The session hears of the end at once; it also looks by itself. */
   async #ended(jobId: string): Promise<void> {
-    const said = this.#ending.get(jobId)?.().catch(() => undefined);
+    const said = this.#ending
+      .get(jobId)?.()
+      .catch(() => undefined);
     this.#ending.delete(jobId);
     if (!said) return;
     this.#saying.add(said);
@@ -218,7 +225,16 @@ export class WorkerService {
     try {
       const at = await getServerTime(this.connection);
       const cached = [...trees.list()];
-      const entry: WorkerEntry = {name: this.name, id: this.id, labels: [...labels], state, running, concurrency, cached, at};
+      const entry: WorkerEntry = {
+        name: this.name,
+        id: this.id,
+        labels: [...labels],
+        state,
+        running,
+        concurrency,
+        cached,
+        at,
+      };
       await this.connection.hset(this.#keys.workers, this.name, JSON.stringify(entry));
       this.#said.clear();
     } catch (error) {

@@ -31,9 +31,9 @@ import {
   resultSchema,
   type TreePart,
 } from '../queue/messages.ts';
+import {fromRelative, toRelative} from '../queue/paths.ts';
 import {Sealer} from '../queue/seal.ts';
 import {listWorkers} from '../queue/worker-list.ts';
-import {fromRelative, toRelative} from '../queue/paths.ts';
 import {SessionEvents} from './session-events.ts';
 
 export interface QueueRunsDeps {
@@ -235,7 +235,12 @@ export class QueueRuns implements RemoteRuns {
   }
 
   /** Waits for the end of a job, and brings its changes here. */
-  async #follow(runId: string, kept: KeptJob, watch: RemoteWatch, connected: Connected): Promise<RemoteEnd | undefined> {
+  async #follow(
+    runId: string,
+    kept: KeptJob,
+    watch: RemoteWatch,
+    connected: Connected,
+  ): Promise<RemoteEnd | undefined> {
     const {jobId} = kept;
     const {events} = connected;
     const control = (message: JobControl) => this.#control(jobId, message, connected);
@@ -277,10 +282,11 @@ export class QueueRuns implements RemoteRuns {
       giveUp = () => {
         const {reason} = signal;
         if (reason instanceof RunAborted && reason.reason === 'close') resolve('left');
-        else void this.#stop(jobId, control, queue).then((isGone) => {
-          if (isGone) resolve('stopped');
-          else setTimeout(() => resolve('stopped'), STOP_MS).unref();
-        });
+        else
+          void this.#stop(jobId, control, queue).then((isGone) => {
+            if (isGone) resolve('stopped');
+            else setTimeout(() => resolve('stopped'), STOP_MS).unref();
+          });
       };
       if (signal.aborted) giveUp();
       else signal.addEventListener('abort', () => giveUp(), {once: true});
@@ -333,13 +339,7 @@ export class QueueRuns implements RemoteRuns {
     }
   }
 
-  async #collect(
-    runId: string,
-    kept: KeptJob,
-    job: Job,
-    watch: RemoteWatch,
-    connected: Connected,
-  ): Promise<RemoteEnd> {
+  async #collect(runId: string, kept: KeptJob, job: Job, watch: RemoteWatch, connected: Connected): Promise<RemoteEnd> {
     const {blobs} = connected;
     const {outcome: ref} = this.#openResult(job);
     const signal = new AbortController().signal;

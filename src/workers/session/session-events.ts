@@ -117,4 +117,3 @@ function nextId(id: string): string {
   const [time, count = '0'] = id.split('-');
   return `${time}-${Number(count) + 1}`;
 }
-

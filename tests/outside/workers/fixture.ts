@@ -78,11 +78,15 @@ export interface WorkerSettings {
 /** Starts a worker, and waits until it serves. */
 export async function startWorker(options: WorkerSettings): Promise<RunningWorker> {
   const own = options.home ?? (await home());
-  if (options.settings) writeFileSync(path.join(own.path, '.mini-cc', 'settings.json'), JSON.stringify(options.settings));
-  const child = await spawnCli(['worker', '--queue', options.url, '--secret-env', 'QUEUE_KEY', ...(options.args ?? [])], {
-    ...{home: own, env: {QUEUE_KEY: SECRET, ...options.env}},
-    ...(options.server && {server: options.server}),
-  });
+  if (options.settings)
+    writeFileSync(path.join(own.path, '.mini-cc', 'settings.json'), JSON.stringify(options.settings));
+  const child = await spawnCli(
+    ['worker', '--queue', options.url, '--secret-env', 'QUEUE_KEY', ...(options.args ?? [])],
+    {
+      ...{home: own, env: {QUEUE_KEY: SECRET, ...options.env}},
+      ...(options.server && {server: options.server}),
+    },
+  );
   onTestFinished(() => killGroup(child));
   let said = '';
   child.stdout.resume();

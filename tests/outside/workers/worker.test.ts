@@ -1,5 +1,3 @@
-import {writeFileSync} from 'node:fs';
-import path from 'node:path';
 import {expect, it} from 'vitest';
 import {home, isSubagent, project, serve} from '../../e2e/fixture.ts';
 import {callTool, type MessagesBody, say} from '../../support/messages-server.ts';
@@ -24,8 +22,13 @@ function script(calls: readonly ReturnType<typeof callTool>[]) {
 }
 
 it('runs a subagent at a worker and brings text, files, receipt and transcript back', async () => {
-  const [redis, server, workspace, own] = [await startRedis(), await serve(script([task()])), await project(), await home()];
-  const worker = await startWorker({url: redis.url, server});
+  const [redis, server, workspace, own] = [
+    await startRedis(),
+    await serve(script([task()])),
+    await project(),
+    await home(),
+  ];
+  await startWorker({url: redis.url, server});
   const run = await runCli(['-p', 'go', '--permission-mode', 'acceptEdits', '--settings', withQueue(redis.url)], {
     ...{cwd: workspace.path, home: own, server, env: {QUEUE_KEY: SECRET}, timeoutMs: 25_000},
   });
