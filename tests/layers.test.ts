@@ -31,7 +31,7 @@ const CORE_LAYERS = [
   ['permissions'],
   ['turn'],
   ['agent-loop.ts', 'attached-files.ts', 'embedded-commands.ts', 'tool-calls.ts'],
-  ['runs', 'verification', 'subagent.ts', 'subagent-manager.ts'],
+  ['runs', 'remote', 'verification', 'subagent.ts', 'subagent-manager.ts'],
   ['fan-out'],
   ['session', 'session.ts'],
 ];

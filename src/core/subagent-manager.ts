@@ -21,7 +21,7 @@ import {ServerPools} from './runs/pool.ts';
 import {formatRunTitle} from './runs/progress-line.ts';
 import {formatReport, getMaxTokens} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
-import {chooseWhere} from './runs/remote-runs.ts';
+import {chooseWhere} from './remote/remote-runs.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
 import {openNewRun, openNextRound} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun, type RunRound} from './subagent.ts';

@@ -24,7 +24,7 @@ import type {LiveRun} from './runs/live-run.ts';
 import type {Pool} from './runs/pool.ts';
 import {countFiles, formatReport, getMaxTokens, makeReceipt} from './runs/receipt.ts';
 import type {RunRegistry} from './runs/registry.ts';
-import {workRemotely} from './runs/remote-runs.ts';
+import {workRemotely} from './remote/work-remotely.ts';
 import {getEndState} from './runs/run-record.ts';
 import {openWorkplace, type Workplace} from './runs/workplace.ts';
 import type {BackgroundCall} from './tool-calls.ts';

@@ -24,9 +24,10 @@ export interface WorkerFlags {
 }
 
 interface WorkerArguments extends SubcommandArguments {
-  readonly worker: WorkerFlags;
+  readonly worker?: WorkerFlags;
 }
 
+const NO_FLAGS: WorkerFlags = {labels: [], once: false};
 const DEFAULT_CONCURRENCY = 2;
 const MAX_CONCURRENCY = 64;
 const GIT_MS = 5_000;
@@ -34,7 +35,7 @@ const GIT_MS = 5_000;
 /** Serves until SIGTERM or SIGINT. @throws UsageError for bad usage, MiniCcError when it cannot serve here */
 export async function workerCommandLine(
   options: SessionOptions,
-  {verb, worker: flags}: WorkerArguments,
+  {verb, worker: flags = NO_FLAGS}: WorkerArguments,
   say: (line: string) => void,
 ): Promise<CommandLineOutcome> {
   if (verb !== '') throw new UsageError(`mini-cc worker takes no ${quote(verb)}: --queue URL names the queue`);
@@ -82,7 +83,7 @@ export async function workerCommandLine(
 /** @throws UsageError for bad usage, MiniCcError when the queue cannot be reached */
 export async function workersCommandLine(
   options: SessionOptions,
-  {verb, json, worker: flags}: WorkerArguments,
+  {verb, json, worker: flags = NO_FLAGS}: WorkerArguments,
 ): Promise<CommandLineOutcome> {
   if (verb !== '') throw new UsageError(`mini-cc workers takes no ${quote(verb)}; --json is for scripts`);
   const {url, prefix = DEFAULT_PREFIX} = getQueue(flags, readOwnSettings(options));

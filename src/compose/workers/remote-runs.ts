@@ -2,7 +2,7 @@
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {LoadedSettings} from '../../config/settings.ts';
-import type {RemoteRuns} from '../../core/runs/remote-runs.ts';
+import type {RemoteRuns} from '../../core/remote/remote-runs.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import type {QueueRuns, QueueRunsDeps} from '../../workers/session/queue-runs.ts';
 import {createShippedTrees, type FileChangesOptions, type WritingDeps} from '../file-changes.ts';

@@ -16,7 +16,7 @@ import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
 import type {LimitSettings} from './limit-profiles.ts';
 import type {PoolSizes} from './pool.ts';
-import type {RemoteRuns} from './remote-runs.ts';
+import type {RemoteRuns} from '../remote/remote-runs.ts';
 import type {WorkplaceDeps} from './workplace.ts';
 
 /** What a dispatch asks for. */

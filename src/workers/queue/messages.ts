@@ -5,7 +5,7 @@ import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {Message} from '../../core/contract/model.ts';
 import type {RunLimits, RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
-import type {RemotePermissions} from '../../core/runs/remote-runs.ts';
+import type {RemotePermissions} from '../../core/remote/remote-runs.ts';
 
 /** How long jobs, results and all that belongs to them stay in Redis when no side takes them out. Milliseconds. */
 export const LIFE_MS = 7 * 24 * 60 * 60 * 1000;

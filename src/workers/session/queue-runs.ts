@@ -10,7 +10,7 @@ import {Job, Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import PQueue from 'p-queue';
 import type {BroughtBack} from '../../core/contract/worktree.ts';
-import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/runs/remote-runs.ts';
+import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/remote/remote-runs.ts';
 import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
