@@ -341,7 +341,13 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     interactive: options.interactive,
     onClose: async () => {
       catalog.close();
-      await Promise.all([cleanup, worktrees.settled(), before.indexes.close(), before.mcp.close(), before.remote?.close()]);
+      await Promise.all([
+        cleanup,
+        worktrees.settled(),
+        before.indexes.close(),
+        before.mcp.close(),
+        before.remote?.close(),
+      ]);
       checkpoints.close();
       sandbox.folder.close();
       if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);

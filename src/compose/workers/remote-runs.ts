@@ -4,6 +4,7 @@ import path from 'node:path';
 import type {LoadedSettings} from '../../config/settings.ts';
 import type {RemoteRuns} from '../../core/remote/remote-runs.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
+import {JOB_FILE} from '../../workers/session/kept-jobs.ts';
 import type {QueueRuns, QueueRunsDeps} from '../../workers/session/queue-runs.ts';
 import {createShippedTrees, type FileChangesOptions, type WritingDeps} from '../file-changes.ts';
 import type {SessionOptions} from '../options.ts';
@@ -52,7 +53,7 @@ export function createRemoteRuns(
     isServed: async () => (await get().catch(() => undefined))?.isServed() ?? false,
     run: async (task, watch) => (await get()).run(task, watch),
     // Asked for all runs of a session that continues: nothing is loaded for those that have ended.
-    isPending: (runId) => existsSync(path.join(runFolder(runId), 'job.json')),
+    isPending: (runId) => existsSync(path.join(runFolder(runId), JOB_FILE)),
     resume: async (runId, watch) => (await get()).resume(runId, watch),
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };

@@ -10,13 +10,13 @@ import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
 import type {AfterCall, Budget, Tool, ToolSource} from '../contract/tool.ts';
 import type {Isolation, Where} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
+import type {RemoteRuns} from '../remote/remote-runs.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import type {Verifier} from '../verification/verifier.ts';
 import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
 import type {LimitSettings} from './limit-profiles.ts';
 import type {PoolSizes} from './pool.ts';
-import type {RemoteRuns} from '../remote/remote-runs.ts';
 import type {WorkplaceDeps} from './workplace.ts';
 
 /** What a dispatch asks for. */

@@ -31,6 +31,11 @@ export interface ListedWorker {
   readonly cached: readonly string[];
 }
 
+/** How the list shows a tree that a worker has. */
+export function formatCached({name, key}: {readonly name: string; readonly key: string}): string {
+  return `${name}@${key.slice(0, 12)}`;
+}
+
 /** By the server's clock: those of several machines differ. Milliseconds since the epoch. */
 export async function getServerTime(connection: Redis): Promise<number> {
   const [seconds, micros] = await connection.time();

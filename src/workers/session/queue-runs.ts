@@ -1,9 +1,4 @@
-/**
- * Runs of a session at workers, over BullMQ. A job is kept in a file beside the run's transcript from before it is in the
- * queue until its end is on disk here: a session that leaves, or is killed, finds it again.
- */
-import {readFileSync} from 'node:fs';
-import {mkdir, rm} from 'node:fs/promises';
+/** Runs of a session at workers, over BullMQ: jobs go into the queue, and their ends and changes come back. */
 import path from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {Job, Queue} from 'bullmq';
@@ -13,14 +8,12 @@ import type {BroughtBack} from '../../core/contract/worktree.ts';
 import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/remote/remote-runs.ts';
 import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {writeWhole} from '../../core/util/files/whole-file.ts';
 import {getText} from '../../core/util/messages.ts';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
 import {Blobs} from '../queue/blobs.ts';
 import {connect, describeFailure, formatAddress, QUEUE, type QueueAddress} from '../queue/connection.ts';
 import {Keys} from '../queue/keys.ts';
 import {
-  type BlobRef,
   type Job as JobBody,
   type JobControl,
   type JobEvent,
@@ -34,6 +27,8 @@ import {
 import {fromRelative, toRelative} from '../queue/paths.ts';
 import {Sealer} from '../queue/seal.ts';
 import {listWorkers} from '../queue/worker-list.ts';
+import {type KeptJob, KeptJobs} from './kept-jobs.ts';
+import {LaidTrees} from './laid-trees.ts';
 import {SessionEvents} from './session-events.ts';
 
 export interface QueueRunsDeps {
@@ -55,27 +50,14 @@ export interface QueueRunsDeps {
 const MAX_JOBS = 1_000;
 /** What of a job is larger than this goes beside it. */
 const MAX_INLINE_BYTES = 64 * 1024;
-/** Larger bundles are sent to a worker that asks, not laid into Redis beforehand. */
-const MAX_LAID_BYTES = 32 * 1024 * 1024;
 /** A run whose worker does not answer a stop is given up. */
 const STOP_MS = 8_000;
-const FILE = 'job.json';
-
-/** What is kept of a job beside the transcript. */
-interface KeptJob {
-  readonly jobId: string;
-  /** Of its message: once it has ended, no worker takes a copy of it. */
-  readonly nonce: string;
-  readonly tree: TreeState;
-  /** `applying`: its changes are about to come into the workspace; with `brought` they have. */
-  readonly state: 'sent' | 'applying' | 'applied';
-  readonly brought?: BroughtBack;
-}
 
 interface Connected {
   readonly connection: Redis;
   readonly queue: Queue;
   readonly blobs: Blobs;
+  readonly laid: LaidTrees;
   readonly events: SessionEvents;
 }
 
@@ -84,12 +66,12 @@ export class QueueRuns implements RemoteRuns {
   readonly #sealer: Sealer;
   readonly #jobs = new PQueue({concurrency: MAX_JOBS});
   #connected: Promise<Connected> | undefined;
-  /** Trees that were laid into Redis, by key. */
-  readonly #laid = new Map<string, Promise<{readonly patch?: BlobRef; readonly bundle?: BlobRef}>>();
+  readonly #kept: KeptJobs;
 
   constructor(private readonly deps: QueueRunsDeps) {
     this.#keys = new Keys(deps.address.prefix);
     this.#sealer = new Sealer(deps.address.secret);
+    this.#kept = new KeptJobs(deps.runFolder);
   }
 
   async isServed(): Promise<boolean> {
@@ -118,11 +100,11 @@ export class QueueRuns implements RemoteRuns {
   }
 
   isPending(runId: string): boolean {
-    return this.#readKept(runId) !== undefined;
+    return this.#kept.read(runId) !== undefined;
   }
 
   async resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
-    const kept = this.#readKept(runId);
+    const kept = this.#kept.read(runId);
     if (!kept) throw new MiniCcError('QUEUE', 'its job is not known any more');
     return this.#follow(runId, kept, watch, await this.#connect());
   }
@@ -156,32 +138,34 @@ export class QueueRuns implements RemoteRuns {
       stream: this.#keys.events(this.deps.sessionId()),
     });
     events.start();
-    return {connection, queue, blobs: new Blobs(connection, prefix), events};
+    const blobs = new Blobs(connection, prefix);
+    const laid = new LaidTrees(this.deps.trees, connection, this.#keys, blobs);
+    return {connection, queue, blobs, laid, events};
   }
 
-  async #send(task: RemoteTask, signal: AbortSignal, {connection, queue, blobs}: Connected): Promise<KeptJob> {
+  async #send(task: RemoteTask, signal: AbortSignal, {laid, queue, blobs}: Connected): Promise<KeptJob> {
     const {runId, round} = task;
     const jobId = `${runId}-${round}`;
     const tree = await this.deps.trees.capture(signal);
-    const laid = await this.#lay(tree, connection, blobs);
+    const parts = await laid.lay(tree);
     const work = JSON.stringify(this.deps.redact(this.#describe(task)));
     const inline = Buffer.byteLength(work) <= MAX_INLINE_BYTES;
     const ref = inline ? undefined : blobs.describe(Buffer.from(work));
     if (ref) await blobs.put(Buffer.from(work), ref);
     const traceparent = this.deps.traceparent(runId);
     const body: JobBody = {
-      ...{jobId, sessionId: this.deps.sessionId(), runId, round, tree, ...laid, work: ref ?? work},
+      ...{jobId, sessionId: this.deps.sessionId(), runId, round, tree, ...parts, work: ref ?? work},
       ...(traceparent !== undefined && {traceparent}),
     };
     const sealed = this.#sealer.seal('job', body, LIFE_MS);
     const kept: KeptJob = {jobId, nonce: sealed.nonce, tree, state: 'sent'};
-    await this.#keep(runId, kept);
+    await this.#kept.keep(runId, kept);
     try {
       await queue.add('run', sealed, {
         ...{jobId, attempts: 1, removeOnComplete: {age: LIFE_MS / 1000}, removeOnFail: {age: LIFE_MS / 1000}},
       });
     } catch (error) {
-      await this.#forget(runId);
+      await this.#kept.forget(runId);
       throw new MiniCcError('QUEUE', `${formatAddress(this.deps.address.url)}: ${describeFailure(error)}`);
     }
     return kept;
@@ -191,47 +175,20 @@ export class QueueRuns implements RemoteRuns {
     const {agent, description, prompt, model, limits, messages, scope, permissions} = task;
     const {root} = this.deps;
     // Keys of this machine mean nothing elsewhere, and what it may do there its settings say.
-    const {apiKeyEnv: _, permissionMode: _m, background: _b, where: _w, ...definition} = agent;
+    const {apiKeyEnv: _, permissionMode: _m, background: _b, where: _w, mcpServers = [], ...definition} = agent;
     const relative = (files: readonly string[]) => files.map((file) => path.relative(root, file));
     return {
-      ...{agent: definition, description, prompt, model, limits, permissions},
+      ...{
+        agent: {...definition, mcpServers: mcpServers.map(({name}) => ({name}))},
+        description,
+        prompt,
+        model,
+        limits,
+        permissions,
+      },
       messages: toRelative(messages, root),
       ...(scope && {scope: {files: relative(scope.files), allowed: relative(scope.allowed)}}),
     };
-  }
-
-  /** The tree's parts, which all runs of it share: they are laid into Redis once. */
-  async #lay(tree: TreeState, connection: Redis, blobs: Blobs) {
-    const known = this.#laid.get(tree.key);
-    if (known) {
-      const laid = await known;
-      const refs = [laid.patch, laid.bundle].filter((ref) => ref !== undefined);
-      const found = await Promise.all(refs.map((ref) => blobs.has(ref)));
-      if (refs.length > 0 && found.every(Boolean)) return laid;
-    }
-    const current = this.#laid.get(tree.key);
-    if (current && current !== known) return current;
-    const laying = this.#layNow(tree, connection, blobs);
-    this.#laid.set(tree.key, laying);
-    laying.catch(() => this.#laid.delete(tree.key));
-    return laying;
-  }
-
-  async #layNow(tree: TreeState, connection: Redis, blobs: Blobs) {
-    const workers = await listWorkers(connection, this.#keys);
-    const shown = `${tree.name}@${tree.key.slice(0, 12)}`;
-    const alive = workers.filter(({state}) => state !== 'gone');
-    // A worker that comes later asks for what it needs.
-    if (alive.length > 0 && alive.every(({cached}) => cached.includes(shown))) return {};
-    const put = async (bytes: Buffer, part: string) => {
-      const ref = blobs.describe(bytes, `tree-${tree.key.slice(0, 32)}-${part}`);
-      if (!(await blobs.has(ref)) || ref.chunks === 0) await blobs.put(bytes, ref);
-      return ref;
-    };
-    const patch = await this.deps.trees.readPatch(tree);
-    const bundle = tree.remotes.length > 0 ? undefined : await this.deps.trees.readBundle(tree);
-    const isSmall = bundle !== undefined && bundle.length <= MAX_LAID_BYTES;
-    return {patch: await put(patch, 'patch'), ...(isSmall && {bundle: await put(bundle, 'bundle')})};
   }
 
   /** Waits for the end of a job, and brings its changes here. */
@@ -325,12 +282,11 @@ export class QueueRuns implements RemoteRuns {
     part: TreePart,
     tree: TreeState,
     control: (message: JobControl) => Promise<void>,
-    {blobs}: Connected,
+    {blobs, laid}: Connected,
     signal: AbortSignal,
   ): Promise<void> {
     try {
-      const {trees} = this.deps;
-      const bytes = await (part === 'patch' ? trees.readPatch(tree) : trees.readBundle(tree));
+      const bytes = await laid.read(tree, part);
       const blob = blobs.describe(bytes);
       await control({type: 'part', part, blob});
       await blobs.stream(bytes, blob, signal);
@@ -376,10 +332,10 @@ export class QueueRuns implements RemoteRuns {
     if (kept.state === 'applying' && patch.length > 0 && (await trees.isApplied(patch))) {
       brought = {applied: await trees.listChanged(kept.tree, patch), notes: []};
     } else {
-      await this.#keep(runId, {...kept, state: 'applying'});
+      await this.#kept.keep(runId, {...kept, state: 'applying'});
       brought = await trees.bringBack({agentId: runId, label}, kept.tree, patch, commits);
     }
-    await this.#keep(runId, {...kept, state: 'applied', brought});
+    await this.#kept.keep(runId, {...kept, state: 'applied', brought});
     return brought;
   }
 
@@ -387,25 +343,7 @@ export class QueueRuns implements RemoteRuns {
     await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
     await queue.remove(jobId).catch(() => undefined);
     await connection.unlink(this.#keys.control(jobId));
-    await this.#forget(runId);
-  }
-
-  async #keep(runId: string, kept: KeptJob): Promise<void> {
-    const folder = this.deps.runFolder(runId);
-    await mkdir(folder, {recursive: true, mode: 0o700});
-    await writeWhole(path.join(folder, FILE), JSON.stringify(kept), {mode: 0o600});
-  }
-
-  async #forget(runId: string): Promise<void> {
-    await rm(path.join(this.deps.runFolder(runId), FILE), {force: true});
-  }
-
-  #readKept(runId: string): KeptJob | undefined {
-    try {
-      return JSON.parse(readFileSync(path.join(this.deps.runFolder(runId), FILE), 'utf8')) as KeptJob;
-    } catch {
-      return undefined;
-    }
+    await this.#kept.forget(runId);
   }
 }
 

@@ -1,0 +1,66 @@
+/** The parts of a tree in Redis. All runs of a tree share them: they are laid there once, and not where all workers have it. */
+import type {Redis} from 'ioredis';
+import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
+import type {Blobs} from '../queue/blobs.ts';
+import type {Keys} from '../queue/keys.ts';
+import type {BlobRef, TreePart} from '../queue/messages.ts';
+import {formatCached, listWorkers} from '../queue/worker-list.ts';
+
+export interface LaidParts {
+  readonly patch?: BlobRef;
+  readonly bundle?: BlobRef;
+}
+
+/** Larger bundles are sent to a worker that asks. Bytes. */
+const MAX_LAID_BYTES = 32 * 1024 * 1024;
+
+export class LaidTrees {
+  /** By key of the tree. */
+  readonly #laid = new Map<string, Promise<LaidParts>>();
+
+  constructor(
+    private readonly trees: ShippedTrees,
+    private readonly connection: Redis,
+    private readonly keys: Keys,
+    private readonly blobs: Blobs,
+  ) {}
+
+  async lay(tree: TreeState): Promise<LaidParts> {
+    const known = this.#laid.get(tree.key);
+    if (known && (await this.#isThere(await known))) return known;
+    // Another run of the same tree may have begun to lay it meanwhile.
+    const current = this.#laid.get(tree.key);
+    if (current && current !== known) return current;
+    const laying = this.#layNow(tree);
+    this.#laid.set(tree.key, laying);
+    laying.catch(() => this.#laid.delete(tree.key));
+    return laying;
+  }
+
+  read(tree: TreeState, part: TreePart): Promise<Buffer> {
+    return part === 'patch' ? this.trees.readPatch(tree) : this.trees.readBundle(tree);
+  }
+
+  async #isThere({patch, bundle}: LaidParts): Promise<boolean> {
+    const refs = [patch, bundle].filter((ref) => ref !== undefined);
+    const found = await Promise.all(refs.map((ref) => this.blobs.has(ref)));
+    return refs.length > 0 && found.every(Boolean);
+  }
+
+  async #layNow(tree: TreeState): Promise<LaidParts> {
+    const workers = await listWorkers(this.connection, this.keys);
+    const alive = workers.filter(({state}) => state !== 'gone');
+    // A worker that comes later asks for what it needs.
+    if (alive.length > 0 && alive.every(({cached}) => cached.includes(formatCached(tree)))) return {};
+    const patch = await this.#put(tree, 'patch', await this.read(tree, 'patch'));
+    if (tree.remotes.length > 0) return {patch};
+    const bundle = await this.read(tree, 'bundle');
+    return bundle.length > MAX_LAID_BYTES ? {patch} : {patch, bundle: await this.#put(tree, 'bundle', bundle)};
+  }
+
+  async #put(tree: TreeState, part: TreePart, bytes: Buffer): Promise<BlobRef> {
+    const ref = this.blobs.describe(bytes, `tree-${tree.key.slice(0, 32)}-${part}`);
+    if (!(await this.blobs.has(ref))) await this.blobs.put(bytes, ref);
+    return ref;
+  }
+}
