@@ -49,8 +49,8 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
       ...{mayBypass, getLeaving: ending.getLeaving, lines: readLines(process.stdin)},
       write: (object) => write(`${JSON.stringify(object)}\n`),
       warn: (line) => writeError(`mini-cc: ${showControls(line)}`),
-      open: async (initialize, callHook) => {
-        const options = {...parsed.session, ...toSessionOptions(initialize, callHook)};
+      open: async (initialize, callHook, servers) => {
+        const options = {...parsed.session, ...toSessionOptions(initialize, callHook, servers)};
         const session = await compose({...options, env: process.env, home: start.home, interactive: false});
         opened(session);
         return session;

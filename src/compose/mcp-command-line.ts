@@ -95,8 +95,7 @@ async function withServers<T>(
 /** Starts each, to say whether it works. */
 function list(options: SessionOptions, json: boolean, say: (line: string) => void): Promise<CommandLineOutcome> {
   return withServers(options, say, async (servers) => {
-    const usable = servers.list().filter(({status}) => status === 'pending');
-    await Promise.all(usable.map(({name}) => servers.reconnect(name).catch(() => undefined)));
+    await servers.startAll();
     const states = servers.list();
     return json ? printJson(states) : printText(showControls(formatServers(states)));
   });

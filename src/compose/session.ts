@@ -7,7 +7,6 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {listAgentKeyNames} from '../agents/catalog.ts';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
-import {isSlashCommand} from '../commands/table.ts';
 import {toolNotes} from '../config/memory/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
@@ -23,7 +22,6 @@ import mainPrompt from '../core/prompts/main.md';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
-import {listTools} from '../core/tool-calls.ts';
 import {ANSWER_PROMPT} from '../core/turn/answer/structured-answer.ts';
 import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {Inbox} from '../core/turn/inbox.ts';
@@ -61,6 +59,7 @@ import {
   isOfflineByDefault,
   type SessionOptions,
 } from './options.ts';
+import {createSessionInfo} from './parts/session-info.ts';
 import {createSessionLimits} from './parts/session-limits.ts';
 import {openTelemetry} from './parts/telemetry.ts';
 import {
@@ -324,20 +323,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     ...{agentId: MAIN, state, bus, redactor, questions, manager, agents, inbox, pending},
     ...{commands, denials, changes, run, shell, fanOuts: before.fanOuts},
     ...{hooks: before.hooks.hooks, listHooks: () => before.hooks.listing, mcp: before.mcp},
-    info: {
-      cwd: root,
-      get tools() {
-        return listTools(run).map(({name}) => name);
-      },
-      // Read at each use: an agent may be written while the session lasts.
-      get agents() {
-        return agents.list().map((agent) => agent.name);
-      },
-      get commands() {
-        return [...commands.filter(isSlashCommand), ...before.mcp.commands()].map(({run: _, ...shown}) => shown);
-      },
-      warnings: listWarnings(before),
-    },
+    info: createSessionInfo({root, run, commands, agents, mcp: before.mcp, warnings: listWarnings(before)}),
     interactive: options.interactive,
     onClose: async () => {
       catalog.close();

@@ -24,9 +24,16 @@ export function createInitObject(session: Session): Record<string, unknown> {
     permissionMode,
     slash_commands: commands.map(({name}) => name),
     agents,
-    mcp_servers: session.request({type: 'mcp_servers'}).map(({name, status}) => ({name, status})),
+    mcp_servers: listServers(session),
     uuid: randomUUID(),
   };
+}
+
+/** The shape has no word for a server that is not approved. */
+function listServers(session: Session) {
+  return session
+    .request({type: 'mcp_servers'})
+    .map(({name, status}) => ({name, status: status === 'not-approved' ? 'disabled' : status}));
 }
 
 /** Makes an object of each event that is printed. A subagent's carry the id of the Task call that dispatched it. */

@@ -36,6 +36,8 @@ export type McpEntries = Readonly<Record<string, unknown>>;
 /** The servers of one session. Names are as they were written. */
 export interface McpControl {
   list(): readonly McpServerState[];
+  /** Starts those that may be used and do not run. Resolves when each has started or failed. */
+  startAll(): Promise<void>;
   /** Ends the server, if it runs, and starts it anew. @throws UsageError for an unknown name, MiniCcError when it fails */
   reconnect(server: string): Promise<McpServerState>;
   /** Of a server that is off no tool is offered. @throws UsageError for an unknown name */

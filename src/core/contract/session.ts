@@ -38,6 +38,8 @@ export interface Requests {
   hooks(): readonly HookListing[];
   /** MCP servers, in the order of their names. Starts none. */
   mcp_servers(): readonly McpServerState[];
+  /** Starts those that may be used and do not run. Never rejects. */
+  start_mcp_servers(): Promise<void>;
   /** Starts a server anew. @throws UsageError for an unknown name, MiniCcError when it cannot be started */
   reconnect_mcp_server(request: {readonly server: string}): Promise<McpServerState>;
   /** Of a server that is off no tool is offered. @throws UsageError for an unknown name */

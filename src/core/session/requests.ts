@@ -49,6 +49,7 @@ type SettingRequest =
   | 'agents'
   | 'hooks'
   | 'mcp_servers'
+  | 'start_mcp_servers'
   | 'reconnect_mcp_server'
   | 'enable_mcp_server'
   | 'set_mcp_servers'
@@ -86,6 +87,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     set_sandbox: ({mode}) => parts.sandbox.set(mode),
     hooks: () => parts.listHooks(),
     mcp_servers: () => parts.mcp.list(),
+    start_mcp_servers: () => parts.mcp.startAll(),
     reconnect_mcp_server: ({server}) => parts.mcp.reconnect(server),
     enable_mcp_server: ({server, enabled}) => parts.mcp.setEnabled(server, enabled),
     set_mcp_servers: ({servers}) => parts.mcp.setServers(servers),

@@ -1,39 +1,16 @@
 /** What a driver may ask of the session besides prompts: each control request is a spelling of a session's request. */
 import {z} from 'zod';
 import {PERMISSION_MODES, type PermissionMode} from '../../core/contract/events.ts';
-import type {RestoredFiles, Session} from '../../core/contract/session.ts';
+import type {RestoredFiles} from '../../core/contract/session.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {type ControlContext, type Handler, handler} from './control-handler.ts';
+import {SERVER_HANDLERS} from './driver-servers.ts';
 import type {ControlRequest} from './lines.ts';
-
-export interface ControlContext {
-  readonly session: Session;
-  /** Started with a flag that allows it: the driver may turn all questions off. */
-  readonly mayBypass: boolean;
-  /** The model that the session began with. */
-  readonly firstModel: string;
-  /** Ends the turn under way. @returns the ids of prompts that still wait */
-  interrupt(): readonly string[];
-  /** The rewind point of a prompt that the driver sent, by the id that it gave. */
-  findPoint(messageId: string): string | undefined;
-}
-
-type Handler = (request: unknown, context: ControlContext) => object | Promise<object>;
-
-/** Parses the request; what is wrong with it is an error of the request. */
-function handler<S extends z.ZodType>(
-  schema: S,
-  run: (request: z.infer<S>, context: ControlContext) => object | Promise<object>,
-): Handler {
-  return (request, context) => {
-    const parsed = schema.safeParse(request);
-    if (!parsed.success) throw new MiniCcError('BAD_REQUEST', z.prettifyError(parsed.error));
-    return run(parsed.data, context);
-  };
-}
 
 const none = z.looseObject({});
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
+  ...SERVER_HANDLERS,
   interrupt: handler(none, (_, {interrupt}) => ({still_queued: interrupt()})),
   set_model: handler(z.looseObject({model: z.string().nullish()}), ({model}, {session, firstModel}) => {
     session.request({type: 'set_model', model: !model || model === 'default' ? firstModel : model});

@@ -13,6 +13,7 @@ import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.
 import {countReported, createInitObject, createResultObject, createStreamJson} from '../json-output.ts';
 import {getExitCode} from '../print.ts';
 import {answerControlRequest} from './control-requests.ts';
+import {MessageServers} from './driver-servers.ts';
 import {type CallHook, describeSession, type Initialize, initializeSchema} from './initialize.ts';
 import {type BadLine, type ControlRequest, type ControlResponse, parseDriverLine, type UserLine} from './lines.ts';
 import {toClaudeShape} from './output.ts';
@@ -25,7 +26,7 @@ export interface DriverOptions {
   /** For the person who reads standard error. */
   warn(line: string): void;
   /** Makes the session once it is known what the driver asks for. @throws UsageError */
-  open(initialize: Initialize, callHook: CallHook): Promise<Session>;
+  open(initialize: Initialize, callHook: CallHook, servers: MessageServers): Promise<Session>;
   /** It may turn all questions off. */
   readonly mayBypass: boolean;
   /** Why the program is ending before the work is done, in words; the result is then no success. */
@@ -50,6 +51,8 @@ class StreamJsonDriver {
   /** Requests to the driver that wait for its response. */
   readonly #waiting = new Map<string, (response: ControlResponse) => void>();
   #hasEnded = false;
+  /** Those in the driver's process. */
+  #servers: MessageServers | undefined;
   /** Why there can be no session. */
   #failure: unknown;
 
@@ -96,6 +99,7 @@ class StreamJsonDriver {
       ...{session, firstModel, mayBypass: this.#options.mayBypass},
       interrupt: () => this.#interrupt(session),
       findPoint: (messageId: string) => points.get(messageId),
+      receive: (server: string, message: object) => this.#servers?.receive(server, message),
     };
     // Not awaited: an interrupt must not wait for a request that takes time.
     void this.#answer(id, () => answerControlRequest(request, context));
@@ -108,7 +112,12 @@ class StreamJsonDriver {
     const {session} = await this.#open(parsed.data).catch((error: unknown) => {
       throw this.#fail(error);
     });
-    return {...describeSession(session.info), agents: session.request({type: 'agents'})};
+    return {
+      ...describeSession(session.info),
+      agents: session.request({type: 'agents'}),
+      // Without it the SDK ends the session.
+      ...(parsed.data.mcpServers && {mcp_servers_applied: true}),
+    };
   }
 
   #fail(error: unknown): unknown {
@@ -120,7 +129,8 @@ class StreamJsonDriver {
     if (this.#opened) return this.#opened;
     // What the driver asked for at first could not be: it must not get a session without it.
     if (this.#failure) throw this.#failure;
-    const session = await this.#options.open(initialize, this.#callHook);
+    this.#servers = new MessageServers(initialize, (request, signal) => this.#callDriver(request, signal));
+    const session = await this.#options.open(initialize, this.#callHook, this.#servers);
     for (const warning of session.info.warnings) this.#options.warn(warning);
     const opened: Opened = {session, toObject: undefined, firstModel: session.info.model, points: new Map()};
     this.#opened = opened;
@@ -207,7 +217,10 @@ class StreamJsonDriver {
   }
 
   readonly #callHook: CallHook = (callback_id, input, tool_use_id, signal) =>
-    new Promise((resolve, reject) => {
+    this.#callDriver({subtype: 'hook_callback', callback_id, input, ...(tool_use_id && {tool_use_id})}, signal);
+
+  #callDriver(request: object, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    return new Promise((resolve, reject) => {
       const id = randomUUID();
       const cancel = () => {
         this.#settled(id);
@@ -215,13 +228,13 @@ class StreamJsonDriver {
       };
       if (signal.aborted || this.#hasEnded) return cancel();
       signal.addEventListener('abort', cancel, {once: true});
-      const request = {subtype: 'hook_callback', callback_id, input, ...(tool_use_id && {tool_use_id})};
       this.#ask(id, request, ({subtype, response = {}, error}) => {
         signal.removeEventListener('abort', cancel);
         if (subtype === 'error') reject(new Error(error ?? 'the driver gave no reason'));
         else resolve(response);
       });
     });
+  }
 
   #ask(id: string, request: object, settle: (response: ControlResponse) => void): void {
     this.#waiting.set(id, (response) => {

@@ -3,9 +3,9 @@ import {z} from 'zod';
 import type {SessionInfo} from '../../core/contract/events.ts';
 import {HOOK_EVENTS} from '../../core/contract/hooks.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import {formatNotYetAvailable} from '../../core/util/planned-features.ts';
 import type {Hook} from '../../extensions/hooks/hooks.ts';
 import {readHookOutput} from '../../extensions/hooks/output.ts';
+import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 
 export const initializeSchema = z.looseObject({
   /** A list whose parts are joined; `[""]` is an empty prompt. */
@@ -25,7 +25,9 @@ export const initializeSchema = z.looseObject({
       ),
     )
     .nullish(),
+  /** MCP servers in the driver's process. */
   sdkMcpServers: z.array(z.string()).optional(),
+  sdkMcpServerManifests: z.record(z.string(), z.unknown()).optional(),
   mcpServers: z.record(z.string(), z.looseObject({})).optional(),
 });
 
@@ -41,21 +43,20 @@ export type CallHook = (
 
 /**
  * The options of a session that follow.
- * @throws UsageError for what is not there yet, and for events that mini-cc does not have
+ * @throws UsageError for events that mini-cc does not have
  */
 export function toSessionOptions(
-  {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, ...rest}: Initialize,
+  {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers}: Initialize,
   callHook: CallHook,
+  driverServers: DriverServers,
 ) {
-  for (const name of ['sdkMcpServers', 'mcpServers'] as const) {
-    const value = rest[name];
-    if (value && Object.keys(value).length > 0) throw new UsageError(formatNotYetAvailable(`initialize.${name}`));
-  }
   const prompt = Array.isArray(systemPrompt) ? systemPrompt.join('\n\n') : systemPrompt;
   return {
     ...(prompt !== undefined && {systemPrompt: prompt}),
     ...(appendSystemPrompt !== undefined && {appendSystemPrompt}),
     ...(jsonSchema && {jsonSchema: JSON.stringify(jsonSchema)}),
+    driverServers,
+    ...(mcpServers && {mcpServers}),
     ...(agents && {agentsJson: JSON.stringify(agents)}),
     ...(hooks && {
       driverHooks: Object.entries(hooks).flatMap(([event, groups]) => createHooks(event, groups, callHook)),

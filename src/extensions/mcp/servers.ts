@@ -132,6 +132,11 @@ export class McpServers implements SessionMcp {
     return describe(this.#get(name));
   }
 
+  async startAll(): Promise<void> {
+    const idle = this.#all.filter(({isUsable, isConnected, hasFailed}) => isUsable && !isConnected && !hasFailed);
+    await Promise.allSettled(idle.map((server) => server.start()));
+  }
+
   async reconnect(name: string): Promise<McpServerState> {
     const server = this.#get(name);
     await server.reconnect();
