@@ -9,7 +9,7 @@ import {diffCommand} from './diff.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
 import {hooksCommand} from './hooks.ts';
-import {KEYS} from './keys.ts';
+import {MAIN_KEYS} from './keys.ts';
 import {createInitCommand, type InitDeps} from './memory/init.ts';
 import {createMemoryCommand, type MemoryDeps} from './memory/memory.ts';
 import {createNoteCommand, type NoteDeps} from './memory/note.ts';
@@ -90,7 +90,7 @@ const exitCommand: Command = {
   run: () => ({ok: true, text: '', exit: true}),
 };
 
-/** Two columns of the list, so that it fits a screen of 30 rows and 80 columns. */
+/** Two columns of the list, so that it fits a screen of 24 rows and 80 columns. */
 const COLUMN = 38;
 
 function createHelpCommand(others: readonly Command[]): Command {
@@ -99,7 +99,7 @@ function createHelpCommand(others: readonly Command[]): Command {
     description: 'commands and keys: /help NAME says more of one',
     run({args}) {
       const all = [help, ...others];
-      if (args === '') return {ok: true, text: `${formatCommands(all)}\n\n${KEYS.replace(/^.*\n/, '')}`};
+      if (args === '') return {ok: true, text: `${formatCommands(all)}\n  ${MAIN_KEYS}`};
       const name = args.replace(/^\//, '').toLowerCase();
       const found = all.find((command) => command.name === name);
       if (found) return {ok: true, text: `/${found.name}: ${found.description}`};

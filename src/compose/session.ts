@@ -173,7 +173,8 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
   );
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
   const {model, warnings} = getMainModel(resolver, options, settings, mainAgent);
-  const state: SessionState = {conversation: firstConversation, model, ...(settings.theme && {theme: settings.theme})};
+  const {theme, notify} = settings;
+  const state: SessionState = {conversation: firstConversation, model, ...(theme && {theme}), ...(notify && {notify})};
   const summaryName = settings.compaction?.model;
   const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
   return {

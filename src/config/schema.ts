@@ -4,7 +4,7 @@
  */
 
 import {z} from 'zod';
-import {THEME_NAMES} from '../core/contract/events.ts';
+import {NOTIFY_KINDS, THEME_NAMES} from '../core/contract/events.ts';
 import {FAN_OUT_MODES} from '../core/contract/fan-out.ts';
 import {SANDBOX_MODES} from '../core/contract/permission.ts';
 import {SPLITS} from '../core/fan-out/partition.ts';
@@ -306,6 +306,9 @@ export const settingsSchema = section({
   theme: oneOf(THEME_NAMES)
     .optional()
     .meta({description: 'The colours of the screen. terminal: the palette of the terminal.', default: 'terminal'}),
+  notify: oneOf(NOTIFY_KINDS)
+    .optional()
+    .meta({description: 'How you are called when a question waits while you look elsewhere.', default: 'bell'}),
   verify: verify.optional().meta({description: 'Checks after code was changed.'}),
   claude: section({
     hooks: flag().optional().meta({description: 'Whether the hooks of ~/.claude/settings.json run.', default: true}),

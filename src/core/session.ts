@@ -61,6 +61,7 @@ class LocalSession implements Session {
         offline: state.model.offline,
         permissionMode: this.#parts.permissions().mode,
         ...(state.theme && {theme: state.theme}),
+        ...(state.notify && {notify: state.notify}),
         ...(branch !== undefined && {branch}),
       }),
       restored,

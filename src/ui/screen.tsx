@@ -10,9 +10,10 @@ import type {FirstPaint} from './first-paint/first-paint.ts';
 import {wrapsAgain} from './first-paint/prompt-frame.ts';
 import {edit} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
-import {terminalInput} from './input/terminal-input.ts';
+import {type InputOptions, terminalInput} from './input/terminal-input.ts';
 import {LiveFrame} from './live-frame.ts';
 import {type TerminalOutput, terminalOutput} from './terminal-output.ts';
+import {Notifier} from './notifier.ts';
 import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
 
@@ -67,7 +68,9 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   options.onAsk?.((question) => controller.ask(question));
   if (options.initialPrompt) controller.submit(options.initialPrompt);
 
-  instance = drawOver(options.firstPaint, controller, terminal);
+  const notifier = new Notifier(controller, (text) => terminal.stdout.write(text));
+  instance = drawOver(options.firstPaint, controller, terminal, notifier.setFocus);
+  notifier.start();
   instance.waitUntilExit().then(
     () => controller.leave(0),
     // When a component throws, Ink's instance ends.
@@ -91,6 +94,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   );
 
   const exitCode = await left.promise;
+  notifier.stop();
   await restore(instance);
   // A session that is still opening is closed when it is open, without waiting for it.
   if (session) await session.close();
@@ -100,19 +104,19 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
 }
 
 /** Draws the first frame, in place of the first paint; what was typed there is typed here. */
-function drawOver(firstPaint: FirstPaint | undefined, controller: Controller, terminal: Terminal): Instance {
+function drawOver(firstPaint: FirstPaint | undefined, controller: Controller, terminal: Terminal, onFocus: (hasFocus: boolean) => void): Instance {
   const {typed = '', erase = '', giveKeys} = firstPaint?.handOver() ?? {};
   if (typed !== '') {
     controller.change({editor: edit(controller.local.get().editor, {type: 'insert', text: typed})});
     controller.completer.search();
   }
   const output = terminalOutput(terminal.stdout);
-  const instance = output.atOnce(erase, () => draw(controller, terminal, output, firstPaint === undefined));
+  const instance = output.atOnce(erase, () => draw(controller, terminal, output, {isFirst: firstPaint === undefined, onFocus}));
   giveKeys?.();
   return instance;
 }
 
-function draw(controller: Controller, {stdin, stdout}: Terminal, output: TerminalOutput, isFirst: boolean): Instance {
+function draw(controller: Controller, {stdin, stdout}: Terminal, output: TerminalOutput, input: InputOptions): Instance {
   const frame = new LiveFrame();
   let {columns} = stdout;
   const onResize = () => {
@@ -130,7 +134,7 @@ function draw(controller: Controller, {stdin, stdout}: Terminal, output: Termina
   stdout.prependListener('resize', onResize);
   const app = <App controller={controller} frame={frame} colorBits={stdout.getColorDepth?.() ?? 4} />;
   const instance = render(app, {
-    stdin: terminalInput(stdin, isFirst),
+    stdin: terminalInput(stdin, input),
     stdout: output.stream,
     onRender: () => frame.record(stdout.columns),
     // The REPL always has a terminal; Ink would assume none when the variable CI is set.

@@ -22,11 +22,11 @@ it('say what they do and show, without one that is sent to a model', async () =>
   const elsewhere = `${where.path}-elsewhere`;
   await mkdir(elsewhere);
   const args = ['--dangerously-skip-permissions'];
-  const terminal = await repl({server, cwd: where.path, home: mine, args, cols: 100, rows: 30});
+  const terminal = await repl({server, cwd: where.path, home: mine, args, cols: 100, rows: 24});
 
-  // Each fits a screen of 30 rows, with the prompt below it.
+  // It fits a screen of 24 rows, with the prompt below it.
   await send(terminal, '/help');
-  await terminal.waitFor('awaited agents to the background');
+  await terminal.waitFor('? all keys');
   await idle(terminal);
   expect(screenOf(terminal)).toMatch(/^ {2}\/help /m);
   for (const name of ['agents', 'subagents', 'stop', 'model', 'mode', 'permissions', 'sandbox', 'clear', 'compact']) {
@@ -38,6 +38,8 @@ it('say what they do and show, without one that is sent to a model', async () =>
   for (const name of ['config', 'diff', 'doctor', 'exit']) expect(screenOf(terminal)).toContain(`/${name} `);
   await send(terminal, '/help theme');
   await terminal.waitFor('/theme: colours of the screen');
+  // This one fits a screen of 30 rows.
+  terminal.resize(100, 30);
   await send(terminal, '/agents help');
   await terminal.waitFor('"prompt": "You are a code review expert.');
   await idle(terminal);

@@ -50,7 +50,7 @@ it.each([100, 40])('learns what it is, what to type and how to set a key, in %d 
 
   // The next time it is short, and the old session is found.
   const again = await repl({cwd, home: mine, cols, rows: 30});
-  expect(again.text()).toContain('/help lists commands and keys');
+  expect(again.text()).toContain('/help lists the commands, ? the keys');
   expect(again.text()).not.toContain('A coding agent');
   await send(again, '/resume');
   await again.waitFor('> what does this do?');

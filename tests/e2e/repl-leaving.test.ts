@@ -12,7 +12,11 @@ function modes(terminal: Terminal): Record<string, string> {
   return last;
 }
 
-const AS_BEFORE = {'25': 'h', '2004': 'l'};
+const AS_BEFORE = {'25': 'h', '2004': 'l', '1004': 'l'};
+/** Throws where nothing catches it, on SIGUSR2. */
+const CRASHES = `data:text/javascript,${encodeURIComponent(
+  "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('it crashed'); }));",
+)}`;
 
 it('gives the terminal back in every way that it ends: keys, signals, in an answer, in the transcript', async () => {
   const server = await serve(() => slow(say('word '.repeat(400)), 30));
@@ -29,9 +33,15 @@ it('gives the terminal back in every way that it ends: keys, signals, in an answ
       await terminal.waitFor('q back');
       process.kill(terminal.pid, 'SIGHUP');
     },
+    'a crash': ({pid}) => void process.kill(pid, 'SIGUSR2'),
+    'a crash in the transcript': async (terminal) => {
+      terminal.press('ctrl-o');
+      await terminal.waitFor('q back');
+      process.kill(terminal.pid, 'SIGUSR2');
+    },
   };
   for (const [way, leave] of Object.entries(ways)) {
-    const terminal = await repl({server});
+    const terminal = await repl({server, env: {NODE_OPTIONS: `--import "${CRASHES}"`}});
     await leave(terminal);
     await terminal.waitForExit();
     expect(modes(terminal), way).toMatchObject(AS_BEFORE);
@@ -39,5 +49,6 @@ it('gives the terminal back in every way that it ends: keys, signals, in an answ
     // What was pushed onto the stack of the keyboard's modes is taken off.
     const [pushed, popped] = [/\x1b\[>\d+u/g, /\x1b\[<u/g].map((code) => (terminal.raw().match(code) ?? []).length);
     expect(pushed, way).toBe(popped);
+    if (way.startsWith('a crash')) expect(terminal.screen().join('\n'), way).toContain('it crashed');
   }
 });

@@ -28,6 +28,31 @@ describe('a question', () => {
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'session'}}]);
   });
 
+  test('lets the person change the command before it runs: e, the changed line, Enter', async () => {
+    const call = {callId: 'call-1', tool: 'bash', input: {command: 'npm test', timeout: 5}};
+    const {screen, session} = await ask({call, detail: 'npm test'});
+    expect(screen.window()).toContain('e changes the command.');
+    screen.pass(QUIET_MS);
+    screen.type('e');
+    await screen.shows('$ npm test');
+    screen.type(' -- a');
+    await screen.shows('$ npm test -- a');
+    screen.type('\r');
+    await screen.lacks('$ npm');
+    const input = {command: 'npm test -- a', timeout: 5};
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'yes', input}}]);
+  });
+
+  test('offers no change of a command of several lines, or where a yes is no answer', async () => {
+    const several = {callId: 'call-1', tool: 'bash', input: {command: 'a\nb'}};
+    const {screen, session} = await ask({call: several});
+    expect(screen.window()).not.toContain('e changes');
+    screen.pass(QUIET_MS);
+    screen.type('e');
+    await screen.shows('> e');
+    expect(session.answers).toEqual([]);
+  });
+
   test('leaves Shift+Tab to the permission mode, which may answer it', async () => {
     const {screen, session} = await ask();
     screen.type(SHIFT_TAB);

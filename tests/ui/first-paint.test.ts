@@ -61,7 +61,7 @@ describe('the first paint', () => {
     const painted = paint(terminal);
     await drawn();
     const before = {rows: rows(terminal), cursor: terminal.cursor()};
-    expect(before.rows.slice(0, 3)).toEqual(['mini-cc 1.2.3', '/home/me/project', '/help lists commands and keys']);
+    expect(before.rows.slice(0, 3)).toEqual(['mini-cc 1.2.3', '/home/me/project', '/help lists the commands, ? the keys']);
     expect(promptRow(terminal)).toBe('> Ask about this project, or /help');
     load(terminal, painted);
     await terminal.shows('default · sonnet');
@@ -123,7 +123,7 @@ describe('the first paint', () => {
     terminal.type(keys);
     await drawn();
     expect(left()).toBe(1);
-    expect(terminal.window()).toBe('mini-cc 1.2.3\n/home/me/project\n/help lists commands and keys');
+    expect(terminal.window()).toBe('mini-cc 1.2.3\n/home/me/project\n/help lists the commands, ? the keys');
     expect(terminal.written().endsWith('\u001b[?2004l')).toBe(true);
   });
 

@@ -70,7 +70,7 @@ test('three hundred random frames look as Ink draws them', async () => {
     const line = () => pieces[random(pieces.length)]! + pieces[random(pieces.length)]!;
     const rows: [number, number, string][] = [];
     for (let y = 0; y < 12; ) {
-      const height = 1 + random(3);
+      const height = Math.min(1 + random(3), 12 - y);
       rows.push([random(3), y, Array.from({length: height}, line).join('\n')]);
       y += height + random(2);
     }

@@ -235,6 +235,8 @@ export interface SessionInfo {
   readonly permissionMode: PermissionMode;
   /** Absent: `terminal`. */
   readonly theme?: ThemeName;
+  /** How a person who looks elsewhere is called. Absent: `bell`. */
+  readonly notify?: NotifyKind;
   /** Of git, or the beginning of the commit where there is no branch; absent outside of a repository. */
   readonly branch?: string;
   readonly tools: readonly string[];
@@ -259,6 +261,10 @@ export interface SessionInfo {
 /** The colours of the screen; `terminal` uses the palette of the terminal. */
 export const THEME_NAMES = ['terminal', 'dark', 'light', 'dark-colorblind', 'light-colorblind'] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
+
+/** How a person who looks elsewhere is called: by the bell, by a message of the terminal (OSC 9), or not. */
+export const NOTIFY_KINDS = ['off', 'bell', 'osc'] as const;
+export type NotifyKind = (typeof NOTIFY_KINDS)[number];
 
 export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions';
 export const PERMISSION_MODES: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'bypassPermissions'];

@@ -1,7 +1,7 @@
 /** What a session is put together from; `compose/` does it. */
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
-import type {Emit, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
+import type {Emit, NotifyKind, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
 import type {HookListing, Hooks} from '../contract/hooks.ts';
 import type {McpControl} from '../contract/mcp.ts';
 import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
@@ -114,6 +114,8 @@ export interface SessionState {
   thinking?: {readonly thinking?: Thinking; readonly thinkingTokens?: number};
   /** Absent: `terminal`. */
   theme?: ThemeName;
+  /** Absent: `bell`. */
+  readonly notify?: NotifyKind;
 }
 
 /** One transcript and what belongs to it. */

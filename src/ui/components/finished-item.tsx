@@ -53,6 +53,8 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
       return <QuestionDetail question={item.question} columns={columns} formatter={formatter} />;
     case 'answered':
       return <Wrapped tone="muted" text={`${item.title} · ${item.answer}`} columns={columns} />;
+    case 'time':
+      return <Wrapped tone="muted" text={item.text} columns={columns} />;
     case 'printed':
       return null;
   }

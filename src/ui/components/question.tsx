@@ -1,7 +1,7 @@
 import {Box} from 'ink';
 import type {Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor-layout.ts';
-import type {QuestionFocus} from '../input/question-keys.ts';
+import {getCommand, type QuestionFocus} from '../input/question-keys.ts';
 import {findInList, listRows} from '../state/list-rows.ts';
 import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts';
 import type {Formatter} from '../text/format.ts';
@@ -37,7 +37,7 @@ interface QuestionState {
   readonly formatter?: Formatter | undefined;
 }
 
-const NOTE_LABELS = {why: '    why: ', line: '  ? '};
+const NOTE_LABELS = {why: '    why: ', line: '  ? ', command: '  $ '};
 
 export function questionRows(state: QuestionState): QuestionRows {
   const {question, count, focus, isPromptEmpty, columns, formatter} = state;
@@ -73,18 +73,22 @@ export function questionRows(state: QuestionState): QuestionRows {
   });
   if (focus?.note) {
     const isLine = question.options.length === 0;
-    const noteLabel = isLine ? NOTE_LABELS.line : NOTE_LABELS.why;
+    const noteLabel = NOTE_LABELS[focus.isCommand ? 'command' : isLine ? 'line' : 'why'];
     const layout = layoutText(focus.note, Math.max(4, columns - noteLabel.length - 1));
     const row = rows.length;
     add('note', [`${noteLabel}${layout.rows[layout.cursor.row] ?? ''}`]);
-    const hint = isLine ? 'Enter sends your answer. Esc cancels.' : 'Enter sends it. Esc says no without a reason.';
-    add('hint', [cutWords(`  ${hint}`, columns)]);
+    add('hint', [cutWords(`  ${describeNote(focus, isLine)}`, columns)]);
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
   if (question.hint !== undefined) add('hint', [cutWords(`  ${question.hint}`, columns)]);
   const hint = isPromptEmpty || focus?.isTaken ? describeKeys(question, focus, columns - 2) : TAB_HINT;
   add('hint', [cutWords(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
+}
+
+function describeNote({isCommand}: QuestionFocus, isLine: boolean): string {
+  if (isCommand) return 'Enter runs the changed command. Esc says no.';
+  return isLine ? 'Enter sends your answer. Esc cancels.' : 'Enter sends it. Esc says no without a reason.';
 }
 
 const TAB_HINT = 'Press Tab to answer this question.';
@@ -125,8 +129,9 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
   const isRefusedByEnter = enter === refusal && focus?.marked === undefined;
   const end = isRefusedByEnter ? `Enter and Esc mean ${refusal}.` : `Esc means ${refusal}.`;
   const arrows = isRefusedByEnter ? ', or use the arrows' : ', or use the arrows and Enter';
-  const whole = `${press}${arrows}. ${end}`;
-  return whole.length <= columns ? whole : `${press}. ${end}`;
+  const change = getCommand(question) === undefined ? '' : ' e changes the command.';
+  const choices = [`${press}${arrows}.${change} ${end}`, `${press}.${change} ${end}`, `${press}. ${end}`];
+  return choices.find((line) => line.length <= columns) ?? choices.at(-1)!;
 }
 
 /** A question to the person. In a low window the detail is cut, and a row says so. */

@@ -22,7 +22,7 @@ const WELCOME = [
 export function headerText({version, cwd, offline, isFirst, columns}: HeaderInfo, color: boolean): string {
   const rules = columns < 44 ? '' : ' (rule-based)';
   const model = offline ? ` · offline model${rules}` : '';
-  const more = isFirst ? WELCOME.flatMap((line) => wrapWords(line, columns)) : ['/help lists commands and keys'];
+  const more = isFirst ? WELCOME.flatMap((line) => wrapWords(line, columns)) : ['/help lists the commands, ? the keys'];
   const lines = [
     `${paint('1;36', 'mini-cc', color)} ${version}${paint('2', model, color)}`,
     ...[screenLine(cwd), ...more].map((line) => paint('2', line, color)),

@@ -22,6 +22,8 @@ export interface QuestionFocus {
   readonly note: EditorState | undefined;
   /** The answer that the note goes with. */
   readonly choice: string;
+  /** The note is the command of the call, which the person changes before it runs. */
+  readonly isCommand?: true;
 }
 
 export interface QuestionStep {
@@ -64,6 +66,10 @@ export function questionKey(
       if (question.options.length === 0) {
         return noteKey({...focus, choice: 'text'}, createEditor(), press, question);
       }
+      const command = press.text === 'e' ? getCommand(question) : undefined;
+      if (command !== undefined) {
+        return used({note: edit(createEditor(), {type: 'insert', text: command}), choice: 'yes', isCommand: true});
+      }
       if (!/^[1-9]$/.test(press.text)) return ignored;
       const digit = Number(press.text);
       return choose(
@@ -100,6 +106,14 @@ function listKey(focus: QuestionFocus, question: Question, press: KeyPress, now:
   }
 }
 
+/** The command in one line that the call would run, which the person can change; undefined for other calls. */
+export function getCommand({call, options}: Question): string | undefined {
+  const input = call?.input;
+  if (typeof input !== 'object' || input === null || !('command' in input) || typeof input.command !== 'string') return;
+  const {command} = input;
+  return options.some(({choice}) => choice === 'yes') && !/\p{Cc}/u.test(command) ? command : undefined;
+}
+
 function choose(focus: QuestionFocus, option: QuestionOption | undefined): QuestionStep {
   if (option === undefined) return {focus, isHandled: true};
   const {choice} = option;
@@ -112,6 +126,11 @@ function noteKey(focus: QuestionFocus, note: EditorState, press: KeyPress, quest
   if (press.name === 'return') {
     const {choice} = focus;
     const text = expandedText(note).trim();
+    if (focus.isCommand) {
+      if (text === '') return {focus, isHandled: true};
+      const input = {...(question.call?.input as object), command: text};
+      return {focus, isHandled: true, answer: text === getCommand(question) ? {choice} : {choice, input}};
+    }
     // A question for a line of text needs one: an empty line is no answer.
     if (text === '' && choice === 'text') return {focus: {...focus, note: undefined}, isHandled: true};
     return {focus, isHandled: true, answer: text === '' ? {choice} : {choice, note: text}};

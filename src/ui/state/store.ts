@@ -5,7 +5,8 @@
  */
 import type {AgentEvent, SessionInfo} from '../../core/contract/events.ts';
 import type {AssistantBlock} from '../../core/contract/model.ts';
-import {countInputTokens} from '../../core/runs/receipt.ts';
+import {formatSeconds} from '../../core/runs/progress-line.ts';
+import {countInputTokens, tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {formatRetry} from '../../core/util/text.ts';
@@ -191,7 +192,7 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
   const reason = screenText(event.reason ?? '');
   switch (event.outcome) {
     case 'success':
-      return next;
+      return addTime(next, event.at - state.busySince);
     case 'stopped':
       return addItem(next, {kind: 'notice', level: 'warning', text: 'interrupted'});
     case 'limit':
@@ -203,6 +204,15 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
         ? next
         : addItem(next, {kind: 'notice', level: 'error', text: reason || 'the turn failed'});
   }
+}
+
+/** A shorter turn does not say how long it took. Milliseconds. */
+const LONG_TURN_MS = 10_000;
+
+function addTime(state: UiState, ms: number): UiState {
+  if (ms < LONG_TURN_MS) return state;
+  const used = state.turnTokens > 0 ? ` · ${formatTokens(state.turnTokens)} tokens` : '';
+  return addItem(state, {kind: 'time', text: `Took ${formatSeconds(ms)}${used}`});
 }
 
 /** The reason is the last thing on the screen: a typed Task that was refused shows it in its own line. */

@@ -117,7 +117,7 @@ test('in a narrow window the status line leaves out its last parts', () => {
 test('the header says that the offline model is rule-based, and has no escape sequences without colours', () => {
   const header = {version: '1.0.0', cwd: '/x\u001b[2J', offline: true, isFirst: false, columns: 80};
   expect(headerText(header, false)).toBe(
-    'mini-cc 1.0.0 · offline model (rule-based)\n/x␛[2J\n/help lists commands and keys\n',
+    'mini-cc 1.0.0 · offline model (rule-based)\n/x␛[2J\n/help lists the commands, ? the keys\n',
   );
   const first = headerText({...header, isFirst: true, columns: 40}, false)
     .trimEnd()

@@ -1,0 +1,74 @@
+/**
+ * Calls a person who looks elsewhere: when a question waits, and when a turn of more than ten seconds has ended. Only the
+ * terminal knows where the person looks: it says so in mode 1004, and one that says nothing is not disturbed.
+ */
+import type {NotifyKind} from '../core/contract/events.ts';
+import type {Controller} from './controller.ts';
+import {currentQuestion} from './state/local-state.ts';
+
+/** A shorter turn has ended before the person went away. Milliseconds. */
+const LONG_TURN_MS = 10_000;
+
+const REPORT_FOCUS = '\x1b[?1004h';
+const REPORT_NOTHING = '\x1b[?1004l';
+const BELL = '\x07';
+
+export class Notifier {
+  readonly #controller: Controller;
+  readonly #write: (text: string) => void;
+  /** Undefined: the terminal has not said it. */
+  #hasFocus: boolean | undefined;
+  #isReporting = false;
+  #askId: string | undefined;
+  #busySince: number | undefined;
+  #unsubscribe: (() => void)[] = [];
+
+  /** @param write to the terminal, beside Ink */
+  constructor(controller: Controller, write: (text: string) => void) {
+    this.#controller = controller;
+    this.#write = write;
+  }
+
+  start(): void {
+    this.#unsubscribe = [this.#controller.ui, this.#controller.local].map((cell) => cell.subscribe(() => this.#look()));
+    process.on('exit', this.stop);
+    this.#look();
+  }
+
+  readonly stop = (): void => {
+    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
+    process.removeListener('exit', this.stop);
+    this.#report(false);
+  };
+
+  readonly setFocus = (hasFocus: boolean): void => {
+    this.#hasFocus = hasFocus;
+  };
+
+  #look(): void {
+    const {ui, local} = this.#controller;
+    const [state, own] = [ui.get(), local.get()];
+    const kind = state.session?.notify ?? 'bell';
+    // Another program that has the terminal would take the reports for keys.
+    this.#report(kind !== 'off' && state.session !== undefined && !own.handover && !own.isLeaving);
+    const {question} = currentQuestion(state, own);
+    if (question && question.id !== this.#askId) this.#call(kind, question.title);
+    this.#askId = question?.id;
+    if (state.busy) this.#busySince ??= this.#controller.now();
+    else if (this.#busySince !== undefined) {
+      if (this.#controller.now() - this.#busySince > LONG_TURN_MS) this.#call(kind, 'The turn has ended.');
+      this.#busySince = undefined;
+    }
+  }
+
+  #call(kind: NotifyKind, text: string): void {
+    if (kind === 'off' || this.#hasFocus !== false) return;
+    this.#write(kind === 'bell' ? BELL : `\x1b]9;mini-cc: ${text.replaceAll(/[\p{Cc};]/gu, ' ')}${BELL}`);
+  }
+
+  #report(isOn: boolean): void {
+    if (this.#isReporting === isOn) return;
+    this.#isReporting = isOn;
+    this.#write(isOn ? REPORT_FOCUS : REPORT_NOTHING);
+  }
+}
