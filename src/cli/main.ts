@@ -20,7 +20,11 @@ export async function main(start: Start): Promise<void> {
     process.stderr.write(showControls(createEnvironmentRedactor(process.env).text(`mini-cc: ${text}\n${stack}`)));
     return error instanceof UsageError ? 2 : 1;
   };
-  process.on('uncaughtException', (error) => process.exit(fail(error)));
+  process.on('uncaughtException', (error) => {
+    // The screen gives the terminal back at the exit, and what was printed into it before would be gone.
+    process.once('exit', () => fail(error));
+    process.exit(1);
+  });
   try {
     process.exitCode = await run(start, pipes);
   } catch (error) {

@@ -12,8 +12,8 @@ import {edit} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {type InputOptions, terminalInput} from './input/terminal-input.ts';
 import {LiveFrame} from './live-frame.ts';
-import {type TerminalOutput, terminalOutput} from './terminal-output.ts';
 import {Notifier} from './notifier.ts';
+import {type TerminalOutput, terminalOutput} from './terminal-output.ts';
 import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
 
@@ -71,6 +71,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   const notifier = new Notifier(controller, (text) => terminal.stdout.write(text));
   instance = drawOver(options.firstPaint, controller, terminal, notifier.setFocus);
   notifier.start();
+  const stopWatching = giveBackAtExit(instance);
   instance.waitUntilExit().then(
     () => controller.leave(0),
     // When a component throws, Ink's instance ends.
@@ -95,6 +96,7 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
 
   const exitCode = await left.promise;
   notifier.stop();
+  stopWatching();
   await restore(instance);
   // A session that is still opening is closed when it is open, without waiting for it.
   if (session) await session.close();
@@ -103,20 +105,42 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   return exitCode;
 }
 
+/** Gives the terminal back before a crash says why. @returns a function for when that is done otherwise */
+function giveBackAtExit(instance: Instance): () => void {
+  const giveBack = () => {
+    instance.clear();
+    instance.unmount();
+  };
+  process.on('exit', giveBack);
+  return () => process.removeListener('exit', giveBack);
+}
+
 /** Draws the first frame, in place of the first paint; what was typed there is typed here. */
-function drawOver(firstPaint: FirstPaint | undefined, controller: Controller, terminal: Terminal, onFocus: (hasFocus: boolean) => void): Instance {
+function drawOver(
+  firstPaint: FirstPaint | undefined,
+  controller: Controller,
+  terminal: Terminal,
+  onFocus: (hasFocus: boolean) => void,
+): Instance {
   const {typed = '', erase = '', giveKeys} = firstPaint?.handOver() ?? {};
   if (typed !== '') {
     controller.change({editor: edit(controller.local.get().editor, {type: 'insert', text: typed})});
     controller.completer.search();
   }
   const output = terminalOutput(terminal.stdout);
-  const instance = output.atOnce(erase, () => draw(controller, terminal, output, {isFirst: firstPaint === undefined, onFocus}));
+  const instance = output.atOnce(erase, () =>
+    draw(controller, terminal, output, {isFirst: firstPaint === undefined, onFocus}),
+  );
   giveKeys?.();
   return instance;
 }
 
-function draw(controller: Controller, {stdin, stdout}: Terminal, output: TerminalOutput, input: InputOptions): Instance {
+function draw(
+  controller: Controller,
+  {stdin, stdout}: Terminal,
+  output: TerminalOutput,
+  input: InputOptions,
+): Instance {
   const frame = new LiveFrame();
   let {columns} = stdout;
   const onResize = () => {

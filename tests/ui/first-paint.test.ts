@@ -61,7 +61,11 @@ describe('the first paint', () => {
     const painted = paint(terminal);
     await drawn();
     const before = {rows: rows(terminal), cursor: terminal.cursor()};
-    expect(before.rows.slice(0, 3)).toEqual(['mini-cc 1.2.3', '/home/me/project', '/help lists the commands, ? the keys']);
+    expect(before.rows.slice(0, 3)).toEqual([
+      'mini-cc 1.2.3',
+      '/home/me/project',
+      '/help lists the commands, ? the keys',
+    ]);
     expect(promptRow(terminal)).toBe('> Ask about this project, or /help');
     load(terminal, painted);
     await terminal.shows('default · sonnet');

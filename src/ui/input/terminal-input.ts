@@ -17,7 +17,10 @@ export interface InputOptions {
 }
 
 /** The same stream, with translated results of `read`. */
-export function terminalInput(stdin: NodeJS.ReadStream, {isFirst = true, onFocus}: InputOptions = {}): NodeJS.ReadStream {
+export function terminalInput(
+  stdin: NodeJS.ReadStream,
+  {isFirst = true, onFocus}: InputOptions = {},
+): NodeJS.ReadStream {
   let mayHoldNewline = isFirst;
   const read = (size?: number): unknown => {
     const chunk: unknown = stdin.read(size);

@@ -52,10 +52,14 @@ export async function showTranscript(
   const unsubscribe = controller.local.subscribe(() => {
     if (controller.local.get().isLeaving) shown.unmount();
   });
+  // Before a crash says why.
+  const leave = () => shown.unmount();
+  process.on('exit', leave);
   try {
     await shown.waitUntilExit();
   } finally {
     unsubscribe();
+    process.removeListener('exit', leave);
   }
 }
 
