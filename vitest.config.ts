@@ -13,6 +13,7 @@ export default defineConfig({
     },
   ],
   test: {
+    setupFiles: ['tests/support/temporary-folders.ts'],
     include: ['tests/**/*.test.{ts,tsx}'],
     // `npm run test:outside`: these need the network.
     exclude: process.env.MINI_CC_OUTSIDE ? [] : ['tests/outside/**'],

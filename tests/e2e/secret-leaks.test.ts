@@ -203,7 +203,7 @@ it('only the user can read what mini-cc stores, with any umask, also files that 
   const run = (...args: string[]) =>
     promisify(execFile)('sh', ['-c', 'umask 000; exec "$@" </dev/null', 'sh', process.execPath, cliPath, ...args], {
       cwd: at.cwd,
-      env: {...cliEnvironment(at.home, at), TMPDIR: temporary},
+      env: {...cliEnvironment(at.home, at), TMPDIR: temporary, NODE_COMPILE_CACHE: ''},
     });
   const wide = path.join(ours, 'logs');
   mkdirSync(wide);

@@ -6,7 +6,7 @@ import {existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync} from 'node:fs'
 import path from 'node:path';
 import {execaSync} from 'execa';
 import {createUserEnvironment} from '../support/environment.ts';
-import {run, unpack} from './downloads.ts';
+import {installPackages, run, TYPESCRIPT, unpack} from './downloads.ts';
 import {createOracle} from './oracle.ts';
 import {ASKED_PROJECTS, type AskedProject} from './projects.ts';
 import {createQuestions, type Mark, type Question} from './questions.ts';
@@ -21,11 +21,9 @@ export interface Marked {
 
 /** The folder for downloads and, below `tools`, the TypeScript compiler that the oracle needs. */
 export function prepareDownloads(folder: string): void {
-  mkdirSync(folder, {recursive: true});
   const tools = path.join(folder, 'tools');
   if (existsSync(path.join(tools, 'node_modules/typescript'))) return;
-  mkdirSync(tools, {recursive: true});
-  run('npm', ['install', '--prefix', tools, '--no-audit', '--no-fund', 'typescript@5.7.2'], folder);
+  installPackages(TYPESCRIPT, tools);
 }
 
 /** Unpacks the project into a git repository. */

@@ -14,6 +14,14 @@ export interface Source {
   readonly sha256: string;
 }
 
+/** Packages that come along with those that are named have no checksum here: npm takes none that is newer. */
+export const PINNED_ON = '2026-11-21';
+
+/** The compiler that the projects are checked by. */
+export const TYPESCRIPT = {
+  'typescript@5.7.2': 'sha512-i5t66RHxDvVN40HfDd1PsEThGNnlMCMT3jMUuoh9/0TaqWevNontacunWyN02LA9/fIbEWlcHZcgTKb9QoaLfg==',
+};
+
 export function run(file: string, args: readonly string[], cwd: string): string {
   return execaSync(file, args, {cwd, env: {npm_config_update_notifier: 'false'}, maxBuffer: 1e9}).stdout;
 }
@@ -36,8 +44,10 @@ export function unpack(source: Source, downloads: string, root: string): void {
  * @param packages `name@version` and the checksum of each, as package-lock.json has it @throws Error when one has another
  */
 export function installPackages(packages: Readonly<Record<string, string>>, folder: string): void {
+  mkdirSync(folder, {recursive: true});
   writeFileSync(path.join(folder, 'package.json'), '{"private": true}');
-  const flags = ['--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+  // What they need themselves, as it was then.
+  const flags = [`--before=${PINNED_ON}`, '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
   run('npm', ['install', ...flags, ...Object.keys(packages)], folder);
   const lock = JSON.parse(readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
   for (const [name, integrity] of Object.entries(packages)) {

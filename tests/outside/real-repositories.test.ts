@@ -18,7 +18,7 @@ import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
 import {commandsFor, doWork, findDifferences} from '../e2e/real-work-fixture.ts';
 import {createHome} from '../support/environment.ts';
 import {hasSandbox} from '../support/sandbox.ts';
-import {run, type Source, unpack} from './downloads.ts';
+import {installPackages, PINNED_ON, run, type Source, TYPESCRIPT, unpack} from './downloads.ts';
 
 const MINUTES = 60_000;
 /** Outside of /tmp, since confined commands have a /tmp of their own. */
@@ -33,11 +33,7 @@ beforeAll(() => {
   mkdirSync(programs);
   copyFileSync(rgPath, path.join(programs, 'rg'));
   chmodSync(path.join(programs, 'rg'), 0o755);
-  run(
-    'npm',
-    ['install', '--global', '--prefix', path.join(base, 'tools'), '--no-audit', '--no-fund', 'typescript@5.7.2'],
-    downloads,
-  );
+  installPackages(TYPESCRIPT, path.join(base, 'tools'));
 }, 5 * MINUTES);
 
 interface Project extends Source {
@@ -56,7 +52,11 @@ const PROJECTS: Readonly<Record<string, Project>> = {
     prepare: (root) => {
       // `npm ls` names a log with a time in it where something is missing.
       run('npm', ['pkg', 'delete', 'devDependencies'], root);
-      run('npm', ['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'], root);
+      run(
+        'npm',
+        ['install', `--before=${PINNED_ON}`, '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'],
+        root,
+      );
       writeFileSync(path.join(root, '.gitignore'), 'node_modules\n');
     },
     source: 'lib/view.js',
@@ -132,7 +132,7 @@ test.each(Object.entries(PROJECTS))(
     project.prepare?.(root);
     makeHistory(root, project.source);
     const commands = [...project.commands, ...commandsFor(project.source)];
-    const work = await doWork(root, commands, {home, programs: [programs, path.join(base, 'tools/bin')]});
+    const work = await doWork(root, commands, {home, programs: [programs, path.join(base, 'tools/node_modules/.bin')]});
     expect(findDifferences(work)).toEqual([]);
     // They did print something, and succeed.
     expect(work.filter(({plain}) => plain.length > 20).length).toBeGreaterThan(40);

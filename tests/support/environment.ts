@@ -7,6 +7,9 @@ import path from 'node:path';
 const NOT_OF_A_USER =
   /^(?:CI|CI_.*|CONTINUOUS_INTEGRATION|GITHUB_.*|VITEST.*|TEST|NODE_ENV|NODE_OPTIONS|NODE_V8_COVERAGE|NO_COLOR|FORCE_COLOR|COLORTERM|TERM_PROGRAM.*|TMUX.*|STY|INIT_CWD|npm_.*|ANTHROPIC_.*|MINI_CC_.*|OTEL_.*|INK_.*)$/;
 
+/** Code that Node has compiled, shared by all programs under test: each has a new home, where mini-cc would keep its own. */
+const COMPILED = path.resolve(import.meta.dirname, '../../node_modules/.cache/mini-cc-compiled');
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function createUserEnvironment(): Record<string, string> {
@@ -14,7 +17,7 @@ export function createUserEnvironment(): Record<string, string> {
   for (const [name, value] of Object.entries(process.env)) {
     if (value !== undefined && !NOT_OF_A_USER.test(name)) kept[name] = value;
   }
-  return {...kept, TERM: 'xterm-256color', LANG: 'C.UTF-8'};
+  return {...kept, TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_COMPILE_CACHE: COMPILED};
 }
 
 /** An empty home folder: the user's own settings are neither read nor changed. */
