@@ -183,7 +183,7 @@ const BUILD = `
   }`;
 
 /** `npm run soak` takes 10,000 files. */
-const COUNT = Number(process.env.MINI_CC_INDEXED ?? 500);
+const COUNT = Number(process.env.MINI_CC_INDEXED ?? 200);
 
 test(`${COUNT} files are indexed whole, with helpers, and a second question parses none of them`, async () => {
   const files = Object.fromEntries(

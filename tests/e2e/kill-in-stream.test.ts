@@ -12,7 +12,7 @@ import {findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {explore, home, isSubagent, project, serve, until} from './fixture.ts';
 import {repl} from './repl-fixture.ts';
 
-const KILLS = Number(process.env.MINI_CC_KILLS ?? 5);
+const KILLS = Number(process.env.MINI_CC_KILLS ?? 2);
 const PROMISED_MS = 500;
 const KEY = 'sk-secret-0123456789-abcdef';
 /** Of 20 characters each, as the server cuts it into pieces; the key lies across several. */

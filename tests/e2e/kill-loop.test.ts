@@ -12,7 +12,7 @@ import {callTools, slow} from '../support/scripted-replies.ts';
 import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {isSubagent, processesWith, project, serve, until} from './fixture.ts';
 
-const KILLS = Number(process.env.MINI_CC_KILLS ?? 8);
+const KILLS = Number(process.env.MINI_CC_KILLS ?? 3);
 /** Milliseconds after the first request within which a kill happens. */
 const MAX_DELAY = 1_600;
 const SECONDS = 7_650;

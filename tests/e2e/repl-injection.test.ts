@@ -79,33 +79,42 @@ describe('untrusted text on the screen', () => {
   });
 });
 
-const HIDDEN: readonly (readonly [string, string])[] = [
-  ['2,000 spaces', `echo fine${' '.repeat(2000)}; touch PWNED`],
-  ['300 empty lines', `echo fine${'\n'.repeat(300)}touch PWNED`],
-  ['a carriage return', `touch PWNED #\recho fine                         `],
-  ['backspaces', `touch PWNED #${'\b'.repeat(20)}echo fine`],
-  ['a bidi override', `echo fine # \u202e\u2066; touch PWNED\u2069`],
-  ['escape codes', `touch PWNED #${ESC}[2K${ESC}[1Gecho fine${ESC}[8m`],
-  ['a long beginning', `echo ${'fine '.repeat(400)}; touch PWNED`],
-  ['tabs', `echo fine${'\t'.repeat(200)}; touch PWNED`],
-];
+/** A command behind each, which makes a file of its own. */
+const HIDDEN: Readonly<Record<string, (command: string) => string>> = {
+  '2,000 spaces': (command) => `echo fine${' '.repeat(2000)}; ${command}`,
+  '300 empty lines': (command) => `echo fine${'\n'.repeat(300)}${command}`,
+  'a carriage return': (command) => `${command} #\recho fine                         `,
+  backspaces: (command) => `${command} #${'\b'.repeat(20)}echo fine`,
+  'a bidi override': (command) => `echo fine # \u202e\u2066; ${command}\u2069`,
+  'escape codes': (command) => `${command} #${ESC}[2K${ESC}[1Gecho fine${ESC}[8m`,
+  'a long beginning': (command) => `echo ${'fine '.repeat(400)}; ${command}`,
+  tabs: (command) => `echo fine${'\t'.repeat(200)}; ${command}`,
+};
 
-describe.each([
+it.each([
   [100, 30],
   [40, 15],
-])('at %d columns and %d rows', (cols, rows) => {
-  it.each(HIDDEN)('a command behind %s is visible before it is allowed', async (_name, command) => {
-    const {terminal, made} = await play([callTool('bash', {command})], {cols, rows});
-    await terminal.waitFor((at) => /^ {2}1 yes/m.test(at.screen().join('\n')));
-    // It is in the window, as part of the question.
-    await terminal.waitFor((at) => /touch\s+PWNED/.test(at.screen().join('\n')));
-    const [, ...asked] = terminal.text().split('Run this command?');
-    expect(asked.join('\n')).toMatch(/touch\s+PWNED/);
-    await refuse(terminal);
+])(
+  'at %d columns and %d rows a command that is hidden behind others is visible before it is allowed',
+  async (cols, rows) => {
+    const commands = Object.values(HIDDEN).map((hide, index) => hide(`touch ${LETTERS[index]}`));
+    const {terminal, made} = await play(
+      commands.map((command) => callTool('bash', {command})),
+      {cols, rows},
+    );
+    for (const [index, name] of Object.keys(HIDDEN).entries()) {
+      const shown = new RegExp(`touch\\s+${LETTERS[index]}(?![A-Z])`);
+      // It is in the window, as part of the question.
+      await terminal.waitFor((at) => /^ {2}1 yes/m.test(at.screen().join('\n')) && shown.test(at.screen().join('\n')));
+      const text = terminal.text();
+      expect(text.slice(text.indexOf('Run this command?')), name).toMatch(shown);
+      await refuse(terminal);
+    }
     await terminal.waitFor('Finished.');
     expect(await made()).toEqual([]);
-  });
-});
+  },
+);
+const LETTERS = 'ABCDEFGH';
 
 describe('a question', () => {
   it('shows the command, also when the model gives its agent a misleading name', async () => {

@@ -29,6 +29,7 @@ export function prepareDownloads(folder: string): void {
 /** Unpacks the project into a git repository. */
 export function unpackProject(project: AskedProject, downloads: string, base: string): string {
   const root = path.join(base, project.name.replace(/ .*/, ''));
+  if (existsSync(root)) return root;
   unpack(project, downloads, root);
   if (project.built) rmSync(path.join(root, project.built), {recursive: true});
   const git = (...args: string[]) =>

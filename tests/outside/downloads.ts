@@ -60,7 +60,7 @@ function fetchSource({from, file, sha256}: Source, downloads: string): string {
   const find = () => readdirSync(downloads).find((name) => file.test(name));
   if (find() === undefined) {
     if ('npm' in from) run('npm', ['pack', '--silent', from.npm], downloads);
-    else downloadDebianSource(from.debian, downloads);
+    else downloadDebianSource(from.debian, file, downloads);
   }
   const found = path.join(downloads, find() ?? 'nothing');
   const sum = createHash('sha256').update(readFileSync(found)).digest('hex');
@@ -68,8 +68,11 @@ function fetchSource({from, file, sha256}: Source, downloads: string): string {
   return found;
 }
 
-/** By lists of its own: the machine's need not name sources. */
-function downloadDebianSource(name: string, downloads: string): void {
+/**
+ * By lists of its own: the machine's need not name sources. Of the files of a source package it takes the one that is asked
+ * for: not each mirror has all others.
+ */
+function downloadDebianSource(name: string, file: RegExp, downloads: string): void {
   const lists = [
     '-o',
     `Dir::Etc::sourcelist=${downloads}/src.list`,
@@ -83,5 +86,9 @@ function downloadDebianSource(name: string, downloads: string): void {
     writeFileSync(path.join(downloads, 'src.list'), 'deb-src http://deb.debian.org/debian bookworm main\n');
     run('apt-get', [...lists, '--quiet', 'update'], downloads);
   }
-  run('apt-get', [...lists, '--quiet', 'source', '--download-only', name], downloads);
+  const found = run('apt-get', [...lists, '--quiet', 'source', '--print-uris', name], downloads);
+  const files = [...found.matchAll(/^'(\S+)' (\S+) /gm)].map(([, url = '', title = '']) => ({url, title}));
+  const wanted = files.find(({title}) => file.test(title));
+  if (!wanted) throw new Error(`Debian's ${name} has no file ${file}: ${files.map(({title}) => title).join(', ')}`);
+  run('curl', ['-fsSL', '--retry', '3', '--retry-all-errors', '-o', wanted.title, wanted.url], downloads);
 }

@@ -31,7 +31,12 @@ async function quiet(screen: FakeTerminal): Promise<void> {
   }
 }
 
-test('every line of an answer is there once, through forty sizes of the window', async () => {
+/** Characters of the answer between two sizes. */
+const STEP = 200;
+/** `npm run soak`: 40. */
+const CHANGES = Number(process.env.MINI_CC_SIZES ?? 16);
+
+test(`every line of an answer is there once, through ${CHANGES} sizes of the window`, async () => {
   const {screen, session} = await open({columns: 100, rows: 30});
   screen.type('go\r');
   await screen.shows('▌ go');
@@ -42,11 +47,11 @@ test('every line of an answer is there once, through forty sizes of the window',
     );
   }
   let at = 0;
-  for (let size = 0; size < 40; size++) {
-    session.emit({type: 'text_delta', text: ANSWER.slice(at, at + 200)});
-    at += 200;
-    if (size === 12) session.emit({type: 'ask', question: question({detail: `npm test -- ${WORDS}`})});
-    if (size === 24) session.answer('ask-1', {choice: 'yes'});
+  for (let size = 0; size < CHANGES; size++) {
+    session.emit({type: 'text_delta', text: ANSWER.slice(at, at + STEP)});
+    at += STEP;
+    if (size === 4) session.emit({type: 'ask', question: question({detail: `npm test -- ${WORDS}`})});
+    if (size === 10) session.answer('ask-1', {choice: 'yes'});
     const [columns, rows] = SIZES[size % SIZES.length]!;
     await quiet(screen);
     screen.resize(columns, rows);

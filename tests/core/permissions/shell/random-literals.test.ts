@@ -22,7 +22,7 @@ import type {Workspace} from '../../../../src/core/contract/permission.ts';
 import {LITERAL_PROGRAMS} from '../../../../src/core/permissions/shell/literal-grammar.ts';
 import {run} from '../fixture.ts';
 
-const COUNT = Number(process.env.MINI_CC_COMMANDS ?? 600);
+const COUNT = Number(process.env.MINI_CC_COMMANDS ?? 300);
 const SEED = Number(process.env.MINI_CC_COMMAND_SEED ?? 1);
 /** So many run in one process of bash. */
 const BATCH = 50;
