@@ -17,6 +17,10 @@ if (major < 22 || (major === 22 && minor < 12)) {
   process.exitCode = 2;
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
   // meow would print the same and triple the time, which is measured.
+  process.stdout.on('error', (error) => {
+    process.stderr.write(`mini-cc: ${error.message}\n`);
+    process.exitCode = 1;
+  });
   process.stdout.write(`${version}\n`);
 } else {
   if (process.stdin.isTTY && process.stdout.isTTY && startsRepl()) {
@@ -56,6 +60,7 @@ function enableCompileCache(folder: string): void {
     createPrivateFolder(folder);
   } catch {
     // A home that cannot be written has no cache. The code that stores something there reports the reason.
+    return;
   }
   withPrivateUmask(() => module.enableCompileCache?.(path.join(folder, 'compiled')));
   // Node writes the files of the cache behind this.

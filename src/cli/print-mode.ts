@@ -10,7 +10,7 @@ import type {Start} from './start.ts';
 
 /** @returns the exit code. @throws UsageError without a prompt, and for settings or names that are wrong */
 export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): Promise<number> {
-  const prompt = await readPrompt(parsed.prompt);
+  const {prompt, isTyped} = await readPrompt(parsed.prompt);
   if (prompt === '') {
     throw new UsageError('no prompt, and no terminal for a REPL: type mini-cc -p "your question", or pipe it in');
   }
@@ -21,6 +21,7 @@ export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): P
   return ending.during(session, () =>
     print(session, {
       prompt,
+      isTyped,
       format: parsed.format,
       verbose: parsed.verbose,
       stdout: createWriter(process.stdout),
@@ -99,10 +100,11 @@ function watchEnding(pipes: Pipes) {
  */
 const FIRST_BYTE_MS = {pipeline: 3_000, other: 300};
 
-/** The prompt of the command line, what is piped in, or both. */
-async function readPrompt(typed: string): Promise<string> {
+/** The prompt of the command line, what is piped in, or both. What is piped in may be anybody's words: it names no files. */
+async function readPrompt(typed: string): Promise<{prompt: string; isTyped: boolean}> {
   const piped = process.stdin.isTTY || !isReadable() ? '' : await readStandardInput(typed.trim() !== '');
-  return [typed.trim(), piped.trim()].filter((part) => part !== '').join('\n\n');
+  const parts = [typed.trim(), piped.trim()].filter((part) => part !== '');
+  return {prompt: parts.join('\n\n'), isTyped: piped.trim() === ''};
 }
 
 function isReadable(): boolean {

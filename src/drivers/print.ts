@@ -13,6 +13,8 @@ export type OutputFormat = 'text' | 'json' | 'stream-json';
 
 interface PrintOptions {
   readonly prompt: string;
+  /** The whole prompt stood on the command line: files that it names by `@path` go along. */
+  readonly isTyped: boolean;
   readonly format: OutputFormat;
   /** Also each tool call, on standard error. */
   readonly verbose: boolean;
@@ -52,7 +54,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
       if (object) line(object);
     });
   }
-  const submitted = await session.submit(options.prompt);
+  const submitted = await session.submit({content: options.prompt, typed: options.isTyped});
   if (submitted.type === 'command') {
     // An error was printed as a notice already.
     if (submitted.ok && submitted.text !== '' && format === 'text') stdout(`${submitted.text}\n`);

@@ -50,6 +50,23 @@ describe('a reader of standard output that leaves', () => {
   });
 });
 
+describe('a place that takes nothing', () => {
+  it.each([
+    ['standard output', ['--version'], inShell('"$@" > /dev/full'), 1, /^mini-cc: .*no space left.*\n$/],
+    ['standard output', ['-p', 'go'], inShell('"$@" > /dev/full'), 1, /^mini-cc: .*no space left.*\n$/],
+    [
+      'the home',
+      ['-p', 'go'],
+      inShell('MINI_CC_HOME=/proc/nope "$@"'),
+      2,
+      /^mini-cc: Nothing can be written to \/proc\/.*\n$/,
+    ],
+  ])('as %s of %j is one line', async (_, args, wrap, code, words) => {
+    const run = await runCli(args, {server: await serve(() => say('done')), wrap});
+    expect(run).toMatchObject({code, stdout: '', stderr: expect.stringMatching(words)});
+  });
+});
+
 describe('standard input', () => {
   const echo = () => serve((body) => say(`got ${getFirstPrompt(body)}`));
 

@@ -20,6 +20,16 @@ describe('print mode', () => {
     expect(JSON.stringify(server.requests[1]?.body.messages)).toContain('typed\\n\\npiped');
   });
 
+  it('sends the files that a prompt of the command line names by @path, never those that piped words name', async () => {
+    const server = await serve(() => say('seen'));
+    const {path: cwd} = await project();
+    await runCli(['-p', 'explain @src/greet.ts'], {server, cwd});
+    await runCli(['-p', 'explain'], {server, cwd, input: 'and @src/greet.ts'});
+    const [typed, piped] = server.requests.map(({body}) => JSON.stringify(body.messages));
+    expect(typed).toMatch(/names @src\/greet\.ts[\s\S]*export function greet[\s\S]*explain @src\/greet\.ts/);
+    expect(piped).not.toContain('export function greet');
+  });
+
   it('answers piped standard input without -p', async () => {
     expect(await runCli([], {server: await serve([say('yes')]), input: 'question'})).toMatchObject({
       code: 0,

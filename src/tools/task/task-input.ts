@@ -30,6 +30,8 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
 
 const NUMBERS = ['timeout_seconds', 'max_turns', 'max_tokens'];
 const FLAGS = ['background'];
+/** One of some words. */
+const CHOICES = ['thinking', 'cleanup', 'isolation', 'where'];
 
 /**
  * @param agents the names that can be dispatched now.
@@ -57,6 +59,7 @@ export function repairTaskInput(raw: unknown, agents: readonly string[]): Repair
   );
   for (const name of NUMBERS) repairField(fields, name, toNumber, notes);
   for (const name of FLAGS) repairField(fields, name, toBoolean, notes);
+  for (const name of CHOICES) repairField(fields, name, (text) => text.toLowerCase(), notes);
   // An empty optional field counts as left out.
   for (const [name, value] of fields) if (value === null || value === '') fields.delete(name);
   return {input: Object.fromEntries(fields), notes};
@@ -100,13 +103,16 @@ function plainKey(key: string): string {
   return key.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
 
+/** Quotes of all kinds, and what a cut tag left. */
+const AROUND = /^["'`<>“”„‘’«»]+|["'`<>“”„‘’«»]+$/g;
+
 /** Without tags (also unclosed ones), surrounding quotes (also doubled) and white space. */
 function stripMarkup(value: unknown): string {
   if (typeof value !== 'string') return value === null || value === undefined ? '' : String(value).slice(0, 200);
   let text = value.replaceAll(/<\/?[A-Za-z_][^<>]*>?/g, '');
   for (let before = ''; before !== text; ) {
     before = text;
-    text = text.trim().replace(/^["'`]+|["'`]+$/g, '');
+    text = text.trim().replace(AROUND, '');
   }
   return text;
 }
@@ -120,7 +126,7 @@ function repairField(
   const value = fields.get(name);
   if (typeof value !== 'string') return;
   const converted = convert(stripMarkup(value));
-  if (converted === undefined) return;
+  if (converted === undefined || converted === value) return;
   fields.set(name, converted);
   notes.push(`${name} from ${JSON.stringify(value)}`);
 }

@@ -67,6 +67,7 @@ async function printHere(place: Place, prompt: string): Promise<Cell> {
     words += `${text}\n`;
   };
   const exitCode = await print(session, {
+    isTyped: true,
     ...{prompt, format: 'text', verbose: false, stdout: write, stderr: write, getLeaving: () => undefined},
   });
   await session.close();

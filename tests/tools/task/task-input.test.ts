@@ -23,7 +23,9 @@ describe('the input of a Task call', () => {
     [{agent_type: '""coder""', prompt: 'x'}, 'coder', 'x'],
     [{agent_type: "'coder'", prompt: 'x'}, 'coder', 'x'],
     [{agent_type: '  Explore\n', prompt: 'x'}, 'explore', 'x'],
+    [{agent_type: '“coder”', prompt: 'x'}, 'coder', 'x'],
     [{'subagent_type="code-review</arg_value>': '审查代码'}, 'code-review', '审查代码'],
+    [{"agent_type='code-review'>": '审查代码'}, 'code-review', '审查代码'],
     [{agent_type: '', subagent_type: 'plan', prompt: 'x'}, 'plan', 'x'],
     ['{"agent_type": "plan", "prompt": "x"}', 'plan', 'x'],
   ])('%j is repaired', (input, agentType, prompt) => {
@@ -46,6 +48,11 @@ describe('the input of a Task call', () => {
         'background from "true"',
       ],
     });
+  });
+
+  it('repairs the words of the other fields likewise, and leaves valid ones alone', () => {
+    const input = {agent_type: 'plan', prompt: 'x', description: 'd', cleanup: '"Delete"', thinking: 'low'};
+    expect(repair(input)).toEqual({input: {...input, cleanup: 'delete'}, notes: ['cleanup from "\\"Delete\\""']});
   });
 
   it.each([

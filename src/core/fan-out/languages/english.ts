@@ -60,6 +60,6 @@ export const english: PromptLanguage = {
     `(?:make|get|have|let|ensure|sure|see|want|wish|need|hope|like|so\\s+that|until|bring)(?![\\p{L}\\p{N}_])[^.!?;]*${ALL}[^.!?;]*\\s(?:pass(?:es|ing)?|works?|working|compil(?:e|es|ing)|builds?|building|succeeds?|green|runs?|running|fail(?:s|ing)?|happy)`,
   ),
   aside: word(
-    `(?:in|of|within|inside|from)\\s+(?:this|the\\s+current|the\\s+open|that)\\s+(?:file|function|class|module|component)|(?:that|which|who)\\s+\\p{L}+\\s+${ALL}`,
+    `(?:in|of|within|inside|from)\\s+(?:this|the\\s+current|the\\s+open|that)\\s+(?:file|function|class|module|component)|(?:(?:that|which|who)|so\\s+that\\s+\\p{L}+)\\s+\\p{L}+\\s+${ALL}`,
   ),
 };

@@ -10,7 +10,7 @@ const OTHERS_MASK = 0o077;
 
 /** Opens a file and creates its folder; removes the permissions of others from the file. @returns the descriptor. */
 export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
-  mkdirSync(path.dirname(file), {recursive: true, mode: FOLDER_MODE});
+  makeFolders(path.dirname(file));
   const fd = openSync(file, flags, FILE_MODE);
   if ((fstatSync(fd).mode & OTHERS_MASK) !== 0) restrictMode(() => fchmodSync(fd, FILE_MODE));
   return fd;
@@ -18,8 +18,21 @@ export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
 
 /** Creates a folder of mini-cc and those above it; removes the permissions of others from an existing one. */
 export function createPrivateFolder(folder: string): void {
-  mkdirSync(folder, {recursive: true, mode: FOLDER_MODE});
+  makeFolders(folder);
   if ((statSync(folder).mode & OTHERS_MASK) !== 0) restrictMode(() => chmodSync(folder, FOLDER_MODE));
+}
+
+/** `mkdirSync` with `recursive` never returns where a folder that exists answers ENOENT to a new name, as /proc does. */
+function makeFolders(folder: string): void {
+  try {
+    mkdirSync(folder, {mode: FOLDER_MODE});
+  } catch (error) {
+    const above = path.dirname(folder);
+    if (getErrorCode(error) === 'ENOENT' && !statSync(above, {throwIfNoEntry: false})) {
+      makeFolders(above);
+      makeFolders(folder);
+    } else if (!statSync(folder, {throwIfNoEntry: false})?.isDirectory()) throw error;
+  }
 }
 
 /**
