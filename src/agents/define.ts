@@ -1,4 +1,5 @@
 /** Turns the fields of a file into an agent that can be dispatched. */
+import {readHookSettings} from '../config/hook-settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
@@ -57,6 +58,7 @@ export function defineAgent(
     problems.warn('untrusted', at(key), `${key} ${quote(value)} is ignored: ${why}`);
   }
   const mcpServers = listServers(fields, widening);
+  const hooks = readHooks(fields, at, problems);
   const {tools, missing, readOnly, all, isOpen, disallowedMcp} = resolveTools(
     {...fields, mcpServers},
     at,
@@ -89,6 +91,8 @@ export function defineAgent(
       ...(fields.outputSchema === undefined ? {} : {outputSchema: fields.outputSchema}),
       ...(mcpServers.length > 0 && {mcpServers}),
       ...(disallowedMcp.length > 0 && {disallowedMcp}),
+      ...(fields.skills === undefined ? {} : {skills: fields.skills.map((name) => name.trim().toLowerCase())}),
+      ...(hooks.length > 0 && !isIgnored('hooks', widening) && {hooks}),
       ...(fields.color === undefined ? {} : {color: fields.color}),
     },
     fields,
@@ -121,15 +125,26 @@ function warnAboutUnsupported(
 /** Modes that allow no more than every session does. */
 const NARROW_MODES: ReadonlySet<string> = new Set(['plan', 'default']);
 
-function findWidening({permissionMode, apiKeyEnv, mcpServers}: AgentFile, {mayWiden}: DefineOptions): Widening[] {
+function findWidening(
+  {permissionMode, apiKeyEnv, mcpServers, hooks}: AgentFile,
+  {mayWiden}: DefineOptions,
+): Widening[] {
   // A name alone is of a server that the user has already; an entry starts a program.
   const entries = readServers(mcpServers).filter(({entry}) => entry !== undefined);
   const asked: [AgentKey, unknown][] = [
     ['mcpServers', entries.length > 0 ? entries : undefined],
     ['permissionMode', NARROW_MODES.has(permissionMode ?? 'default') ? undefined : permissionMode],
     ['apiKeyEnv', apiKeyEnv],
+    ['hooks', hooks],
   ];
   return asked.flatMap(([key, value]) => (value === undefined ? [] : [{key, value, isTrusted: mayWiden(key, value)}]));
+}
+
+/** What cannot be used is named, and the others are run. */
+function readHooks({name, hooks}: AgentFile, at: (key: string) => Position, problems: ProblemList) {
+  const read = readHookSettings(hooks, `agent ${name}`);
+  for (const problem of read.problems) problems.warn('hooks', at('hooks'), `${problem}: this hook is not used`);
+  return read.hooks;
 }
 
 function readServers(written: AgentFile['mcpServers'] = []): NonNullable<AgentDefinition['mcpServers']> {

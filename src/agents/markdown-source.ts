@@ -9,9 +9,7 @@ import {checkFields, type SourceResult} from './json-source.ts';
 import {AGENT_KEYS, COLORS, isAgentName, toAgentName} from './schema.ts';
 
 /** Keys of Claude Code that mini-cc does not support. */
-const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set(
-  'skills hooks memory effort initialPrompt requiredMcpServers'.split(' '),
-);
+const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set('memory effort initialPrompt requiredMcpServers'.split(' '));
 
 /** The prompt is the body of the file. */
 const KNOWN_KEYS: readonly string[] = AGENT_KEYS.filter((key) => !['prompt', 'version', '$schema'].includes(key));
@@ -90,6 +88,7 @@ function readFields(
   values.description = readText(values.description);
   values.tools = readTools(values.tools, 'tools' in values, getPosition('tools'), problems);
   if (typeof values.disallowedTools === 'string') values.disallowedTools = splitList(values.disallowedTools);
+  if (typeof values.skills === 'string') values.skills = splitList(values.skills);
   if (typeof values.color === 'string') values.color = normalizeColor(values.color);
   if (typeof values.model === 'string' && values.model.trim() === '') delete values.model;
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));

@@ -153,6 +153,14 @@ export const agentFileSchema = z.object({
     ),
     'MCP servers that it has: names, or entries as in .mcp.json. For a read-only agent they run in the sandbox.',
   ),
+  skills: optional(
+    z.array(text('the name of a skill'), mustBe('a list of names of skills')),
+    'Skills whose texts it has from the start.',
+  ),
+  hooks: optional(
+    z.record(z.string(), z.array(z.unknown(), mustBe('a list')), mustBe('an object of events, as in the settings')),
+    'Hooks of its runs alone, as in the settings; Stop is told when a run ends. Ignored in a project that is not trusted.',
+  ),
   color: optional(z.enum(COLORS, mustBe(`one of ${COLORS.join(', ')}`)), 'Its colour on the screen.'),
 });
 

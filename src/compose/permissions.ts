@@ -132,6 +132,29 @@ export function createPermissionSandbox(
   };
 }
 
+/** What a session sees of its permissions, and changes in them. */
+export function createPermissionParts({
+  policy,
+  questions,
+}: Pick<FolderParts, 'policy' | 'questions'>): Pick<
+  SessionParts,
+  'permissions' | 'setPermissionMode' | 'allowInTurn' | 'setRules'
+> {
+  return {
+    permissions: () => ({mode: policy.mode, rules: policy.rules.list(), granted: policy.granted}),
+    allowInTurn: (allowed) => policy.allowInTurn(allowed),
+    // What is asked about just now may need no question any more.
+    setPermissionMode(mode) {
+      policy.mode = mode;
+      void questions.recheck();
+    },
+    setRules(given) {
+      policy.setDriverRules(given);
+      void questions.recheck();
+    },
+  };
+}
+
 interface FolderParts {
   /** The list that the workspace has: what is added to it holds from the next call on. */
   readonly extraRoots: string[];

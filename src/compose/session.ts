@@ -14,7 +14,6 @@ import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
 import type {Session} from '../core/contract/session.ts';
 import type {Tool} from '../core/contract/tool.ts';
-import {createToolHooks} from '../core/hooks/tool-hooks.ts';
 import {createPermit} from '../core/permissions/decision.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
@@ -27,11 +26,11 @@ import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {Inbox} from '../core/turn/inbox.ts';
 import {checkPrice} from '../core/turn/limits/budget.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
-import {createSystemPrompt} from '../core/turn/system-prompt.ts';
+import {createAgentPrompt, createSystemPrompt} from '../core/turn/system-prompt.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {Verifier} from '../core/verification/verifier.ts';
 import {findPrompts} from '../extensions/prompts/find-prompts.ts';
-import {createSkillTool} from '../extensions/prompts/skill-tool.ts';
+import {createGetSkill, createSkillTool} from '../extensions/prompts/skill-tool.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {findLocalServers} from '../models/local-servers.ts';
 import {PRICES_AS_OF} from '../models/prices.ts';
@@ -64,6 +63,7 @@ import {createSessionLimits} from './parts/session-limits.ts';
 import {openTelemetry} from './parts/telemetry.ts';
 import {
   createFolders,
+  createPermissionParts,
   createPermissionSandbox,
   createRules,
   createSessionSandbox,
@@ -158,7 +158,7 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   ];
   return {
     ...before,
-    ...{sandbox, sandboxControl, rules, baseTools, indexes, found, mcp},
+    ...{sandbox, sandboxControl, rules, baseTools, indexes, found, mcp, getSkill: createGetSkill(found.prompts)},
     toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
     warnings: [...loaded.warnings, ...warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
   };
@@ -172,6 +172,8 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
     emit({type: 'notice', level: 'info', text}),
   );
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
+  const missing: string[] = [];
+  const agentPrompt = mainAgent && createAgentPrompt(mainAgent, before.getSkill, (text) => void missing.push(text));
   const {model, warnings} = getMainModel(resolver, options, settings, mainAgent);
   const {theme, notify} = settings;
   const state: SessionState = {conversation: firstConversation, model, ...(theme && {theme}), ...(notify && {notify})};
@@ -179,8 +181,8 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
   const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
   return {
     ...before,
-    ...{catalog, mainAgent, state, summaryModel},
-    warnings: [...before.warnings, ...warnings],
+    ...{catalog, mainAgent, agentPrompt, state, summaryModel},
+    warnings: [...before.warnings, ...warnings, ...missing],
     chooser: new ModelChooser(resolver, settings, () => state.model, options.env),
     agents: restrictCatalog(catalog, settings.subagents?.allowAgents ?? ['*']),
     sessionFolder: () => before.store.sessionFolder(state.conversation.id),
@@ -225,10 +227,10 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
     cwd: workspace.cwd,
     permission_mode: policy.mode,
   });
-  const hooks = createSessionHooks(loaded, options.driverHooks ?? [], workplace, getCommon, before.emit);
-  const toolHooks = createToolHooks(hooks.hooks);
+  const ownHooks = {driverHooks: options.driverHooks ?? [], mainAgent};
+  const hooks = createSessionHooks(loaded, ownHooks, workplace, getCommon, before.emit);
   const permits = {
-    ...{beforeCall: toolHooks.beforeCall, answerCall: toolHooks.answerCall},
+    ...{beforeCall: hooks.beforeCall, answerCall: hooks.answerCall},
     policy,
     questions: options.interactive || options.driverAnswers ? questions : undefined,
     sandbox: createPermissionSandbox(sandbox, loaded.settings.sandbox),
@@ -237,7 +239,7 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
   };
   return {
     ...before,
-    ...{questions, denials, policy, workspace, extraRoots, permits, hooks, afterCall: toolHooks.afterCall},
+    ...{questions, denials, policy, workspace, extraRoots, permits, hooks},
     warnings: [...before.warnings, ...hooks.warnings],
   };
 }
@@ -280,7 +282,8 @@ function addManager(
         return sandboxControl.confinement;
       },
       ...{baseTools, workspace, writeLog, checkpoints, worktrees, permits, rawStream},
-      ...{hooks: before.hooks.hooks, afterCall: before.afterCall, remote: before.remote},
+      ...{hooks: before.hooks.hooks, afterCall: before.hooks.afterCall, remote: before.remote},
+      ...{createAgentHooks: before.hooks.createAgentHooks, getSkill: before.getSkill},
       createToolSource: (agent) => before.mcp.forAgent(agent),
       promptContext: {...promptContext, memory},
       ...{clock: options.clock ?? systemClock, summaryModel},
@@ -306,7 +309,7 @@ function addFanOuts(before: ReturnType<typeof addManager>) {
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
 function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
   const {options, root, redactor, bus, emit, store, firstConversation, catalog, agents} = before;
-  const {questions, denials, policy, rules, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
+  const {questions, denials, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const commands = createCommands(before);
   const files = new FileIndex(root, before.env);
@@ -340,17 +343,8 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
       if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);
       await before.telemetry?.close();
     },
-    allowInTurn: (allowed) => policy.allowInTurn(allowed),
-    setRules: (given) => {
-      policy.setDriverRules(given);
-      void questions.recheck();
-    },
-    permissions: () => ({mode: policy.mode, rules: rules.list(), granted: policy.granted}),
+    ...createPermissionParts(before),
     sandbox: createSandboxParts(before),
-    setPermissionMode: (mode) => {
-      policy.mode = mode;
-      void questions.recheck();
-    },
     limits: {contextTokens: before.mainAgent?.contextTokens ?? before.loaded.settings.contextTokens, ...options.limits},
     findFiles: (query) => files.find(query),
     folders: createFolders(before),
@@ -377,11 +371,11 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
     tools: getMainTools(mainAgent, baseTools, taskTools).filter(
       ({name}) => !rules.forbids(name) && (!only || only.includes(name)),
     ),
-    ...{background: manager.background, afterCall: before.afterCall},
+    ...{background: manager.background, afterCall: before.hooks.afterCall},
     moreTools: mainAgent ? before.mcp.forAgent(mainAgent) : before.mcp.forMain(),
     files: createFileLedger(writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
-    system: `${createSystemPrompt(systemPrompt ?? mainAgent?.prompt ?? mainPrompt, promptContext)}${answerSchema ? `\n\n${ANSWER_PROMPT}` : ''}`,
+    system: `${createSystemPrompt(systemPrompt ?? before.agentPrompt ?? mainPrompt, promptContext)}${answerSchema ? `\n\n${ANSWER_PROMPT}` : ''}`,
     answerSchema,
   };
 }

@@ -4,11 +4,12 @@
  */
 import {realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
+import type {HookSetting} from '../core/contract/hooks.ts';
 import type {RuleKind} from '../core/contract/permission.ts';
 import {parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Position, type Problem, ProblemList, quote} from '../core/util/problem.ts';
-import {type HookSetting, readHookSettings} from './hook-settings.ts';
+import {readHookSettings} from './hook-settings.ts';
 import {JsonTree, readText} from './jsonc-file.ts';
 
 export interface ClaudeSettings {

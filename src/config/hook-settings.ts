@@ -1,16 +1,6 @@
 /** `hooks` of settings files, in Claude Code's shape: of all files together, each with the file that it comes from. */
-import {HOOK_EVENTS, type HookEvent} from '../core/contract/hooks.ts';
+import {HOOK_EVENTS, type HookSetting} from '../core/contract/hooks.ts';
 import {findTypo} from '../core/util/names.ts';
-
-export interface HookSetting {
-  readonly event: HookEvent;
-  /** Empty: all. */
-  readonly matcher: string;
-  readonly command: string;
-  readonly timeoutSeconds: number;
-  /** The file. */
-  readonly from: string;
-}
 
 export interface HookSettings {
   readonly hooks: readonly HookSetting[];

@@ -1,13 +1,14 @@
 /** Reads the settings files as layers, checks them, merges them and freezes the result. */
 import {realpathSync} from 'node:fs';
 import path from 'node:path';
+import type {HookSetting} from '../core/contract/hooks.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {QUEUE_SECRET} from '../core/secrets/known-secrets.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
-import {type HookSetting, readHookSettings} from './hook-settings.ts';
+import {readHookSettings} from './hook-settings.ts';
 import {formatPath, NEEDS_TRUST, TRUSTED_BY_ENTRY, USERS_OWN} from './keys.ts';
 import {
   type LayerName,

@@ -1,5 +1,6 @@
 /** What an agent definition is, and the built-in agents. To add one, add an entry to `AGENT_TYPES`. */
 import type {PermissionMode} from './contract/events.ts';
+import type {HookSetting} from './contract/hooks.ts';
 import type {Thinking} from './contract/model.ts';
 import type {Isolation, Where} from './contract/worktree.ts';
 import codePrompt from './prompts/code.md';
@@ -44,6 +45,10 @@ export interface AgentDefinition {
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   /** Servers that it names: of the session, or with an entry of its own as `.mcp.json` has them. */
   readonly mcpServers?: readonly {readonly name: string; readonly entry?: unknown}[];
+  /** Skills whose texts it has from the start. */
+  readonly skills?: readonly string[];
+  /** Commands that are run at events of its runs. */
+  readonly hooks?: readonly HookSetting[];
   /** Tools of MCP servers that it may not have. */
   readonly disallowedMcp?: readonly string[];
   /** Its colour on the screen. Default: chosen by its name. */

@@ -32,7 +32,7 @@ import {compileAnswerSchema} from './turn/answer/answer-schema.ts';
 import {ANSWER_PROMPT} from './turn/answer/structured-answer.ts';
 import {createFileLedger} from './turn/file-ledger.ts';
 import {formatReason, NO_TOTALS, withWarnings} from './turn/run-ending.ts';
-import {createSystemPrompt} from './turn/system-prompt.ts';
+import {createAgentPrompt, createSystemPrompt} from './turn/system-prompt.ts';
 import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {addUsage, addUsageTo} from './util/messages.ts';
@@ -253,6 +253,10 @@ async function createRun(
   const {outputSchema} = agent;
   const answerSchema = outputSchema && (await compileAnswerSchema(outputSchema, `outputSchema of ${agent.name}`));
   const {workspace, promptContext, label} = workplace;
+  const own = deps.createAgentHooks?.(agent);
+  const permits = own ? {...deps.permits, beforeCall: own.beforeCall, answerCall: own.answerCall} : deps.permits;
+  const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
+  const prompt = round.scope ? partPrompt : createAgentPrompt(agent, deps.getSkill ?? (() => undefined), warn);
   return {
     agentId: live.runId,
     label,
@@ -264,10 +268,10 @@ async function createRun(
     checkpoints: deps.checkpoints,
     output: live.transcript.output,
     budget,
-    permit: createPermit(deps.permits, label, workspace, emit, agent),
+    permit: createPermit(permits, label, workspace, emit, agent),
     emit,
     model,
-    system: `${createSystemPrompt(round.scope ? partPrompt : agent.prompt, promptContext)}\n\n${answerSchema ? ANSWER_PROMPT : `Your last message: at most ${deps.resultTokens} tokens.`}`,
+    system: `${createSystemPrompt(prompt, promptContext)}\n\n${answerSchema ? ANSWER_PROMPT : `Your last message: at most ${deps.resultTokens} tokens.`}`,
     answerSchema,
     history: live.history,
     inbox: live.inbox,
@@ -276,9 +280,9 @@ async function createRun(
     signal: live.signal,
     rawStream: deps.rawStream,
     summaryModel: deps.summaryModel,
-    afterCall: deps.afterCall ?? [],
+    afterCall: own?.afterCall ?? deps.afterCall ?? [],
     hooks: createRunHooks(
-      deps.hooks,
+      own?.hooks ?? deps.hooks,
       {id: live.runId, name: agent.name, transcript: live.transcript.transcript},
       live.signal,
     ),

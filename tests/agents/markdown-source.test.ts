@@ -103,14 +103,16 @@ test('byte order mark, CRLF, and patterns of tools are read', () => {
 test('tabs and unsupported keys do not prevent reading', () => {
   const {agent, problems} = read('tabbed.md');
   expect(agent?.definition).toMatchObject({name: 'tabbed', tools: ['read_file', 'edit_file']});
-  expect(problems.map(({message}) => message)).toContain('hooks is not supported by mini-cc and is ignored');
+  expect(problems.map(({message}) => message)).toContainEqual(
+    expect.stringMatching(/^hooks: must be an object of events/),
+  );
 });
 
 test('a stated readOnly is used, and the permission mode of an untrusted project is ignored', () => {
   const file = path.join(folder, 'guard.md');
   const {agent, problems} = readMarkdownAgent(file, {...options, mayWiden: () => false});
-  expect(agent?.definition).toMatchObject({readOnly: true, maxTurns: 30});
-  expect(problems.map(({rule}) => rule)).toEqual(['no-counterpart', 'untrusted']);
+  expect(agent?.definition).toMatchObject({readOnly: true, maxTurns: 30, skills: ['secret-patterns']});
+  expect(problems.map(({rule}) => rule)).toEqual(['untrusted']);
 });
 
 test('an agent without a name gets the name of its file', () => {

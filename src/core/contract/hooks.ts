@@ -48,3 +48,14 @@ export interface HookListing {
   /** The file that names it, or `driver`. */
   readonly from: string;
 }
+
+/** A command that is run at an event, as settings and agents name it. */
+export interface HookSetting {
+  readonly event: HookEvent;
+  /** Empty: all. */
+  readonly matcher: string;
+  readonly command: string;
+  readonly timeoutSeconds: number;
+  /** The file. */
+  readonly from: string;
+}

@@ -5,6 +5,9 @@ import type {AfterCall} from '../contract/tool.ts';
 import {fromClaudeInput, toClaudeInput, toClaudeToolName} from '../util/claude-tools.ts';
 import {getText} from '../util/messages.ts';
 
+/** What the hooks of an agent are told of, and where they have a say. */
+export type AgentHooks = {readonly hooks: Hooks} & ReturnType<typeof createToolHooks>;
+
 /** Nothing where no hook listens: then a call costs nothing more. */
 export function createToolHooks(hooks: Hooks) {
   return {

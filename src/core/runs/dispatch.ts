@@ -9,9 +9,11 @@ import type {NamedLimits} from '../contract/results.ts';
 import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
 import type {AfterCall, Budget, Tool, ToolSource} from '../contract/tool.ts';
 import type {Isolation, Where} from '../contract/worktree.ts';
+import type {AgentHooks} from '../hooks/tool-hooks.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import type {RemoteRuns} from '../remote/remote-runs.ts';
 import type {Inbox} from '../turn/inbox.ts';
+import type {GetSkill} from '../turn/system-prompt.ts';
 import type {Verifier} from '../verification/verifier.ts';
 import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
@@ -53,6 +55,9 @@ export interface SubagentDeps extends WorkplaceDeps {
   /** Tokens within which a final answer is asked to stay. */
   readonly resultTokens: number;
   readonly hooks: Hooks;
+  /** In place of those of the session, for an agent that has hooks of its own. */
+  readonly createAgentHooks?: (agent: AgentDefinition) => AgentHooks | undefined;
+  readonly getSkill?: GetSkill;
   readonly afterCall?: readonly AfterCall[];
   /** Runs the checks of the project after agents that change code. */
   readonly verifier: Verifier;

@@ -1,5 +1,7 @@
 /** The system prompt: the agent's prompt, where it works, the memory files. It stays the same for a whole run. */
 
+import type {AgentDefinition} from '../agent-types.ts';
+
 /** What a system prompt says besides the agent's own prompt. */
 export interface SystemPromptContext {
   readonly cwd: string;
@@ -37,4 +39,21 @@ function describeWorktree(workspace: string): string {
     `changes below ${workspace} are refused. When you end, the runtime copies your changes to the workspace, committed`,
     'or not, as changes of files.',
   ].join(' ');
+}
+
+/** Gives the text of a skill; undefined where there is none of this name. */
+export type GetSkill = (name: string) => string | undefined;
+
+/** The agent's own prompt with the skills that it names. @param warn is told of each that is not there */
+export function createAgentPrompt(
+  {name, prompt, skills = []}: Pick<AgentDefinition, 'name' | 'prompt' | 'skills'>,
+  getSkill: GetSkill,
+  warn: (text: string) => void,
+): string {
+  const texts = skills.flatMap((skill) => {
+    const text = getSkill(skill);
+    if (text === undefined) warn(`the agent ${name} names the skill ${skill}, which is not there (/skills lists them)`);
+    return text === undefined ? [] : [`# Skill ${skill}\n\n${text.trim()}`];
+  });
+  return [prompt.trim(), ...texts].join('\n\n');
 }

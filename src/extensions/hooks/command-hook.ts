@@ -1,5 +1,5 @@
 /** A hook of the settings: a command that reads the event as JSON on standard input. */
-import type {HookSetting} from '../../config/hook-settings.ts';
+import type {HookSetting} from '../../core/contract/hooks.ts';
 import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
 import {runCollected} from '../../sandbox/launch/run-collected.ts';
 import {type Hook, readHookEnd} from './hooks.ts';

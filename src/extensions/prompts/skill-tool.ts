@@ -33,6 +33,14 @@ export function createSkillTool(prompts: readonly PromptFile[]): Tool<SkillInput
   };
 }
 
+/** The text of a skill by its name, for agents that have it from the start: also of one that the model may not call for. */
+export function createGetSkill(prompts: readonly PromptFile[]): (name: string) => string | undefined {
+  return (name) => {
+    const found = prompts.find((prompt) => prompt.kind === 'skill' && prompt.name === name);
+    return found && expandPrompt(found, '');
+  };
+}
+
 function search(skills: readonly PromptFile[], asked: string) {
   const words = asked.split(/\W+/).filter((word) => word.length > 2);
   const hits = skills.filter((skill) =>
