@@ -5,31 +5,48 @@
 import {PerformanceObserver} from 'node:perf_hooks';
 
 const MB = 1024 * 1024;
-/** A smaller process is left alone. */
-const SMALL_BYTES = 120 * MB;
+/** A smaller process is left alone while it works. */
+const SMALL_BYTES = 100 * MB;
 /** What it has after a collection may grow by this factor. */
 const MAX_GROWTH = 1.15;
 const MIN_INTERVAL_MS = 1_000;
+/** So long after the last collection nothing is at work: what start-up or an answer left is given back. */
+const REST_MS = 1_000;
+/** Below this growth since then, a process at rest is left alone. */
+const MIN_GROWTH_BYTES = 6 * MB;
 /** A process that really uses much spends at most this share of its time on these collections. */
 const MAX_TIME_SHARE = 0.04;
 
-/** Looks at the memory after each collection that V8 makes by itself: where nothing is allocated, nothing happens. */
+/**
+ * Looks at the memory after each collection that V8 makes by itself, and once more a moment after the last one: where
+ * nothing is allocated, nothing happens.
+ */
 export function collectGarbageEarly(): void {
   let limit = SMALL_BYTES;
+  let least = 0;
   let notBefore = 0;
-  const observer = new PerformanceObserver(() => {
-    if (performance.now() < notBefore || process.memoryUsage.rss() < limit) return;
+  const collect = () => {
     notBefore = Number.POSITIVE_INFINITY;
     const began = performance.now();
     collectGarbage().then(
       () => {
-        limit = Math.max(SMALL_BYTES, process.memoryUsage.rss() * MAX_GROWTH);
+        const used = process.memoryUsage.rss();
+        limit = Math.max(SMALL_BYTES, used * MAX_GROWTH);
+        least = used + MIN_GROWTH_BYTES;
         const now = performance.now();
         notBefore = now + Math.max(MIN_INTERVAL_MS, (now - began) / MAX_TIME_SHARE);
       },
       // A Node.js without inspector: V8 decides alone.
       () => observer.disconnect(),
     );
+  };
+  const rest = setTimeout(() => {
+    if (performance.now() < notBefore) rest.refresh();
+    else if (process.memoryUsage.rss() >= least) collect();
+  }, REST_MS).unref();
+  const observer = new PerformanceObserver(() => {
+    rest.refresh();
+    if (performance.now() >= notBefore && process.memoryUsage.rss() >= limit) collect();
   });
   observer.observe({entryTypes: ['gc']});
 }

@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {z} from 'zod';
 import {openCodeIndex} from '../../src/code-index/index.ts';
+import {ToolSpecs} from '../../src/core/turn/model-request.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBaseTools} from '../../src/tools/index.ts';
 
@@ -13,12 +14,18 @@ test('the base tools have a fixed order', () => {
   expect(tools.map(({name}) => name)).toEqual(names);
 });
 
-test('their descriptions and schemas cost less than 5.8 KB in each request', () => {
-  const specs = tools.map(({name, description, input}) => ({
-    ...{name, description},
-    input_schema: z.toJSONSchema(input, {io: 'input'}),
-  }));
-  expect(JSON.stringify(specs).length).toBeLessThan(5800);
+test('their descriptions and schemas cost less than 4.6 KB in each request', () => {
+  const specs = new ToolSpecs().create(tools);
+  expect(JSON.stringify(specs).length).toBeLessThan(4600);
+});
+
+test('a schema says no bounds that a model keeps to anyway, and the check of a call has them', () => {
+  const sent = JSON.stringify(new ToolSpecs().create(tools));
+  expect(sent).not.toMatch(/minLength|minimum|pattern":"|9007199254740991|additionalProperties":\{\}/i);
+  // Bounds that it could not guess.
+  expect(sent).toContain('"maximum":3600');
+  const grep = tools.find(({name}) => name === 'grep')!;
+  expect(grep.input.safeParse({pattern: ''}).success).toBe(false);
 });
 
 test('the symbols tool costs less than 300 bytes of them', () => {

@@ -78,11 +78,31 @@ export class ToolSpecs {
   #getSchema(input: ZodType): ToolSpec['input_schema'] {
     const known = this.#schemas.get(input);
     if (known) return known;
-    const {$schema: _, ...schema} = z.toJSONSchema(input, {io: 'input'});
-    const created = {...schema, type: 'object'} as const;
+    const created = toSentSchema(input);
     this.#schemas.set(input, created);
     return created;
   }
+}
+
+/** Bounds that a model keeps to without being told. The check of each call still has them. */
+const UNSAID = ['minLength', 'minItems', 'minimum', 'exclusiveMinimum', 'pattern'];
+
+/** The JSON Schema of an input as it goes along with each request: in few words. */
+export function toSentSchema(input: ZodType): ToolSpec['input_schema'] {
+  const {$schema: _, ...schema} = z.toJSONSchema(input, {
+    io: 'input',
+    override: ({jsonSchema}) => {
+      for (const key of UNSAID) delete jsonSchema[key as keyof typeof jsonSchema];
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (JSON.stringify(jsonSchema.additionalProperties) === '{}') delete jsonSchema.additionalProperties;
+      const {anyOf = []} = jsonSchema;
+      const types = anyOf.flatMap((each) => (Object.keys(each).join() === 'type' ? [each.type] : []));
+      if (anyOf.length === 0 || types.length < anyOf.length) return;
+      delete jsonSchema.anyOf;
+      Object.assign(jsonSchema, {type: types});
+    },
+  });
+  return {...schema, type: 'object'};
 }
 
 /** What a model call reports, as the event of its run. @param rawStream also the raw events of the stream */

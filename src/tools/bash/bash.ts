@@ -26,10 +26,7 @@ const input = z.looseObject({
   command: z.string().min(1),
   description: z.string().optional(),
   timeout_seconds: z.number().positive().max(3600).optional(),
-  unconfined: z
-    .boolean()
-    .optional()
-    .describe('Run outside the sandbox that confines your commands. The user is always asked.'),
+  unconfined: z.boolean().optional().describe('Run outside the sandbox. The user is always asked.'),
 });
 
 const mainInput = input.extend({
@@ -37,7 +34,7 @@ const mainInput = input.extend({
     .boolean()
     .optional()
     .describe(
-      'Returns at once, with an id and the path of a file that grows with the output; for servers, watchers and long builds. Its end is announced by itself. TaskOutput and TaskStop take the id. It has no time limit unless timeout_seconds is given, and ends with the session.',
+      'Returns at once, with an id (for TaskOutput, TaskStop) and the path of a file with the output; for servers, watchers, long builds. Its end is announced by itself. No time limit unless timeout_seconds is given; ends with the session.',
     ),
 });
 

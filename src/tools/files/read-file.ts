@@ -22,7 +22,7 @@ const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
 const input = z.object({
   path: z.string().min(1),
   offset: z.number().int().min(1).describe('first line, from 1').optional(),
-  limit: z.number().int().min(1).describe('lines').optional(),
+  limit: z.number().int().min(1).optional(),
 });
 
 export type ReadFileInput = z.infer<typeof input>;

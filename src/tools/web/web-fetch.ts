@@ -15,7 +15,7 @@ const MAX_ERROR_CHARS = 1_000;
 
 const input = z.object({
   url: z.string().min(1),
-  prompt: z.string().min(1).describe('what to find out from the page').optional(),
+  prompt: z.string().min(1).optional(),
 });
 
 export type WebFetchInput = z.infer<typeof input>;
