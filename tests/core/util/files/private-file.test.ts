@@ -27,3 +27,11 @@ it('removes the permissions of others from existing files and folders', () => {
   createPrivateFolder(wide);
   expect(getMode(wide)).toBe(0o700);
 });
+
+it.runIf(process.platform === 'linux')(
+  'a folder that the system refuses to make is an error, and not tried for ever',
+  () => {
+    expect(() => createPrivateFolder('/proc/mini-cc/deep/below')).toThrow(/ENOENT/);
+    expect(() => createPrivateFolder('/dev/null/below')).toThrow(/ENOTDIR/);
+  },
+);
