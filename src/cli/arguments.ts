@@ -252,18 +252,7 @@ function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subco
     ...(found === 'mcp' && {
       server: {...optional('transport', last(flags.transport)), ...optional('scope', last(flags.scope)), env, headers},
     }),
-    ...((found === 'worker' || found === 'workers') && {worker: getWorkerFlags(flags)}),
-  };
-}
-
-function getWorkerFlags(flags: Flags): WorkerFlags {
-  return {
-    ...{once: flags.once ?? false, labels: splitNames(last(flags.labels))?.filter(Boolean) ?? []},
-    ...optional('queue', last(flags.queue)),
-    ...optional('prefix', last(flags.prefix)),
-    ...optional('secretEnv', last(flags.secretEnv)),
-    ...optional('concurrency', wholeNumber('concurrency', last(flags.concurrency))),
-    ...optional('cache', last(flags.cache)),
+    ...((found === 'worker' || found === 'workers') && {worker: flags}),
   };
 }
 

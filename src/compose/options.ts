@@ -172,10 +172,10 @@ export function createSecrets(
   {env, home}: SessionOptions,
   keyNames: readonly string[],
   root: string,
-  queueUrl?: string,
+  {subagents}: Pick<Settings, 'subagents'> = {},
 ) {
-  // Its password is a secret too.
-  const all = queueUrl === undefined ? env : {...env, 'subagents.queue.url': queueUrl};
+  // The password of the queue's address is a secret too.
+  const all = subagents?.queue ? {...env, 'subagents.queue.url': subagents.queue.url} : env;
   return {
     redactor: new Redactor(getKnownSecrets(all, keyNames, [root, home, homedir()])),
     /** The environment of tools, without keys of mini-cc. */

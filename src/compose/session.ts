@@ -8,7 +8,6 @@ import path from 'node:path';
 import {listAgentKeyNames} from '../agents/catalog.ts';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
 import {toolNotes} from '../config/memory/memory-files.ts';
-import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictCatalog, restrictTools} from '../core/agent-types.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
@@ -41,7 +40,7 @@ import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
 import {createBaseTools, createTaskTools, TASK_TOOL_NAMES} from '../tools/index.ts';
 import {FileIndex} from '../tools/search/file-index.ts';
 import type {FanOutToolDeps} from '../tools/task/fan-out.ts';
-import {describeBrokenAgents, getAgent, getMainTools, openCatalog} from './agents.ts';
+import {getAgent, getMainTools, openCatalog} from './agents.ts';
 import {createCommands} from './commands.ts';
 import {createFanOuts, getFanOutSettings, getVerifySettings} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
@@ -51,7 +50,6 @@ import {
   createBus,
   createModelResolver,
   createSecrets,
-  describeOffline,
   getMainModel,
   getModelName,
   getPoolSizes,
@@ -60,6 +58,7 @@ import {
 } from './options.ts';
 import {createSessionInfo} from './parts/session-info.ts';
 import {createSessionLimits} from './parts/session-limits.ts';
+import {listWarnings} from './parts/session-warnings.ts';
 import {openTelemetry} from './parts/telemetry.ts';
 import {
   createFolders,
@@ -75,7 +74,7 @@ import {createSandboxParts, SandboxControl} from './sandbox-control.ts';
 import {openAnother, openFirstConversation} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {loadTrustedSettings} from './trust.ts';
-import {createRemoteRuns, type SessionWorkers} from './workers/remote-runs.ts';
+import {createRemoteRuns} from './workers/remote-runs.ts';
 
 const MAIN = 'main';
 
@@ -90,8 +89,7 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   const tools = await addTools(project);
   const agents = addAgents(tools);
   const permissions = addPermissions(await addLimits(agents));
-  const changes = {...permissions, ...createFileChanges(permissions)};
-  const manager = addManager({...changes, remote: createRemoteRuns(changes, changes.checkpoints)});
+  const manager = addManager(addChanges(permissions));
   const fanOuts = addFanOuts(manager);
   const parts = createParts(fanOuts);
   if (options.interactive) manager.catalog.watch();
@@ -112,17 +110,13 @@ async function addLimits(before: ReturnType<typeof addAgents>) {
   return {...before, ...limits, resolveModel};
 }
 
-function getQueueUrl({settings}: {readonly settings: Settings}): string | undefined {
-  return settings.subagents?.queue?.url;
-}
-
 /** Settings, keys, the transcript and the event bus. */
 async function openProject(options: SessionOptions) {
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
   const folders = {cwd: root, home: homedir(), miniCcHome: options.home};
   const agentKeys = listAgentKeyNames(folders, loaded.trust.trusts, options.agentsJson);
-  const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, getQueueUrl(loaded));
+  const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, loaded.settings);
   const temporaryHome = options.isTemporary ? createTemporaryHome(options.home) : undefined;
   const store = new SessionStore(temporaryHome ?? options.home, root, redactor);
   const firstConversation = await openFirstConversation(store, options, redactor);
@@ -244,11 +238,14 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
   };
 }
 
+/** What the session keeps of changed files, and the workers of its runs. */
+function addChanges(before: ReturnType<typeof addPermissions>) {
+  const changes = {...before, ...createFileChanges(before)};
+  return {...changes, remote: createRemoteRuns(changes, changes.checkpoints)};
+}
+
 /** The manager of subagents. */
-function addManager(
-  before: ReturnType<typeof addPermissions> &
-    ReturnType<typeof createFileChanges> & {readonly remote: SessionWorkers | undefined},
-) {
+function addManager(before: ReturnType<typeof addChanges>) {
   const {options, root, loaded, rules, env, chooser, store, bus, baseTools, agents, state} = before;
   const {settings, trust} = loaded;
   const inbox = new Inbox();
@@ -306,22 +303,29 @@ function addFanOuts(before: ReturnType<typeof addManager>) {
   return {...before, fanOuts: createFanOuts({...before, fanOutSettings})};
 }
 
+function startCleanup({
+  store,
+  root,
+  archiveAfterMinutes,
+  loaded,
+  firstConversation,
+  emit,
+}: ReturnType<typeof addFanOuts>) {
+  const now = Date.now();
+  const retentionDays = loaded.settings.retention?.days ?? 0;
+  const what = {folder: store.folder, cwd: root, archiveAfterMinutes, now, retentionDays};
+  return runStartUpCleanup({...what, openSession: firstConversation.id}, emit);
+}
+
 /** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
 function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
-  const {options, root, redactor, bus, emit, store, firstConversation, catalog, agents} = before;
+  const {options, root, redactor, bus, store, firstConversation, catalog, agents} = before;
   const {questions, denials, worktrees, checkpoints, changes, inbox, manager, state, sandbox} = before;
   const pending = options.which.type === 'new' ? [] : manager.restore(firstConversation.announced);
   const commands = createCommands(before);
   const files = new FileIndex(root, before.env);
   const shell = before.baseTools.find(({name}) => name === 'bash')!;
-  const cleanup = runStartUpCleanup(
-    {
-      ...{folder: store.folder, cwd: root, archiveAfterMinutes: before.archiveAfterMinutes, now: Date.now()},
-      retentionDays: before.loaded.settings.retention?.days ?? 0,
-      openSession: firstConversation.id,
-    },
-    emit,
-  );
+  const cleanup = startCleanup(before);
   const run = createMainRun(before);
   return {
     ...{agentId: MAIN, state, bus, redactor, questions, manager, agents, inbox, pending},
@@ -331,13 +335,8 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     interactive: options.interactive,
     onClose: async () => {
       catalog.close();
-      await Promise.all([
-        cleanup,
-        worktrees.settled(),
-        before.indexes.close(),
-        before.mcp.close(),
-        before.remote?.close(),
-      ]);
+      const closing = [before.indexes, before.mcp, before.remote].map((part) => part?.close());
+      await Promise.all([cleanup, worktrees.settled(), ...closing]);
       checkpoints.close();
       sandbox.folder.close();
       if (before.temporaryHome !== undefined) removeTemporaryHome(before.temporaryHome);
@@ -378,16 +377,4 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
     system: `${createSystemPrompt(systemPrompt ?? before.agentPrompt ?? mainPrompt, promptContext)}${answerSchema ? `\n\n${ANSWER_PROMPT}` : ''}`,
     answerSchema,
   };
-}
-
-function listWarnings(before: ReturnType<typeof addFanOuts>): readonly string[] {
-  const {options, redactor, catalog, firstConversation, state, warnings} = before;
-  const cutOff = before.fanOuts.describeCutOff();
-  return redactor.values([
-    ...warnings,
-    ...describeBrokenAgents(catalog),
-    ...firstConversation.warnings,
-    ...(cutOff === undefined ? [] : [cutOff]),
-    ...(state.model.offline && !options.offline ? describeOffline(before.localServers) : []),
-  ]);
 }

@@ -120,15 +120,16 @@ const subagents = section({
   queue: section({
     url: z.url({protocol: /^rediss?$/, ...mustBe('the address of Redis, redis://… or rediss://…')}).meta({
       description: 'The Redis or Valkey server through which runs go to workers.',
+      defaultText: 'none; a queue needs it',
     }),
     prefix: z
       .string(mustBe('a name'))
       .regex(/^[\w.-]{1,64}$/, mustBe('letters, digits, dots, hyphens and underscores'))
       .optional()
-      .meta({description: 'Its keys begin with it.', default: 'mini-cc'}),
+      .meta({description: 'Its keys begin with it.', defaultText: 'mini-cc'}),
     secretEnv: text('the name of an environment variable').optional().meta({
       description: 'The environment variable with the secret that signs what goes through the queue.',
-      default: 'MINI_CC_QUEUE_SECRET',
+      defaultText: 'MINI_CC_QUEUE_SECRET',
     }),
   })
     .optional()

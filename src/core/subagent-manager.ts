@@ -26,6 +26,7 @@ import {type Restored, restoreRuns} from './runs/restore.ts';
 import {openNewRun, openNextRound} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun, type RunRound} from './subagent.ts';
 import type {BackgroundCall, BackgroundCalls} from './tool-calls.ts';
+import {History} from './turn/history.ts';
 import {checkPrice} from './turn/limits/budget.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
@@ -227,7 +228,10 @@ export class SubagentManager {
    * @returns what is still to be announced.
    */
   restore(announced: ReadonlySet<string>): Restored['pending'] {
-    const {records, pending} = restoreRuns(this.deps.store, announced, this.deps.runs.resultTokens);
+    const {remote, resultTokens} = this.deps.runs;
+    const isLeft = (runId: string) => remote?.isPending(runId) ?? false;
+    const {records, left, pending} = restoreRuns(this.deps.store, announced, resultTokens, isLeft);
+    for (const record of left) this.#follow(record);
     for (const record of records) {
       this.#registry.add(record);
       if (record.state === 'removed') continue;
@@ -272,7 +276,6 @@ export class SubagentManager {
     return formatStarted(call, opened);
   }
 
-  /** Another round of a run that has ended, in the background. */
   /** @param parent ends the round with its parent's turn. Absent: it goes on in the background. */
   #continue(record: RunRecord, message: string, parent?: AbortSignal): LiveRun {
     const {agent, model, warnings} = this.deps.revive(record);
@@ -308,6 +311,20 @@ export class SubagentManager {
       release();
       return ended;
     });
+  }
+
+  /** A run that an earlier process left at a worker: its end comes as if it had been given away just now. */
+  #follow(record: RunRecord): void {
+    const {agent, model, warnings} = this.deps.revive(record);
+    this.#registry.add(record);
+    const {messages, ...transcript} = this.deps.store.reopen(record.runId);
+    const {runId, round: number, description, isolation = 'none', scope, where} = record;
+    const history = new History(transcript.journal, messages);
+    const live = new LiveRun({runId, round: number, transcript, history}, undefined);
+    const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: '', background: true});
+    const {budget, release} = this.deps.budget.setAside(agent.name, limits);
+    const round = {agent, description, model, limits, prompt: '', budget, isolation, scope, where, warnings};
+    this.#begin(live, {...round, isPending: true}, release);
   }
 
   #work(live: LiveRun, execute: (execution: ExecutionDeps) => Promise<SubagentResult>): void {

@@ -176,7 +176,8 @@ function emitStart({callId, label, background, round}: RunRecord, task: RunRound
     ...(label ? {label} : {}),
     ...(round > 1 ? {round} : {}),
   });
-  emit({type: 'message', role: 'user', content: task.prompt});
+  // A run that an earlier process gave away has its prompt in its transcript.
+  if (task.prompt !== '') emit({type: 'message', role: 'user', content: task.prompt});
 }
 
 /** Every line of the transcript is on the disk when this resolves. */
@@ -198,6 +199,7 @@ async function runToEnd(
     const reason = formatReason(result);
     // From here on the run can no longer be sent to the background.
     live.isEnding = true;
+    const {background = before.background, worker} = registry.get(live.runId) ?? {};
     live.history.recordEnd({
       outcome,
       ...(reason === '' ? {} : {reason}),
@@ -206,8 +208,9 @@ async function runToEnd(
       durationMs: Math.round(durationMs),
       tools: before.tools + result.tools.length,
       ...addUsed(before, result),
-      background: registry.get(live.runId)?.background ?? before.background,
+      background,
       round: before.round,
+      ...(worker !== undefined && {worker}),
     });
     await closeTranscript(live, deps, emit);
     return toResult(live, result, receipt, deps);

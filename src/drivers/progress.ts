@@ -74,6 +74,8 @@ function advance(run: ShownRun | undefined, event: AgentEvent): ShownRun | undef
   switch (event.type) {
     case 'run_active':
       return {line: {...run.line, state: 'running'}, startedAt: event.at};
+    case 'run_place':
+      return {...run, line: {...run.line, worker: event.worker}};
     case 'run_note':
       return {...run, line: {...run.line, note: event.text}};
     case 'tool_end':

@@ -108,7 +108,7 @@ describe('the command line', () => {
     [['--print=maybe'], /takes no value/],
     [
       ['-p', 'x', '--json'],
-      /--json goes with mini-cc agents, mini-cc sessions, mini-cc doctor, mini-cc config, and mini-cc mcp/,
+      /--json goes with mini-cc agents, mini-cc sessions, mini-cc doctor, mini-cc config, mini-cc mcp, and mini-cc workers/,
     ],
     [['-p', 'x', '--template', 't'], /--template goes with mini-cc agents/],
     [['agents', 'list', '--output-format', 'json'], /--output-format does not go with mini-cc agents/],

@@ -117,6 +117,7 @@ function formatRun({record, archiveAt}: RunDetails): string {
     ['session', `${record.sessionId} (${getSessionKey(agent, runId)})`],
     ['transcript', record.transcript],
     ['model', model || '-'],
+    ...(record.worker === undefined ? [] : [['worker', record.worker] as [string, string]]),
     ['cost', formatRunCost(record)],
     ['where', record.background ? 'background' : 'foreground'],
     ['runtime', formatDuration(getRuntime(record))],

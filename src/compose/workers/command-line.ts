@@ -13,21 +13,21 @@ import type {SessionOptions} from '../options.ts';
 import {createSessionSandbox} from '../permissions.ts';
 import {DEFAULT_PREFIX, getAddress} from './queue-settings.ts';
 
+/** As they were typed: of a flag that was given several times the last one counts. */
 export interface WorkerFlags {
-  readonly queue?: string;
-  readonly prefix?: string;
-  readonly secretEnv?: string;
-  readonly concurrency?: number;
-  readonly labels: readonly string[];
-  readonly cache?: string;
-  readonly once: boolean;
+  readonly queue?: readonly string[] | undefined;
+  readonly prefix?: readonly string[] | undefined;
+  readonly secretEnv?: readonly string[] | undefined;
+  readonly concurrency?: readonly number[] | undefined;
+  readonly labels?: readonly string[] | undefined;
+  readonly cache?: readonly string[] | undefined;
+  readonly once?: boolean | undefined;
 }
 
 interface WorkerArguments extends SubcommandArguments {
   readonly worker?: WorkerFlags;
 }
 
-const NO_FLAGS: WorkerFlags = {labels: [], once: false};
 const DEFAULT_CONCURRENCY = 2;
 const MAX_CONCURRENCY = 64;
 const GIT_MS = 5_000;
@@ -35,13 +35,15 @@ const GIT_MS = 5_000;
 /** Serves until SIGTERM or SIGINT. @throws UsageError for bad usage, MiniCcError when it cannot serve here */
 export async function workerCommandLine(
   options: SessionOptions,
-  {verb, worker: flags = NO_FLAGS}: WorkerArguments,
+  {verb, worker: flags = {}}: WorkerArguments,
   say: (line: string) => void,
 ): Promise<CommandLineOutcome> {
   if (verb !== '') throw new UsageError(`mini-cc worker takes no ${quote(verb)}: --queue URL names the queue`);
   const settings = readOwnSettings(options);
-  const concurrency = flags.concurrency ?? DEFAULT_CONCURRENCY;
-  if (concurrency > MAX_CONCURRENCY) throw new UsageError(`--concurrency takes at most ${MAX_CONCURRENCY}`);
+  const concurrency = flags.concurrency?.at(-1) ?? DEFAULT_CONCURRENCY;
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
+    throw new UsageError(`--concurrency takes a whole number from 1 to ${MAX_CONCURRENCY}`);
+  }
   const queue = getQueue(flags, settings);
   const address = getAddress(queue, options.env);
   await checkMachine(settings, options.home);
@@ -52,7 +54,7 @@ export async function workerCommandLine(
     import('./execute.ts'),
     import('../../workers/queue/connection.ts'),
   ]);
-  const folder = path.resolve(flags.cache ?? path.join(options.home, 'worker', 'trees'));
+  const folder = path.resolve(flags.cache?.at(-1) ?? path.join(options.home, 'worker', 'trees'));
   const {settingsFile, settingSources, debug} = options;
   const own = {
     ...(settingsFile !== undefined && {settingsFile}),
@@ -66,7 +68,7 @@ export async function workerCommandLine(
     allowAgents: settings.subagents?.allowAgents ?? ['*'],
   });
   const service = await WorkerService.open({
-    ...{address, concurrency, labels: flags.labels, once: flags.once, execute},
+    ...{address, concurrency, labels: getLabels(flags), once: flags.once ?? false, execute},
     say: (text) => say(`mini-cc worker: ${text}`),
     trees: new TreeCache(folder),
     ended: new EndedJobs(path.join(options.home, 'worker', 'ended-jobs')),
@@ -83,7 +85,7 @@ export async function workerCommandLine(
 /** @throws UsageError for bad usage, MiniCcError when the queue cannot be reached */
 export async function workersCommandLine(
   options: SessionOptions,
-  {verb, json, worker: flags = NO_FLAGS}: WorkerArguments,
+  {verb, json, worker: flags = {}}: WorkerArguments,
 ): Promise<CommandLineOutcome> {
   if (verb !== '') throw new UsageError(`mini-cc workers takes no ${quote(verb)}; --json is for scripts`);
   const {url, prefix = DEFAULT_PREFIX} = getQueue(flags, readOwnSettings(options));
@@ -108,7 +110,16 @@ function readOwnSettings(options: SessionOptions): Settings {
   }).settings;
 }
 
-function getQueue({queue: url, prefix, secretEnv}: WorkerFlags, {subagents}: Settings) {
+function getLabels({labels}: WorkerFlags): readonly string[] {
+  const names = labels
+    ?.at(-1)
+    ?.split(',')
+    .map((label) => label.trim());
+  return names?.filter((name) => name !== '') ?? [];
+}
+
+function getQueue(flags: WorkerFlags, {subagents}: Settings) {
+  const [url, prefix, secretEnv] = [flags.queue, flags.prefix, flags.secretEnv].map((each) => each?.at(-1));
   const own = subagents?.queue;
   const found = url ?? own?.url;
   if (found === undefined) {

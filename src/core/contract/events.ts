@@ -217,6 +217,8 @@ export interface RestoredRun {
   /** The call that dispatched it. */
   readonly callId?: string;
   readonly agent: string;
+  /** Where it worked, if on another machine. */
+  readonly worker?: string;
   readonly description: string;
   readonly background: boolean;
   readonly outcome: Outcome;

@@ -175,6 +175,8 @@ export interface RunEnd {
   readonly usageByModel?: Readonly<Record<string, Usage>>;
   readonly background?: boolean;
   readonly round?: number;
+  /** Where its last round worked, if on another machine. */
+  readonly worker?: string;
 }
 
 /** Why lines of a journal are not on disk yet. */

@@ -4,6 +4,8 @@ import {showControls, toOneLine} from '../util/text.ts';
 
 export interface ProgressState {
   readonly agent: string;
+  /** The worker that has it, of a run on another machine. */
+  readonly worker?: string | undefined;
   readonly description: string;
   /** `queued` waits for a free slot, `running` is at work; the rest are endings. */
   readonly state: 'queued' | 'running' | Outcome;
@@ -16,18 +18,20 @@ export interface ProgressState {
   readonly note?: string;
 }
 
-/** `[explore] explore codebase`: how a sentence names a run. */
-export function formatRunTitle({agent, description}: Pick<ProgressState, 'agent' | 'description'>): string {
-  return `[${agent}] ${description}`;
+type RunTitle = Pick<ProgressState, 'agent' | 'worker' | 'description'>;
+
+/** `[explore] explore codebase`, or `[code @build-2] refactor auth` at a worker: how a sentence names a run. */
+export function formatRunTitle({agent, worker, description}: RunTitle): string {
+  return `[${agent}${worker ? ` @${worker}` : ''}] ${description}`;
 }
 
 /** The answer to a dispatch in the background, for a person. */
-export function describeInBackground(run: Pick<ProgressState, 'agent' | 'description'>): string {
+export function describeInBackground(run: RunTitle): string {
   return `${formatRunTitle(run)} runs in the background: /subagents`;
 }
 
 /** Says what happens to a message that was sent to a run. @param answer of the request `send_to_run` */
-export function describeSent(run: Pick<ProgressState, 'agent' | 'description'>, answer: 'queued' | 'resumed'): string {
+export function describeSent(run: RunTitle, answer: 'queued' | 'resumed'): string {
   return answer === 'queued'
     ? `Sent: ${formatRunTitle(run)} reads it at its next turn.`
     : `${formatRunTitle(run)} goes on in the background.`;
@@ -40,7 +44,9 @@ export function formatTaskHeader(description: string): string {
 
 /** One line, without a newline at its end. */
 export function formatProgressLine(run: ProgressState): string {
-  const head = `  [${shownLine(run.agent)}] ${shownLine(run.description)}`;
+  const {agent, worker = '', description} = run;
+  const title = {agent: shownLine(agent), worker: shownLine(worker), description: shownLine(description)};
+  const head = `  ${formatRunTitle(title)}`;
   const totals = `${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}, ${formatDuration(run.durationMs)}`;
   switch (run.state) {
     case 'queued':

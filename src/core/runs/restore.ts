@@ -8,6 +8,8 @@ import {getEndState} from './run-record.ts';
 
 export interface Restored {
   readonly records: readonly RunRecord[];
+  /** Runs that went on at a worker, or whose end waits there: they have no end here yet. */
+  readonly left: readonly RunRecord[];
   /** Ends of background runs that are not in the main agent's history yet. */
   readonly pending: readonly PendingAnnouncement[];
 }
@@ -17,10 +19,22 @@ const CUT_OFF = 'mini-cc ended before this run did';
 /**
  * @param announced ids of the announcements in the main agent's history.
  * @param resultTokens see `createAnnouncement`.
+ * @param isLeft whether a run without an end went to a worker
  */
-export function restoreRuns(store: RunStore, announced: ReadonlySet<string>, resultTokens: number): Restored {
+export function restoreRuns(
+  store: RunStore,
+  announced: ReadonlySet<string>,
+  resultTokens: number,
+  isLeft: (runId: string) => boolean,
+): Restored {
   const pending: PendingAnnouncement[] = [];
-  const records = store.list().map((stored) => {
+  const left: RunRecord[] = [];
+  const records = store.list().flatMap((stored) => {
+    if (!stored.end && isLeft(stored.runId)) {
+      left.push(toLeftRecord(stored, store.sessionId));
+      return [];
+    }
+
     const end = stored.end ?? closeCutOff(store, stored);
     const record = toRecord(stored, end, store.sessionId);
     const announcement = createAnnouncement(record, end.text ?? '', end.durationMs ?? 0, resultTokens);
@@ -33,7 +47,7 @@ export function restoreRuns(store: RunStore, announced: ReadonlySet<string>, res
     const silent = isSilent(record, end.text ?? '');
     return {...record, announcement: silent ? 'skipped' : isTold ? 'delivered' : 'waiting'} as const;
   });
-  return {records, pending};
+  return {records, left, pending};
 }
 
 /** Writes the end of a run that a crash cut off into its transcript. */
@@ -58,9 +72,14 @@ function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
   return end;
 }
 
+/** Nobody waits for it any more: its end is announced. */
+function toLeftRecord({end: _, text: _t, archived: _a, ...facts}: StoredRun, sessionId: string): RunRecord {
+  return {...facts, sessionId, background: true, state: 'created', restored: false};
+}
+
 function toRecord(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord {
   const {end: _, text: _t, archived, ...facts} = stored;
-  const {outcome, reason, receipt, durationMs = 0} = end;
+  const {outcome, reason, receipt, durationMs = 0, worker} = end;
   return {
     ...facts,
     sessionId,
@@ -68,6 +87,7 @@ function toRecord(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord 
     outcome,
     ...(reason === undefined ? {} : {reason}),
     ...(receipt === undefined ? {} : {receipt}),
+    ...(worker === undefined ? {} : {worker}),
     startedAt: stored.createdAt,
     // A run that was cut off counts as ended now, so that it is not archived before it can continue.
     endedAt: stored.end ? stored.lastAt : Date.now(),

@@ -84,7 +84,16 @@ export function openNextRound(
   history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
   const note = record.isolation === 'worktree' ? NEW_WORKTREE : '';
   history.append({role: 'user', content: `${next.message}${note}`});
-  const {outcome: _, reason: _r, receipt: _c, endedAt: _e, announcement: _a, startedAt: _s, ...rest} = record;
+  const {
+    outcome: _,
+    reason: _r,
+    receipt: _c,
+    endedAt: _e,
+    announcement: _a,
+    startedAt: _s,
+    worker: _w,
+    ...rest
+  } = record;
   const now = {background: next.background, round, lastAt: Date.now(), restored: false, model: next.model};
   registry.add({...rest, ...now, state: 'created'});
   return {runId, round, transcript: open, history};
@@ -102,12 +111,14 @@ export function getEndState(outcome: Outcome): RunState {
 
 /** The run as a restored conversation shows its end; none for one that is at work, or is no agent's. */
 export function toRestoredRun(record: RunRecord): RestoredRun[] {
-  const {runId, callId, agent, description, label, background, outcome, reason, receipt, tools, tool, result} = record;
+  const {runId, callId, agent, worker, description, label, background, outcome, reason, receipt, tools, tool, result} =
+    record;
   if (outcome === undefined || tool !== undefined) return [];
   return [
     {
       ...{runId, agent, description: label ?? description, background, outcome, tools},
       ...(callId !== undefined && {callId}),
+      ...(worker !== undefined && {worker}),
       ...(reason !== undefined && {reason}),
       ...(receipt !== undefined && {receipt}),
       durationMs: result?.durationMs ?? 0,

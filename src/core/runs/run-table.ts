@@ -4,7 +4,7 @@ import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import {formatCost} from '../util/money.ts';
 import {showControls} from '../util/text.ts';
-import {formatDuration} from './progress-line.ts';
+import {formatDuration, formatRunTitle} from './progress-line.ts';
 import {countInputTokens, tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
 
@@ -22,7 +22,7 @@ export function formatRunTable(records: readonly RunRecord[], now: number, last:
       ...[
         String(index + 1),
         formatState(record),
-        record.agent,
+        record.worker === undefined ? record.agent : `${record.agent} @${shown(record.worker, MAX_LISTED_CHARS)}`,
         shown(record.label ?? record.description, last === 'ids' ? MAX_CHARS : MAX_LISTED_CHARS),
       ],
       ...[formatToolCount(record.tools), `${tokens(countRunTokens(record))} tokens`],
@@ -39,7 +39,7 @@ export function formatRunTable(records: readonly RunRecord[], now: number, last:
 /** A run at work, in two lines. */
 export function describeRun(record: RunRecord, now: number): string {
   const parts = [
-    `${formatState(record)}: [${record.agent}] ${shown(record.description)}`,
+    `${formatState(record)}: ${formatRunTitle({...record, description: shown(record.description)})}`,
     formatToolCount(record.tools),
     ...(record.lastTool ? [`last ${record.lastTool}`] : []),
     formatIdleTime(record, now),

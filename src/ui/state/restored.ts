@@ -132,11 +132,12 @@ class Replay {
   }
 
   #addRun(state: UiState, run: RestoredRun, background: boolean): UiState {
-    const {runId, agent, description, callId, outcome, reason = '', receipt, tools, durationMs} = run;
+    const {runId, agent, worker, description, callId, outcome, reason = '', receipt, tools, durationMs} = run;
     const about = {agent, description, model: '', queued: false, ...(background && {background})};
     const started = this.#emit(state, {type: 'run_start', ...about, ...(callId && {callId})}, runId);
+    const placed = worker === undefined ? started : this.#emit(started, {type: 'run_place', worker}, runId);
     const facts = {outcome, reason, tools, durationMs, usage: NO_USAGE, ...(receipt && {receipt})};
-    return this.#emit(started, {type: 'run_end', ...facts}, runId);
+    return this.#emit(placed, {type: 'run_end', ...facts}, runId);
   }
 
   #announce(state: UiState, announcement: NonNullable<RestoredMessage['announcement']>): UiState {

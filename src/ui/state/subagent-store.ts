@@ -44,6 +44,7 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
     agentId: event.agentId,
     callId: event.callId,
     agent: screenLine(event.agent),
+    worker: before?.worker,
     color: before?.color ?? state.runCount,
     description: screenLine(event.label ?? event.description),
     state: event.queued ? 'queued' : 'running',
@@ -70,6 +71,8 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
   switch (event.type) {
     case 'run_active':
       return {...run, state: 'running', startedAt: event.at};
+    case 'run_place':
+      return {...run, worker: screenLine(event.worker)};
     case 'run_note':
       return {...run, note: screenLine(event.text)};
     case 'run_background':
@@ -189,6 +192,7 @@ export function groupTitle(runs: readonly {description: string}[]): string {
 export function toProgress(run: SubagentRun, now: number): ProgressState {
   return {
     agent: run.agent,
+    worker: run.worker,
     description: run.description,
     state: run.state,
     tools: run.tools,

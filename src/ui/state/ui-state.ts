@@ -89,6 +89,8 @@ export interface SubagentRun {
   readonly agentId: string;
   readonly callId: string | undefined;
   readonly agent: string;
+  /** The worker that has it, of a run on another machine. */
+  readonly worker?: string | undefined;
   /** Its number in the session, from 0: it gives the colour. */
   readonly color: number;
   readonly description: string;
