@@ -9,6 +9,7 @@ import path from 'node:path';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {type GitOptions, git, parseTreeDiff, splitNames, TREE_DIFF} from '../git.ts';
 import {blobId, type FileState} from './file-state.ts';
+import {copyProjectIndex} from './project-index.ts';
 import {filterSnapshotFiles} from './snapshot-filter.ts';
 
 /** Milliseconds for one git call: in a snapshot, and when many files are read. */
@@ -169,13 +170,21 @@ export class ShadowGit {
 
   /** Copies the project's index, so that unchanged files need not be read. Git compares the files with it. */
   async #seed(): Promise<void> {
+    const {root, top} = this;
+    const index = await copyProjectIndex({root, top, limitMs: CALL_LIMIT_MS, sizes: (ids) => this.sizes(ids)});
+    if (index) await writeFile(path.join(this.folder, 'index'), index, {mode: 0o600});
+    else await this.#seedByNames();
+    // Exit code 1 means that files differ, which is no error here.
+    await this.#git(this.top, ['update-index', '-q', '--refresh'], {limitMs: FIRST_LIMIT_MS}, [0, 1]);
+  }
+
+  /** Without what git knows of the files' sizes and times: all of them are read. */
+  async #seedByNames(): Promise<void> {
     const listed = await git(this.root, ['ls-files', '--stage', '-z', '--full-name'], {limitMs: CALL_LIMIT_MS});
     if (listed.exitCode !== 0) return;
     const lines = splitNames(listed.stdout).filter((line) => /^(?:100644|100755|120000) \w{40} [02]\t/.test(`${line}`));
     const input = Buffer.concat(lines.flatMap((line) => [line, NUL]));
     await this.#git(this.top, ['update-index', '-z', '--index-info'], {input});
-    // Exit code 1 means that files differ, which is no error here.
-    await this.#git(this.top, ['update-index', '-q', '--refresh'], {limitMs: FIRST_LIMIT_MS}, [0, 1]);
   }
 
   /** Copies borrowed blobs, since the project's git may delete its own. */
