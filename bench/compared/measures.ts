@@ -30,14 +30,14 @@ export async function measurePromptReady({program, server}: Bench): Promise<numb
   return withScreen(program, async (screen) => performance.now() - screen.startedAt);
 }
 
-/** Milliseconds from spawn to exit. @throws Error when it fails or takes more than a minute */
-export async function measureRun({file, args, env, cwd}: Launch): Promise<number> {
+/** Milliseconds from spawn to exit. @throws Error when it fails or takes longer than the limit */
+export async function measureRun({file, args, env, cwd}: Launch, limitMs = 120_000): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(file, args, {env, cwd, stdio: ['ignore', 'ignore', 'pipe'], detached: true});
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), 120_000);
+    const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), limitMs);
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       clearTimeout(timer);
