@@ -76,7 +76,10 @@ async function measureScreen(program: Program, server: ModelServer): Promise<{st
     await screen.waitFor(program.prompt, 60_000);
     const start = performance.now() - screen.startedAt;
     const typedAt = performance.now();
-    screen.type('@file99.ts');
+    for (const key of '@file99') {
+      screen.type(key);
+      await sleep(15);
+    }
     await screen.waitFor(/part0\/module0\/file99\.ts/, 120_000);
     return {start, at: performance.now() - typedAt};
   } finally {

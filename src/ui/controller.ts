@@ -121,6 +121,8 @@ export class Controller {
     this.#loadFormatter();
     this.#unsubscribe = session.subscribe(this.#pump.push);
     this.change({unsent: []});
+    // What was typed before could find no files yet.
+    this.completer.search();
     for (const text of unsent) void this.#send(session, text);
   }
 

@@ -29,6 +29,13 @@ it('takes every key from the first moment on, once and in order, while everythin
   expect(terminal.text().split(letters.join(''))).toHaveLength(2);
 });
 
+it('offers files for what was typed before the session was open', async () => {
+  const terminal = await start();
+  await terminal.waitFor(/^> /m);
+  terminal.type('@greet');
+  await terminal.waitFor('> src/greet.ts');
+});
+
 it('shows the prompt from its first output on, and never a screen without it or with two', async () => {
   const terminal = await start();
   const screens = new Set<string>();
