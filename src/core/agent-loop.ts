@@ -125,7 +125,8 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
     if (calls.length > 0) {
       const limit = nearLimit ?? findReachedLimit(run, tally.turns);
-      await answerCalls(run, reply, calls, limit !== undefined, tally);
+      const stopped = await answerCalls(run, reply, calls, limit !== undefined, tally);
+      if (stopped) return tally.result(stopped);
       if (limit) {
         tally.joinAllTexts();
         return tally.result(limit);
@@ -346,14 +347,14 @@ function reportRepairs({history, emit}: AgentRun): void {
   if (text !== undefined) emit({type: 'notice', level: 'warning', text});
 }
 
-/** Runs the calls of a reply, or refuses them at a limit, and appends their results. */
+/** Runs the calls of a reply, or refuses them at a limit, and appends their results. @returns how a hook ends the run, if one does */
 async function answerCalls(
   run: AgentRun,
   reply: AppendedReply,
   calls: readonly ToolUse[],
   isAtLimit: boolean,
   tally: Tally,
-): Promise<void> {
+): Promise<Ending | undefined> {
   const outcomes = isAtLimit
     ? refuseCalls(calls, 'Not run: the limit of this run is reached.')
     : await runToolCalls(calls, run, run.signal, reply.badInputs);
@@ -363,6 +364,8 @@ async function answerCalls(
   run.history.append({role: 'user', content}, getCallsShown(outcomes));
   await waitUntilWritten(run);
   run.emit({type: 'message', role: 'user', content});
+  const stops = outcomes.find((outcome) => outcome.stops !== undefined)?.stops;
+  return stops === undefined ? undefined : {outcome: 'error', code: 'HOOK', error: `a hook ended the run: ${stops}`};
 }
 
 /** The time in which a person is asked does not count as the run's. */

@@ -65,6 +65,8 @@ export interface CallOutcome {
   /** Absent for a call that no front end was told of. */
   readonly shown?: CallShown;
   readonly record: ToolRecord;
+  /** A hook ends the run, for this reason. */
+  readonly stops?: string;
 }
 
 /** A call whose tool is known and whose input is valid. */
@@ -98,6 +100,11 @@ export async function runToolCalls(
   const prepared = calls.map((call) => prepareCall(call, caller, badInputs.get(call.id)));
   const outcomes: CallOutcome[] = [];
   for (const group of groupForOrder(prepared)) {
+    if (outcomes.some(({stops}) => stops !== undefined)) {
+      const left = group.map((index) => calls[index]!);
+      outcomes.push(...refuseCalls(left, 'Not run: a hook has ended this run.'));
+      continue;
+    }
     const ended = group.map((index) => runCall(calls[index]!, prepared[index]!, caller, signal));
     outcomes.push(...(await Promise.all(ended)));
   }
@@ -248,7 +255,9 @@ function createRequest(call: ToolUse, {tool, input, title}: PreparedCall, caller
 
 function toDecided(prepared: PreparedCall, request: PermitRequest, decision: CallDecision): DecidedCall | ToolResult {
   if (decision.verdict === 'allow') return {prepared, request, decision};
-  return errorResult(decision.verdict === 'deny' ? decision.message : 'Not run: its input was changed twice.');
+  if (decision.verdict === 'changed') return errorResult('Not run: its input was changed twice.');
+  const {message, stops} = decision;
+  return errorResult(message, stops === undefined ? {} : {stops});
 }
 
 function createContext(
@@ -340,6 +349,7 @@ function finishCall(
     block: {type: 'tool_result', tool_use_id: call.id, content, ...(isError ? {is_error: true} : {})},
     shown: {title, ...(purpose !== undefined && {description: purpose}), ...seen},
     record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
+    ...(result.stops !== undefined && {stops: result.stops}),
   };
 }
 

@@ -141,6 +141,31 @@ describe('hooks', () => {
     expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('run the tests');
   });
 
+  it('with continue: false end the run: before a call, after it, and of a subagent alone', async () => {
+    const stop = (matcher: string) => command(`echo '{"continue":false,"stopReason":"enough of it"}'`, {matcher});
+    const {home, cwd} = await withHooks({PreToolUse: stop('Write'), PostToolUse: stop('Glob')});
+    const write = {name: 'write_file', input: {path: 'w.txt', content: 'x'}};
+    const run = async (calls: Parameters<typeof callTools>[0]) => {
+      const server = await serve([callTools(calls), say('never')]);
+      const flags = ['-p', 'go', '--output-format', 'json', '--dangerously-skip-permissions'];
+      const {code, stdout} = await runCli(flags, {server, home, cwd});
+      return {code, result: JSON.parse(stdout), requests: server.requests.length};
+    };
+    const before = await run([write, {name: 'bash', input: {command: 'touch later'}}]);
+    expect(before).toMatchObject({code: 1, requests: 1, result: {subtype: 'error_during_execution'}});
+    expect(before.result.result).toContain('a hook ended the run: enough of it');
+    expect(['w.txt', 'later'].filter((name) => existsSync(path.join(cwd, name)))).toEqual([]);
+    const after = await run([{name: 'glob', input: {pattern: '*.json'}}]);
+    expect(after).toMatchObject({code: 1, requests: 1});
+    const server = await serve((body) => {
+      if (isSubagent(body)) return callTool('glob', {pattern: '*.json'});
+      return body.messages.length === 1 ? callTools([explore()]) : say('It was stopped.');
+    });
+    const outer = await runCli(['-p', 'go'], {server, home, cwd});
+    expect(outer).toMatchObject({code: 0, stdout: 'It was stopped.\n'});
+    expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('a hook ended the run: enough of it');
+  });
+
   it('that fail, hang or print nonsense are named, and stop nothing', async () => {
     const {home, cwd} = await withHooks({
       PreToolUse: [

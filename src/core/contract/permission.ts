@@ -114,8 +114,8 @@ export type CallDecision =
       readonly mayRead?: (file: string) => boolean;
       readonly attempts: Attempts;
     }
-  /** `message` is for the model. */
-  | {readonly verdict: 'deny'; readonly because: string; readonly message: string}
+  /** `message` is for the model. `stops`: a hook ends the run, for this reason. */
+  | {readonly verdict: 'deny'; readonly because: string; readonly message: string; readonly stops?: string}
   /** A hook or an answer changed the input: the call is prepared and decided anew. */
   | {readonly verdict: 'changed'; readonly input: unknown; readonly opinion: CallOpinion};
 
@@ -128,16 +128,19 @@ export type Permit = (request: PermitRequest, signal: AbortSignal) => Promise<Ca
  * Looks at a call after the deny rules and before a question. `allow` replaces the question, but not for deny rules and
  * protected files; `ask` asks even when nothing else would; `deny` refuses; `input` changes the call.
  */
-export type BeforeCall = (
-  request: PermitRequest,
-  signal: AbortSignal,
-) => Promise<{readonly decision?: 'allow' | 'ask' | 'deny'; readonly because?: string; readonly input?: unknown}>;
+export type BeforeCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice<'allow' | 'ask' | 'deny'>>;
 
 /** Answers the question about a call in the place of a person; without a decision the person is asked. */
-export type AnswerCall = (
-  request: PermitRequest,
-  signal: AbortSignal,
-) => Promise<{readonly decision?: 'allow' | 'deny'; readonly because?: string; readonly input?: unknown}>;
+export type AnswerCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice<'allow' | 'deny'>>;
+
+/** What hooks say about a call. */
+export interface CallAdvice<D extends string> {
+  readonly decision?: D;
+  readonly because?: string;
+  readonly input?: unknown;
+  /** With `deny`: the run ends, too, for this reason. */
+  readonly stops?: string;
+}
 
 /** What rules and mode say about a call, before hooks and the person. */
 export type Verdict =

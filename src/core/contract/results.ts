@@ -55,6 +55,8 @@ export interface ToolResult {
   readonly confinementHit?: boolean;
   /** What the runtime saw, for the receipt. */
   readonly facts?: ToolFacts;
+  /** A hook ends the run after this call, for this reason. */
+  readonly stops?: string;
 }
 
 export type ToolDisplay =

@@ -1,5 +1,5 @@
 /** Hooks about tool calls, in the words of hooks: before a call, in the place of a question, and after a call. */
-import type {HookCall, HookEvent, Hooks} from '../contract/hooks.ts';
+import type {HookAnswer, HookCall, HookEvent, Hooks} from '../contract/hooks.ts';
 import type {AnswerCall, BeforeCall, PermitRequest} from '../contract/permission.ts';
 import type {AfterCall} from '../contract/tool.ts';
 import {fromClaudeInput, toClaudeInput, toClaudeToolName} from '../util/claude-tools.ts';
@@ -21,7 +21,7 @@ function createBeforeCall(hooks: Hooks): BeforeCall {
   return async (request, signal) => {
     const answer = await hooks.run(createCall('PreToolUse', request), signal);
     const refusal = answer.blocked ?? answer.stops;
-    if (refusal !== undefined) return {decision: 'deny', because: `a hook refuses it: ${refusal}`};
+    if (refusal !== undefined) return refuse(refusal, answer);
     return {
       ...(answer.permission && {decision: answer.permission}),
       ...(answer.because !== undefined && {because: answer.because}),
@@ -30,12 +30,16 @@ function createBeforeCall(hooks: Hooks): BeforeCall {
   };
 }
 
+function refuse(why: string, {stops}: HookAnswer) {
+  return {decision: 'deny', because: `a hook refuses it: ${why}`, ...(stops !== undefined && {stops})} as const;
+}
+
 /** A hook may answer as the person would. */
 function createAnswerCall(hooks: Hooks): AnswerCall {
   return async (request, signal) => {
     const answer = await hooks.run(createCall('PermissionRequest', request), signal);
     const refusal = answer.blocked ?? answer.stops;
-    if (refusal !== undefined) return {decision: 'deny', because: `a hook refuses it: ${refusal}`};
+    if (refusal !== undefined) return refuse(refusal, answer);
     if (answer.permission !== 'allow') return {};
     return {decision: 'allow', ...(answer.input && {input: fromClaudeInput(request.tool, answer.input)})};
   };
@@ -50,12 +54,13 @@ function createAfterCall(hooks: Hooks): AfterCall {
       {...call, input: {...input, tool_response: {content: text, is_error: result.isError ?? false}}},
       signal,
     );
-    const said = [answer.blocked ?? answer.stops ?? [], answer.context].flat();
+    const {stops} = answer;
+    const said = [answer.blocked ?? stops ?? [], answer.context].flat();
     if (said.length === 0) return result;
     const lines = said.map((each) => `Hook: ${each}`).join('\n');
     const {content = ''} = result;
     return {
-      ...result,
+      ...{...result, ...(stops !== undefined && {stops})},
       content: typeof content === 'string' ? `${content}\n${lines}` : [...content, {type: 'text', text: lines}],
     };
   };

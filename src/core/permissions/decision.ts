@@ -77,7 +77,8 @@ class Decider {
       if (round === 1) {
         const hook = await this.#askHooks(request, signal);
         if (hook?.verdict === 'changed') return hook;
-        if (hook?.verdict === 'deny') return this.#deny(request, hook.because);
+        if (hook?.verdict === 'deny')
+          return {...this.#deny(request, hook.because), ...('stops' in hook && {stops: hook.stops})};
         if (hook) opinion = {by: 'hook', says: hook.verdict};
         if (this.deps.policy.changes !== changes) continue;
       }
@@ -116,7 +117,10 @@ class Decider {
     if (beforeCall.length === 0 || request.changed) return undefined;
     const answers = await Promise.all(beforeCall.map((hook) => hook(request, signal)));
     const denied = answers.find(({decision}) => decision === 'deny');
-    if (denied) return {verdict: 'deny', because: denied.because ?? 'a hook refuses it'};
+    if (denied) {
+      const {because = 'a hook refuses it', stops} = denied;
+      return {verdict: 'deny', because, message: because, ...(stops !== undefined && {stops})};
+    }
     const asked = answers.find(({decision}) => decision === 'ask');
     const allowed = answers.find(({decision}) => decision === 'allow');
     const changed = answers.find(({input}) => input !== undefined);
@@ -135,8 +139,8 @@ class Decider {
     signal: AbortSignal,
   ): Promise<{readonly verdict: 'allow'; readonly because: string} | Exclude<CallDecision, AllowedCall> | undefined> {
     if (onlyPerson || request.changed || !this.deps.answerCall) return undefined;
-    const {decision, because = 'a hook', input} = await this.deps.answerCall(request, signal);
-    if (decision === 'deny') return this.#deny(request, because);
+    const {decision, because = 'a hook', input, stops} = await this.deps.answerCall(request, signal);
+    if (decision === 'deny') return {...this.#deny(request, because), ...(stops !== undefined && {stops})};
     if (decision !== 'allow') return undefined;
     if (input !== undefined) return {verdict: 'changed', input, opinion: {by: 'hook', says: 'allow'}};
     return {verdict: 'allow', because: 'a hook allowed it'};
