@@ -2,6 +2,7 @@
 import {UsageError} from '../core/util/errors.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {formatFileName} from '../core/util/paths.ts';
+import {formatJson, showControls} from '../core/util/text.ts';
 
 export interface SubcommandArguments {
   readonly verb: string;
@@ -31,10 +32,11 @@ export function createUnknownVerb(command: string, verb: string, forms: string):
 
 /** For scripts. */
 export function printJson(value: unknown): CommandLineOutcome {
-  return {exitCode: 0, stdout: `${JSON.stringify(value, null, 2)}\n`, stderr: ''};
+  return {exitCode: 0, stdout: `${formatJson(value)}\n`, stderr: ''};
 }
 
 /** For people. */
 export function printText(text: string): CommandLineOutcome {
-  return {exitCode: 0, stdout: text === '' || text.endsWith('\n') ? text : `${text}\n`, stderr: ''};
+  const shown = showControls(text);
+  return {exitCode: 0, stdout: shown === '' || shown.endsWith('\n') ? shown : `${shown}\n`, stderr: ''};
 }

@@ -44,6 +44,22 @@ describe('mini-cc sessions', () => {
     expect(lines.filter((line: {type: string}) => line.type === 'message')).toHaveLength(4);
   });
 
+  it.each([
+    ['show', []],
+    ['export', ['md']],
+    ['export', ['json']],
+    ['export', ['html']],
+  ])('%s %j shows hostile text, and the terminal obeys none of it', async (verb, format) => {
+    const hostile = 'a\u001b[31mb\u009bc\u202ed';
+    const server = await serve(() => say(hostile));
+    const at = {server, home: await home(), cwd: (await project()).path};
+    await runCli(['-p', 'x', '--session-id', '11111111-9d4a-4c6b-8e5f-0a1b2c3d4e5f'], at);
+    const {code, stdout} = await runCli(['sessions', verb, '1111', ...format], at);
+    expect({code, unsafe: stdout.match(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202e]/g)}).toEqual({code: 0, unsafe: null});
+    if (format[0] === 'json') expect(JSON.parse(stdout).at(-1).message.content[0].text).toBe(hostile);
+    else expect(stdout).toMatch(/a.*\[31mb.*c.*d/);
+  });
+
   it('erases a session with its subagents, only with --yes', async () => {
     const {sessions, home: at} = await twoSessions();
     expect(await sessions('delete', '2222')).toMatchObject({code: 2, stderr: expect.stringContaining('say --yes')});

@@ -6,6 +6,7 @@ import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
 import {formatFileName} from '../../core/util/paths.ts';
+import {formatJson} from '../../core/util/text.ts';
 import type {SessionStore} from '../../storage/sessions/session-store.ts';
 import {formatMarkdown} from './markdown.ts';
 import {readStoredSession} from './stored-session.ts';
@@ -43,7 +44,7 @@ export function parseTarget(words: readonly string[]): ExportTarget {
 
 export async function formatExport({store, redactor}: ExportDeps, id: string, format: Format): Promise<string> {
   const stored = readStoredSession(store, id, redactor);
-  if (format === 'json') return `${JSON.stringify([stored.header, ...stored.entries], null, 2)}\n`;
+  if (format === 'json') return `${formatJson([stored.header, ...stored.entries])}\n`;
   if (format === 'md') return `${formatMarkdown(stored.messages)}\n`;
   return (await import('./page.ts')).formatPage(stored);
 }

@@ -63,12 +63,17 @@ function getLastWord(text: string): string {
 
 /** What stands between a quote or bracket and the end of the text, since names may contain spaces. */
 function listQuoted(text: string): string[] {
-  return ['`', '"', "'", '[', '(', '“', '「'].flatMap((mark) => {
+  return Object.entries(CLOSING).flatMap(([mark, closing]) => {
     const at = text.lastIndexOf(mark);
     const quoted = text.slice(at + mark.length);
-    return at >= 0 && quoted.includes(' ') && !quoted.includes('\n') ? [quoted] : [];
+    // Behind a letter stands the end of a quotation, or an apostrophe.
+    if (at < 0 || (mark === closing && /[\p{L}\p{N}]$/u.test(text.slice(0, at)))) return [];
+    return /^\S.* /.test(quoted) && !quoted.includes('\n') && !quoted.includes(closing) ? [quoted] : [];
   });
 }
+
+/** By the mark that opens. */
+const CLOSING = {'`': '`', '"': '"', "'": "'", '[': ']', '(': ')', '“': '”', '「': '」'};
 
 /** The word, and its ends behind characters that may stand before a path: `(`, `**`, `在`. Longest first. */
 function listEndings(word: string): string[] {

@@ -64,7 +64,8 @@ export function formatEnding(outcome: Outcome, reason: string): string {
     case 'success':
       return 'done';
     case 'error':
-      return `failed${reason && `: ${reason}`}`;
+      // An empty answer says it itself.
+      return reason.startsWith('failed: ') ? reason : `failed${reason && `: ${reason}`}`;
     case 'timeout':
       return 'timed out';
     case 'limit':

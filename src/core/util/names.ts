@@ -44,7 +44,8 @@ export function findMeant(word: string, known: readonly string[]): string | unde
 
 function isOtherForm(one: string, other: string): boolean {
   if (Math.min(one.length, other.length) < 4) return false;
-  return one.includes(other) || other.includes(one) || one.slice(0, 3) === other.slice(0, 3);
+  if (one.includes(other) || other.includes(one)) return true;
+  return one.slice(0, 3) === other.slice(0, 3) && leven(one, other) <= Math.max(one.length, other.length) / 2;
 }
 
 /** ` (did you mean list?)`; empty where no known word is near. @param show how the word is written */

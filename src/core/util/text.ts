@@ -43,6 +43,15 @@ export function showControls(text: string): string {
   return text.replace(UNSAFE, (character, at: number) => (kept.has(at) ? character : toVisible(character)));
 }
 
+/** Indented JSON that is safe to print: what `showControls` would replace is written as an escape of JSON, so nothing is lost. */
+export function formatJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(UNSAFE, (character) =>
+    [...Array(character.length).keys()]
+      .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
 function toVisible(character: string): string {
   const code = character.codePointAt(0)!;
   if (code < 0x20) return String.fromCharCode(0x2400 + code);

@@ -173,3 +173,11 @@ describe('findCitations', () => {
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 });
+
+it('of a whole sentence are each their own, behind a bracket, quotes and an apostrophe that ended before', () => {
+  const text = 'Don\'t miss [src/a.ts:1](src/a.ts), "it" in `x` (see b), at 12:30, localhost:8080, nope.ts:4';
+  expect(findCitations(text, root)).toEqual([
+    {text: 'src/a.ts:1', exists: true},
+    {text: 'nope.ts:4', exists: false},
+  ]);
+});

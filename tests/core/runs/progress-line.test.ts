@@ -24,6 +24,10 @@ describe('a progress line', () => {
     [{state: 'queued'}, '  [explore] explore codebase ... queued'],
     [{state: 'success', tools: 8, durationMs: 5100}, '  [explore] explore codebase - done (8 tools, 5.1s)'],
     [{state: 'error', reason: 'server down'}, '  [explore] explore codebase - failed: server down (5 tools, 3.2s)'],
+    [
+      {state: 'error', reason: 'failed: empty answer'},
+      '  [explore] explore codebase - failed: empty answer (5 tools, 3.2s)',
+    ],
     [{state: 'error'}, '  [explore] explore codebase - failed (5 tools, 3.2s)'],
     [{state: 'timeout', reason: 'x'}, '  [explore] explore codebase - timed out (5 tools, 3.2s)'],
     [{state: 'stopped'}, '  [explore] explore codebase - stopped (5 tools, 3.2s)'],

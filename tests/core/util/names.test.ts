@@ -1,7 +1,17 @@
 import {describe, expect, it} from 'vitest';
 import {findMeant, formatMeant} from '../../../src/core/util/names.ts';
 
-const FLAGS = ['tools', 'model', 'debug', 'maxBudgetUsd', 'permissionMode', 'maxTurns', 'output-format'];
+const FLAGS = [
+  'tools',
+  'model',
+  'debug',
+  'maxBudgetUsd',
+  'permissionMode',
+  'maxTurns',
+  'output-format',
+  'providers',
+  'deny',
+];
 
 describe('the word that was meant', () => {
   it.each([
@@ -14,6 +24,7 @@ describe('the word that was meant', () => {
     ['MODEL', 'model'],
     ['modelName', 'model'],
     ['debugging', 'debug'],
+    ['denied', 'deny'],
   ])('%j is near to %j', (word, meant) => {
     expect(findMeant(word, FLAGS)).toBe(meant);
   });
