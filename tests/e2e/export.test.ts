@@ -18,6 +18,7 @@ it('exports a session with its subagents as one page in which all text stays tex
   expect(made.stdout).toBe(`Exported session ${SESSION} to ${file}\n`);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const page = await readFile(file, 'utf8');
+  expect(page).toMatch(/<dt>Main agent<\/dt><dd>\d+ messages · tokens in \S+ out \S+ · cost (?:\$[\d.]+|n\/a)</);
 
   // Elements are those of the page, and none loads or leads anywhere.
   const tags = new Set([...page.matchAll(/<([a-z0-9]+)/gi)].map(([, name]) => name!.toLowerCase()));

@@ -2,6 +2,7 @@
 import {createHash} from 'node:crypto';
 import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
 import {addUsage, getText, NO_USAGE} from '../../core/util/messages.ts';
+import {formatCost} from '../../core/util/money.ts';
 import {toShortLine} from '../../core/util/text.ts';
 import {formatMessages} from './conversation.ts';
 import {PAGE_STYLE} from './page-style.ts';
@@ -27,7 +28,7 @@ export function formatPage({header, entries, messages, runs}: StoredConversation
   const style = createHash('sha256').update(PAGE_STYLE).digest('base64');
   const body = html`<h1>${title}</h1>
 <dl class="facts"><dt>Session</dt><dd>${header.id}</dd><dt>Begun</dt><dd>${formatDate(header.at)}</dd><dt>Folder</dt><dd>${header.cwd}${header.branch === undefined ? '' : ` (${header.branch})`}</dd>
-<dt>Model</dt><dd>${models.join(', ') || '–'}</dd><dt>Main agent</dt><dd>${messages.length} messages · tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)}</dd><dt>Subagents</dt><dd>${runs.length}</dd></dl>
+<dt>Model</dt><dd>${models.join(', ') || '–'}</dd><dt>Main agent</dt><dd>${messages.length} messages · tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)} · cost ${formatCost(usage)}</dd><dt>Subagents</dt><dd>${runs.length}</dd></dl>
 <h2>Conversation</h2>
 ${formatMessages(said, dispatched)}
 <h2>Subagents</h2>

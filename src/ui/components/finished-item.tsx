@@ -1,5 +1,5 @@
 /** One finished item, drawn once into the terminal's scrollback. */
-import {Box} from 'ink';
+import {Box, useIsScreenReaderEnabled} from 'ink';
 import type {ReactNode} from 'react';
 import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
 import type {Formatter} from '../text/format.ts';
@@ -79,7 +79,9 @@ const BAR: readonly Span[] = [{text: '▌ ', style: {tone: 'accent'}}];
 
 /** What the person wrote, beside a bar: it is found when scrolling. */
 function SentPrompt({text, columns}: {readonly text: string; readonly columns: number}) {
-  return <Rows rows={layoutLines(indentLines(splitLines([{text, style: PROMPT}]), BAR, BAR), columns)} />;
+  const isStatic = useIsScreenReaderEnabled();
+  const lines = splitLines([{text: isStatic ? `You: ${text}` : text, style: PROMPT}]);
+  return <Rows rows={layoutLines(isStatic ? lines : indentLines(lines, BAR, BAR), columns)} />;
 }
 
 interface AnnouncementProps extends Omit<FinishedProps, 'item'> {

@@ -1,4 +1,4 @@
-import {Box} from 'ink';
+import {Box, useIsScreenReaderEnabled} from 'ink';
 import type {Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import {getCommand, type QuestionFocus} from '../input/question-keys.ts';
@@ -174,6 +174,8 @@ const TEXT_STYLES: Readonly<Partial<Record<RowStyle, TextStyle>>> = {
 };
 
 function QuestionRow({row: {text, style, row}}: {readonly row: Row}) {
+  const isStatic = useIsScreenReaderEnabled();
+  if (isStatic && style === 'marked') return <Styled>{`Marked: ${text.replace(/^> /, '')}`}</Styled>;
   if (!row) return <Styled {...TEXT_STYLES[style]}>{style === 'detail' ? `  ${text}` : text}</Styled>;
   return (
     <Box paddingLeft={2}>

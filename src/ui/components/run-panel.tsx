@@ -1,4 +1,4 @@
-import {Box} from 'ink';
+import {Box, useIsScreenReaderEnabled} from 'ink';
 import {panelText, panelWindow} from '../state/panel.ts';
 import {hasEnded} from '../state/subagent-store.ts';
 import type {SubagentRun} from '../state/ui-state.ts';
@@ -18,6 +18,7 @@ interface PanelProps {
 
 /** The runs of the panel, one row for each. */
 export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
+  const isStatic = useIsScreenReaderEnabled();
   const {shown, first, more} = panelWindow(runs, marked ?? 0, rows);
   return (
     <Box flexDirection="column">
@@ -27,7 +28,7 @@ export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
         const width = columns - textWidth(name) - 5;
         return (
           <Styled key={run.agentId} bold={isMarked} {...(!isMarked && hasEnded(run) && {tone: 'muted'})}>
-            <Styled tone="accent">{isMarked ? '> ' : '  '}</Styled>
+            <Styled tone="accent">{isMarked ? (isStatic ? 'Marked: ' : '> ') : '  '}</Styled>
             <AgentName name={name} color={run.color} />
             {` ${panelText(run, width, now)}`}
           </Styled>

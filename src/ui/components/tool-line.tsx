@@ -145,8 +145,9 @@ interface RunningProps {
 
 /** The running tools of the main agent, each with the end of its output as it is. */
 export function RunningTools({tools, rows, columns}: RunningProps) {
+  const mark = useIsScreenReaderEnabled() ? 'Running: ' : '● ';
   const lines = tools.flatMap((tool) => [
-    {key: tool.callId, text: formatRunning(tool, columns), isDim: false},
+    {key: tool.callId, text: formatRunning(tool, mark, columns), isDim: false},
     ...progressRows(tool).map((text, index) => ({key: `${tool.callId}:${index}`, text: `  ${text}`, isDim: true})),
   ]);
   // When there are too few rows, only the names are shown.
@@ -163,8 +164,8 @@ export function RunningTools({tools, rows, columns}: RunningProps) {
   );
 }
 
-function formatRunning(tool: RunningTool, columns: number): string {
-  const call = `● ${tool.byUser ? `!${tool.title}` : cutCall(tool, columns - 2)}`;
+function formatRunning(tool: RunningTool, mark: string, columns: number): string {
+  const call = mark + (tool.byUser ? `!${tool.title}` : cutCall(tool, columns - mark.length));
   const whole = tool.description === '' ? call : `${call} · ${tool.description}`;
   return textWidth(whole) <= columns ? whole : call;
 }

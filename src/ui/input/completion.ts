@@ -44,8 +44,9 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
   if (currentQuestion(ui, local).question && editor.text === '') return [];
   const command = commandQuery(editor);
   if (command !== undefined) {
-    return local.search(command, ui.session.commands).map(({name, description}) => ({
-      ...{label: `/${name}`, description, text: `/${name} `, isTyped: editor.text === `/${name}`},
+    return local.search(command, ui.session.commands).map(({name, description, argumentHint}) => ({
+      ...{label: `/${name}`, description: [argumentHint, description].filter(Boolean).join(' · ')},
+      ...{text: `/${name} `, isTyped: editor.text === `/${name}`},
     }));
   }
   const file = fileQuery(editor);

@@ -234,9 +234,10 @@ function safeInfo(info: SessionInfo): SessionInfo {
     model: screenLine(info.model),
     ...(info.branch !== undefined && {branch: screenLine(info.branch)}),
     cwd: screenLine(info.cwd),
-    commands: info.commands.map(({name, description}) => ({
+    commands: info.commands.map(({name, description, argumentHint}) => ({
       name: screenLine(name).replace(/^\//, ''),
       description: screenLine(description),
+      ...(argumentHint !== undefined && {argumentHint: screenLine(argumentHint)}),
     })),
   };
 }
