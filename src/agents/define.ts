@@ -75,7 +75,7 @@ export function defineAgent(
       prompt: fields.prompt,
       readOnly,
       ...(fields.model === undefined ? {} : {model: fields.model.trim()}),
-      ...(fields.thinking === undefined ? {} : {thinking: fields.thinking}),
+      ...(fields.thinking && {thinking: fields.thinking}),
       ...(fields.apiKeyEnv === undefined || isIgnored('apiKeyEnv', widening) ? {} : {apiKeyEnv: fields.apiKeyEnv}),
       ...(fields.maxTurns === undefined ? {} : {maxTurns: fields.maxTurns}),
       ...(fields.timeoutSeconds === undefined ? {} : {timeoutSeconds: fields.timeoutSeconds}),
@@ -83,8 +83,8 @@ export function defineAgent(
       ...(fields.maxBudgetUsd === undefined ? {} : {maxBudgetUsd: fields.maxBudgetUsd}),
       ...(fields.contextTokens === undefined ? {} : {contextTokens: fields.contextTokens}),
       ...(fields.isolation === 'worktree' ? {isolation: 'worktree'} : {}),
-      ...(fields.where === undefined ? {} : {where: fields.where}),
-      ...(fields.background === undefined ? {} : {background: fields.background}),
+      ...(fields.where && {where: fields.where}),
+      ...(fields.background !== undefined && {background: fields.background}),
       ...(fields.permissionMode === undefined || isIgnored('permissionMode', widening)
         ? {}
         : {permissionMode: fields.permissionMode}),

@@ -8,6 +8,7 @@ import {MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {quote} from '../../core/util/problem.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import {showControls} from '../../core/util/text.ts';
+import {checkQueueUrl, formatAddress} from '../../workers/queue/address.ts';
 import type {ListedWorker} from '../../workers/queue/worker-list.ts';
 import type {SessionOptions} from '../options.ts';
 import {createSessionSandbox} from '../permissions.ts';
@@ -47,12 +48,11 @@ export async function workerCommandLine(
   const queue = getQueue(flags, settings);
   const address = getAddress(queue, options.env);
   await checkMachine(settings, options.home);
-  const [{WorkerService}, {EndedJobs}, {TreeCache}, {createExecute}, {formatAddress}] = await Promise.all([
+  const [{WorkerService}, {EndedJobs}, {TreeCache}, {createExecute}] = await Promise.all([
     import('../../workers/serve/worker-service.ts'),
     import('../../workers/serve/ended-jobs.ts'),
     import('../../storage/worktrees/tree-cache.ts'),
     import('./execute.ts'),
-    import('../../workers/queue/connection.ts'),
   ]);
   const folder = path.resolve(flags.cache?.at(-1) ?? path.join(options.home, 'worker', 'trees'));
   const {settingsFile, settingSources, debug} = options;
@@ -89,7 +89,7 @@ export async function workersCommandLine(
 ): Promise<CommandLineOutcome> {
   if (verb !== '') throw new UsageError(`mini-cc workers takes no ${quote(verb)}; --json is for scripts`);
   const {url, prefix = DEFAULT_PREFIX} = getQueue(flags, readOwnSettings(options));
-  const {connect, formatAddress} = await import('../../workers/queue/connection.ts');
+  const {connect} = await import('../../workers/queue/connection.ts');
   const {listWorkers} = await import('../../workers/queue/worker-list.ts');
   const {Keys} = await import('../../workers/queue/keys.ts');
   const connection = await connect(url);
@@ -125,7 +125,7 @@ function getQueue(flags: WorkerFlags, {subagents}: Settings) {
   if (found === undefined) {
     throw new UsageError('which queue? --queue redis://HOST:PORT names it, or subagents.queue in your settings');
   }
-  if (!URL.canParse(found) || !/^rediss?:\/\/[^/]/.test(found)) {
+  if (checkQueueUrl(found) === undefined) {
     throw new UsageError('--queue takes the address of Redis, redis://HOST:PORT or rediss://HOST:PORT');
   }
   const named = prefix ?? own?.prefix;

@@ -2,7 +2,7 @@
 import type {Settings} from '../../config/settings.ts';
 import {QUEUE_SECRET} from '../../core/secrets/known-secrets.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import type {QueueAddress} from '../../workers/queue/connection.ts';
+import type {QueueAddress} from '../../workers/queue/address.ts';
 
 export const DEFAULT_PREFIX = 'mini-cc';
 /** A shorter one could be found by trying. */

@@ -1,35 +1,13 @@
 /** Connections to Redis or Valkey, and what goes wrong with them in words. */
 import {Redis, type RedisOptions} from 'ioredis';
-import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
-
-/** Where the queue is. */
-export interface QueueAddress {
-  readonly url: string;
-  readonly prefix: string;
-  readonly secret: string;
-}
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {formatAddress} from './address.ts';
 
 /** The name of the queue within the prefix. */
 export const QUEUE = 'runs';
 const CONNECT_MS = 5_000;
 /** Between two attempts to connect again, at most. Milliseconds. */
 const MAX_PAUSE_MS = 1_000;
-
-/** The address without what could be a password. */
-export function formatAddress(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  return parsed ? `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}` : url;
-}
-
-/** @throws UsageError when it is no address of Redis. @param setting as the message names it */
-export function checkAddress(url: string, setting: string): void {
-  const isRedis = URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol) && new URL(url).hostname !== '';
-  if (!isRedis) {
-    throw new UsageError(
-      `${setting} must be the address of Redis, redis://HOST:PORT or rediss://…, not ${JSON.stringify(formatAddress(url))}`,
-    );
-  }
-}
 
 /**
  * A connection that is there when this resolves. Later it connects again by itself, and commands wait meanwhile.

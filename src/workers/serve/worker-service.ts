@@ -8,8 +8,9 @@ import {DelayedError, type Job, UnrecoverableError, WaitingError, Worker} from '
 import type {Redis} from 'ioredis';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
+import {formatAddress, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
-import {connect, describeFailure, formatAddress, QUEUE, type QueueAddress} from '../queue/connection.ts';
+import {connect, describeFailure, QUEUE} from '../queue/connection.ts';
 import {Keys} from '../queue/keys.ts';
 import {type Job as JobBody, type JobResult, jobSchema, LIFE_MS} from '../queue/messages.ts';
 import {RefusedMessage, Sealer} from '../queue/seal.ts';

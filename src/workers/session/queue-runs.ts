@@ -10,8 +10,9 @@ import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {getText} from '../../core/util/messages.ts';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
+import {formatAddress, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
-import {connect, describeFailure, formatAddress, QUEUE, type QueueAddress} from '../queue/connection.ts';
+import {connect, describeFailure, QUEUE} from '../queue/connection.ts';
 import {Keys} from '../queue/keys.ts';
 import {
   type Job as JobBody,

@@ -1,0 +1,137 @@
+/** A workspace on its way to another machine and back, without a queue between. */
+import {existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {expect, it, onTestFinished} from 'vitest';
+import {ShippedTrees} from '../../../src/storage/worktrees/shipped-trees.ts';
+import {TreeCache} from '../../../src/storage/worktrees/tree-cache.ts';
+import {emptyFolder, type Workspace} from '../../support/workspace.ts';
+
+function temporaryFolder(): string {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-trees-')));
+  onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
+  return folder;
+}
+
+async function repository(): Promise<Workspace> {
+  const workspace = await emptyFolder();
+  onTestFinished(workspace.remove);
+  await workspace.git('init', '-q', '-b', 'main');
+  await workspace.git('config', 'user.name', 'a');
+  await workspace.git('config', 'user.email', 'a@example.com');
+  await workspace.write('a.txt', 'one\n');
+  await workspace.write('.gitignore', 'built\n');
+  await workspace.git('add', '-A');
+  await workspace.git('commit', '-qm', 'first');
+  return workspace;
+}
+
+function trees(workspace: Workspace, hidden: readonly string[] = []) {
+  const folder = temporaryFolder();
+  return new ShippedTrees({
+    root: workspace.path,
+    folders: {trees: () => path.join(folder, 'shipped'), run: (runId) => path.join(folder, runId)},
+    hidden: () => hidden,
+    isProtected: (file) => file.startsWith('.mini-cc/'),
+    writing: (_, work) => work(),
+  });
+}
+
+/** Counts what is asked for. */
+function source(from: ShippedTrees, state: Awaited<ReturnType<ShippedTrees['capture']>>) {
+  const asked: string[] = [];
+  return {
+    asked,
+    readPatch: () => {
+      asked.push('patch');
+      return from.readPatch(state);
+    },
+    readBundle: () => {
+      asked.push('bundle');
+      return from.readBundle(state);
+    },
+  };
+}
+
+const {signal} = new AbortController();
+
+it('a tree arrives byte by byte with what is not committed, and the second time nothing is asked for', async () => {
+  const workspace = await repository();
+  const bytes = Buffer.from([0, 255, 13, 10, 7]);
+  writeFileSync(path.join(workspace.path, 'binary'), bytes);
+  await workspace.write('a.txt', 'one\r\ntwo');
+  await workspace.write('built/x', 'ignored');
+  await workspace.write('hidden/key', 'no');
+  symlinkSync('a.txt', path.join(workspace.path, 'link'));
+  const shipped = trees(workspace, [path.join(workspace.path, 'hidden')]);
+  const state = await shipped.capture(signal);
+  const cache = new TreeCache(temporaryFolder());
+  const first = source(shipped, state);
+  // Two at once: it is made once.
+  const [root, same] = await Promise.all([cache.open(state, first), cache.open(state, first)]);
+  expect(same).toBe(root);
+  expect(first.asked.toSorted()).toEqual(['bundle', 'patch']);
+  expect(readFileSync(path.join(root, 'binary'))).toEqual(bytes);
+  expect(readFileSync(path.join(root, 'link'), 'utf8')).toBe('one\r\ntwo');
+  expect(['built', 'hidden'].filter((name) => existsSync(path.join(root, name)))).toEqual([]);
+  const again = source(shipped, await shipped.capture(signal));
+  expect(await new TreeCache(path.dirname(path.dirname(path.dirname(root)))).open(state, again)).toBe(root);
+  expect(again.asked).toEqual([]);
+  expect(cache.list()).toEqual([`${path.basename(workspace.path)}@${state.key.slice(0, 12)}`]);
+  // Another state of the same repository needs its patch alone.
+  await workspace.write('a.txt', 'three\n');
+  const next = await shipped.capture(signal);
+  expect(next.key).not.toBe(state.key);
+  const third = source(shipped, next);
+  await cache.open(next, third);
+  expect(third.asked).toEqual(['patch']);
+});
+
+it('the base is fetched from a remote that has it; one with a password is not named', async () => {
+  const workspace = await repository();
+  const remote = temporaryFolder();
+  await workspace.git('init', '-q', '--bare', remote);
+  await workspace.git('remote', 'add', 'origin', remote);
+  await workspace.git('push', '-q', 'origin', 'main');
+  const shipped = trees(workspace);
+  const state = await shipped.capture(signal);
+  expect(state.remotes).toEqual([remote]);
+  const asked = source(shipped, state);
+  await new TreeCache(temporaryFolder()).open(state, asked);
+  expect(asked.asked).toEqual(['patch']);
+  await workspace.git('remote', 'set-url', 'origin', 'https://me:token@example.com/x.git');
+  expect((await shipped.capture(signal)).remotes).toEqual([]);
+});
+
+it('a tree that is not what it says is not used', async () => {
+  const workspace = await repository();
+  await workspace.write('b.txt', 'b\n');
+  const shipped = trees(workspace);
+  const state = await shipped.capture(signal);
+  const cache = new TreeCache(temporaryFolder());
+  const forged = {...source(shipped, state), readPatch: async () => Buffer.alloc(0)};
+  await expect(cache.open(state, forged)).rejects.toThrow(/the tree that came is/);
+  expect(cache.list()).toEqual([]);
+});
+
+it('changes come back into a workspace that changed meanwhile, or are kept with the reason', async () => {
+  const workspace = await repository();
+  const shipped = trees(workspace);
+  const state = await shipped.capture(signal);
+  const owner = {agentId: 'run', label: '[code] x'};
+  const patch = (await workspace
+    .git('diff', '--no-index', '/dev/null', await workspace.write('made.txt', 'made\n'))
+    .catch((error: {stdout: string}) => error.stdout)) as string;
+  rmSync(path.join(workspace.path, 'made.txt'));
+  const added = Buffer.from(patch.replaceAll(path.join(workspace.path, 'made.txt').slice(1), 'made.txt'));
+  expect(await shipped.isApplied(added)).toBe(false);
+  const brought = await shipped.bringBack(owner, state, added);
+  expect(brought).toEqual({applied: [path.join(workspace.path, 'made.txt')], notes: []});
+  expect(await workspace.read('made.txt')).toBe('made\n');
+  // After a crash between the change and its record, this tells that it was made.
+  expect(await shipped.isApplied(added)).toBe(true);
+  expect(await shipped.listChanged(state, added)).toEqual(brought.applied);
+  const twice = await shipped.bringBack(owner, state, added);
+  expect(twice.applied).toEqual([]);
+  expect(twice.kept?.why).toBe('conflict in made.txt');
+});
