@@ -88,7 +88,12 @@ const HOST = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$|^[\da-f:]*:[\da-f:.]*$/i;
  * @param trusts what the user trusts of the project's files; default: nothing
  * @throws UsageError for an allowed host that is none
  */
-export function createSessionSandbox(settings: Settings, miniCcHome: string, trusts: Trusts = () => false): Sandbox {
+export function createSessionSandbox(
+  settings: Settings,
+  miniCcHome: string,
+  trusts: Trusts = () => false,
+  knownIn?: string,
+): Sandbox {
   const {show = [], hide = [], env = [], unixSockets = false, allowedHosts: names = []} = settings.sandbox ?? {};
   const wrong = names.find((name) => !HOST.test(name));
   if (wrong !== undefined) {
@@ -107,7 +112,7 @@ export function createSessionSandbox(settings: Settings, miniCcHome: string, tru
       }
     },
   };
-  return createSandbox({home: homedir(), miniCcHome, show, hide, env, trusts, hosts, unixSockets});
+  return createSandbox({home: homedir(), miniCcHome, show, hide, env, trusts, hosts, unixSockets, knownIn});
 }
 
 /** What tools for files read without a question beside the workspace, and what they do not. */

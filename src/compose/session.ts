@@ -133,7 +133,12 @@ async function openProject(options: SessionOptions) {
 /** The tools of all agents, with the sandbox and the rules that they need. */
 async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   const {options, root, loaded, redactor, env, store} = before;
-  const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
+  const sandbox = createSessionSandbox(
+    loaded.settings,
+    options.home,
+    loaded.trust.trusts,
+    path.join(options.home, 'cache'),
+  );
   const sandboxControl = await SandboxControl.open(loaded.settings, sandbox);
   const {warning} = await sandboxControl.state();
   const {rules, warnings} = createRules(options, loaded, {

@@ -11,6 +11,7 @@ import {runProgram} from '../core/util/processes.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
 import {confinedEnvironment} from './environment.ts';
 import {withForwarder} from './host-forwarder.ts';
+import {KnownProbe} from './known-probe.ts';
 import {Mounts} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
 import {type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
@@ -33,6 +34,7 @@ const PROBE_MOUNTS = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev',
 
 export interface BubblewrapOptions {
   readonly searchPath?: string;
+  readonly knownIn?: string | undefined;
   readonly hosts?: AllowedHosts;
   readonly unixSockets?: boolean;
   /** Names of further variables that confined commands get. */
@@ -45,6 +47,7 @@ export class Bubblewrap implements Sandbox {
   readonly #views: Views;
   readonly #variables: readonly string[];
   readonly #searchPath: string;
+  readonly #knownIn: string | undefined;
   readonly #hosts: AllowedHosts | undefined;
   readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
@@ -56,13 +59,14 @@ export class Bubblewrap implements Sandbox {
 
   constructor(
     places: ViewPlaces,
-    {searchPath = process.env.PATH ?? '', hosts, unixSockets = false, env = []}: BubblewrapOptions = {},
+    {searchPath = process.env.PATH ?? '', hosts, unixSockets = false, env = [], knownIn}: BubblewrapOptions = {},
   ) {
     this.#places = places;
     this.#views = new Views(places, this.folder);
     this.#variables = env;
     this.#hosts = hosts;
     this.#searchPath = searchPath;
+    this.#knownIn = knownIn;
     this.#filters = {'read-only': seccompFilter(), 'workspace-write': seccompFilter({unixSockets})};
   }
 
@@ -149,8 +153,11 @@ export class Bubblewrap implements Sandbox {
     }
     const filter = this.#filters['read-only'];
     const args = [...ISOLATION_FLAGS, ...seccompFlags(filter), ...PROBE_MOUNTS, '--', 'true'];
-    const failure = await findFailure(file, args, filter);
+    const known = this.#knownIn === undefined ? undefined : new KnownProbe(this.#knownIn, file, args);
+    const isKnown = known?.works ?? false;
+    const failure = isKnown ? undefined : await findFailure(file, args, filter);
     if (failure === undefined) {
+      if (!isKnown) known?.remember();
       this.#file = file;
       return {available: true, kind: 'bubblewrap'};
     }

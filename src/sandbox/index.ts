@@ -16,6 +16,8 @@ export interface SandboxOptions extends ViewPlaces {
   readonly platform?: NodeJS.Platform;
   /** Where `bwrap` is looked for; default: the PATH of this process. */
   readonly searchPath?: string;
+  /** The folder that remembers for a day that the sandbox works; default: each start looks. Linux only. */
+  readonly knownIn?: string | undefined;
   /** Hosts that commands of the profile `workspace-write` may reach; default: none. */
   readonly hosts?: AllowedHosts;
   /** Whether commands of that profile may use Unix sockets; default: no. Linux only. */

@@ -37,11 +37,15 @@ export function cleanUpAtStart(options: CleanupOptions): void {
   for (const name of readdirSync(folder)) {
     const session = path.join(folder, name);
     const transcript = path.join(session, TRANSCRIPT);
-    if (name === openSession || isLocked(session) || readHeader(transcript)?.cwd !== cwd) continue;
-    if (isLeftLocked(session)) cleanUpKilled(session, name, cwd);
-    if (retentionDays > 0 && isOlder(transcript, now - retentionDays * DAY)) {
-      rmSync(session, {recursive: true, force: true});
-    } else if (archiveAfterMinutes > 0) archiveRuns(session, now - archiveAfterMinutes * MINUTE);
+    if (name === openSession || isLocked(session)) continue;
+    const isKilled = isLeftLocked(session);
+    const isErased = retentionDays > 0 && isOlder(transcript, now - retentionDays * DAY);
+    const runs = archiveAfterMinutes > 0 && !isErased ? listRunFolders(session) : [];
+    // Most sessions need nothing: a start must not read them all.
+    if ((!isKilled && !isErased && runs.length === 0) || readHeader(transcript)?.cwd !== cwd) continue;
+    if (isKilled) cleanUpKilled(session, name, cwd);
+    if (isErased) rmSync(session, {recursive: true, force: true});
+    archiveRuns(runs, now - archiveAfterMinutes * MINUTE);
   }
 }
 
@@ -60,8 +64,8 @@ function cleanUpKilled(session: string, id: string, cwd: string): void {
 }
 
 /** A run that was cut off has no end yet: it stays as it is until its session goes on. */
-function archiveRuns(session: string, before: number): void {
-  for (const run of listRunFolders(session)) {
+function archiveRuns(runs: readonly string[], before: number): void {
+  for (const run of runs) {
     const file = path.join(run, TRANSCRIPT);
     if (isOlder(file, before) && readHeaderAndLast(file).last?.type === 'end') archiveTranscript(run);
   }
