@@ -46,7 +46,7 @@ export async function measureResume(server: ModelServer, {short, onProgress}: Sc
 }
 
 /** One stretch up to a compaction is written by mini-cc itself; then the same again, with other ids. */
-function writeTranscript({home, cwd}: Program, megabytes: number): void {
+export function writeTranscript({home, cwd}: Program, megabytes: number): void {
   const store = new SessionStore(path.join(home, '.mini-cc'), cwd, new Redactor([]));
   const {journal, transcript, close} = store.openSession('long');
   const stretch: string[] = [];

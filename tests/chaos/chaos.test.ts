@@ -181,12 +181,14 @@ class Round {
   async #leave(): Promise<void> {
     const terminal = this.#terminal!;
     const hasEnded = terminal.waitForExit(30_000);
-    for (const [index, key] of Array.from({length: 60}, () => ['escape', 'ctrl-c', 'ctrl-d'] as const)
-      .flat()
-      .entries()) {
-      if (listProcessesOf(this.home.path).length === 0) break;
-      terminal.press(key);
-      await sleep(index % 3 === 2 ? 200 : 60);
+    // Esc leaves what is open; Ctrl+C clears the prompt; where an agent works, the second Ctrl+D leaves.
+    const keys: readonly Key[] = ['escape', 'ctrl-c', 'ctrl-d', 'ctrl-d'];
+    for (let tried = 0; tried < 40 && listProcessesOf(this.home.path).length > 0; tried += 1) {
+      for (const key of keys) {
+        terminal.press(key);
+        await sleep(key === 'ctrl-d' ? 30 : 100);
+      }
+      await sleep(300);
     }
     await hasEnded;
     const raw = terminal.raw();

@@ -18,6 +18,7 @@ import {
   parseEntry,
   streamEntries,
   type Transcript,
+  type UnreadResults,
 } from './transcript.ts';
 
 /** What a session needs to go on. */
@@ -46,21 +47,21 @@ export function readOpening(file: string, agent: string): Opening {
   return {restored: toRestored(last), announced, used: sumEntries(used)};
 }
 
-function* noteEach(
-  entries: Iterable<TranscriptEntry>,
-  note: (entry: TranscriptEntry) => void,
-): Generator<TranscriptEntry> {
+/** A line, or one whose results nobody has asked for yet. */
+type Line = TranscriptEntry | UnreadResults;
+
+function* noteEach(entries: Iterable<Line>, note: (entry: TranscriptEntry) => void): Generator<Line> {
   for (const entry of entries) {
-    note(entry);
+    if (entry.type !== 'results') note(entry);
     yield entry;
   }
 }
 
 /** All lines but the header. @throws UsageError when there is none */
-function* streamBody(file: string): Generator<TranscriptEntry> {
+function* streamBody(file: string): Generator<Line> {
   const entries = streamEntries(file);
   const {value: first} = entries.next();
-  if (!isHeader(first ?? undefined)) throw new UsageError(describeMissingHeader(file));
+  if (!first || first.type === 'results' || !isHeader(first)) throw new UsageError(describeMissingHeader(file));
   yield* entries;
 }
 
@@ -87,7 +88,7 @@ export function readMessagesBefore(file: string, uuid: string): RestoredMessage[
 
 /** A message and what came before it. A conversation that was rewound or compacted branches off from an earlier one. */
 interface Link {
-  readonly line: MessageLine;
+  readonly line: MessageLine | UnreadResults;
   readonly before: Link | undefined;
 }
 
@@ -98,10 +99,10 @@ interface Conversation {
 }
 
 /** @param kept of the messages that were replaced, those whose links are kept; default: all */
-function readConversation(entries: Iterable<TranscriptEntry>, kept?: ReadonlySet<string>): Conversation {
+function readConversation(entries: Iterable<Line>, kept?: ReadonlySet<string>): Conversation {
   const links = new Map<string, Link>();
   let last: Link | undefined;
-  const append = (line: MessageLine) => {
+  const append = (line: MessageLine | UnreadResults) => {
     last = {line, before: last};
     links.set(line.uuid, last);
   };
@@ -111,6 +112,7 @@ function readConversation(entries: Iterable<TranscriptEntry>, kept?: ReadonlySet
     for (const uuid of links.keys()) if (!now.has(uuid) && !kept.has(uuid)) links.delete(uuid);
   };
   for (const entry of withStreamedText(entries)) {
+    if (entry.type === 'results') append(entry);
     if (entry.type === 'message') append(withAnnouncement(entry));
     if (entry.type === 'rewind') {
       const to = links.get(entry.to);
@@ -133,14 +135,16 @@ function readConversation(entries: Iterable<TranscriptEntry>, kept?: ReadonlySet
       const texts = new Map(entry.results.map(({id, text}) => [id, text]));
       const lines = toLines(last);
       last = undefined;
-      for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
+      for (const line of readWhole(lines)) append({...line, message: withResultTexts(line.message, texts)});
     }
   }
   return {last, links};
 }
 
 /** The lines with messages in place of the text of replies that were cut off while they streamed. */
-function* withStreamedText(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry> {
+function withStreamedText(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry>;
+function withStreamedText(entries: Iterable<Line>): Generator<Line>;
+function* withStreamedText(entries: Iterable<Line>): Generator<Line> {
   const streamed = new StreamedReply();
   for (const entry of entries) {
     yield* streamed.endBefore(entry);
@@ -163,7 +167,8 @@ class StreamedReply {
   #count = 0;
 
   /** @returns what was cut off, as messages, when this line shows that no whole message of it came */
-  endBefore(entry: TranscriptEntry): MessageLine[] {
+  endBefore(entry: Line): MessageLine[] {
+    if (entry.type === 'results') return this.take();
     if (entry.type === 'partial') {
       this.#text = entry.start ? entry.text : this.#text + entry.text;
       this.#at = entry.at;
@@ -192,14 +197,18 @@ function createCutOff(text: string): Message[] {
 }
 
 /** In their order. */
-function toLines(last: Link | undefined): MessageLine[] {
-  const lines: MessageLine[] = [];
+function toLines(last: Link | undefined): (MessageLine | UnreadResults)[] {
+  const lines: (MessageLine | UnreadResults)[] = [];
   for (let link = last; link; link = link.before) lines.push(link.line);
   return lines.reverse();
 }
 
+function readWhole(lines: readonly (MessageLine | UnreadResults)[]): MessageLine[] {
+  return lines.flatMap((line) => (line.type === 'results' ? (line.read() ?? []) : [line]));
+}
+
 function toRestored(last: Link | undefined): RestoredMessage[] {
-  return toLines(last).map(toRestoredMessage);
+  return readWhole(toLines(last)).map(toRestoredMessage);
 }
 
 function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine): RestoredMessage {
@@ -240,19 +249,23 @@ export function getWholeConversation({entries}: Transcript, isStreaming: boolean
 /** The prompts to which the conversation can be rewound, newest first. None when the file does not exist yet. */
 export function readRewindPoints(file: string): readonly RewindPoint[] {
   if (!existsSync(file)) return [];
-  const lines = [...readConversation(withoutResults(streamBody(file))).links.values()].map(({line}) => line);
+  const lines = [...readConversation(withoutBulk(streamBody(file))).links.values()].map(({line}) => line);
   return lines
-    .flatMap(({uuid, at, message, prompt}, index) =>
-      prompt ? [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}] : [],
-    )
+    .flatMap((line, index) => {
+      if (line.type === 'results' || !line.prompt) return [];
+      const {uuid, at, message} = line;
+      return [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}];
+    })
     .reverse();
 }
 
 /** Lets go of what is no prompt. */
-function* withoutResults(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry> {
+function* withoutBulk(entries: Iterable<Line>): Generator<Line> {
   for (const entry of entries) {
-    const isBulk = entry.type === 'message' && !entry.prompt;
-    yield isBulk ? {...entry, message: {...entry.message, content: ''}} : entry;
+    if (entry.type === 'results') {
+      yield {type: 'message', uuid: entry.uuid, at: '', message: {role: 'user', content: ''}};
+    } else if (entry.type === 'message' && !entry.prompt) yield {...entry, message: {...entry.message, content: ''}};
+    else yield entry;
   }
 }
 

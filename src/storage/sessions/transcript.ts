@@ -31,14 +31,41 @@ export function readTranscript(file: string): Transcript {
 
 /** All lines that can be read, with or without a header. */
 export function readEntries(file: string): TranscriptEntry[] {
-  return [...streamEntries(file)];
+  return [...readLines(file)].flatMap((line) => parseEntry(line) ?? []);
 }
 
 /** The same one by one: a long transcript does not fit into memory. */
-export function* streamEntries(file: string): Generator<TranscriptEntry> {
+export function* streamEntries(file: string): Generator<TranscriptEntry | UnreadResults> {
   for (const line of readLines(file)) {
-    const entry = parseEntry(line);
+    const entry = UnreadResults.of(line) ?? parseEntry(line);
     if (entry) yield entry;
+  }
+}
+
+/**
+ * A message with the results of calls, which are most of a long transcript: it is parsed once it is asked for, and most are
+ * not. Nobody typed it, and it announces nothing.
+ */
+export class UnreadResults {
+  readonly type = 'results';
+
+  private constructor(
+    readonly uuid: string,
+    private readonly text: string,
+  ) {}
+
+  /** Undefined for any other line. The fields are in the order in which mini-cc writes them. */
+  static of(line: string): UnreadResults | undefined {
+    const [, uuid] =
+      /^\{"type":"message","uuid":"([^"]+)","at":"[^"]+","message":\{"role":"user","content":\[/.exec(line) ?? [];
+    if (uuid === undefined || !line.endsWith('}') || /"(?:announcement|prompt|usage)":/.test(line)) return undefined;
+    return new UnreadResults(uuid, line);
+  }
+
+  /** Undefined where the line is damaged. */
+  read(): MessageLine | undefined {
+    const entry = parseEntry(this.text);
+    return entry?.type === 'message' ? (entry as MessageLine) : undefined;
   }
 }
 
