@@ -45,7 +45,7 @@ export function formatServer(server: McpServerState): string {
     `  ${server.transport}: ${showControls(target)}`,
     `  from ${from}`,
     ...(version === undefined ? [] : [`  server ${version}`]),
-    ...tools.map(({name, description}) => `  ${toShortLine(`${name}  ${description}`, MAX_CHARS)}`),
+    ...tools.map(({name, description}) => `  ${toShortLine(`${name}: ${description}`, MAX_CHARS)}`),
     ...prompts.map((name) => `  /${name}`),
   ];
   return lines.join('\n');

@@ -177,6 +177,13 @@ export class McpServer {
       return `The MCP server ${this.name} ended during the call${how === '' ? '' : ` (${showControls(how)})`}. ${again}`;
     }
     const message = showControls(getErrorMessage(error));
+    const isAnswer = error instanceof Error && error.name === 'ProtocolError';
+    const isRemote = this.entry.config?.type === 'http' || this.entry.config?.type === 'sse';
+    if (isRemote && !isAnswer && getErrorCode(error) !== 'REQUEST_TIMEOUT') {
+      // It may have been started anew meanwhile, and know nothing of this connection.
+      await connection.close().catch(() => undefined);
+      return `The MCP server ${this.name} cannot be reached: ${message}. ${again}`;
+    }
     if (getErrorCode(error) !== 'REQUEST_TIMEOUT') return `The MCP server ${this.name} reports: ${message}`;
     const slow = `The MCP server ${this.name} did not answer the call within ${limitMs / 1000} s.`;
     if (await connection.answersPing()) return slow;

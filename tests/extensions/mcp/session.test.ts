@@ -1,0 +1,182 @@
+/** MCP servers in sessions of the built program: who is asked, what is trusted, what a first request costs, what is left. */
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, it} from 'vitest';
+import {startDriven} from '../../drivers/driven.ts';
+import {home as createHome, project, serve} from '../../e2e/fixture.ts';
+import {runCli, spawnCli} from '../../support/run-cli.ts';
+import {callTool, callTools, say} from '../../support/scripted-replies.ts';
+import {PLAYED, played, readLog} from './fixture.ts';
+
+const results = (request: {body: {messages: readonly unknown[]}}) => JSON.stringify(request.body.messages.at(-1));
+
+async function setUp(names: readonly string[], ...words: string[]) {
+  const [{path: cwd}, home] = [await project(), await createHome()];
+  const log = path.join(home.path, 'log');
+  const write = (more: object = {}) => {
+    const mcpServers = Object.fromEntries(names.map((name) => [name, {...played(log, ...words), ...more}]));
+    writeFileSync(path.join(cwd, '.mcp.json'), JSON.stringify({mcpServers}));
+  };
+  write();
+  return {cwd, home, log, write};
+}
+
+it('grows the first request by less than 1 KB, and starts nothing, until a server is needed', async () => {
+  const {cwd, home, log} = await setUp(['everything', 'filesystem', 'memory'], 'many');
+  const server = await serve([say('one'), say('two')]);
+  await runCli(['-p', 'hello', '--strict-mcp-config'], {server, cwd, home});
+  const run = await runCli(['-p', 'hello', '--trust'], {server, cwd, home});
+  expect(run).toMatchObject({code: 0, stdout: 'two\n'});
+  const [bare, ready] = server.requests;
+  expect(ready!.bytes - bare!.bytes).toBeGreaterThan(0);
+  expect(ready!.bytes - bare!.bytes).toBeLessThan(1024);
+  expect(readLog(log)).toEqual([]);
+});
+
+it('asks about each tool, unless a rule names it or its server; deny rules win, and plan mode calls none', async () => {
+  const {cwd, home, log} = await setUp(['notes', 'other']);
+  const calls = ['mcp__notes__echo', 'mcp__other__echo', 'mcp__notes__fail', 'mcp__other__paint'];
+  const script = () => serve([callTools(calls.map((name) => ({name, input: {text: 'x'}}))), say('done')]);
+  const server = await script();
+  const rules = ['--allowed-tools', 'mcp__notes', 'mcp__other__paint', '--disallowed-tools', 'mcp__notes__fail'];
+  const run = await runCli(['-p', 'go', '--trust', ...rules, '--output-format', 'json'], {server, cwd, home});
+  expect(run).toMatchObject({code: 0});
+  const [allowed, asked, denied, named] = (
+    server.requests[1]!.body.messages.at(-1)!.content as readonly {content: string}[]
+  ).map(({content}) => content);
+  expect(allowed).toBe('you said x (1)');
+  expect(asked).toMatch(
+    /is a tool of the MCP server other, and nobody can be asked here.*--allowed-tools 'mcp__other__echo' allows it/,
+  );
+  expect(denied).toMatch(/^mcp__notes__fail is not a tool of this agent/);
+  expect(named).toContain('mcp__other__paint');
+  expect(JSON.parse(run.stdout).permission_denials).toHaveLength(1);
+  // What a rule refuses is not offered.
+  expect(server.requests[1]!.body.tools!.map(({name}) => name)).not.toContain('mcp__notes__fail');
+  const planned = await script();
+  await runCli(['-p', 'go', '--permission-mode', 'plan', '--allowed-tools', 'mcp__notes'], {
+    server: planned,
+    cwd,
+    home,
+  });
+  expect(results(planned.requests[1]!)).toContain('plan mode changes nothing');
+  expect(readLog(log).filter((line) => line.startsWith('tools/call'))).toEqual(['tools/call echo', 'tools/call paint']);
+});
+
+it('uses a server of the project once it is approved, and asks again when its entry changes', async () => {
+  const {cwd, home, log, write} = await setUp(['notes']);
+  const script = () => serve([callTool('mcp__notes__echo', {}), say('done')]);
+  const go = ['-p', 'go', '--dangerously-skip-permissions'];
+  const first = await runCli(go, {server: await script(), cwd, home});
+  expect(first.stderr).toContain('ignored, as this directory is not trusted: .mcp.json: mcpServers.notes');
+  await runCli([...go, '--trust'], {server: await script(), cwd, home});
+  expect(readLog(log).filter((line) => line.startsWith('start'))).toHaveLength(1);
+  write({env: {LOG: log, EVIL: '1'}});
+  const changed = await runCli(go, {server: await script(), cwd, home});
+  expect(changed.stderr).toContain('.mcp.json: mcpServers.notes');
+  expect(readLog(log).filter((line) => line.startsWith('start'))).toHaveLength(1);
+});
+
+it('leaves no server behind when it is killed', async () => {
+  const {cwd, home, log} = await setUp(['notes']);
+  const server = await serve([callTool('mcp__notes__hang', {}), say('never')]);
+  const child = await spawnCli(['-p', 'go', '--trust', '--dangerously-skip-permissions'], {server, cwd, home});
+  await expect.poll(() => readLog(log), {timeout: 20_000}).toContain('tools/call hang');
+  const pid = Number(readLog(log)[0]!.slice('start '.length));
+  child.kill('SIGKILL');
+  const isThere = () => existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  await expect.poll(isThere, {timeout: 10_000}).toBe(false);
+});
+
+it('adds, lists, shows and removes servers on the command line', async () => {
+  const {cwd, home} = await setUp([]);
+  const mcp = (...args: string[]) => runCli(['mcp', ...args], {cwd, home});
+  const added = await mcp('add', 'notes', '--env', 'A=1', '--', process.execPath, PLAYED, '--flag');
+  expect(added).toMatchObject({code: 0, stdout: `Added the MCP server notes to ${cwd}/.mini-cc/settings.local.json\n`});
+  const http = ['--transport', 'http', 'web', 'http://127.0.0.1:1/x', '-H', 'X: ${Y}', '--scope', 'project'];
+  expect(await mcp('add', ...http)).toMatchObject({code: 0});
+  const entry = {type: 'http', url: 'http://127.0.0.1:1/x', headers: {X: '${Y}'}};
+  expect(JSON.parse(readFileSync(path.join(cwd, '.mcp.json'), 'utf8'))).toEqual({mcpServers: {web: entry}});
+  // Who typed them approved them.
+  const listed = await mcp('list', '--json');
+  expect(listed.stderr).toBe('');
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    {name: 'notes', status: 'connected', transport: 'stdio', version: 'played 1.0'},
+    {name: 'web', status: 'failed', problem: expect.stringContaining('Y is not set')},
+  ]);
+  expect((await mcp('get', 'notes')).stdout).toMatch(
+    /^notes: connected, 12 tools\n[\s\S]*mcp__notes__echo: Says the text again/,
+  );
+  expect(await mcp('remove', 'web')).toMatchObject({code: 0});
+  expect(await mcp('remove', 'notse')).toMatchObject({code: 2, stderr: expect.stringMatching(/did you mean notes\?/)});
+  expect(await mcp('lst')).toMatchObject({code: 2, stderr: expect.stringContaining('did you mean list?')});
+}, 60_000);
+
+it('takes servers of a driver, also in its own process, and answers its requests about them', async () => {
+  const {cwd, home, log} = await setUp([]);
+  const server = await serve([
+    callTools([
+      {name: 'mcp__calc__add', input: {a: 2, b: 3}},
+      {name: 'mcp__notes__echo', input: {text: 'hi'}},
+    ]),
+    say('done'),
+  ]);
+  const driven = await startDriven(['--dangerously-skip-permissions'], {server, cwd, home});
+  const tool = {name: 'add', description: 'Adds', inputSchema: {type: 'object', properties: {a: {type: 'number'}}}};
+  const ready = await driven.request({
+    subtype: 'initialize',
+    sdkMcpServers: ['calc'],
+    sdkMcpServerManifests: {calc: {toolsListResult: {tools: [tool]}}},
+    mcpServers: {notes: played(log)},
+  });
+  expect(ready.mcp_servers_applied).toBe(true);
+  const answers: Record<string, object> = {
+    initialize: {protocolVersion: '2025-06-18', capabilities: {tools: {}}, serverInfo: {name: 'calc', version: '1'}},
+    'tools/list': {tools: [tool]},
+    'tools/call': {content: [{type: 'text', text: 'five'}]},
+  };
+  let isDone = false;
+  const serving = (async () => {
+    while (!isDone) {
+      const {request_id: id, request} = await driven.next(
+        (line) => isDone || (line.type === 'control_request' && line.request.subtype === 'mcp_message'),
+      );
+      if (isDone) return;
+      const {id: messageId, method} = request.message;
+      const mcp_response = {jsonrpc: '2.0', id: messageId ?? 0, result: answers[method] ?? {}};
+      driven.send({type: 'control_response', response: {subtype: 'success', request_id: id, response: {mcp_response}}});
+    }
+  })();
+  driven.send({type: 'user', session_id: '', message: {role: 'user', content: 'go'}, parent_tool_use_id: null});
+  await expect.poll(() => server.requests.length, {timeout: 20_000}).toBe(2);
+  expect(results(server.requests[1]!)).toMatch(/five[\s\S]*you said hi/);
+  // The driver told its tools beforehand: they are in the first request.
+  expect(server.requests[0]!.body.tools!.map(({name}) => name)).toContain('mcp__calc__add');
+  const {mcpServers} = await driven.request({subtype: 'mcp_status'});
+  expect(mcpServers).toMatchObject([
+    {name: 'calc', status: 'connected'},
+    {name: 'notes', status: 'connected', serverInfo: {name: 'played', version: '1.0'}},
+  ]);
+  await driven.request({subtype: 'mcp_toggle', serverName: 'notes', enabled: false});
+  expect(await driven.request({subtype: 'mcp_set_servers', servers: {more: played(log)}})).toMatchObject({
+    added: ['more'],
+  });
+  await driven.request({subtype: 'mcp_reconnect', serverName: 'more'});
+  await expect(driven.request({subtype: 'mcp_reconnect', serverName: 'nope'})).rejects.toThrow(
+    'there is no MCP server',
+  );
+  const after = await driven.request({subtype: 'mcp_status'});
+  expect(after.mcpServers.map(({name, status}: {name: string; status: string}) => [name, status])).toEqual([
+    ['calc', 'connected'],
+    ['more', 'connected'],
+    ['notes', 'disabled'],
+  ]);
+  const init = driven.lines.find((line) => line.subtype === 'init');
+  expect(init.mcp_servers).toEqual([
+    {name: 'calc', status: 'pending'},
+    {name: 'notes', status: 'pending'},
+  ]);
+  isDone = true;
+  expect(await driven.end()).toBe(0);
+  await serving.catch(() => undefined);
+}, 60_000);
