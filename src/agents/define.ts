@@ -59,12 +59,8 @@ export function defineAgent(
   }
   const mcpServers = listServers(fields, widening);
   const hooks = readHooks(fields, at, problems);
-  const {tools, missing, readOnly, all, isOpen, disallowedMcp} = resolveTools(
-    {...fields, mcpServers},
-    at,
-    options,
-    problems,
-  );
+  const resolved = resolveTools({...fields, mcpServers}, at, options, problems);
+  const {tools, missing, readOnly, all, isOpen, disallowedMcp} = resolved;
   if (problems.failed) return undefined;
   return {
     definition: {

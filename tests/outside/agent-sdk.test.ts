@@ -7,6 +7,7 @@ import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {home as makeHome, project, serve} from '../e2e/fixture.ts';
+import {PLAYED} from '../extensions/mcp/fixture.ts';
 import type {Home} from '../support/environment.ts';
 import {callTool, callTools, type Script, say, slow} from '../support/messages-server.ts';
 import {buildOnce, cliEnvironment, cliPath} from '../support/run-cli.ts';
@@ -23,12 +24,15 @@ afterAll(() => rmSync(folder, {recursive: true, force: true}));
 // biome-ignore lint/suspicious/noExplicitAny: another program's messages
 type Any = any;
 let query: (call: {prompt: unknown; options: object}) => Any;
+let sdk: Any;
+let zod: Any;
 
 beforeAll(async () => {
   await buildOnce();
   installPackages({[`@anthropic-ai/claude-agent-sdk@${VERSION}`]: INTEGRITY}, folder);
-  const sdk = path.join(folder, 'node_modules/@anthropic-ai/claude-agent-sdk/sdk.mjs');
-  ({query} = (await import(pathToFileURL(sdk).href)) as {query: typeof query});
+  const load = (file: string) => import(pathToFileURL(path.join(folder, 'node_modules', file)).href);
+  [sdk, {z: zod}] = await Promise.all([load('@anthropic-ai/claude-agent-sdk/sdk.mjs'), load('zod/index.js')]);
+  ({query} = sdk);
 }, 5 * MINUTES);
 
 /** @returns all messages of the session, in order */
@@ -249,4 +253,41 @@ test('budget', async () => {
     withUsage(callTool('read_file', {path: 'package.json'}), {input_tokens: 100_000, output_tokens: 1_000});
   const {result} = await drive(loop, 'go', {maxBudgetUsd: 0.5});
   expect(result).toMatchObject({subtype: 'error_max_budget_usd', total_cost_usd: expect.any(Number)});
+});
+
+test('MCP servers: one of the SDK, and a program', async () => {
+  const shape = {a: zod.number(), b: zod.number()};
+  const add = sdk.tool('add', 'Adds two numbers', shape, async ({a, b}: {a: number; b: number}) => ({
+    content: [{type: 'text', text: `the sum is ${a + b}`}],
+  }));
+  const calc = sdk.createSdkMcpServer({name: 'calc', version: '1.0.0', tools: [add]});
+  const script = [
+    callTools([
+      {name: 'mcp__calc__add', input: {a: 2, b: 3}},
+      {name: 'mcp__notes__echo', input: {text: 'hi'}},
+    ]),
+    say('ok'),
+  ];
+  const {prompts, answered} = twoPrompts();
+  let status: Any;
+  const options = {
+    mcpServers: {calc, notes: {command: process.execPath, args: [PLAYED]}},
+    allowedTools: ['mcp__calc', 'mcp__notes__echo'],
+  };
+  const {server, messages} = await drive([...script, say('again')], prompts, options, async (message, session) => {
+    if (!isResult(message) || status) return;
+    status = await session.mcpServerStatus();
+    answered();
+  });
+  expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toMatch(/the sum is 5.*you said hi/s);
+  expect(status).toMatchObject([
+    {name: 'calc', status: 'connected'},
+    {name: 'notes', status: 'connected'},
+  ]);
+  const [init] = messages;
+  expect(init.mcp_servers.map(({name}: Any) => name)).toEqual(['calc', 'notes']);
+  // The second prompt's: the tools of both are known by then.
+  expect(messages.findLast(({subtype}) => subtype === 'init').tools).toContain('mcp__notes__echo');
+  const delivered = await drive(script, 'go', {...options, mcpServersDelivery: 'initialize'});
+  expect(delivered.result).toMatchObject({result: 'ok', permission_denials: []});
 });

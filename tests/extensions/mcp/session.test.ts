@@ -5,6 +5,7 @@ import {expect, it} from 'vitest';
 import {startDriven} from '../../drivers/driven.ts';
 import {home as createHome, project, serve} from '../../e2e/fixture.ts';
 import {runCli, spawnCli} from '../../support/run-cli.ts';
+import {hasSandbox} from '../../support/sandbox.ts';
 import {callTool, callTools, say} from '../../support/scripted-replies.ts';
 import {PLAYED, played, readLog} from './fixture.ts';
 
@@ -35,10 +36,10 @@ it('grows the first request by less than 1 KB, and starts nothing, until a serve
 
 it('asks about each tool, unless a rule names it or its server; deny rules win, and plan mode calls none', async () => {
   const {cwd, home, log} = await setUp(['notes', 'other']);
-  const calls = ['mcp__notes__echo', 'mcp__other__echo', 'mcp__notes__fail', 'mcp__other__paint'];
+  const calls = ['mcp__notes__echo', 'mcp__other__echo', 'mcp__notes__fail', 'mcp__other__wrong'];
   const script = () => serve([callTools(calls.map((name) => ({name, input: {text: 'x'}}))), say('done')]);
   const server = await script();
-  const rules = ['--allowed-tools', 'mcp__notes', 'mcp__other__paint', '--disallowed-tools', 'mcp__notes__fail'];
+  const rules = ['--allowed-tools', 'mcp__notes', 'mcp__other__wrong', '--disallowed-tools', 'mcp__notes__fail'];
   const run = await runCli(['-p', 'go', '--trust', ...rules, '--output-format', 'json'], {server, cwd, home});
   expect(run).toMatchObject({code: 0});
   const [allowed, asked, denied, named] = (
@@ -49,7 +50,7 @@ it('asks about each tool, unless a rule names it or its server; deny rules win, 
     /is a tool of the MCP server other, and nobody can be asked here.*--allowed-tools 'mcp__other__echo' allows it/,
   );
   expect(denied).toMatch(/^mcp__notes__fail is not a tool of this agent/);
-  expect(named).toContain('mcp__other__paint');
+  expect(named).toContain('the right one');
   expect(JSON.parse(run.stdout).permission_denials).toHaveLength(1);
   // What a rule refuses is not offered.
   expect(server.requests[1]!.body.tools!.map(({name}) => name)).not.toContain('mcp__notes__fail');
@@ -60,7 +61,7 @@ it('asks about each tool, unless a rule names it or its server; deny rules win, 
     home,
   });
   expect(results(planned.requests[1]!)).toContain('plan mode changes nothing');
-  expect(readLog(log).filter((line) => line.startsWith('tools/call'))).toEqual(['tools/call echo', 'tools/call paint']);
+  expect(readLog(log).filter((line) => line.startsWith('tools/call'))).toEqual(['tools/call echo', 'tools/call wrong']);
 });
 
 it('uses a server of the project once it is approved, and asks again when its entry changes', async () => {
@@ -180,3 +181,42 @@ it('takes servers of a driver, also in its own process, and answers its requests
   expect(await driven.end()).toBe(0);
   await serving.catch(() => undefined);
 }, 60_000);
+
+it.runIf(await hasSandbox())('runs a server of a read-only agent in the sandbox, without a question', async () => {
+  const {cwd, home, log} = await setUp(['notes']);
+  const agents = {
+    reader: {
+      ...{description: 'Reads notes', prompt: 'You read notes.', tools: ['read_file'], readOnly: true},
+      mcpServers: ['notes'],
+    },
+    other: {description: 'Reads', prompt: 'You read.', tools: ['read_file', 'mcp__notes__echo'], readOnly: true},
+  };
+  const task = (agent: string) => ({name: 'Task', input: {description: 'look', prompt: 'look', agent_type: agent}});
+  const file = path.join(cwd, 'made');
+  const server = await serve((body) => {
+    const isReader = JSON.stringify(body.system).includes('You read notes.');
+    const isOther = JSON.stringify(body.system).includes('You read.');
+    if (isOther) return say(`tools: ${body.tools!.map(({name}) => name).join()}`);
+    if (!isReader) return body.messages.length === 1 ? callTools([task('reader'), task('other')]) : say('done');
+    if (body.messages.length > 1) return say('found src/greet.ts:1');
+    return callTools([
+      {name: 'mcp__notes__echo', input: {text: 'hi'}},
+      {name: 'mcp__notes__write', input: {path: file}},
+      {name: 'mcp__notes__env', input: {}},
+    ]);
+  });
+  const env = {SOME_TOKEN: 'abcdefgh12345', LOG: undefined};
+  await runCli(['-p', 'go', '--trust', '--agents', JSON.stringify(agents)], {server, cwd, home, env});
+  const reader = server.requests.find(
+    ({body}) => body.messages.length === 3 && JSON.stringify(body.system).includes('You read notes.'),
+  );
+  const [echo, write, environment] = reader!.body.messages.at(-1)!.content as readonly {content: string}[];
+  // Its log is outside of what the sandbox shows: it cannot write there either.
+  expect([echo!.content, write!.content, environment!.content].join('\n')).not.toContain('written');
+  expect(existsSync(file)).toBe(false);
+  expect(JSON.stringify(environment)).not.toContain('abcdefgh12345');
+  const main = server.requests.find(({body}) => results({body}).includes('tools: '));
+  expect(results(main!)).toContain('tools: read_file');
+  expect(results(main!)).not.toContain('read_file,');
+  expect(readLog(log)).toEqual([]);
+});
