@@ -254,6 +254,7 @@ function addManager(before: ReturnType<typeof addChanges>) {
   const {options, root, loaded, rules, env, chooser, store, bus, baseTools, agents, state} = before;
   const {settings, trust} = loaded;
   const inbox = new Inbox();
+  const toolRules = getToolRules(loaded, rules, options.tools);
   const fingerprint = new WorkspaceFingerprint(root);
   const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
   const rawStream = options.rawStream ?? false;
@@ -286,14 +287,14 @@ function addManager(before: ReturnType<typeof addChanges>) {
       ...{baseTools, workspace, writeLog, checkpoints, worktrees, permits, rawStream},
       ...{hooks: before.hooks.hooks, afterCall: before.hooks.afterCall, remote: before.remote},
       ...{createAgentHooks: before.hooks.createAgentHooks, getSkill: before.getSkill},
-      createToolSource: (agent) => before.mcp.forAgent(agent),
+      createToolSource: (agent) => before.mcp.forAgent(agent, toolRules),
       promptContext: {...promptContext, memory},
       ...{clock: options.clock ?? systemClock, summaryModel},
       limits: {
         profile: settings.limits?.profile ?? 'standard',
         ...{agents: settings.agents ?? {}, contextTokens: settings.contextTokens},
       },
-      toolRules: getToolRules(loaded, rules, options.tools),
+      toolRules,
       ...{resultTokens: settings.subagents?.resultTokens ?? 500, verifier},
     },
   });

@@ -67,18 +67,20 @@ test(
 );
 
 test(
-  'filesystem and memory: 23 tools are more than 4,000 tokens, so names are told and a search brings them',
+  'all three together: their tools are more than 4,000 tokens, so names are told and a search brings them',
   async () => {
     const work = path.join(folder, 'work');
     mkdirSync(work);
     writeFileSync(path.join(work, 'a.txt'), 'alpha\n');
     const env = {MEMORY_FILE_PATH: path.join(folder, 'memory.jsonl')};
-    const servers = {files: entry('filesystem', work), memory: {...entry('memory'), env}};
+    const memory = {...entry('memory'), env};
+    const servers = {files: entry('filesystem', work), memory, everything: entry('everything')};
     const first = openServers(servers, patient).mcp;
     const source = first.forMain();
     const {text} = await call(source, 'tool_search', {query: 'read a text file'});
     expect(text).toMatch(/mcp__files__read_text_file/);
     expect(source.list().length).toBeLessThan(12);
+    expect(source.list()[0]!.description).toContain('mcp__memory__create_entities');
     expect((await call(source, 'mcp__files__read_text_file', {path: path.join(work, 'a.txt')})).text).toMatch(/alpha/);
     expect(await call(source, 'mcp__files__read_text_file', {path: '/etc/passwd'})).toMatchObject({
       isError: true,

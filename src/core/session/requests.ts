@@ -62,6 +62,8 @@ type SettingRequest =
 
 function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Requests, SettingRequest> {
   const {state} = parts;
+  // Commands of servers come and go with them.
+  const changing = <T>(change: Promise<T>) => change.finally(emitInfo);
   return {
     set_model({model}) {
       state.model = parts.resolveModel(model, state.thinking);
@@ -88,9 +90,9 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     hooks: () => parts.listHooks(),
     mcp_servers: () => parts.mcp.list(),
     start_mcp_servers: () => parts.mcp.startAll(),
-    reconnect_mcp_server: ({server}) => parts.mcp.reconnect(server),
-    enable_mcp_server: ({server, enabled}) => parts.mcp.setEnabled(server, enabled),
-    set_mcp_servers: ({servers}) => parts.mcp.setServers(servers),
+    reconnect_mcp_server: ({server}) => changing(parts.mcp.reconnect(server)),
+    enable_mcp_server: ({server, enabled}) => changing(parts.mcp.setEnabled(server, enabled)),
+    set_mcp_servers: ({servers}) => changing(parts.mcp.setServers(servers)),
     agents: () => parts.agents.list().map(({name, description}) => ({name, description})),
     folders: () => parts.folders.list(),
     add_folder({folder}) {

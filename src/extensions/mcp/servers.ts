@@ -3,6 +3,7 @@ import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {McpEntries, McpServerState, McpServersChange} from '../../core/contract/mcp.ts';
 import type {Command} from '../../core/contract/session.ts';
 import type {ToolSource} from '../../core/contract/tool.ts';
+import type {ToolRules} from '../../core/runs/dispatch.ts';
 import type {SessionMcp} from '../../core/session/parts.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {findNearest} from '../../core/util/names.ts';
@@ -77,8 +78,8 @@ export class McpServers implements SessionMcp {
     });
   }
 
-  /** Undefined for an agent that has none. */
-  forAgent(agent: AgentServers): ToolSource | undefined {
+  /** Undefined for an agent that has none. @param only what the settings let subagents have */
+  forAgent(agent: AgentServers, only: ToolRules = {deny: []}): ToolSource | undefined {
     const {warn, isForbidden} = this.#options;
     const {tools, readOnly, mcpServers = [], disallowedMcp = []} = agent;
     const named = mcpServers.flatMap(({name, entry}) => this.#getNamed(agent, name, entry) ?? []);
@@ -95,7 +96,9 @@ export class McpServers implements SessionMcp {
       needed: servers.filter(({id}) => tools !== '*' || named.some((each) => each.id === id)).map(({id}) => id),
       mayHave: (tool) => {
         const id = servers.find((server) => isOf(tool, server.id))?.id ?? '';
-        return !isForbidden(tool) && !isNamed(tool, disallowedMcp) && (isWhole(id) || isNamed(tool, listed));
+        const isOpen = only.allow === undefined || isNamed(tool, only.allow);
+        if (isForbidden(tool) || isNamed(tool, [...disallowedMcp, ...only.deny]) || !isOpen) return false;
+        return isWhole(id) || isNamed(tool, listed);
       },
     });
   }
