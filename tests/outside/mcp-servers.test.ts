@@ -67,20 +67,19 @@ test(
 );
 
 test(
-  'all three together: their tools are more than 4,000 tokens, so names are told and a search brings them',
+  'filesystem and memory: side by side, within what their entries name, and what memory knows outlives its process',
   async () => {
     const work = path.join(folder, 'work');
     mkdirSync(work);
     writeFileSync(path.join(work, 'a.txt'), 'alpha\n');
     const env = {MEMORY_FILE_PATH: path.join(folder, 'memory.jsonl')};
-    const memory = {...entry('memory'), env};
-    const servers = {files: entry('filesystem', work), memory, everything: entry('everything')};
+    const servers = {files: entry('filesystem', work), memory: {...entry('memory'), env}};
     const first = openServers(servers, patient).mcp;
     const source = first.forMain();
     const {text} = await call(source, 'tool_search', {query: 'read a text file'});
     expect(text).toMatch(/mcp__files__read_text_file/);
-    expect(source.list().length).toBeLessThan(12);
-    expect(source.list()[0]!.description).toContain('mcp__memory__create_entities');
+    // What a search brings of more tools is tried with a played server: these are few enough.
+    expect(source.list().map(({name}) => name)).toContain('mcp__memory__create_entities');
     expect((await call(source, 'mcp__files__read_text_file', {path: path.join(work, 'a.txt')})).text).toMatch(/alpha/);
     expect(await call(source, 'mcp__files__read_text_file', {path: '/etc/passwd'})).toMatchObject({
       isError: true,
