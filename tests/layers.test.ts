@@ -57,6 +57,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   drivers: ['zod', 'string-width', '@agentclientprotocol/sdk'],
   compose: ['@vscode/ripgrep'],
   'code-index': ['web-tree-sitter'],
+  cli: ['meow'],
   // The API, the SDK and the encoding of OpenTelemetry, loaded where a collector is named.
   telemetry: [
     '@opentelemetry/api',

@@ -1,6 +1,11 @@
-/** The command line: what its flags and words ask for, and which of them go together. */
+/**
+ * The command line. meow parses it by the table of flags.ts, prints --help and --version, converts numbers and checks
+ * choices. Around it stands what meow has no option for: `toMeowArguments` before it, `checkFlags` and the rest after it.
+ */
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
+import meow from 'meow';
+import {description, name, version} from '../../package.json';
 import type {SubcommandArguments} from '../commands/command-line.ts';
 import type {ServerFlags} from '../compose/mcp-command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
@@ -9,12 +14,13 @@ import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {parseRule} from '../core/permissions/rules/rule.ts';
+import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {formatMeant, TOOL_NAMES, toToolName} from '../core/util/names.ts';
+import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {checkFirstWord} from './first-word.ts';
-import {CHOOSE, type Flags, parseFlags} from './flag-parser.ts';
-import {FLAGS, type FlagName, goesWith, SUBCOMMANDS, type SubcommandName, written} from './flags.ts';
+import {FLAGS, type FlagName, goesWith, helpText, SUBCOMMANDS, type SubcommandName, written} from './flags.ts';
 import {getCurrentFolder, isDebugSet} from './start.ts';
 
 export interface Arguments {
@@ -49,13 +55,14 @@ export function parseArguments(
   currentFolder: () => string = getCurrentFolder,
 ): Arguments {
   const {flags, input} = parseFlags(args);
+  checkFlags(args);
   // What follows -- in `mini-cc mcp add NAME -- COMMAND` is the command.
   const isServer = input[0] === 'mcp' && args.slice(0, args.indexOf('--')).includes('mcp');
   const isPrompt = flags.print || (args.includes('--') && !isServer);
   const subcommand = isPrompt ? undefined : getSubcommand(input, flags);
   if (!isPrompt && !subcommand) checkFirstWord(input);
   checkCombination(flags, subcommand);
-  // The parser has checked it against the choices of the table.
+  // meow has checked it against the choices of the table.
   const format = last(flags.outputFormat) as OutputFormat | undefined;
   const isDriven = last(flags.inputFormat) === 'stream-json';
   const mayBypass = (flags.allowDangerouslySkipPermissions || flags.dangerouslySkipPermissions) ?? false;
@@ -70,8 +77,10 @@ export function parseArguments(
   };
 }
 
+type Flags = ReturnType<typeof parseFlags>['flags'];
+
 function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): Arguments['session'] {
-  // The parser has checked what has choices against those of the table.
+  // meow has checked what has choices against those of the table.
   const mode = last(flags.permissionMode) as PermissionMode | undefined;
   const fanOut = last(flags.fanOut) as FanOutMode | undefined;
   const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
@@ -109,6 +118,128 @@ function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): A
     ...optional('agentsJson', last(flags.agents)),
     ...optional('agent', last(flags.agent)),
   };
+}
+
+function parseFlags(args: readonly string[]) {
+  const parsed = parseByMeow(args);
+  if (parsed.flags.version) parsed.showVersion();
+  if (parsed.flags.help) parsed.showHelp(0);
+  return {flags: withoutMarks(parsed.flags), input: withoutMarks(parsed.input)};
+}
+
+function parseByMeow(args: readonly string[]) {
+  try {
+    return meow(helpText(), {
+      importMeta: import.meta,
+      pkg: {name, version, description},
+      argv: toMeowArguments(args),
+      flags: FLAGS,
+      booleanDefault: undefined,
+    });
+  } catch (error) {
+    // One line for each flag with a wrong choice.
+    throw new UsageError(withoutMarks(getErrorMessage(error)).split('\n')[0]!, {cause: error});
+  }
+}
+
+/** `--name`, `--name=value`, `-n`. Anything else is text: `-5 apples`, `- be brief`. */
+const FLAG = /^--?([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
+/** In place of a session's id: the person chooses one. No id can be this. */
+const CHOOSE = '?';
+/** No argument can contain it. */
+const MARK = '\0';
+
+/**
+ * Two things that meow has no option for. It takes any text that begins with a dash for a flag, `true` behind a switch
+ * for its value, and quotes off: such text is marked, so that it comes back as it was typed. And as in Claude Code
+ * several rules may follow one --allowed-tools, where meow wants the flag before each.
+ */
+function toMeowArguments(args: readonly string[]): string[] {
+  const words: string[] = [];
+  let rules: {readonly flag: string; isEmpty: boolean} | undefined;
+  for (const [index, arg] of args.entries()) {
+    if (arg === '--') return [...words, ...args.slice(index)];
+    const [, flag, value] = FLAG.exec(arg) ?? [];
+    if (isBareResume(flag, value, args[index + 1])) {
+      words.push(`--resume=${CHOOSE}`);
+    } else if (flag?.startsWith('no-') && value === undefined) {
+      // Else `--no-x` would set `x` to false.
+      words.push(`${arg}=true`);
+    } else if (flag !== undefined) {
+      const isOfRules = ['allowedTools', 'disallowedTools'].includes(camelCase(flag));
+      rules = isOfRules ? {flag: `--${flag}`, isEmpty: value === undefined} : undefined;
+      words.push(
+        value === undefined ? arg : `${arg.slice(0, arg.length - value.length)}${marked(value, /^(?:["']|$)/)}`,
+      );
+    } else {
+      if (rules && !rules.isEmpty && isRule(arg)) words.push(rules.flag);
+      else if (!rules?.isEmpty) rules = undefined;
+      if (rules) rules.isEmpty = false;
+      words.push(marked(arg, /^(?:[-"']|true$|false$|$)/));
+    }
+  }
+  return words;
+}
+
+/** Without an id: the person chooses one. */
+function isBareResume(flag: string | undefined, value: string | undefined, next: string | undefined): boolean {
+  if ((flag !== 'resume' && flag !== 'r') || value !== undefined) return false;
+  return next === undefined || next === '--' || FLAG.test(next);
+}
+
+function marked(text: string, wouldChange: RegExp): string {
+  return wouldChange.test(text) ? `${MARK}${text}` : text;
+}
+
+function withoutMarks<T>(value: T): T;
+function withoutMarks(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(MARK, '');
+  if (Array.isArray(value)) return value.map((each) => withoutMarks(each));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutMarks(each)]));
+}
+
+/** A whole rule is no prompt. */
+function isRule(word: string): boolean {
+  return /^\w+(?:\(.*\))?$/s.test(word) && !('problem' in parseRule(word));
+}
+
+/**
+ * meow ends the process at an unknown flag without the flag that was meant, passes over a flag without its value and
+ * takes `--print=maybe` for false. Here each is an error.
+ */
+function checkFlags(args: readonly string[]): void {
+  for (const [index, arg] of args.entries()) {
+    if (arg === '--') return;
+    const [, typed, value] = FLAG.exec(arg) ?? [];
+    if (typed === undefined) continue;
+    const name = arg.startsWith('--') ? camelCase(typed) : longName(typed);
+    if (!Object.hasOwn(FLAGS, name)) throw unknownFlag(name);
+    const flag = FLAGS[name as FlagName];
+    if (flag.type === 'boolean') {
+      if (![undefined, 'true', 'false'].includes(value)) throw new UsageError(`${written(name)} takes no value`);
+    } else if (value === undefined) {
+      const next = args[index + 1];
+      if (isBareResume(typed, value, next)) continue;
+      if (next === undefined || next === '--' || FLAG.test(next))
+        throw new UsageError(`${written(name)} needs a value`);
+    }
+  }
+}
+
+function unknownFlag(name: string): UsageError {
+  const flag = name.length === 1 ? `-${name}` : written(name);
+  if (isPlanned('flags', name)) return new UsageError(formatNotYetAvailable(flag));
+  return new UsageError(`Unknown flag ${flag}${formatMeant(name, Object.keys(FLAGS), written)}. --help lists them`);
+}
+
+function longName(short: string): string {
+  const found = Object.entries(FLAGS).find(([, flag]) => 'shortFlag' in flag && flag.shortFlag === short);
+  return found?.[0] ?? short;
+}
+
+function camelCase(flag: string): string {
+  return flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subcommand | undefined {
@@ -194,7 +325,7 @@ function getSessionId(flags: Flags): string | undefined {
   return id.toLowerCase();
 }
 
-/** NaN is what was no number. */
+/** meow makes the number; NaN is what was none. */
 function wholeNumber(flag: FlagName, value: number | undefined, least = 1): number | undefined {
   if (value === undefined || (Number.isInteger(value) && value >= least)) return value;
   throw new UsageError(`${written(flag)} takes a whole number from ${least} on`);

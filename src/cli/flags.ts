@@ -1,4 +1,4 @@
-/** The one table of flags: flag-parser.ts parses by it, --help prints it, and arguments.ts checks by it what goes with what. */
+/** The one table of flags: meow parses by it, --help prints it, and arguments.ts checks by it what goes with what. */
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
@@ -61,9 +61,9 @@ function aSwitch(help: string, more: Omit<FlagText, 'help'> = {}) {
   return {type: 'boolean', help, ...more} as const;
 }
 
-/** Takes a value. Of a flag that is given twice the last value counts, but for lists. */
+/** Takes a value. `isMultiple`: of a flag that is given twice the last value counts, where meow would refuse it. */
 function text(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
-  return {type: 'string', valueName, help, ...more} as const;
+  return {type: 'string', isMultiple: true, valueName, help, ...more} as const;
 }
 
 function oneOf<T extends string>(valueName: string, choices: readonly T[], more: Omit<FlagText, 'help'> = {}) {
@@ -72,7 +72,7 @@ function oneOf<T extends string>(valueName: string, choices: readonly T[], more:
 }
 
 function count(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
-  return {type: 'number', valueName, help, ...more} as const;
+  return {type: 'number', isMultiple: true, valueName, help, ...more} as const;
 }
 
 export const FLAGS = {

@@ -16,7 +16,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
   process.stderr.write(`mini-cc needs Node.js 22.12 or newer; this is ${process.versions.node}.\n`);
   process.exitCode = 2;
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
-  // Before anything is loaded.
+  // meow would print the same and triple the time, which is measured.
   process.stdout.on('error', (error) => {
     process.stderr.write(`mini-cc: ${error.message}\n`);
     process.exitCode = 1;

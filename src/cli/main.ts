@@ -34,7 +34,7 @@ export async function main(start: Start): Promise<void> {
 
 async function run(start: Start, pipes: Pipes): Promise<number> {
   const terminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
-  // A bare start is the common one: there is nothing to parse.
+  // A bare start is the common one: there is nothing to parse, so meow is not loaded for it.
   if (start.args.length === 0 && terminal) return repl(start, undefined);
   const {parseArguments} = await import('./arguments.ts');
   const parsed = parseArguments(start.args, process.env);
