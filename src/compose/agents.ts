@@ -30,9 +30,12 @@ export async function agentsCommandLine(
   const {settings, keyNames, trust, trustWarnings} = await loadTrustedSettings(options, root);
   for (const line of trustWarnings) say(`mini-cc: ${line}`);
   const {redactor} = createSecrets(options, keyNames, root);
+  const resolver = createModelResolver(options, settings, redactor);
+  // The schema of a definition is the same for all servers.
+  const searches = args.verb === 'schema' || searchesWeb(resolver, getModelName(options, settings));
   const baseTools = createBaseTools(
     createSessionSandbox(settings, options.home),
-    {mayReachPrivate: () => false, searches: true},
+    {mayReachPrivate: () => false, searches},
     () => {
       throw new Error('only the names of the tools are asked for');
     },
@@ -45,11 +48,21 @@ export async function agentsCommandLine(
     ask: async () => undefined,
     openEditor: async () => 'No editor is opened on the command line.',
     complete: async (prompt, schema) => {
-      const model = createModelResolver(options, settings, redactor).resolve(getModelName(options, settings));
+      const model = resolver.resolve(getModelName(options, settings));
       // There is no session that could count the tokens.
       return redactor.text(await askModelForJson(model, prompt, schema, new AbortController().signal, () => undefined));
     },
   });
+}
+
+/** As in a session of this model. One that cannot be used has no server. */
+function searchesWeb(resolver: ReturnType<typeof createModelResolver>, model: string | undefined): boolean {
+  try {
+    return resolver.resolve(model).source?.searchesWeb ?? false;
+  } catch (error) {
+    if (error instanceof UsageError) return false;
+    throw error;
+  }
 }
 
 export function openCatalog(

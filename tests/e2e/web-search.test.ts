@@ -72,4 +72,10 @@ it('is offered by servers that have it, goes back to them, and never to another'
   const {tools, messages} = other.requests[0]!.body;
   expect(tools?.map(({name}) => name)).not.toContain('web_search');
   expect(messages[1]!.content).toEqual([{type: 'text', text: 'Here is the news.', citations: null}]);
+  const listed = async (env: Record<string, string>) => {
+    const {stdout} = await runCli(['agents', 'list', '--json'], {home: user, cwd: folder.path, server: other, env});
+    return JSON.parse(stdout).find(({name}: {name: string}) => name === 'code').tools;
+  };
+  expect(await listed({})).not.toContain('web_search');
+  expect(await listed({ANTHROPIC_MODEL: 's/m'})).toContain('web_search');
 });

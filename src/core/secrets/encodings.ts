@@ -169,7 +169,7 @@ export function getForms(value: string): string[] {
       ...once,
       ...once.flatMap((form) => listBase64(Buffer.from(form))),
       ...[0, 1, 2, 3, 4].flatMap((before) => inBothCases(encode(bytes, before, 5, BASE32))),
-      ...inBothCases(bytes.toString('hex').toUpperCase()),
+      ...['', ' ', ':'].flatMap((between) => inBothCases(listHex(bytes).join(between).toUpperCase())),
     ]),
   ];
 }
@@ -205,6 +205,10 @@ function encode(bytes: Buffer, before: number, bits: number, alphabet: string): 
     buffer &= (1 << held) - 1;
   }
   return out;
+}
+
+function listHex(bytes: Buffer): string[] {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0'));
 }
 
 function inBothCases(form: string): string[] {

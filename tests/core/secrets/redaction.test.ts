@@ -56,6 +56,15 @@ describe('keys in texts', () => {
     base32,
     'base32 in small letters': (text) => base32(text).toLowerCase(),
     hex: (text) => Buffer.from(text).toString('hex'),
+    'hex with blanks, as od writes it': (text) =>
+      Buffer.from(text)
+        .toString('hex')
+        .replace(/..(?!$)/g, '$& '),
+    'hex with colons': (text) =>
+      Buffer.from(text)
+        .toString('hex')
+        .toUpperCase()
+        .replace(/..(?!$)/g, '$&:'),
     'hex in capital letters, in lines': (text) => wrapped(Buffer.from(text).toString('hex').toUpperCase(), 30),
     'an address': encodeURIComponent,
     'an address that keeps the slash': (text) => encodeURIComponent(text).replaceAll('%2F', '/'),
