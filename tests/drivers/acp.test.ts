@@ -163,6 +163,23 @@ describe('an editor by the Agent Client Protocol', () => {
     expect(readFileSync(path.join(cwd, 'b.txt'), 'utf8')).toBe('x');
   });
 
+  it('gives a command file that comes during a turn a turn of its own, after it', async () => {
+    const server = await serve([slow(say('the first answer'), 60), say('the second answer')]);
+    const [{path: cwd, write}, place] = [await project(), await home()];
+    await write('.mini-cc/commands/quick.md', '---\nmodel: haiku\n---\nBe quick about $1.');
+    const acp = await startAcp([], {server, home: place});
+    const sessionId = await acp.open(cwd);
+    const first = acp.prompt(sessionId, 'slowly');
+    await server.waitForRequests(1);
+    const second = acp.prompt(sessionId, '/quick tests');
+    expect(await Promise.all([first, second])).toEqual([{stopReason: 'end_turn'}, {stopReason: 'end_turn'}]);
+    expect(acp.said()).toContain('the second answer');
+    expect(server.requests).toHaveLength(2);
+    expect(JSON.stringify(server.requests[0]!.body.messages)).not.toContain('quick');
+    expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('Be quick about tests.');
+    expect(server.requests.map(({body}) => /haiku/.test(body.model))).toEqual([false, true]);
+  });
+
   it('uses the MCP servers that the editor names for a session', async () => {
     const played = path.resolve(import.meta.dirname, '../extensions/mcp/played-server.mjs');
     const server = await serve((body) => {

@@ -339,8 +339,8 @@ export interface Prompt {
   readonly typed?: boolean;
   /** By which a queued prompt is taken back. Default: a new id. */
   readonly id?: string;
-  /** It is the text of a command file: `!`…`` in it are run, and its turn has these rules and this model. */
-  readonly command?: {readonly allowedTools: readonly string[]; readonly model?: string};
+  /** It is the text of a command file: `!`…`` in it are run, and its turn has these rules and this model. `line` is what was typed. */
+  readonly command?: {readonly line: string; readonly allowedTools: readonly string[]; readonly model?: string};
   /** It is the instruction of a fan-out. `continue`: the last fan-out goes on with the parts that are missing. */
   readonly fanOut?: 'new' | 'continue';
 }

@@ -36,7 +36,8 @@ export function conversationRequests(
   return {
     stop: () => turns.stop(),
     take_back({id}) {
-      const content = inbox.takeBack(id)?.content;
+      const taken = inbox.takeBack(id);
+      const content = taken?.command?.line ?? taken?.content;
       if (content !== undefined) emit({type: 'queued_prompt_taken_back', id});
       return content;
     },

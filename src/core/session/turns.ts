@@ -70,9 +70,10 @@ export class Turns {
 
   async #submit({content, typed = false, id = randomUUID(), fanOut, command}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
-      if (fanOut || command) return {type: 'command', ok: false, text: this.#refuseDuringTurn(), exit: false};
-      this.#parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
-      this.#emit({type: 'queued_prompt', id, text: getText(content)});
+      if (fanOut) return {type: 'command', ok: false, text: this.#refuseDuringTurn(), exit: false};
+      if (command) this.#parts.inbox.put({id, content, typed, kind: 'command', command, startsTurn: false});
+      else this.#parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
+      this.#emit({type: 'queued_prompt', id, text: command?.line ?? getText(content)});
       return {type: 'queued', id};
     }
     // Limits hold for each prompt.
@@ -105,8 +106,8 @@ export class Turns {
     const {manager, inbox} = this.#parts;
     const wasBusy = this.#turn !== undefined || manager.count() > 0;
     const runs = manager.list().filter((run) => !hasEnded(run)).length;
-    for (const {id, content} of inbox.drop('prompt')) {
-      this.#emit({type: 'queued_prompt_dropped', id, text: getText(content)});
+    for (const {id, content, command} of [...inbox.drop('prompt'), ...inbox.drop('command')]) {
+      this.#emit({type: 'queued_prompt_dropped', id, text: command?.line ?? getText(content)});
     }
     await this.pause(async () => {
       this.abort(new RunAborted('stop'));
@@ -150,6 +151,7 @@ export class Turns {
     this.#isClosed = true;
     clearTimeout(this.#waking);
     this.#parts.inbox.drop('prompt');
+    this.#parts.inbox.drop('command');
   }
 
   /** The end of the turn under way. */
@@ -179,7 +181,7 @@ export class Turns {
 
   #delivered({kind, id}: QueuedMessage): void {
     if (kind === 'companion') return;
-    if (kind === 'prompt') this.#emit({type: 'queued_prompt_delivered', id});
+    if (kind === 'prompt' || kind === 'command') this.#emit({type: 'queued_prompt_delivered', id});
     // The loop puts it into the history before it does anything else: then it counts as delivered.
     else queueMicrotask(() => this.#parts.manager.announced(id));
   }
@@ -220,16 +222,19 @@ export class Turns {
     return result;
   }
 
-  /** Starts a turn for the prompts that came too late for the last step of a turn. */
+  /** Starts a turn for the prompts that came too late for the last step of a turn, else for the next command. */
   #submitLatePrompts(): boolean {
     if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
-    const late = this.#parts.inbox.deliver('prompt');
-    if (late.length > 0)
-      void this.#submit({
-        content: joinContents(late.map(({content}) => content)),
-        typed: late.some(({typed}) => typed),
-      });
-    return late.length > 0;
+    const {inbox} = this.#parts;
+    const late = inbox.deliver('prompt');
+    const typed = late.some((message) => message.typed);
+    if (late.length > 0) void this.#submit({content: joinContents(late.map(({content}) => content)), typed});
+    const next = late.length > 0 ? undefined : inbox.deliverCommand();
+    if (next) {
+      const {content, command, typed: isTyped = false} = next;
+      void this.#submit({content, typed: isTyped, ...(command && {command})});
+    }
+    return late.length > 0 || next !== undefined;
   }
 
   #refuseDuringTurn(): string {

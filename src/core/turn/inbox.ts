@@ -3,12 +3,15 @@
  * companions, which wait for the next prompt. They are delivered at one place, the top of a turn.
  */
 import type {PromptContent} from '../contract/model.ts';
+import type {Prompt} from '../contract/session.ts';
 import type {Announcement} from '../contract/transcript.ts';
 
 export interface QueuedMessage {
   readonly id: string;
   readonly content: PromptContent;
-  readonly kind: 'prompt' | 'announcement' | 'companion';
+  /** `command`: of a command file. It gets a turn of its own, since its rules and its model hold for that alone. */
+  readonly kind: 'prompt' | 'announcement' | 'companion' | 'command';
+  readonly command?: Prompt['command'];
   /** What an announcement says, as data for the transcript and the screen. */
   readonly announcement?: Announcement;
   /** What a companion is, for a person: `!npm test`. */
@@ -37,7 +40,7 @@ export class Inbox {
 
   /** How many messages can be delivered now. */
   get size(): number {
-    return this.#hasPrompt ? this.#messages.length : this.#messages.filter(({kind}) => kind !== 'companion').length;
+    return this.#messages.filter((message) => this.#isDue(message)).length;
   }
 
   /** Whether a message waits for which an idle agent starts a turn. */
@@ -50,14 +53,28 @@ export class Inbox {
     this.#watcher.queued?.(message);
   }
 
-  /** Removes all messages (of this kind) to deliver them; companions only with a prompt. @returns them, oldest first. */
+  /**
+   * Removes all messages (of this kind) to deliver them; companions only with a prompt, commands only by their kind.
+   * @returns them, oldest first.
+   */
   deliver(kind?: QueuedMessage['kind']): readonly QueuedMessage[] {
-    const hasPrompt = this.#hasPrompt;
-    const messages = this.#remove((message) =>
-      kind === undefined ? hasPrompt || message.kind !== 'companion' : message.kind === kind,
-    );
+    const due = this.#messages.filter((message) => (kind === undefined ? this.#isDue(message) : message.kind === kind));
+    const messages = this.#remove((message) => due.includes(message));
     for (const message of messages) this.#watcher.delivered?.(message);
     return messages;
+  }
+
+  /** The command that has waited longest. Undefined: none waits. */
+  deliverCommand(): QueuedMessage | undefined {
+    const [first] = this.list('command');
+    if (!first) return undefined;
+    this.#remove((message) => message === first);
+    this.#watcher.delivered?.(first);
+    return first;
+  }
+
+  #isDue({kind}: QueuedMessage): boolean {
+    return kind !== 'command' && (kind !== 'companion' || this.#hasPrompt);
   }
 
   /** Removes all messages of this kind without delivering them. @returns them, oldest first. */
@@ -72,7 +89,7 @@ export class Inbox {
 
   /** Removes one prompt without delivering it. @returns undefined when it does not wait any more. */
   takeBack(id: string): QueuedMessage | undefined {
-    return this.#remove((message) => message.kind === 'prompt' && message.id === id)[0];
+    return this.#remove(({kind, id: each}) => (kind === 'prompt' || kind === 'command') && each === id)[0];
   }
 
   get #hasPrompt(): boolean {

@@ -18,7 +18,8 @@ export function createPromptCommands(prompts: readonly PromptFile[], taken: read
           const done = await request({type: 'spawn_run', agent: forkAgent, description: prompt.name, prompt: text});
           return {ok: done.result.outcome === 'success', text: done.report};
         }
-        const command = {allowedTools, ...(model !== undefined && {model})};
+        const line = `/${prompt.name} ${args}`.trim();
+        const command = {line, allowedTools, ...(model !== undefined && {model})};
         return {ok: true, text: '', prompt: {content: text, typed: true, command}};
       },
     }));
