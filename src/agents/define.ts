@@ -70,26 +70,17 @@ export function defineAgent(
       tools: all ? '*' : [...tools, ...(isOpen ? [ANY_SERVER] : [])],
       prompt: fields.prompt,
       readOnly,
+      ...pickGiven(fields, COPIED),
       ...(fields.model === undefined ? {} : {model: fields.model.trim()}),
-      ...(fields.thinking && {thinking: fields.thinking}),
       ...(fields.apiKeyEnv === undefined || isIgnored('apiKeyEnv', widening) ? {} : {apiKeyEnv: fields.apiKeyEnv}),
-      ...(fields.maxTurns === undefined ? {} : {maxTurns: fields.maxTurns}),
-      ...(fields.timeoutSeconds === undefined ? {} : {timeoutSeconds: fields.timeoutSeconds}),
-      ...(fields.maxTokens === undefined ? {} : {maxTokens: fields.maxTokens}),
-      ...(fields.maxBudgetUsd === undefined ? {} : {maxBudgetUsd: fields.maxBudgetUsd}),
-      ...(fields.contextTokens === undefined ? {} : {contextTokens: fields.contextTokens}),
       ...(fields.isolation === 'worktree' ? {isolation: 'worktree'} : {}),
-      ...(fields.where && {where: fields.where}),
-      ...(fields.background !== undefined && {background: fields.background}),
       ...(fields.permissionMode === undefined || isIgnored('permissionMode', widening)
         ? {}
         : {permissionMode: fields.permissionMode}),
-      ...(fields.outputSchema === undefined ? {} : {outputSchema: fields.outputSchema}),
       ...(mcpServers.length > 0 && {mcpServers}),
       ...(disallowedMcp.length > 0 && {disallowedMcp}),
       ...(fields.skills === undefined ? {} : {skills: fields.skills.map((name) => name.trim().toLowerCase())}),
       ...(hooks.length > 0 && !isIgnored('hooks', widening) && {hooks}),
-      ...(fields.color === undefined ? {} : {color: fields.color}),
     },
     fields,
     tools,
@@ -97,6 +88,18 @@ export function defineAgent(
     positions,
     widening,
   };
+}
+
+/** Fields that a run has as they are in the file. */
+const COPIED = [
+  ...(['thinking', 'maxTurns', 'timeoutSeconds', 'maxTokens', 'maxBudgetUsd', 'contextTokens'] as const),
+  ...(['outputSchema', 'where', 'background', 'color'] as const),
+];
+
+/** Of these fields, those that the file has. */
+function pickGiven<K extends AgentKey>(fields: AgentFile, keys: readonly K[]): {[P in K]?: NonNullable<AgentFile[P]>} {
+  const given = keys.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]]]));
+  return Object.fromEntries(given) as {[P in K]?: NonNullable<AgentFile[P]>};
 }
 
 function warnAboutUnsupported(
