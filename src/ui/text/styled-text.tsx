@@ -42,10 +42,32 @@ function usePaint(): Theme | undefined {
 /** One row of the screen. */
 export type Row = readonly Span[];
 
-function paintRows(rows: readonly Row[], theme: Theme | undefined): string {
-  const paintSpan = ({text, style: {tone, ground, ...style}}: Span) =>
-    theme ? paint(text, {...(ground && theme[ground]), ...(tone && theme[tone]), ...style}) : text;
-  return rows.map((row) => row.map(paintSpan).join('')).join('\n');
+/** @param theme undefined: no codes */
+export function paintRows(rows: readonly Row[], theme: Theme | undefined): string {
+  return rows.map((row) => (theme ? paintRow(row, theme) : plainText(row))).join('\n');
+}
+
+/** Neighbours that look the same get their codes once. */
+function paintRow(row: Row, theme: Theme): string {
+  let painted = '';
+  let text = '';
+  let look: TextProps = {};
+  for (const span of row) {
+    const {tone, ground, ...style} = span.style;
+    const next = {...(ground && theme[ground]), ...(tone && theme[tone]), ...style};
+    if (text !== '' && !isSame(look, next)) {
+      painted += paint(text, look);
+      text = '';
+    }
+    text += span.text;
+    look = next;
+  }
+  return text === '' ? painted : painted + paint(text, look);
+}
+
+function isSame(a: TextProps, b: TextProps): boolean {
+  const keys = Object.keys(a) as (keyof TextProps)[];
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
 /** Rows that fit the window: nothing breaks them again. */

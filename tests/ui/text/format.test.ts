@@ -1,8 +1,10 @@
+import chalk from 'chalk';
 import {describe, expect, test} from 'vitest';
 import {createFormatter} from '../../../src/ui/text/format.ts';
 import {createHighlighter} from '../../../src/ui/text/highlight.ts';
 import {layoutLines} from '../../../src/ui/text/lines.ts';
-import {plainText} from '../../../src/ui/text/styled-text.tsx';
+import {paintRows, plainText} from '../../../src/ui/text/styled-text.tsx';
+import {getTheme} from '../../../src/ui/theme.ts';
 
 const {format, lex} = createFormatter();
 
@@ -90,4 +92,16 @@ test('the highlighter loses no character', () => {
   expect(spans.map(({text}) => text).join('')).toBe(code);
   expect(spans.some(({scope}) => scope === 'keyword')).toBe(true);
   expect(highlight(code, 'no-such-language')).toEqual([{text: code, scope: ''}]);
+});
+
+test('neighbours that look the same get their codes once', () => {
+  const {level} = chalk;
+  chalk.level = 1;
+  try {
+    const rows = layoutLines(format(lex('## Part **n1** of `x`')), 80);
+    expect(paintRows(rows, getTheme()).split('\x1b[1m')).toHaveLength(2);
+    expect(paintRows(rows, undefined)).toBe('Part n1 of x');
+  } finally {
+    chalk.level = level;
+  }
 });
