@@ -22,8 +22,9 @@ const {values: flags} = parseArgs({
 const TABLE = 'bench/results/table.json';
 const {short, only} = flags;
 if (flags.save && !flags.peers && !flags.scale) throw new Error('--save goes with --peers or --scale');
-if (flags.save && (short || only !== undefined))
+if (flags.save && (only !== undefined || (short && !flags.scale))) {
   throw new Error('--save needs a whole run: leave out --short and --only');
+}
 const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 
 if (flags.report) {

@@ -42,6 +42,9 @@ export function* streamEntries(file: string): Generator<TranscriptEntry | Unread
   }
 }
 
+/** Fields that are looked for in every line. */
+const READ = ['"announcement":', '"prompt":', '"usage":'];
+
 /**
  * A message with the results of calls, which are most of a long transcript: it is parsed once it is asked for, and most are
  * not. Nobody typed it, and it announces nothing.
@@ -58,7 +61,7 @@ export class UnreadResults {
   static of(line: string): UnreadResults | undefined {
     const [, uuid] =
       /^\{"type":"message","uuid":"([^"]+)","at":"[^"]+","message":\{"role":"user","content":\[/.exec(line) ?? [];
-    if (uuid === undefined || !line.endsWith('}') || /"(?:announcement|prompt|usage)":/.test(line)) return undefined;
+    if (uuid === undefined || !line.endsWith('}') || READ.some((name) => line.includes(name))) return undefined;
     return new UnreadResults(uuid, line);
   }
 
