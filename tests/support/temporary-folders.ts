@@ -1,19 +1,19 @@
 /**
- * Runs before each test file (vitest.config.ts): all that the file, and the programs that it starts, leave in the temporary
- * folder is in one folder, which is removed after its last test.
+ * Runs before all tests (vitest.config.ts): what they, and the programs that they start, leave in the temporary folder is in
+ * one folder, which is removed at the end.
  */
 import {mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {afterAll} from 'vitest';
 
-const before = process.env.TMPDIR;
-const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-test-')));
-process.env.TMPDIR = folder;
+const NAME = 'mini-cc-test-';
 
-afterAll(() => {
-  if (before === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = before;
+export default function setup(): () => void {
+  // Vitest calls it for each project.
+  if (path.basename(tmpdir()).startsWith(NAME)) return () => undefined;
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), NAME)));
+  // Workers inherit it.
+  process.env.TMPDIR = folder;
   // A program that is ending may still write a line there.
-  rmSync(folder, {recursive: true, force: true, maxRetries: 5});
-});
+  return () => rmSync(folder, {recursive: true, force: true, maxRetries: 5});
+}
