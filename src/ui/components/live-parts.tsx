@@ -164,7 +164,7 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
           runs={panel.runs}
           marked={panel.marked}
           rows={given.panel}
-          columns={columnsBelowPrompt(columns)}
+          columns={columnsBelowPrompt(columns, MIN_STATUS)}
           now={now}
         />
       )}
@@ -186,7 +186,7 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
   );
 }
 
-/** Most of what the status line says fits. Columns. */
+/** Most of what the status line and the panel say fits. Columns. */
 const MIN_STATUS = 70;
 
 /** The runs of the panel and the marked one; no runs while something else uses its keys. */
