@@ -1,9 +1,10 @@
 /** Commands and skills: markdown files with front matter, in the shapes that people have for Claude Code. */
 import path from 'node:path';
 import {readDefinitionFile} from '../../agents/definition-file.ts';
-import {readFrontMatter, splitFrontMatter} from '../../agents/front-matter.ts';
+import {type FrontMatter, readFrontMatter, splitFrontMatter} from '../../agents/front-matter.ts';
+import {findTypo} from '../../core/util/names.ts';
 import {formatFileName} from '../../core/util/paths.ts';
-import {formatProblem, type Problem, ProblemList, START} from '../../core/util/problem.ts';
+import {formatProblem, type Problem, ProblemList, quote, START} from '../../core/util/problem.ts';
 
 export type PromptKind = 'command' | 'skill';
 
@@ -60,6 +61,7 @@ export function readPromptFile(
     return {problems: problems.all.map(format)};
   }
   const head = split.type === 'found' ? readFrontMatter(split, KEYS, problems) : undefined;
+  if (head) reportMisspelt(head, problems);
   const body = (head?.body ?? text).trim();
   const values = head?.values ?? new Map<string, unknown>();
   const description = toText(values.get('description')) || toText(values.get('when_to_use')) || getFirstLine(body);
@@ -82,6 +84,16 @@ export function readPromptFile(
     },
     problems: problems.all.map(format),
   };
+}
+
+/** People have keys of many programs here: named is only what was probably meant as one of these. */
+function reportMisspelt({values, positions}: FrontMatter, problems: ProblemList): void {
+  for (const key of values.keys()) {
+    if ((KEYS as readonly string[]).includes(key)) continue;
+    const meant = key === 'tools' ? 'allowed-tools' : findTypo(key.replaceAll('_', '-'), KEYS);
+    if (meant === undefined) continue;
+    problems.warn('unknown-key', positions.get(key) ?? START, `unknown key ${quote(key)} is ignored`, meant);
+  }
 }
 
 function format(problem: Problem): string {
