@@ -13,14 +13,22 @@ import type {WorkerFlags} from '../compose/workers/command-line.ts';
 import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
-import type {Thinking} from '../core/contract/model.ts';
-import {parseRule} from '../core/permissions/rules/rule.ts';
+import {parseRule, splitRules} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {formatMeant, TOOL_NAMES, toToolName} from '../core/util/names.ts';
 import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {checkFirstWord} from './first-word.ts';
-import {FLAGS, type FlagName, goesWith, helpText, SUBCOMMANDS, type SubcommandName, written} from './flags.ts';
+import {
+  FLAGS,
+  type FlagName,
+  goesWith,
+  helpText,
+  SUBCOMMANDS,
+  type SubcommandName,
+  toThinking,
+  written,
+} from './flags.ts';
 import {getCurrentFolder, isDebugSet} from './start.ts';
 
 export interface Arguments {
@@ -105,7 +113,7 @@ function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): A
     ...optional('jsonSchema', last(flags.jsonSchema)),
     ...optional('model', last(flags.model)),
     ...optional('fallback', splitNames(last(flags.fallbackModel))),
-    ...optional('thinking', last(flags.effort) as Thinking | undefined),
+    ...optional('thinking', toThinking(last(flags.effort))),
     ...optional('thinkingTokens', wholeNumber('maxThinkingTokens', last(flags.maxThinkingTokens), 0)),
     ...optional('appendSystemPrompt', last(flags.appendSystemPrompt)),
     ...optional('systemPrompt', last(flags.systemPrompt)),
@@ -350,19 +358,6 @@ function getFolder(dir: string | undefined, base: () => string): string {
     throw new UsageError(`No such directory: ${absolute}`);
   }
   return absolute;
-}
-
-/** Rules are separated by commas or white space; what stands in brackets belongs to one rule. */
-function splitRules(value: string): string[] {
-  let depth = 0;
-  const rules = [''];
-  for (const character of value) {
-    if (character === '(') depth += 1;
-    if (character === ')') depth -= 1;
-    if (depth <= 0 && /[\s,]/.test(character)) rules.push('');
-    else rules.push(rules.pop() + character);
-  }
-  return rules.filter((rule) => rule !== '');
 }
 
 /** @returns undefined for all tools */

@@ -75,6 +75,14 @@ function count(valueName: string, help: string, more: Omit<FlagText, 'help'> = {
   return {type: 'number', isMultiple: true, valueName, help, ...more} as const;
 }
 
+/** The levels of Claude Code: those above `high` are `high` here. */
+type Effort = Thinking | 'xhigh' | 'max';
+
+/** @param effort checked by meow against the choices of the table */
+export function toThinking(effort: string | undefined): Thinking | undefined {
+  return effort === 'xhigh' || effort === 'max' ? 'high' : (effort as Thinking | undefined);
+}
+
 export const FLAGS = {
   print: aSwitch('one answer, no REPL', {shortFlag: 'p'}),
   outputFormat: oneOf<OutputFormat>('FORMAT', OUTPUT_FORMATS),
@@ -83,7 +91,7 @@ export const FLAGS = {
   verbose: aSwitch('tool calls on standard error'),
   model: text('NAME', 'opus, sonnet, haiku, provider/model, or any name that the server knows', {goesWith: WITH_MODEL}),
   fallbackModel: text('A,B', 'models that answer where the first one cannot', {goesWith: SESSIONS}),
-  effort: oneOf<Thinking>('LEVEL', ['off', 'low', 'medium', 'high'], {goesWith: SESSIONS}),
+  effort: oneOf<Effort>('LEVEL', ['off', 'low', 'medium', 'high', 'xhigh', 'max'], {goesWith: SESSIONS}),
   maxThinkingTokens: count('N', 'tokens of thinking in a reply at most, in place of a level; 0: none', {
     goesWith: SESSIONS,
   }),

@@ -39,6 +39,11 @@ describe('the command line', () => {
     });
   });
 
+  it('takes the levels of --effort that Claude Code has', () => {
+    const levels = ['off', 'low', 'high', 'xhigh', 'max'].map((level) => parse('-p', 'x', '--effort', level));
+    expect(levels.map(({session}) => session.thinking)).toEqual(['off', 'low', 'high', 'high', 'high']);
+  });
+
   it('takes values that begin with a dash, by space or by =', () => {
     expect(parse('-p', 'x', '--append-system-prompt', '- be brief').session.appendSystemPrompt).toBe('- be brief');
     expect(parse('-p', 'x', '--append-system-prompt=--odd').session.appendSystemPrompt).toBe('--odd');

@@ -41,7 +41,7 @@ describe('completion scripts', () => {
       [['mini-cc', '-p', 'x', '--effort', '=', 'h'], ['high']],
       [
         ['mini-cc', '-p', 'x', '--effort', '='],
-        ['off', 'low', 'medium', 'high'],
+        ['off', 'low', 'medium', 'high', 'xhigh', 'max'],
       ],
       [['mini-cc', '--cwd', 'sr'], ['src']],
       [['mini-cc', '--settings', 'package.j'], ['package.json']],

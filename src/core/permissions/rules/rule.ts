@@ -47,6 +47,19 @@ export function parseRule(text: string): ParsedRule {
   return findPatternProblem(tool, pattern) ?? {tool, pattern};
 }
 
+/** Rules are separated by commas or white space; what stands in brackets belongs to one rule. */
+export function splitRules(value: string): string[] {
+  let depth = 0;
+  const rules = [''];
+  for (const character of value) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (depth <= 0 && /[\s,]/.test(character)) rules.push('');
+    else rules.push(rules.pop() + character);
+  }
+  return rules.filter((rule) => rule !== '');
+}
+
 function parseNamePattern(name: string, pattern: string | undefined): ParsedRule {
   if (pattern !== undefined) return {problem: `${JSON.stringify(name)}: a pattern of names takes nothing in brackets`};
   const matches = TOOL_NAMES.some((tool) => matchesName(name, tool)) || name.startsWith('mcp__');
