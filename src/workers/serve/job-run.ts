@@ -6,7 +6,8 @@ import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
-import type {Blobs} from '../queue/blobs.ts';
+import {type Blobs, CHUNK_BYTES, WINDOW} from '../queue/blobs.ts';
+import {describeFailure} from '../queue/connection.ts';
 import type {Keys} from '../queue/keys.ts';
 import {
   type BlobRef,
@@ -70,6 +71,8 @@ const POLL_MS = 500;
 const MAX_EVENTS = 5_000;
 /** Content of larger messages stays here until the end. */
 const MAX_EVENT_BYTES = 4_096;
+/** Results that are larger than this when they are compressed leave out what can be. */
+const MAX_RESULT_BYTES = WINDOW * CHUNK_BYTES;
 /** Of these a session hears while the run is at work. */
 const TOLD = new Set(['tool_start', 'tool_end', 'message', 'retry', 'notice', 'run_note']);
 
@@ -213,10 +216,31 @@ export class JobRun {
       ...(patch && {patch: patch.toString('base64')}),
       ...(commits && {commits: commits.toString('base64')}),
     };
-    const bytes = gzipSync(JSON.stringify(outcome));
     const {blobs} = this.deps;
+    const bytes = compress(outcome);
     const ref = blobs.describe(bytes);
-    await blobs.put(bytes, ref);
+    try {
+      await blobs.put(bytes, ref);
+    } catch (error) {
+      await blobs.remove(ref).catch(() => undefined);
+      throw new GiveBack(`its result cannot be written: ${describeFailure(error)}`);
+    }
     return ref;
   }
+}
+
+/** @throws MiniCcError when the changes alone are more than a result may have */
+function compress(outcome: RemoteOutcome): Buffer {
+  const whole = gzipSync(JSON.stringify(outcome));
+  if (whole.length <= MAX_RESULT_BYTES) return whole;
+  const note = `Its transcript and commits are too large for the queue (${formatMegabytes(whole.length)}): they stayed at the worker.`;
+  const {commits: _, ...rest} = outcome;
+  const small = gzipSync(JSON.stringify({...rest, entries: [], notes: [...outcome.notes, note]}));
+  if (small.length <= MAX_RESULT_BYTES) return small;
+  const most = formatMegabytes(MAX_RESULT_BYTES);
+  throw new MiniCcError('WORKER', `its changes are ${formatMegabytes(small.length)}, and a result has at most ${most}`);
+}
+
+function formatMegabytes(bytes: number): string {
+  return `${(bytes / CHUNK_BYTES).toFixed(1)} MB`;
 }

@@ -53,6 +53,8 @@ const MAX_JOBS = 1_000;
 const MAX_INLINE_BYTES = 64 * 1024;
 /** A run whose worker does not answer a stop is given up. */
 const STOP_MS = 8_000;
+/** What is still to be taken out of the queue has this long when the session ends. */
+const CLOSE_MS = 2_000;
 
 interface Connected {
   readonly connection: Redis;
@@ -67,6 +69,7 @@ export class QueueRuns implements RemoteRuns {
   readonly #sealer: Sealer;
   readonly #jobs = new PQueue({concurrency: MAX_JOBS});
   #connected: Promise<Connected> | undefined;
+  readonly #tidying = new Set<Promise<unknown>>();
   readonly #kept: KeptJobs;
 
   constructor(private readonly deps: QueueRunsDeps) {
@@ -89,13 +92,8 @@ export class QueueRuns implements RemoteRuns {
     return this.#jobs.add(async () => {
       if (watch.signal.aborted) return stoppedEnd();
       const connected = await this.#connect();
-      let kept: KeptJob;
-      try {
-        kept = await this.#send(task, watch.signal, connected);
-      } catch (error) {
-        if (watch.signal.aborted) return stoppedEnd();
-        throw error;
-      }
+      const kept = await this.#sendUnlessStopped(task, watch.signal, connected);
+      if (!kept) return stoppedEnd();
       return this.#follow(task.runId, kept, watch, connected);
     });
   }
@@ -113,6 +111,7 @@ export class QueueRuns implements RemoteRuns {
   /** Jobs go on. */
   async close(): Promise<void> {
     const connected = await this.#connected?.catch(() => undefined);
+    await Promise.race([Promise.all(this.#tidying), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
     await connected?.events.close();
     await connected?.queue.close();
     connected?.connection.disconnect();
@@ -142,6 +141,28 @@ export class QueueRuns implements RemoteRuns {
     const blobs = new Blobs(connection, prefix);
     const laid = new LaidTrees(this.deps.trees, connection, this.#keys, blobs);
     return {connection, queue, blobs, laid, events};
+  }
+
+  /** While the queue cannot be reached it waits. A job that was stopped meanwhile is taken out again. */
+  async #sendUnlessStopped(task: RemoteTask, signal: AbortSignal, connected: Connected): Promise<KeptJob | undefined> {
+    const sending = this.#send(task, signal, connected);
+    const stopped = new Promise<undefined>((resolve) => {
+      signal.addEventListener('abort', () => resolve(undefined), {once: true});
+    });
+    try {
+      const kept = await Promise.race([sending, stopped]);
+      if (!kept) this.#tidy(sending.then((late) => this.#remove(task.runId, late, connected)));
+      return kept;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** Work that no run waits for: the server may be away. */
+  #tidy(work: Promise<unknown>): void {
+    const tidied: Promise<unknown> = work.catch(() => undefined).finally(() => this.#tidying.delete(tidied));
+    this.#tidying.add(tidied);
   }
 
   async #send(task: RemoteTask, signal: AbortSignal, {laid, queue, blobs}: Connected): Promise<KeptJob> {
@@ -207,7 +228,11 @@ export class QueueRuns implements RemoteRuns {
         this.deps.notify(`not sent: ${getErrorMessage(error)}`),
       );
     });
-    const onEvent = ({what, worker}: JobEvent) => {
+    let current = 0;
+    const onEvent = ({what, worker, attempt}: JobEvent) => {
+      // Of a worker that has lost the job since.
+      if (attempt < current) return;
+      current = attempt;
       if (what.type === 'begun') watch.begun(worker);
       else if (what.type === 'event') watch.event(what.event);
       else if (what.type === 'delivered') watch.delivered(what.id);
@@ -217,11 +242,11 @@ export class QueueRuns implements RemoteRuns {
     const ended = await this.#waitForEnd(jobId, events, onEvent, watch.signal, control, connected);
     if (ended === 'left') return undefined;
     if (ended === 'stopped') {
-      await this.#remove(runId, kept, connected);
+      this.#tidy(this.#remove(runId, kept, connected));
       return stoppedEnd();
     }
     if (ended.failed !== undefined) {
-      await this.#remove(runId, kept, connected);
+      this.#tidy(this.#remove(runId, kept, connected));
       throw new MiniCcError('WORKER', ended.failed);
     }
     return this.#collect(runId, kept, ended.job, watch, connected);
@@ -240,14 +265,14 @@ export class QueueRuns implements RemoteRuns {
       giveUp = () => {
         const {reason} = signal;
         if (reason instanceof RunAborted && reason.reason === 'close') resolve('left');
-        else
-          void this.#stop(jobId, control, queue).then((isGone) => {
-            if (isGone) resolve('stopped');
-            else setTimeout(() => resolve('stopped'), STOP_MS).unref();
-          });
+        else {
+          // The server may be away: then the run is given up all the same.
+          setTimeout(() => resolve('stopped'), STOP_MS).unref();
+          void this.#stop(jobId, control, queue).then((isGone) => isGone && resolve('stopped'));
+        }
       };
       if (signal.aborted) giveUp();
-      else signal.addEventListener('abort', () => giveUp(), {once: true});
+      else signal.addEventListener('abort', giveUp, {once: true});
     });
     const follower = events.follow(jobId, onEvent);
     try {
@@ -310,8 +335,8 @@ export class QueueRuns implements RemoteRuns {
       entries: outcome.entries,
       brought: {...brought, notes: [...brought.notes, ...outcome.notes]},
       taken: async () => {
-        await blobs.remove(ref);
-        await this.#remove(runId, kept, connected);
+        await this.#kept.forget(runId);
+        this.#tidy(blobs.remove(ref).then(() => this.#remove(runId, kept, connected)));
       },
     };
   }
