@@ -3,6 +3,7 @@
  * comes back as a patch too, and is brought into the workspace as from a worktree of this machine.
  */
 import {createHash} from 'node:crypto';
+import {existsSync} from 'node:fs';
 import {mkdir, mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
@@ -45,6 +46,8 @@ export class ShippedTrees {
   #queue: Promise<unknown> = Promise.resolve();
   /** A reading that has not begun yet: it is good for all who ask until then. */
   #next: Promise<TreeState> | undefined;
+
+  #repository: Promise<Repository> | undefined;
 
   constructor(private readonly deps: ShippedTreesDeps) {}
 
@@ -168,17 +171,23 @@ export class ShippedTrees {
     };
   }
 
-  /** The git directory is made once in a session: its index knows the files that did not change. */
+  /** Made once in a session and kept: its index knows the files that did not change. */
   async #openSnapshots(repository: Repository, index?: string): Promise<TreeSnapshots> {
     return TreeSnapshots.create(this.#gitDir, repository.top, repository, new AbortController().signal, index);
   }
 
   async #openScratch() {
-    const repository = await openRepository(this.deps.root, new AbortController().signal);
+    // What is needed of it here does not change while the session lasts.
+    this.#repository ??= openRepository(this.deps.root, new AbortController().signal);
+    const repository = await this.#repository;
     const folder = this.deps.folders.trees();
     await mkdir(folder, {recursive: true, mode: 0o700});
     const scratch = await mkdtemp(path.join(folder, 'scratch-'));
-    const snapshots = await this.#openSnapshots(repository, path.join(scratch, 'index'));
+    const index = path.join(scratch, 'index');
+    // Of an earlier process too: the objects of what it shipped are there.
+    const snapshots = existsSync(path.join(this.#gitDir, 'info', 'attributes'))
+      ? new TreeSnapshots(this.#gitDir, repository.top, index)
+      : await this.#openSnapshots(repository, index);
     return {snapshots, scratch, repository, close: () => rm(scratch, {recursive: true, force: true})};
   }
 
