@@ -1,6 +1,7 @@
 /** A job at a worker: a session of its own, with this machine's settings and keys, that runs one agent in a worktree. */
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
+import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {PermissionMode} from '../../core/contract/events.ts';
 import {createSession} from '../../core/session.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
@@ -38,6 +39,17 @@ function toOwnMode(mode: PermissionMode): PermissionMode {
   return mode === 'bypassPermissions' ? 'acceptEdits' : mode;
 }
 
+/** What of a definition counts here. Its hooks, servers, keys and permission mode would be run or used by this machine. */
+const TAKEN = [
+  ...(['name', 'description', 'tools', 'prompt', 'readOnly', 'thinking', 'contextTokens', 'outputSchema'] as const),
+  ...(['maxTurns', 'timeoutSeconds', 'maxTokens', 'maxBudgetUsd', 'disallowedMcp', 'skills'] as const),
+];
+
+function takeDefinition(agent: AgentDefinition): AgentDefinition {
+  const taken = TAKEN.flatMap((key) => (agent[key] === undefined ? [] : [[key, agent[key]]]));
+  return Object.fromEntries(taken) as AgentDefinition;
+}
+
 export function createExecute(options: ExecuteOptions): Execute {
   return async (work, place) => {
     const {agent} = work;
@@ -55,7 +67,8 @@ export function createExecute(options: ExecuteOptions): Execute {
 }
 
 async function runOne(work: RemoteWork, place: ExecutePlace, parts: Awaited<ReturnType<typeof composeParts>>) {
-  const {agent, description, prompt, limits, messages, scope} = work;
+  const {description, prompt, limits, messages, scope} = work;
+  const agent = takeDefinition(work.agent);
   const {runId, root, signal} = place;
   const {manager, bus} = parts;
   let model: ReturnType<typeof parts.resolveModel>;

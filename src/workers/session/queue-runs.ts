@@ -197,11 +197,11 @@ export class QueueRuns implements RemoteRuns {
     const {agent, description, prompt, model, limits, messages, scope, permissions} = task;
     const {root} = this.deps;
     // Keys of this machine mean nothing elsewhere, and what it may do there its settings say.
-    const {apiKeyEnv: _, permissionMode: _m, background: _b, where: _w, mcpServers = [], ...definition} = agent;
+    const {apiKeyEnv: _, permissionMode: _m, mcpServers: _s, hooks: _h, ...definition} = agent;
     const relative = (files: readonly string[]) => files.map((file) => path.relative(root, file));
     return {
       ...{
-        agent: {...definition, mcpServers: mcpServers.map(({name}) => ({name}))},
+        agent: definition,
         description,
         prompt,
         model,
