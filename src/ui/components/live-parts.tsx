@@ -187,7 +187,7 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
 }
 
 /** Most of what the status line and the panel say fits. Columns. */
-const MIN_STATUS = 70;
+const MIN_STATUS = 72;
 
 /** The runs of the panel and the marked one; no runs while something else uses its keys. */
 function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLayout['panel'] {

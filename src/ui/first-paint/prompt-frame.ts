@@ -22,10 +22,11 @@ export function promptWidth(columns: number): number {
 /**
  * Some terminals lose the cursor when rows below it are wrapped again, because the window became narrower (xterm.js, and
  * what is built on it): such rows leave room for one step of that.
- * @param least the row needs so much to be of use
+ * @param least the row needs so much to be of use, in a window of less than 100 columns
  */
 export function columnsBelowPrompt(columns: number, least = 48): number {
-  return Math.min(columns, Math.max(least, Math.floor(columns * 0.7)));
+  const share = Math.floor(columns * 0.7);
+  return columns < 100 ? Math.min(columns, Math.max(least, share)) : share;
 }
 
 /** These show a narrower window by cutting the rows: they wrap nothing again. */
