@@ -83,6 +83,12 @@ export function createQuestions(project: AskedProject, oracle: Oracle): readonly
     ...oracle.tags.filter((tag) => tag.name === name).map(place),
     ...oracle.overloads(name),
   ];
+  /** Where a method is put on an object, which ctags does not name. */
+  const assigned = (name: string) =>
+    oracle.occurrences(name).filter((at) => {
+      const [, file = '', line] = /^(.*):(\d+)$/.exec(at) ?? [];
+      return oracle.text(file).split('\n')[Number(line) - 1]?.replaceAll(' ', '').includes(`.${name}=`);
+    });
   const used = new Set<string>();
   /** The first names that fit and were not asked for yet. */
   const take = (number: number, fits: (tag: Tag) => boolean): readonly Tag[] => {
@@ -123,7 +129,7 @@ export function createQuestions(project: AskedProject, oracle: Oracle): readonly
       kind,
       turns: turns(tag.name),
       expected: callsOf(tag).join(' ') || 'no call',
-      mark: (answer) => markPlaces(callsOf(tag), declared(tag.name), answer),
+      mark: (answer) => markPlaces(callsOf(tag), [...declared(tag.name), ...assigned(tag.name)], answer),
     });
   const [wordsOf, spoken] = SPOKEN[project.speaks];
   const follow = take(1, isCalled);
