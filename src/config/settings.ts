@@ -1,10 +1,11 @@
 /** Reads the settings files as layers, checks them, merges them and freezes the result. */
-import {realpathSync} from 'node:fs';
+import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {HookSetting} from '../core/contract/hooks.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {QUEUE_SECRET} from '../core/secrets/known-secrets.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
@@ -73,15 +74,23 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   const errors: string[] = [];
   const keyNames: string[] = [];
   const claims: Claim[] = [];
-  const claude = readClaudeLayers(options);
+  const [projectRoot = options.cwd] = listProjectFolders(options.cwd);
+  const isFollowed = ({file, isProjects}: Pick<SourceFile, 'file' | 'isProjects'>) => {
+    const target = isProjects && existsSync(file) ? findLinkOut(file, projectRoot) : undefined;
+    if (target !== undefined) warnings.push(`${file} is a link out of the project, to ${target}: it is not followed`);
+    return target === undefined;
+  };
+  const claude = readClaudeLayers(options, isFollowed);
   for (const {claims: own} of claude) claims.push(...own);
-  const files = layerFiles(options).map(({text, ...source}) => ({
-    ...source,
-    read:
-      text === undefined
-        ? readSettingsFile(source.file, source.layer === 'command line')
-        : readSettingsText(source.file, text),
-  }));
+  const files = layerFiles(options)
+    .filter(isFollowed)
+    .map(({text, ...source}) => ({
+      ...source,
+      read:
+        text === undefined
+          ? readSettingsFile(source.file, source.layer === 'command line')
+          : readSettingsText(source.file, text),
+    }));
   const providers = getProviderNames(files.filter(({isProjects}) => isProjects).map(({read}) => read.values));
   const own = files.map(({file, layer, isProjects, read}) => {
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
@@ -114,7 +123,10 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
 }
 
 /** `.claude/settings.json` of the user and of the project, where they exist. Of the project's, what needs trust may be missing. */
-function readClaudeLayers({cwd, userHome, sources, trusts = () => false}: SettingsOptions) {
+function readClaudeLayers(
+  {cwd, userHome, sources, trusts = () => false}: SettingsOptions,
+  isFollowed: (source: Pick<SourceFile, 'file' | 'isProjects'>) => boolean,
+) {
   if (userHome === undefined) return [];
   const [users, projects] = [userHome, cwd].map((folder) => path.join(folder, '.claude', 'settings.json')) as [
     string,
@@ -127,6 +139,7 @@ function readClaudeLayers({cwd, userHome, sources, trusts = () => false}: Settin
   ];
   return files
     .filter(({layer}) => isRead(layer, sources))
+    .filter(isFollowed)
     .flatMap((source) => {
       const {found, rules, directories, hooks, ...read} = readClaudeSettings(source.file, cwd, userHome);
       if (!found) return [];

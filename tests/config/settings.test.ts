@@ -25,6 +25,18 @@ describe('sandbox.container', () => {
   });
 });
 
+describe('settings of a project that are a link out of it', () => {
+  it.each(['.mini-cc', '.claude'])('are not followed in %s, and a warning says so', (folder) => {
+    const at = makeFolders({'elsewhere/settings.json': {model: 'opus', permissions: {allow: ['Bash(ls)']}}});
+    symlinkSync(path.join(at.base, 'elsewhere'), path.join(at.cwd, folder));
+    const {settings, warnings, claims, directories} = loadSettings({...at, userHome: at.base, trusts: () => true});
+    expect({settings, claims, directories}).toEqual({settings: {}, claims: [], directories: []});
+    expect(warnings).toEqual([
+      `${path.join(at.cwd, folder, 'settings.json')} is a link out of the project, to ${path.join(at.base, 'elsewhere/settings.json')}: it is not followed`,
+    ]);
+  });
+});
+
 describe('layers of settings', () => {
   it('win key by key, the strongest first', () => {
     const at = makeFolders({
