@@ -23,7 +23,8 @@ it.each([100, 40])('learns what it is, what to type and how to set a key, in %d 
   expect(words()).toContain('export ANTHROPIC_API_KEY=…');
   const lines = terminal.text().split('\n');
   expect(lines.findIndex((line) => line.startsWith('> '))).toBeLessThanOrEqual(cols === 100 ? 9 : 16);
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(cols);
+  // The folder's own name may be longer: the terminal wraps it.
+  expect(lines.filter((line) => line.length > cols && line !== cwd)).toEqual([]);
 
   // What it does there, how to take it back, and how to leave.
   await send(terminal, 'what does this do?');
