@@ -94,7 +94,7 @@ describe('a subagent', () => {
     expect(result.isError).toBe(true);
     expect(result.text).toMatch(/The run did not finish: .*429/);
     expect(result.text).toContain('First a look');
-    expect(run.stderr).toMatch(/^retrying in \d+s \(429\), attempt \d$/m);
+    expect(run.stderr).toMatch(/^\[explore\] a task: retrying in \d+s \(429\), attempt \d$/m);
     expect(run.stderr).not.toContain('- done');
   });
 });
