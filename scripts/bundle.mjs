@@ -8,20 +8,11 @@ import {fileURLToPath} from 'node:url';
 import {brotliCompressSync, constants} from 'node:zlib';
 import {rolldown} from 'rolldown';
 import {listInputs, readIfThere, replaceFile, stampDist} from './checkout.mjs';
+import {withoutUnused} from './left-out.mjs';
 import {EXTERNAL} from './manifest.mjs';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
-
-/**
- * Ink loads its devtools in development only; the bundle leaves them out. The filters save the bundler a call into
- * JavaScript for each other module, which is half of the time of a build.
- */
-const withoutDevtools = {
-  name: 'without-devtools',
-  resolveId: {filter: {id: /^(?:react-devtools-core|ws)$/}, handler: (id) => `\0${id}`},
-  load: {filter: {id: /^\0(?:react-devtools-core|ws)$/}, handler: () => 'export default {}'},
-};
 
 /** Ink draws its frames by our class in the place of its own, see src/ui/frame-output.ts. */
 const withFrameOutput = (root) => ({
@@ -49,7 +40,7 @@ const MAIN = 'src/cli/main.ts';
 export async function bundle(root) {
   const inputs = listInputs(root);
   const dist = path.join(root, 'dist');
-  const program = await generate(root, {main: MAIN, index: 'src/library/index.ts'});
+  const program = await generate(root, {main: MAIN, index: 'src/library/index.ts'}, withoutUnused());
   const main = program.find(({facadeModuleId}) => facadeModuleId === path.join(root, MAIN)).fileName;
   // In one file: each further one costs a start half a millisecond.
   const entry = await generate(root, {cli: 'src/cli/index.ts'}, goesOnWith(`./${main}`));
@@ -75,8 +66,8 @@ async function generate(root, input, ...plugins) {
     cwd: root,
     input,
     platform: 'node',
-    // jsonc-parser's main file loads its parts by computed names, which a bundler can't follow; its module file does not.
-    resolve: {alias: {'jsonc-parser': 'jsonc-parser/lib/esm/main.js'}},
+    // Of the main files, in CommonJS, a bundler can't tell what is used; jsonc-parser's loads its parts by computed names.
+    resolve: {mainFields: ['module', 'main']},
     external: EXTERNAL,
     moduleTypes: {'.md': 'text'},
     // Some packages are CommonJS and use the name of their own file.
@@ -88,7 +79,7 @@ async function generate(root, input, ...plugins) {
         __dirname: 'import.meta.dirname',
       },
     },
-    plugins: [withoutDevtools, withFrameOutput(root), ...plugins],
+    plugins: [withFrameOutput(root), ...plugins],
     logLevel: 'warn',
     // web-tree-sitter has an eval for modules that no grammar contains.
     checks: {eval: false},
@@ -173,7 +164,28 @@ function formatNotices(root, output) {
   for (const [, {title, body}] of sorted) named.set(body, [...(named.get(body) ?? []), title]);
   const texts = [...named].map(([body, titles]) => `${titles.join('\n')}\n\n${body}\n`);
   const head = 'mini-cc contains the following packages.\n';
-  return [head, ...texts].join(`\n${'-'.repeat(80)}\n\n`);
+  return [head, ...shortenTerms(texts)].join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** The terms of the two licences that most packages have, without the line of copyright. */
+const TERMS =
+  /^[ \t]*(?:TERMS AND CONDITIONS FOR USE[\s\S]*?END OF TERMS AND CONDITIONS|Permission is hereby granted, free[\s\S]*?DEALINGS IN THE\s+SOFTWARE\.)/gim;
+
+/** The same terms, whatever their spaces and quotes, stand once; further packages refer to the first that has them. */
+function shortenTerms(texts) {
+  const first = new Map();
+  return texts.map((text) => {
+    const title = text.split('\n')[0];
+    return text.replaceAll(TERMS, (terms) => {
+      const key = terms
+        .replaceAll(/[\s"'“”‘’]+/g, ' ')
+        .trim()
+        .toLowerCase();
+      const known = first.get(key);
+      first.set(key, known ?? title);
+      return known ? `(The terms are the same as those of ${known} above.)` : terms;
+    });
+  });
 }
 
 /** The folder of the package that a module belongs to; undefined for our own modules. */

@@ -1,0 +1,126 @@
+// Parts of packages that mini-cc never uses, and the comments of scripts that are text, are left out of the bundle.
+
+/**
+ * By package, the files that are left out. What such a file exports is still there, but calling it throws. Its classes of
+ * errors stay: a server's answer may need them.
+ */
+const LEFT_OUT = {
+  // The devtools need packages that are not installed.
+  ink: [/^build\/devtools\.js$/],
+  // Workers know Redis alone, by ioredis, and no repeated jobs.
+  bullmq: [/^dist\/esm\/postgres\//, /^dist\/esm\/classes\/(?:(?:bun|node)-redis-client|valkey-glide-client|.*relay)/],
+  'cron-parser': [/^dist\//],
+  // Of a model's server we ask for messages and for its models.
+  '@anthropic-ai/sdk': [
+    /^resources\/(?:beta|organization|skills|user-profiles)\//,
+    /^resources\/(?:files|messages\/batches)\.mjs$/,
+    /^lib\/MessageStream\.mjs$/,
+  ],
+  openai: [/^resources\/(?!chat\b|models\b|index\b|shared\b)/, /^lib\/ChatCompletion/],
+  // The client gets a validator from us.
+  '@modelcontextprotocol/client': [/^dist\/ajvProvider/],
+  // It is for a Node without streams.
+  'web-streams-polyfill': [/^dist\//],
+};
+
+/** Scripts in Lua, which Redis compiles: 400 KB, most of it comments and indentation. */
+const LUA = /node_modules[/\\]bullmq[/\\]dist[/\\]esm[/\\]scripts[/\\].*-\d+\.js$/;
+
+const STUB = '\0left-out';
+/** A call or `new` of what is left out must not go on in silence; `new` alone is how clients make what nobody uses. */
+const STUB_CODE = `
+export function leftOut(name) {
+  return new Proxy(function () {}, {
+    get: (target, key) =>
+      typeof key === 'symbol' || key === 'then' || Object.hasOwn(target, key) ? target[key] : leftOut(name + '.' + key),
+    construct: () => leftOut(name),
+    apply() {
+      throw new Error('mini-cc is built without ' + name);
+    },
+  });
+}`;
+
+/**
+ * A plugin of rolldown. A build in which a pattern meets no file fails: the package has changed, and the pattern must
+ * follow.
+ * @param {Readonly<Record<string, readonly RegExp[]>>} leftOut
+ */
+export function withoutUnused(leftOut = LEFT_OUT) {
+  const unmet = new Set([...Object.values(leftOut).flat(), ...('bullmq' in leftOut ? [LUA] : [])]);
+  const packages = Object.keys(leftOut).join('|');
+  const place = new RegExp(`node_modules/(${packages})/((?:(?!node_modules/).)*)$`);
+  return {
+    name: 'without-unused',
+    resolveId: {filter: {id: /^\0left-out$/}, handler: (id) => id},
+    load: {filter: {id: /^\0left-out$/}, handler: () => STUB_CODE},
+    transform: {
+      filter: {id: new RegExp(`node_modules[/\\\\](?:${packages.replaceAll('/', '[/\\\\]')})[/\\\\]`)},
+      handler(code, id) {
+        if (LUA.test(id)) {
+          unmet.delete(LUA);
+          return withoutLuaComments(code, id);
+        }
+        const [, name, file] = place.exec(id.replaceAll('\\', '/')) ?? [];
+        const pattern = leftOut[name]?.find((each) => each.test(file));
+        if (!pattern) return null;
+        unmet.delete(pattern);
+        return {code: formatStub(this.parse(code), code, `${name}/${file}`), map: null, moduleSideEffects: false};
+      },
+    },
+    buildEnd(error) {
+      if (!error && unmet.size > 0) {
+        throw new Error(`the packages have no file ${[...unmet].join(' or ')} any more: look at scripts/left-out.mjs`);
+      }
+    },
+  };
+}
+
+/** @returns a module with the same exports */
+function formatStub({body}, code, file) {
+  const text = ({start, end}) => code.slice(start, end);
+  const [kept, names] = [[], new Set()];
+  for (const node of body) {
+    if (node.type === 'ExportAllDeclaration') kept.push(text(node));
+    else if (node.type === 'ExportDefaultDeclaration') names.add('default');
+    else if (node.type === 'ExportNamedDeclaration') {
+      const own = getNames(node);
+      const errors = own.filter((name) => name.endsWith('Error'));
+      if (errors.length > 0 && node.declaration) kept.push(text(node));
+      else {
+        if (errors.length > 0 && node.source) kept.push(`export {${errors.join(', ')}} from ${text(node.source)};`);
+        for (const name of own) if (!(node.source && errors.includes(name))) names.add(name);
+      }
+    }
+  }
+  // CommonJS.
+  for (const [, first, second] of code.matchAll(/\bexports\.(\w+) ?=|\bdefineProperty\(exports, ?"(\w+)"/g)) {
+    const name = first ?? second;
+    if (name !== '__esModule') names.add(name);
+  }
+  const needed = body.filter(
+    (node) =>
+      node.type === 'ImportDeclaration' &&
+      node.specifiers.some(({local}) => kept.some((each) => new RegExp(`\\b${local.name}\\b`).test(each))),
+  );
+  const stubs = [...names].map((name, index) => {
+    const value = `/* @__PURE__ */ leftOut(${JSON.stringify(`${file} ${name}`)})`;
+    return `const left${index} = ${value};\nexport {left${index} as ${name}};`;
+  });
+  return [`import {leftOut} from ${JSON.stringify(STUB)};`, ...needed.map(text), ...kept, ...stubs].join('\n');
+}
+
+function getNames({declaration, specifiers}) {
+  if (!declaration) return specifiers.map(({exported}) => exported.name ?? exported.value);
+  return (declaration.declarations ?? [declaration]).map(({id}) => id.name);
+}
+
+/** Takes whole lines and whole comments only, so that no string can change. */
+function withoutLuaComments(code, id) {
+  const [before, lua, after, ...rest] = code.split('`');
+  if (after === undefined || rest.length > 0) throw new Error(`${id} has changed: look at scripts/left-out.mjs`);
+  const bare = lua.replaceAll(/^[ \t]*--\[\[[\s\S]*?\]\]/gm, '').replaceAll(/^[ \t]*(?:--.*)?\n|^[ \t]+/gm, '');
+  // A string or an inner comment of several lines, or an end of line that is escaped, would not survive this.
+  if (/(?<!--)\[=*\[|--\[\[(?!.*\]\])|\\$/m.test(bare))
+    throw new Error(`${id} has a long string: look at scripts/left-out.mjs`);
+  return {code: `${before}\`${bare}\`${after}`, map: null};
+}
