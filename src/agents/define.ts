@@ -1,7 +1,6 @@
 /** Turns the fields of a file into an agent that can be dispatched. */
 import {readHookSettings} from '../config/hook-settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
-import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
 import {ANY_SERVER, type MissingTool, resolveTools} from './tool-list.ts';
@@ -52,7 +51,7 @@ export function defineAgent(
     problems.error('reserved-name', at('name'), `${fields.name} is built in: give this agent another name`);
   }
   const widening = findWidening(fields, options);
-  warnAboutUnsupported(fields, at, widening, problems);
+  warnAboutNewerFormat(fields, at, problems);
   for (const {key, value} of widening.filter(({isTrusted}) => !isTrusted)) {
     const why = 'this project is not trusted (mini-cc --trust trusts it)';
     problems.warn('untrusted', at(key), `${key} ${quote(value)} is ignored: ${why}`);
@@ -102,22 +101,10 @@ function pickGiven<K extends AgentKey>(fields: AgentFile, keys: readonly K[]): {
   return Object.fromEntries(given) as {[P in K]?: NonNullable<AgentFile[P]>};
 }
 
-function warnAboutUnsupported(
-  fields: AgentFile,
-  at: (key: string) => Position,
-  widening: readonly Widening[],
-  problems: ProblemList,
-): void {
+function warnAboutNewerFormat(fields: AgentFile, at: (key: string) => Position, problems: ProblemList): void {
   if (fields.version !== undefined && fields.version > FORMAT_VERSION) {
     const what = `has format ${fields.version}, which is newer than this mini-cc`;
     problems.warn('newer-format', at('version'), `${what}: unknown parts are ignored, and the file is not written`);
-  }
-  for (const key of Object.keys(fields) as AgentKey[]) {
-    if (fields[key] === undefined) continue;
-    // A field that is not trusted has its warning already.
-    if (isPlanned('definitions', key) && !isIgnored(key, widening)) {
-      problems.warn('not-yet', at(key), `${formatNotYetAvailable(key)} and is ignored`);
-    }
   }
 }
 

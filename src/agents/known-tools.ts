@@ -1,6 +1,5 @@
 /** Names of tools in definitions: those of mini-cc, those of other programs, and why some of them give no tool. */
 import {findMeant, findTypo, toToolName} from '../core/util/names.ts';
-import {formatNotYetAvailable} from '../core/util/planned-features.ts';
 
 /** All base tools: editors complete their names, and a tool that this release lacks is named as such. */
 export const STANDARD_TOOLS: readonly string[] = [
@@ -92,7 +91,7 @@ export function resolveToolName(written: string, toolNames: readonly string[]): 
       reason: 'it needs a model server that searches the web (providers.NAME.webSearch)',
     };
   }
-  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: formatNotYetAvailable('it')};
+  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: 'this session does not have it'};
   if (WITHOUT_COUNTERPART.includes(name)) {
     return {kind: 'unavailable', written, reason: 'it has no counterpart in mini-cc'};
   }

@@ -1,7 +1,6 @@
 /** The one schema of an agent definition: its TypeScript type, JSON Schema, error texts and names come from it. */
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
-import {isPlanned} from '../core/util/planned-features.ts';
 import {mustBe} from '../core/util/problem.ts';
 import {STANDARD_TOOLS, withoutDispatchTools} from './known-tools.ts';
 
@@ -185,7 +184,7 @@ export function createAgentSchema(toolNames: readonly string[] = STANDARD_TOOLS)
     title: 'mini-cc agent definition',
     ...rest,
     properties: {
-      ...Object.fromEntries(Object.entries(properties).map(([key, field]) => [key, withAvailability(key, field)])),
+      ...properties,
       name,
       description: {...asObject(properties.description), minLength: 1},
       prompt: {...asObject(properties.prompt), minLength: 1},
@@ -194,12 +193,6 @@ export function createAgentSchema(toolNames: readonly string[] = STANDARD_TOOLS)
     },
     additionalProperties: false,
   };
-}
-
-function withAvailability(key: string, field: unknown): unknown {
-  if (!isPlanned('definitions', key)) return field;
-  const {description, ...rest} = asObject(field);
-  return {description: `${description} Not yet available: it is ignored.`, ...rest};
 }
 
 function asObject(schema: unknown): Record<string, unknown> {

@@ -16,7 +16,6 @@ import type {FanOutMode} from '../core/contract/fan-out.ts';
 import {parseRule, splitRules} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {formatMeant, TOOL_NAMES, toToolName} from '../core/util/names.ts';
-import {formatNotYetAvailable, isPlanned} from '../core/util/planned-features.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {checkFirstWord} from './first-word.ts';
 import {
@@ -237,7 +236,6 @@ function checkFlags(args: readonly string[]): void {
 
 function unknownFlag(name: string): UsageError {
   const flag = name.length === 1 ? `-${name}` : written(name);
-  if (isPlanned('flags', name)) return new UsageError(formatNotYetAvailable(flag));
   return new UsageError(`Unknown flag ${flag}${formatMeant(name, Object.keys(FLAGS), written)}. --help lists them`);
 }
 

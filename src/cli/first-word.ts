@@ -1,7 +1,6 @@
 /** Words that were meant as a command of mini-cc, or of a program like it, are not sent to a model as a prompt. */
 import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
-import {formatNotYetAvailable, isPlanned, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {SUBCOMMANDS} from './flags.ts';
 
 /** Commands of other programs of this kind, which mini-cc does not have. */
@@ -16,8 +15,7 @@ const MAX_WORDS = 2;
 export function checkFirstWord(words: readonly string[]): void {
   const [first = ''] = words;
   if (words.length > MAX_WORDS || words.some((word) => /\s/.test(word))) return;
-  if (isPlanned('subcommands', first)) throw new UsageError(formatNotYetAvailable(`mini-cc ${first}`));
-  const meant = findTypo(first, [...SUBCOMMANDS, ...PLANNED_FEATURES.subcommands], 1);
+  const meant = findTypo(first, SUBCOMMANDS, 1);
   if (meant === undefined && !FOREIGN.includes(first)) return;
   const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
   throw new UsageError(`no such command: ${first}${hint}; to send it as a prompt: mini-cc -- ${words.join(' ')}`);

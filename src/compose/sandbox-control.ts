@@ -5,7 +5,6 @@ import type {Confinement, SandboxMode, SandboxState} from '../core/contract/perm
 import type {PermissionPolicy} from '../core/permissions/policy.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import type {SessionParts} from '../core/session/parts.ts';
-import {formatNotYetAvailable} from '../core/util/planned-features.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 
 export class SandboxControl {
@@ -58,7 +57,7 @@ export class SandboxControl {
     const status = await this.sandbox.status();
     if (status.available) {
       return this.#mode !== 'off' && status.kind === 'Seatbelt' && allowedHosts.length > 0
-        ? `${formatNotYetAvailable('sandbox.allowedHosts')} on macOS: confined commands have no network`
+        ? 'sandbox.allowedHosts is not yet available on macOS: confined commands have no network'
         : undefined;
     }
     if (container) return undefined;

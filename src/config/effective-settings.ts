@@ -1,7 +1,6 @@
 /** The settings that take effect here, for people to read: each value, and where it comes from. */
 import {getKnownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
-import {formatNotYetAvailable, PLANNED_FEATURES} from '../core/util/planned-features.ts';
 import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
 import {allSettings, type SettingDescription} from './json-schema.ts';
 import {formatPath, isAmong, NEVER_SHOWN} from './keys.ts';
@@ -37,15 +36,12 @@ export function getEffectiveSettings(places: SettingsOptions, env: Variables): E
   const redactor = new Redactor(getKnownSecrets(env, keyNames, [places.cwd, places.home]));
   const clean = <T>(value: T): T => redactor.values(withoutLogins(value)) as T;
   const settings = allSettings().flatMap((description) => getEffective(description, origins, env));
-  const unused = PLANNED_FEATURES.variables
-    .filter((name) => env[name])
-    .map((name) => `${formatNotYetAvailable(name)} and is ignored`);
   return {
     settings: settings.map((each) => ({...each, value: clean(each.value)})),
     environment: clean(describeVariables(env)),
     files,
     claims,
-    warnings: clean([...warnings, ...unused]),
+    warnings: clean(warnings),
     offline: !isModelConfigured(env, loaded),
   };
 }

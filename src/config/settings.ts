@@ -29,7 +29,7 @@ export type Settings = DeepReadonly<SettingsValues>;
 type DeepReadonly<T> = T extends object ? {readonly [K in keyof T]: DeepReadonly<T[K]>} : T;
 
 export interface LoadedSettings {
-  /** What some file sets, without what is not yet available. */
+  /** What some file sets. */
   readonly settings: Settings;
   /** One line each, for the user. */
   readonly warnings: readonly string[];

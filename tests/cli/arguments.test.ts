@@ -2,7 +2,6 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseArguments} from '../../src/cli/arguments.ts';
 import {FLAGS, helpText, written} from '../../src/cli/flags.ts';
-import {PLANNED_FEATURES} from '../../src/core/util/planned-features.ts';
 
 const parse = (...args: string[]) => parseArguments(args, {});
 
@@ -132,11 +131,6 @@ describe('the command line', () => {
     [['-r', ''], /--resume needs the id of a session/],
   ])('%j is bad usage', (args, words) => {
     expect(() => parse(...args)).toThrow(words);
-  });
-
-  it('says what is not yet available', () => {
-    for (const name of PLANNED_FEATURES.flags)
-      expect(() => parse(written(name))).toThrow(`${written(name)} is not yet available`);
   });
 
   it('has one table, from which the help text lists every flag', () => {

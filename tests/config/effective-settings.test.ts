@@ -4,7 +4,7 @@ import {getEffectiveSettings} from '../../src/config/effective-settings.ts';
 import {LOCAL, makeFolders, PROJECT, USER} from './fixture.ts';
 
 describe('effective settings', () => {
-  it('list every setting once, from its file or by default, without those that are not yet available', () => {
+  it('list every setting once, from its file or by default', () => {
     const at = makeFolders({[USER]: {limits: {idleSeconds: 2}}, [LOCAL]: {agents: {'a.b': {maxTurns: 3}}}});
     const {settings} = getEffectiveSettings(at, {});
     const keys = settings.map(({key}) => key);

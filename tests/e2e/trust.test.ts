@@ -51,7 +51,7 @@ describe('print mode in an untrusted directory', () => {
     expect(await at.run('-p', 'go')).toMatchObject({stderr: `${IGNORED}${DENIED}`});
   });
 
-  it('lists everything that is ignored in one line, also of agents, and names keys that are not yet available once', async () => {
+  it('lists everything that is ignored in one line, also of agents', async () => {
     const at = await setUp(JSON.stringify({providers: {}, hooks: {}, sandbox: 'off', pricing: {}}));
     await at.write('.mini-cc/settings.local.json', ALLOW);
     const agent = {description: 'Repairs broken tests', prompt: 'Repair it.', tools: ['bash']};
