@@ -17,7 +17,7 @@ const THOUGHT = `First I look at ${'all the many files '.repeat(20)}and then I a
 describe('thinking', () => {
   it('shows as one line that grows, and is not repeated when the reply ends', async () => {
     const reply = thinkingThen(THOUGHT, callTool('bash', {command: 'seq 3'}, undefined, 'Now I **count**.'));
-    const server = await serve([slow(reply, 20), say('Done.')]);
+    const server = await serve([slow(reply, 80), say('Done.')]);
     const terminal = await repl({server});
     await send(terminal, 'go');
     await shows(terminal, /^Thinking: First I look/m);
