@@ -101,8 +101,10 @@ const SHOWN: Readonly<Record<string, string>> = {
   edit_file: 'Edit',
   grep: 'Grep',
   glob: 'Glob',
+  symbols: 'Symbols',
   todo_write: 'Todos',
   web_fetch: 'Fetch',
+  web_search: 'Search',
 };
 
 /** `Read` for `read_file`; `github: create_issue` for `mcp__github__create_issue`; other names as they are. */
