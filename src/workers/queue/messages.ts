@@ -1,11 +1,9 @@
 /** The messages between a session and its workers. All of them are signed, see `seal.ts`. */
 import {z} from 'zod';
-import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {AgentEventBody} from '../../core/contract/events.ts';
-import type {Message} from '../../core/contract/model.ts';
-import type {RunLimits, RunResult} from '../../core/contract/results.ts';
+import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
-import type {RemotePermissions} from '../../core/remote/remote-runs.ts';
+import type {RemoteTask} from '../../core/remote/remote-runs.ts';
 
 /** How long jobs, results and all that belongs to them stay in Redis when no side takes them out. Milliseconds. */
 export const LIFE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -59,16 +57,8 @@ export const jobSchema = z.object({
 export type Job = z.output<typeof jobSchema>;
 
 /** What is to be done. Signed, so that its shape is that of `PROTOCOL`. Paths are relative to the session's folder. */
-export interface RemoteWork {
-  readonly agent: AgentDefinition;
-  readonly description: string;
-  readonly prompt: string;
-  readonly model: string;
-  readonly limits: RunLimits;
-  /** The conversation before the prompt, of a run that continues. */
-  readonly messages: readonly Message[];
+export interface RemoteWork extends Omit<RemoteTask, 'runId' | 'round' | 'scope'> {
   readonly scope?: {readonly files: readonly string[]; readonly allowed: readonly string[]};
-  readonly permissions: RemotePermissions;
 }
 
 /** What a worker that does not have a tree asks for: what its base does not have, and the base. */
