@@ -104,26 +104,34 @@ export class ReplyWatch {
     }
     const dueMs = this.#dueMs();
     if (dueMs <= 0) {
-      this.#failure = this.#createFailure(now);
+      this.#failure = this.#createFailure();
       this.stop();
       this.#abort.abort(this.#failure);
     }
     return dueMs;
   }
 
-  /** Milliseconds until the first limit is reached if nothing more comes. */
-  #dueMs(): number {
+  /** When, by the clock, each limit is reached if nothing more comes. */
+  get #dues(): {byteDue: number; contentDue: number} {
     const {idleSeconds, thinkingSeconds} = this.limits;
     const contentDue = this.#block
       ? this.#block.since + CONTENT_SECONDS * 1000
       : this.#contentAt + toLimit(thinkingSeconds);
-    return Math.min(this.#byteAt + toLimit(idleSeconds), contentDue) - this.clock.now();
+    return {byteDue: this.#byteAt + toLimit(idleSeconds), contentDue};
   }
 
-  #createFailure(now: number): ModelError {
+  /** Milliseconds until the first limit is reached if nothing more comes. */
+  #dueMs(): number {
+    const {byteDue, contentDue} = this.#dues;
+    return Math.min(byteDue, contentDue) - this.clock.now();
+  }
+
+  /** The limit that was reached first says why: asking the clock once more could find both reached, or none. */
+  #createFailure(): ModelError {
     const {idleSeconds, thinkingSeconds} = this.limits;
+    const {byteDue, contentDue} = this.#dues;
     // Both times are limits of a run: another attempt would allow them twice.
-    if (now - this.#byteAt >= toLimit(idleSeconds)) {
+    if (byteDue <= contentDue) {
       return new ModelError('idle', `no byte from the model for ${idleSeconds} s`, {retryable: false});
     }
     if (!this.#block) {

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {StreamEvent} from '../../src/core/contract/model.ts';
+import type {Clock} from '../../src/core/contract/results.ts';
 import {ReplyWatch} from '../../src/models/reply-watch.ts';
 import {FakeClock} from '../core/fake-clock.ts';
 
@@ -81,6 +82,30 @@ describe('the watch of a reply', () => {
     watch.addEvent(text('x'));
     clock.advance(60_000);
     expect(watch.failure).toMatchObject({kind: 'idle', message: 'no byte from the model for 60 s'});
+  });
+
+  it('names the limit that was reached, also when the time passes it between two looks at the clock', () => {
+    for (const looks of [1, 2, 3, 4, 5]) {
+      const fake = new FakeClock();
+      // The timer fires a hair too early; each look at the clock takes a little time.
+      let early = 0;
+      const look = () => {
+        early = Math.max(0, early - 0.01);
+        return fake.now() - early;
+      };
+      const clock: Clock = {
+        now: look,
+        wallNow: fake.wallNow,
+        setTimer: (callback, ms) => fake.setTimer(callback, ms),
+      };
+      const watch = new ReplyWatch({idleSeconds: 60, thinkingSeconds: 0}, clock, new AbortController().signal);
+      watch.addEvent(start());
+      watch.addEvent(text('x'));
+      fake.advance(59_000);
+      early = looks * 0.01;
+      fake.advance(1_001);
+      expect(watch.failure).toMatchObject({kind: 'idle', message: 'no byte from the model for 60 s'});
+    }
   });
 
   it('gives all its times anew after the machine slept', () => {
