@@ -1,118 +1,33 @@
-/** What tests of workers share: a Redis server of their own, and worker processes with homes of their own. */
-import {type ChildProcess, spawn} from 'node:child_process';
-import {mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
-import {createServer} from 'node:net';
-import {tmpdir} from 'node:os';
-import path from 'node:path';
-import {Redis} from 'ioredis';
+/** What tests of workers share: a Redis server and worker processes that go with the test. */
 import {onTestFinished} from 'vitest';
-import {home} from '../../e2e/fixture.ts';
-import type {Home} from '../../support/environment.ts';
-import type {MessagesServer} from '../../support/messages-server.ts';
-import {killGroup, runCli, spawnCli} from '../../support/run-cli.ts';
+import {
+  createRedis,
+  createWorker,
+  type RedisServer,
+  type RunningWorker,
+  type WorkerSettings,
+} from '../../support/queue.ts';
 
-export const SECRET = 'a-secret-of-both-sides-0123456789';
-
-export interface RedisServer {
-  readonly port: number;
-  readonly url: string;
-  readonly client: Redis;
-  /** Kills it, as a crash does. */
-  kill(): Promise<void>;
-  start(): Promise<void>;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const {port} = server.address() as {port: number};
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+export {
+  freePort,
+  listWorkers,
+  type RedisServer,
+  type RunningWorker,
+  SECRET,
+  type WorkerSettings,
+  withQueue,
+} from '../../support/queue.ts';
 
 /** A server on loopback, with an append-only file that survives a kill. */
 export async function startRedis(config: readonly string[] = []): Promise<RedisServer> {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-redis-')));
-  const port = await freePort();
-  let child: ChildProcess | undefined;
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--save', ''];
-  const client = new Redis(port, '127.0.0.1', {maxRetriesPerRequest: null, retryStrategy: () => 50, lazyConnect: true});
-  client.on('error', () => undefined);
-  const start = async () => {
-    child = spawn('redis-server', [...args, ...config], {stdio: 'ignore'});
-    while ((await client.ping().catch(() => '')) !== 'PONG') await new Promise((resolve) => setTimeout(resolve, 30));
-  };
-  const kill = async () => {
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child!.once('exit', resolve));
-    child.kill('SIGKILL');
-    await ended;
-  };
-  onTestFinished(async () => {
-    client.disconnect();
-    await kill();
-    rmSync(folder, {recursive: true, force: true});
-  });
-  await start();
-  return {port, url: `redis://127.0.0.1:${port}`, client, kill, start};
-}
-
-export interface RunningWorker {
-  readonly home: Home;
-  readonly pid: number;
-  /** Its lines so far. */
-  said(): string;
-  kill(signal?: NodeJS.Signals): void;
-  readonly exit: Promise<number | null>;
-}
-
-export interface WorkerSettings {
-  readonly url: string;
-  readonly server?: Pick<MessagesServer, 'url'>;
-  readonly args?: readonly string[];
-  readonly home?: Home;
-  readonly settings?: unknown;
-  readonly env?: Readonly<Record<string, string>>;
+  const redis = await createRedis(config);
+  onTestFinished(redis.close);
+  return redis;
 }
 
 /** Starts a worker, and waits until it serves. */
 export async function startWorker(options: WorkerSettings): Promise<RunningWorker> {
-  const own = options.home ?? (await home());
-  if (options.settings)
-    writeFileSync(path.join(own.path, '.mini-cc', 'settings.json'), JSON.stringify(options.settings));
-  const child = await spawnCli(
-    ['worker', '--queue', options.url, '--secret-env', 'QUEUE_KEY', ...(options.args ?? [])],
-    {
-      ...{home: own, env: {QUEUE_KEY: SECRET, ...options.env}},
-      ...(options.server && {server: options.server}),
-    },
-  );
-  onTestFinished(() => killGroup(child));
-  let said = '';
-  child.stdout.resume();
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-  });
-  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  let isOver = false;
-  void exit.then(() => {
-    isOver = true;
-  });
-  while (!/ serves /.test(said)) {
-    if (isOver) throw new Error(`the worker ended: ${said}`);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
-  return {
-    ...{home: own, pid: child.pid!, exit, said: () => said},
-    kill: (signal = 'SIGKILL') => (signal === 'SIGKILL' ? killGroup(child) : void process.kill(child.pid!, signal)),
-  };
-}
-
-/** Settings of a session that has this queue. */
-export function withQueue(url: string, more: object = {}) {
-  return JSON.stringify({...more, subagents: {queue: {url, secretEnv: 'QUEUE_KEY'}}});
-}
-
-export function listWorkers(url: string, own: Home) {
-  return runCli(['workers', '--queue', url, '--json'], {home: own}).then(({stdout}) => JSON.parse(stdout));
+  const worker = await createWorker(options);
+  onTestFinished(worker.close);
+  return worker;
 }
