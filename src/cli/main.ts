@@ -11,6 +11,8 @@ import {isDebugSet, type Start} from './start.ts';
 export async function main(start: Start): Promise<void> {
   const pipes = watchPipes();
   const debug = start.args.includes('--debug') || isDebugSet(process.env);
+  // Node's warnings speak to developers, and would stand in the middle of the screen.
+  if (!debug) process.removeAllListeners('warning');
   const fail = (error: unknown) => {
     start.firstPaint?.remove();
     // What mini-cc or the system says itself needs no other words; all else is a fault of mini-cc.

@@ -18,6 +18,13 @@ export function toConnectionError(error: Error, isTimeout: boolean, {host, redac
   return new ModelError('connection', redactor.text(text), {retryable: true}, {cause: error});
 }
 
+/** The program of a cloud found no credentials on this machine: another attempt would find none either. */
+export function toCredentialsError(error: Error, {host, address, redactor}: ServerWords): ModelError {
+  const cause = error.cause instanceof Error ? error.cause.message : error.message;
+  const text = `no credentials for ${host}: ${cause.split('\n')[0]!.replace(/\.$/, '')}; or set apiKeyEnv in ${address}`;
+  return new ModelError('authentication', redactor.text(text), {retryable: false}, {cause: error});
+}
+
 /** A connection that breaks in the middle of a stream throws a plain error, `terminated`; invalid JSON a SyntaxError. */
 export function toStreamError(error: unknown, {redactor}: ServerWords): ModelError {
   const text =

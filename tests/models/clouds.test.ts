@@ -1,12 +1,16 @@
 /** Bedrock and Vertex, by the SDK's own packages, against a server on loopback: addresses, keys and answers. */
 
+import {mkdtemp, rm} from 'node:fs/promises';
 import {createServer, type IncomingHttpHeaders} from 'node:http';
 import {createRequire} from 'node:module';
 import type {AddressInfo} from 'node:net';
-import {expect, it, onTestFinished} from 'vitest';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {expect, it, onTestFinished, vi} from 'vitest';
+import type {ModelProgress} from '../../src/core/contract/model.ts';
 import {say} from '../support/messages-server.ts';
 import {createEvents} from '../support/reply-stream.ts';
-import {hello, modelAt} from './fixture.ts';
+import {hello, modelAt, retries} from './fixture.ts';
 
 const {EventStreamCodec} = createRequire(import.meta.url)('@smithy/eventstream-codec') as {
   EventStreamCodec: new (
@@ -77,4 +81,25 @@ it('asks Bedrock for a model of a region, with the given key, and reads its bina
   expect(reply).toMatchObject({content: [{text: 'From the cloud.'}], stopReason: 'end_turn'});
   expect(seen[0]!.path).toBe('/model/anthropic.claude-x/invoke-with-response-stream');
   expect(seen[0]!.headers.authorization).toBe('Bearer bedrock-key-1');
+});
+
+it('ends at once, and says so, where a machine has no credentials for its cloud', async () => {
+  const home = await mkdtemp(path.join(tmpdir(), 'mini-cc-clouds-'));
+  onTestFinished(() => rm(home, {recursive: true}));
+  const hidden = Object.keys(process.env).filter((name) => /^(AWS|GOOGLE|GCLOUD|CLOUDSDK)_/.test(name));
+  for (const name of hidden) vi.stubEnv(name, undefined);
+  for (const name of ['HOME', 'CLOUDSDK_CONFIG']) vi.stubEnv(name, home);
+  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+  vi.stubEnv('METADATA_SERVER_DETECTION', 'none');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const places = {bedrock: {region: 'us-east-1'}, vertex: {region: 'us-east5', project: 'my-project'}};
+  for (const api of ['bedrock', 'vertex'] as const) {
+    const progress: ModelProgress[] = [];
+    const model = modelAt({baseURL: 'http://127.0.0.1:9', api, ...places[api]}, {id: 'm', name: `${api}/m`});
+    await expect(model.reply(hello(), (step) => void progress.push(step))).rejects.toMatchObject({
+      kind: 'authentication',
+      message: expect.stringMatching(/^no credentials for .*: Could not load .*; or set apiKeyEnv in /),
+    });
+    expect(retries(progress)).toBe(0);
+  }
 });

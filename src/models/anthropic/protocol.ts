@@ -7,7 +7,7 @@ import type {ClientOptions as VertexOptions} from '@anthropic-ai/vertex-sdk';
 import type {ModelRequest, StreamEvent} from '../../core/contract/model.ts';
 import {getErrorMessage, ModelError, UsageError} from '../../core/util/errors.ts';
 import {ASK_MS, readContextSize} from '../context-size.ts';
-import {toAnsweredError, toConnectionError, toStreamError} from '../model-errors.ts';
+import {toAnsweredError, toConnectionError, toCredentialsError, toStreamError} from '../model-errors.ts';
 import {
   type CallOptions,
   type ModelServer,
@@ -145,6 +145,7 @@ class MessagesProtocol implements Protocol {
   toModelError(error: unknown): ModelError {
     if (error instanceof ModelError) return error;
     if (error instanceof Anthropic.APIConnectionError) {
+      if (this.isCloud && lacksCredentials(error)) return toCredentialsError(error, this.words);
       return toConnectionError(error, error instanceof Anthropic.APIConnectionTimeoutError, this.words);
     }
     if (error instanceof Anthropic.APIError) return toAnsweredError(error, this.words);
@@ -182,6 +183,11 @@ function getNextStyle(style: ThinkingStyle, isFirst: boolean, error: unknown): T
 
 const REFUSES_THINKING =
   /\badaptive|\beffort|budget_tokens|thinking\.type|support\w* (?:extended )?thinking|thinking\S* (?:is )?not support/i;
+
+/** Nothing was sent: the cloud's package found no credentials. It throws that as an error of the connection. */
+function lacksCredentials({message}: Error): boolean {
+  return /\bcredentials\b/i.test(message);
+}
 
 async function* watchEvents(
   stream: AsyncIterable<StreamEvent>,
