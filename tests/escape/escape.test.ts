@@ -10,7 +10,7 @@ import type {Attempt, AttemptClass} from './attempt.ts';
 import {DENY, denied, masked} from './attempts/denied.ts';
 import {ALL} from './attempts/index.ts';
 import {ordinary} from './attempts/ordinary.ts';
-import {type Control, type Outcome, type Profile, runAttempts, runControls} from './run-attempts.ts';
+import {type Control, createQueue, type Outcome, type Profile, runAttempts, runControls} from './run-attempts.ts';
 
 const usable = await hasSandbox();
 const isRoot = process.getuid?.() === 0;
@@ -46,6 +46,7 @@ const asPlain = (profile: Profile): Profile => ({
 
 /** `npm run soak` tries all in each profile; `npm test` tries one of so many of each class. */
 const TRIES_ALL = process.env.MINI_CC_ATTEMPTS === 'all';
+const PATIENCE_MS = (TRIES_ALL ? 60 : 10) * MINUTES;
 const SEEN_BEFORE = /^seen before/;
 const someOf = (every: number, classes: readonly AttemptClass[] = ALL): AttemptClass[] =>
   classes.map(({title, attempts}) => {
@@ -70,6 +71,7 @@ const RUNS: readonly (readonly [Profile, readonly AttemptClass[]])[] = [
   [withoutSandbox(ruled), someOf(5, denied)],
   [{...ruled, sandbox: true}, [...someOf(5, denied), ...masked]],
 ];
+const CONTROLLED = [...seenAndSomeOf(30), ...someOf(5, denied), ...masked];
 const AS_PLAIN = [readOnly, writing, asking].map((profile) => [asPlain(profile), someOf(80)] as const);
 
 /** The table that this file prints: by class, over all profiles. */
@@ -90,22 +92,29 @@ afterAll(() => {
   console.log(table.join('\n'));
 });
 
-describe.runIf(usable)('attempts to escape', () => {
-  for (const [profile, classes] of RUNS) describe(profile.title, () => testProfile(profile, classes));
+const profiles = !usable ? [] : isRoot && mayPlainUserRun(cliPath, process.execPath) ? [...RUNS, ...AS_PLAIN] : RUNS;
+/** The sessions of all profiles and the controls, a few at once: one profile alone would leave a core idle. */
+const queue = createQueue();
+let tried: ReadonlyMap<Profile, Promise<Map<string, Outcome[]>>>;
+let controlled: Promise<Map<string, Control[]>>;
+
+beforeAll(() => {
+  if (!usable) return;
+  tried = new Map(profiles.map(([profile, classes]) => [profile, runAttempts([...classes, ordinary], profile, queue)]));
+  controlled = runControls(CONTROLLED, queue);
+  // Each is awaited below, some of them later than they may fail.
+  for (const each of [...tried.values(), controlled]) each.catch(() => undefined);
 });
 
-describe.runIf(usable && isRoot && mayPlainUserRun(cliPath, process.execPath))('attempts to escape', () => {
-  for (const [profile, classes] of AS_PLAIN) describe(profile.title, () => testProfile(profile, classes));
+describe.runIf(usable)('attempts to escape', () => {
+  for (const [profile, classes] of profiles) describe(profile.title, () => testProfile(profile, classes));
 });
 
 function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
   let outcomes: Map<string, Outcome[]>;
-  beforeAll(
-    async () => {
-      outcomes = await runAttempts([...classes, ordinary], profile);
-    },
-    (TRIES_ALL ? 30 : 5) * MINUTES,
-  );
+  beforeAll(async () => {
+    outcomes = await tried.get(profile)!;
+  }, PATIENCE_MS);
 
   test('ordinary reading passes', () => {
     const wrong = outcomes
@@ -129,16 +138,11 @@ function testProfile(profile: Profile, classes: readonly AttemptClass[]): void {
   });
 }
 
-const CONTROLLED = [...seenAndSomeOf(30), ...someOf(5, denied), ...masked];
-
 describe.runIf(usable)('the same unconfined', () => {
   let controls: Map<string, Control[]>;
-  beforeAll(
-    async () => {
-      controls = await runControls(CONTROLLED);
-    },
-    (TRIES_ALL ? 30 : 5) * MINUTES,
-  );
+  beforeAll(async () => {
+    controls = await controlled;
+  }, PATIENCE_MS);
 
   test.each(CONTROLLED.map(({title}) => title))('%s', (title) => {
     const all = controls.get(title)!;

@@ -50,12 +50,20 @@ const NOTHING: Attempt = {command: '', shows: 'outside'};
 /** Between what the attempts of a batch print. */
 const NEXT = '=====NEXT=====';
 
+/** Sessions that wait for their turn. They mostly wait for processes: a few at once use both cores. */
+export function createQueue(): PQueue {
+  return new PQueue({concurrency: MAX_AT_ONCE});
+}
+
 /** @returns outcomes by the class's title */
-export async function runAttempts(classes: readonly AttemptClass[], profile: Profile): Promise<Map<string, Outcome[]>> {
+export async function runAttempts(
+  classes: readonly AttemptClass[],
+  profile: Profile,
+  queue: PQueue,
+): Promise<Map<string, Outcome[]>> {
   await buildOnce();
   const all = classes.flatMap(({attempts}) => attempts);
   const outcomes = new Map<Attempt, Outcome>();
-  const queue = new PQueue({concurrency: MAX_AT_ONCE});
   const sessions = inGroups(all, MAX_PER_SESSION).map((some) =>
     queue.add(() => new Session(some, profile, outcomes).run()),
   );
@@ -253,12 +261,11 @@ export interface Control {
 }
 
 /** Tries each attempt by plain bash. @returns outcomes by the class's title */
-export async function runControls(classes: readonly AttemptClass[]): Promise<Map<string, Control[]>> {
+export async function runControls(classes: readonly AttemptClass[], queue: PQueue): Promise<Map<string, Control[]>> {
   const possible = classes
     .flatMap(({attempts}) => attempts)
     .filter(({uncontrolled, machine}) => uncontrolled === undefined && (machine === undefined || isRoot));
   const controls = new Map<Attempt, Control>();
-  const queue = new PQueue({concurrency: MAX_AT_ONCE});
   const parts = inGroups(possible, Math.ceil(possible.length / MAX_AT_ONCE)).map((some) =>
     queue.add(async () => {
       const world = await createWorld();
