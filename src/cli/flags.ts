@@ -129,7 +129,7 @@ export const FLAGS = {
   debug: aSwitch('log to ~/.mini-cc/logs (also MINI_CC_DEBUG=1)', {goesWith: ANYWHERE}),
   queue: text('URL', 'of workers: the Redis server, redis://… or rediss://…', {goesWith: ['worker', 'workers']}),
   prefix: text('P', 'of workers: the keys of the queue begin with it', {goesWith: ['worker', 'workers']}),
-  secretEnv: text('NAME', 'of worker: the variable with the secret of the queue', {goesWith: ['worker']}),
+  secretEnv: text('NAME', 'of workers: the variable with the secret of the queue', {goesWith: ['worker', 'workers']}),
   concurrency: count('N', 'of worker: runs at a time', {goesWith: ['worker']}),
   labels: text('A,B', 'of worker: shown in the list of workers', {goesWith: ['worker']}),
   cache: text('DIR', 'of worker: where it keeps the files of runs', {goesWith: ['worker']}),

@@ -88,14 +88,22 @@ export async function workersCommandLine(
   {verb, json, worker: flags = {}}: WorkerArguments,
 ): Promise<CommandLineOutcome> {
   if (verb !== '') throw new UsageError(`mini-cc workers takes no ${quote(verb)}; --json is for scripts`);
-  const {url, prefix = DEFAULT_PREFIX} = getQueue(flags, readOwnSettings(options));
+  const {url, prefix = DEFAULT_PREFIX, secretEnv = QUEUE_SECRET} = getQueue(flags, readOwnSettings(options));
   const {connect} = await import('../../workers/queue/connection.ts');
-  const {listWorkers} = await import('../../workers/queue/worker-list.ts');
+  const {describeMismatch, listWorkers} = await import('../../workers/queue/worker-list.ts');
   const {Keys} = await import('../../workers/queue/keys.ts');
+  const {Sealer} = await import('../../workers/queue/seal.ts');
   const connection = await connect(url);
   try {
     const workers = await listWorkers(connection, new Keys(prefix));
-    return json ? printJson(workers) : printText(showControls(formatWorkers(workers, formatAddress(url))));
+    if (json)
+      return printJson(
+        workers.map(({name, labels, state, running, cached}) => ({name, labels, state, running, cached})),
+      );
+    const secret = options.env[secretEnv] ?? '';
+    const own = secret === '' ? undefined : new Sealer(secret).signer;
+    const note = ({signer, state}: ListedWorker) => (own && state !== 'gone' && describeMismatch(signer, own)) || '';
+    return printText(showControls(formatWorkers(workers, formatAddress(url), note)));
   } finally {
     connection.disconnect();
   }
@@ -153,12 +161,18 @@ async function checkMachine(settings: Settings, home: string): Promise<void> {
   throw new MiniCcError('WORKER', `worker: no sandbox works here: ${status.reason}: ${status.remedy}, ${otherwise}`);
 }
 
-function formatWorkers(workers: readonly ListedWorker[], address: string): string {
+/** @param note of a worker, for its line */
+function formatWorkers(
+  workers: readonly ListedWorker[],
+  address: string,
+  note: (worker: ListedWorker) => string,
+): string {
   if (workers.length === 0) return `No workers at ${address}. One starts by: mini-cc worker --queue ${address}`;
-  const rows = workers.map(({name, state, running, labels, cached}) => [
-    ...[name, state, `${running} ${running === 1 ? 'run' : 'runs'}`, `${cached.length} cached`],
-    labels.join(','),
-  ]);
+  const rows = workers.map((worker) => {
+    const {name, state, running, labels, cached} = worker;
+    const load = `${running} ${running === 1 ? 'run' : 'runs'}`;
+    return [name, state, load, `${cached.length} cached`, labels.join(','), note(worker)];
+  });
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows
     .map((row) =>

@@ -3,8 +3,11 @@ import {Redis, type RedisOptions} from 'ioredis';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {formatAddress} from './address.ts';
 
-/** The name of the queue within the prefix. */
-export const QUEUE = 'runs';
+/** The name of the queue within the prefix. Who has another secret or format has another queue, and never gets these jobs. */
+export function getQueueName(signer: string): string {
+  return `runs-${signer}`;
+}
+
 const CONNECT_MS = 5_000;
 /** Between two attempts to connect again, at most. Milliseconds. */
 const MAX_PAUSE_MS = 1_000;

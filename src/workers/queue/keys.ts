@@ -7,6 +7,16 @@ export class Keys {
     return `${this.prefix}:workers`;
   }
 
+  /** A hash: who put jobs into queues, each with the time. */
+  get signers(): string {
+    return `${this.prefix}:signers`;
+  }
+
+  /** A hash: why workers gave a job back, by their ids. */
+  declined(jobId: string): string {
+    return `${this.prefix}:declined:${jobId}`;
+  }
+
   /** A stream: what workers say of the jobs of a session. */
   events(sessionId: string): string {
     return `${this.prefix}:events:${sessionId}`;

@@ -23,7 +23,7 @@ export const sealedSchema = z.object({
 });
 export type Sealed = z.output<typeof sealedSchema>;
 
-/** Why a message is refused. `version` and `signature`: another worker may take it. */
+/** Why a message is refused. */
 export type RefusalCode = 'format' | 'version' | 'signature' | 'expired' | 'replayed';
 
 export class RefusedMessage extends MiniCcError {
@@ -36,11 +36,17 @@ export class RefusedMessage extends MiniCcError {
 }
 
 export class Sealer {
+  /** The same for sides that share the secret and the format. The secret does not follow from it. */
+  readonly signer: string;
+
   /** @param now milliseconds since the epoch */
   constructor(
     private readonly secret: string,
     private readonly now: () => number = Date.now,
-  ) {}
+  ) {
+    const named = createHmac('sha256', secret).update('mini-cc signer').digest('hex');
+    this.signer = `${PROTOCOL}-${named.slice(0, 12)}`;
+  }
 
   /** @param lifeMs how long it is taken, milliseconds */
   seal(kind: SealedKind, body: unknown, lifeMs: number): Sealed {

@@ -13,6 +13,8 @@ const entrySchema = z.object({
   name: z.string(),
   /** Of this process: another one may have the same name later. */
   id: z.string(),
+  /** `Sealer.signer`: it gets only jobs of this one. */
+  signer: z.string().default(''),
   labels: z.array(z.string()),
   state: z.enum(['idle', 'busy', 'leaving']),
   running: z.int(),
@@ -25,6 +27,8 @@ export type WorkerEntry = z.output<typeof entrySchema>;
 
 export interface ListedWorker {
   readonly name: string;
+  readonly id: string;
+  readonly signer: string;
   readonly labels: readonly string[];
   readonly state: 'idle' | 'busy' | 'leaving' | 'gone';
   readonly running: number;
@@ -52,11 +56,24 @@ export async function listWorkers(connection: Redis, keys: Keys): Promise<readon
       await connection.hdel(keys.workers, field);
       continue;
     }
-    const {name, labels, cached} = entry;
+    const {name, id, signer, labels, cached} = entry;
     const isGone = now - entry.at > GONE_MS;
-    found.push({name, labels, state: isGone ? 'gone' : entry.state, running: isGone ? 0 : entry.running, cached});
+    const [state, running] = isGone ? (['gone', 0] as const) : [entry.state, entry.running];
+    found.push({name, id, signer, labels, state, running, cached});
   }
   return found.sort((a, b) => a.name.localeCompare(b.name, 'en', {numeric: true}));
+}
+
+/** Workers that take jobs of this signer now. */
+export function getServing(workers: readonly ListedWorker[], signer: string): readonly ListedWorker[] {
+  return workers.filter((worker) => worker.signer === signer && (worker.state === 'idle' || worker.state === 'busy'));
+}
+
+/** Why one side does not work for the other; undefined when it does. */
+export function describeMismatch(signer: string, own: string): string | undefined {
+  if (signer === own) return undefined;
+  const [format] = own.split('-');
+  return signer.split('-')[0] === format ? 'has another secret' : 'has another version of mini-cc';
 }
 
 function parseEntry(text: string): WorkerEntry | undefined {

@@ -4,7 +4,7 @@ import type {Redis} from 'ioredis';
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
-import {MiniCcError} from '../../core/util/errors.ts';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import {type Blobs, CHUNK_BYTES, WINDOW} from '../queue/blobs.ts';
 import {describeFailure} from '../queue/connection.ts';
@@ -59,7 +59,11 @@ export interface JobRunDeps {
 
 /** The job cannot be done now, and goes back to the queue. */
 export class GiveBack extends MiniCcError {
-  constructor(text: string) {
+  /** @param isOwn it is this worker that cannot: another one may */
+  constructor(
+    text: string,
+    readonly isOwn = true,
+  ) {
     super('GIVE_BACK', text);
   }
 }
@@ -107,10 +111,7 @@ export class JobRun {
     const controls = this.#readControls();
     try {
       const work = await this.#readWork();
-      const root = await deps.trees.open(job.tree, {
-        readPatch: () => this.#readPart('patch', job.patch),
-        readBundle: () => this.#readPart('bundle', job.bundle),
-      });
+      const root = await this.#openTree();
       const executed = await deps.execute(
         {...work, messages: fromRelative(work.messages, root)},
         {
@@ -128,6 +129,20 @@ export class JobRun {
     } finally {
       this.#isOver = true;
       void controls;
+    }
+  }
+
+  /** @throws GiveBack whatever goes wrong: its disk may be full, and another worker's is not */
+  async #openTree(): Promise<string> {
+    const {tree, patch, bundle} = this.job;
+    try {
+      return await this.deps.trees.open(tree, {
+        readPatch: () => this.#readPart('patch', patch),
+        readBundle: () => this.#readPart('bundle', bundle),
+      });
+    } catch (error) {
+      if (error instanceof GiveBack || this.#abort.signal.aborted) throw error;
+      throw new GiveBack(`it cannot lay out the files: ${getErrorMessage(error)}`);
     }
   }
 
@@ -164,7 +179,7 @@ export class JobRun {
     const answered = new Promise<BlobRef>((resolve, reject) => {
       this.#parts.set(part, resolve);
       const timer = setTimeout(
-        () => reject(new GiveBack(`its files are not in the queue, and its session is away`)),
+        () => reject(new GiveBack(`its files are not in the queue, and its session is away`, false)),
         PART_MS,
       );
       timer.unref();

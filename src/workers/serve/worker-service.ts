@@ -10,12 +10,14 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import {formatAddress, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
-import {connect, describeFailure, QUEUE} from '../queue/connection.ts';
+import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
 import {Keys} from '../queue/keys.ts';
 import {type Job as JobBody, type JobResult, jobSchema, LIFE_MS} from '../queue/messages.ts';
 import {RefusedMessage, Sealer} from '../queue/seal.ts';
 import {getServerTime, HEARTBEAT_MS, takeName, type WorkerEntry} from '../queue/worker-list.ts';
+import {DeclinedJobs} from './declined-jobs.ts';
 import type {EndedJobs} from './ended-jobs.ts';
+import {findForeignJobs} from './foreign-jobs.ts';
 import {type Execute, GiveBack, JobRun} from './job-run.ts';
 
 export interface WorkerOptions {
@@ -41,8 +43,10 @@ const MAX_TAKEOVERS = 2;
 const LEAVE_MS = 10_000;
 /** A job that this worker cannot do comes again after this time, to any worker. */
 const PAUSE_MS = 5_000;
-/** Attempts of a job that workers gave back, after which it fails. */
-const MAX_ATTEMPTS = 12;
+/** The same for one that it has said so of before. */
+const LEAVE_TO_OTHERS_MS = 1_000;
+/** The pause grows with each attempt up to this. Milliseconds. */
+const MAX_PAUSE_MS = 120_000;
 
 export class WorkerService {
   readonly #runs = new Map<string, JobRun>();
@@ -54,6 +58,9 @@ export class WorkerService {
   #served = 0;
   #timer: NodeJS.Timeout | undefined;
   #said = new Set<string>();
+  /** Said once in the life of this worker. */
+  readonly #saidForGood = new Set<string>();
+  readonly #declined: DeclinedJobs;
 
   private constructor(
     private readonly options: WorkerOptions,
@@ -65,6 +72,7 @@ export class WorkerService {
   ) {
     this.#sealer = new Sealer(options.address.secret);
     this.#keys = new Keys(options.address.prefix);
+    this.#declined = new DeclinedJobs(connection, this.#keys, {id, name, signer: this.#sealer.signer});
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
@@ -72,14 +80,14 @@ export class WorkerService {
 
   /** @throws MiniCcError `QUEUE` when the queue cannot be reached */
   static async open(options: WorkerOptions): Promise<WorkerService> {
-    const {url, prefix} = options.address;
+    const {url, prefix, secret} = options.address;
     const connection = await connect(url);
     const blocking = await connect(url);
     const id = randomUUID();
     const base = os.hostname().split('.')[0] || 'worker';
     const {labels, concurrency, trees} = options;
     const seen = {labels: [...labels], cached: [...trees.list()], state: 'idle' as const};
-    const entry = {id, running: 0, concurrency, ...seen};
+    const entry = {id, signer: new Sealer(secret).signer, running: 0, concurrency, ...seen};
     const name = await takeName(connection, new Keys(prefix), base, entry).catch((error: unknown) => {
       connection.disconnect();
       blocking.disconnect();
@@ -91,14 +99,18 @@ export class WorkerService {
   /** Until it is told to leave, or has served its one job. */
   async serve(): Promise<void> {
     const {address, concurrency} = this.options;
-    const worker = new Worker<unknown, unknown>(QUEUE, (job, token) => this.#process(job, token!), {
-      ...{
-        connection: this.connection as never,
-        prefix: address.prefix,
-        concurrency: this.options.once ? 1 : concurrency,
+    const worker = new Worker<unknown, unknown>(
+      getQueueName(this.#sealer.signer),
+      (job, token) => this.#process(job, token!),
+      {
+        ...{
+          connection: this.connection as never,
+          prefix: address.prefix,
+          concurrency: this.options.once ? 1 : concurrency,
+        },
+        ...{lockDuration: LOCK_MS, stalledInterval: STALLED_MS, maxStalledCount: MAX_TAKEOVERS, skipVersionCheck: true},
       },
-      ...{lockDuration: LOCK_MS, stalledInterval: STALLED_MS, maxStalledCount: MAX_TAKEOVERS, skipVersionCheck: true},
-    });
+    );
     this.#worker = worker;
     worker.on('error', (error) => this.#sayOnce(`${formatAddress(address.url)}: ${describeFailure(error)}`));
     worker.on('lockRenewalFailed', (ids) => {
@@ -122,7 +134,7 @@ export class WorkerService {
     void this.#beat();
     const paused = worker?.pause(true);
     const timer = setTimeout(() => {
-      for (const run of this.#runs.values()) run.abort(new GiveBack('its worker leaves'));
+      for (const run of this.#runs.values()) run.abort(new GiveBack('its worker leaves', false));
     }, LEAVE_MS);
     await paused?.catch(() => undefined);
     while (this.#runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -139,8 +151,9 @@ export class WorkerService {
   readonly #saying = new Set<Promise<void>>();
 
   async #process(job: Job<unknown>, token: string): Promise<unknown> {
-    const {body, nonce, expires} = await this.#check(job, token);
+    const {body, nonce, expires} = await this.#check(job);
     const attempt = job.attemptsStarted;
+    if (attempt > 1) await this.#leaveToOthers(job, token);
     const {address, trees, execute} = this.options;
     const {connection} = this;
     const blobs = new Blobs(connection, address.prefix);
@@ -159,8 +172,9 @@ export class WorkerService {
       return this.#sealer.seal('result', result, LIFE_MS);
     } catch (error) {
       if (error instanceof GiveBack) {
-        await run.tell({type: 'given_back', why: error.message}).catch(() => undefined);
-        await this.#giveBack(job, token, error.message, this.#isLeaving);
+        const isTold = error.isOwn && (await this.#declined.add(body.jobId, error.message).catch(() => false));
+        if (!isTold) await run.tell({type: 'given_back', why: error.message}).catch(() => undefined);
+        await this.#giveBack(job, token, error, this.#isLeaving);
       }
       throw error;
     } finally {
@@ -172,7 +186,7 @@ export class WorkerService {
   }
 
   /** Only what is signed, is not too old, and did not run before. */
-  async #check(job: Job<unknown>, token: string) {
+  async #check(job: Job<unknown>) {
     try {
       const {body, nonce, expires} = this.#sealer.open('job', job.data);
       const parsed = jobSchema.parse(body);
@@ -186,20 +200,29 @@ export class WorkerService {
     } catch (error) {
       const why = `refused job ${job.id}: ${getErrorMessage(error)}`;
       this.options.say(`${this.name} ${why}`);
-      const mayFitAnother = error instanceof RefusedMessage && ['signature', 'version'].includes(error.refusal);
-      if (mayFitAnother) await this.#giveBack(job, token, why, false);
       throw new UnrecoverableError(`${this.name} ${why}`);
     }
   }
 
-  /** @throws BullMQ's signal that the job is in the queue again; UnrecoverableError when it went round too often */
-  async #giveBack(job: Job<unknown>, token: string, why: string, atOnce: boolean): Promise<never> {
-    if (job.attemptsStarted >= MAX_ATTEMPTS) throw new UnrecoverableError(`${this.name}: ${why}`);
+  /** @throws BullMQ's signal that the job is in the queue again; UnrecoverableError when no worker can do it */
+  async #giveBack(job: Job<unknown>, token: string, error: GiveBack, atOnce: boolean): Promise<never> {
+    const hopeless = error.isOwn && (await this.#declined.getFailure(job.id!));
+    if (hopeless) throw new UnrecoverableError(hopeless);
     if (atOnce) {
       await job.moveToWait(token);
       throw new WaitingError();
     }
-    await job.moveToDelayed(Date.now() + PAUSE_MS, token);
+    const pause = error.isOwn ? PAUSE_MS : Math.min(MAX_PAUSE_MS, PAUSE_MS * job.attemptsStarted);
+    await job.moveToDelayed(Date.now() + pause, token);
+    throw new DelayedError();
+  }
+
+  /** @throws BullMQ's signal when this worker could not do the job a moment ago */
+  async #leaveToOthers(job: Job<unknown>, token: string): Promise<void> {
+    if ((await this.#declined.find(job.id!)) === undefined) return;
+    const hopeless = await this.#declined.getFailure(job.id!);
+    if (hopeless) throw new UnrecoverableError(hopeless);
+    await job.moveToDelayed(Date.now() + LEAVE_TO_OTHERS_MS, token);
     throw new DelayedError();
   }
 
@@ -229,6 +252,7 @@ export class WorkerService {
       const entry: WorkerEntry = {
         name: this.name,
         id: this.id,
+        signer: this.#sealer.signer,
         labels: [...labels],
         state,
         running,
@@ -238,6 +262,10 @@ export class WorkerService {
       };
       await this.connection.hset(this.#keys.workers, this.name, JSON.stringify(entry));
       this.#said.clear();
+      for (const text of await findForeignJobs(this.connection, this.#keys, this.#sealer.signer, at)) {
+        if (!this.#saidForGood.has(text)) this.options.say(text);
+        this.#saidForGood.add(text);
+      }
     } catch (error) {
       this.#sayOnce(`${formatAddress(this.options.address.url)}: ${describeFailure(error)}`);
     }

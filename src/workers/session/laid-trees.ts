@@ -4,7 +4,7 @@ import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-tree
 import type {Blobs} from '../queue/blobs.ts';
 import type {Keys} from '../queue/keys.ts';
 import type {BlobRef, TreePart} from '../queue/messages.ts';
-import {formatCached, listWorkers} from '../queue/worker-list.ts';
+import {formatCached, getServing, listWorkers} from '../queue/worker-list.ts';
 
 export interface LaidParts {
   readonly patch?: BlobRef;
@@ -23,6 +23,7 @@ export class LaidTrees {
     private readonly connection: Redis,
     private readonly keys: Keys,
     private readonly blobs: Blobs,
+    private readonly signer: string,
   ) {}
 
   async lay(tree: TreeState): Promise<LaidParts> {
@@ -48,10 +49,9 @@ export class LaidTrees {
   }
 
   async #layNow(tree: TreeState): Promise<LaidParts> {
-    const workers = await listWorkers(this.connection, this.keys);
-    const alive = workers.filter(({state}) => state !== 'gone');
+    const serving = getServing(await listWorkers(this.connection, this.keys), this.signer);
     // A worker that comes later asks for what it needs.
-    if (alive.length > 0 && alive.every(({cached}) => cached.includes(formatCached(tree)))) return {};
+    if (serving.length > 0 && serving.every(({cached}) => cached.includes(formatCached(tree)))) return {};
     const patch = await this.#put(tree, 'patch', await this.read(tree, 'patch'));
     if (tree.remotes.length > 0) return {patch};
     const bundle = await this.read(tree, 'bundle');

@@ -12,7 +12,7 @@ import {getText} from '../../core/util/messages.ts';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
 import {formatAddress, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
-import {connect, describeFailure, QUEUE} from '../queue/connection.ts';
+import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
 import {Keys} from '../queue/keys.ts';
 import {
   type Job as JobBody,
@@ -27,9 +27,9 @@ import {
 } from '../queue/messages.ts';
 import {fromRelative, toRelative} from '../queue/paths.ts';
 import {Sealer} from '../queue/seal.ts';
-import {listWorkers} from '../queue/worker-list.ts';
 import {type KeptJob, KeptJobs} from './kept-jobs.ts';
 import {LaidTrees} from './laid-trees.ts';
+import {Served} from './served.ts';
 import {SessionEvents} from './session-events.ts';
 
 export interface QueueRunsDeps {
@@ -62,6 +62,7 @@ interface Connected {
   readonly blobs: Blobs;
   readonly laid: LaidTrees;
   readonly events: SessionEvents;
+  readonly served: Served;
 }
 
 export class QueueRuns implements RemoteRuns {
@@ -80,9 +81,7 @@ export class QueueRuns implements RemoteRuns {
 
   async isServed(): Promise<boolean> {
     try {
-      const {connection} = await this.#connect();
-      const workers = await listWorkers(connection, this.#keys);
-      return workers.some(({state}) => state === 'idle' || state === 'busy');
+      return await (await this.#connect()).served.isServed();
     } catch {
       return false;
     }
@@ -94,6 +93,7 @@ export class QueueRuns implements RemoteRuns {
       const connected = await this.#connect();
       const kept = await this.#sendUnlessStopped(task, watch.signal, connected);
       if (!kept) return stoppedEnd();
+      this.#tidy(connected.served.tellUnserved());
       return this.#follow(task.runId, kept, watch, connected);
     });
   }
@@ -131,7 +131,7 @@ export class QueueRuns implements RemoteRuns {
     const {url, prefix} = this.deps.address;
     const connection = await connect(url);
     const reader = await connect(url);
-    const queue = new Queue(QUEUE, {connection, prefix, skipVersionCheck: true});
+    const queue = new Queue(getQueueName(this.#sealer.signer), {connection, prefix, skipVersionCheck: true});
     queue.on('error', () => undefined);
     const events = new SessionEvents({
       ...{connection, reader, queue, sealer: this.#sealer},
@@ -139,8 +139,12 @@ export class QueueRuns implements RemoteRuns {
     });
     events.start();
     const blobs = new Blobs(connection, prefix);
-    const laid = new LaidTrees(this.deps.trees, connection, this.#keys, blobs);
-    return {connection, queue, blobs, laid, events};
+    const laid = new LaidTrees(this.deps.trees, connection, this.#keys, blobs, this.#sealer.signer);
+    const {signer} = this.#sealer;
+    const served = new Served(connection, {
+      ...{keys: this.#keys, signer, address: formatAddress(url), notify: this.deps.notify},
+    });
+    return {connection, queue, blobs, laid, events, served};
   }
 
   /** While the queue cannot be reached it waits. A job that was stopped meanwhile is taken out again. */
@@ -368,7 +372,7 @@ export class QueueRuns implements RemoteRuns {
   async #remove(runId: string, {jobId, nonce}: KeptJob, {connection, queue}: Connected): Promise<void> {
     await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
     await queue.remove(jobId).catch(() => undefined);
-    await connection.unlink(this.#keys.control(jobId));
+    await connection.unlink(this.#keys.control(jobId), this.#keys.declined(jobId));
     await this.#kept.forget(runId);
   }
 }

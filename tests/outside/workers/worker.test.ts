@@ -58,7 +58,9 @@ it('runs a subagent at a worker and brings text, files, receipt and transcript b
   expect(listed).toMatchObject({name, labels: ['fast', 'linux'], state: 'idle', running: 0});
   expect(listed.cached).toHaveLength(1);
   const keys = await redis.client.keys('mini-cc:*');
-  expect(keys.filter((key) => /:(?:control|blob):(?!tree-)/.test(key) || /:runs:[0-9a-f-]{30}/.test(key))).toEqual([]);
+  expect(
+    keys.filter((key) => /:(?:control|blob):(?!tree-)/.test(key) || /:runs-[^:]+:[0-9a-f-]{30}/.test(key)),
+  ).toEqual([]);
   worker.kill('SIGTERM');
   expect(await worker.exit).toBe(0);
   expect(await listWorkers(redis.url, own)).toEqual([]);
@@ -73,7 +75,7 @@ it('keeps keys and environments out of Redis', async () => {
     script([task({prompt})], async () => {
       // The job lies in Redis now.
       for (const key of await redis.client.keys('*')) dump += (await redis.client.dumpBuffer(key))?.toString('latin1');
-      dump += JSON.stringify(await redis.client.hgetall((await redis.client.keys('mini-cc:runs:*-1'))[0]!));
+      dump += JSON.stringify(await redis.client.hgetall((await redis.client.keys('mini-cc:runs-*:*-1'))[0]!));
     }),
   );
   await startWorker({url: redis.url, server});

@@ -1,0 +1,57 @@
+/** Whether workers take the jobs of a session, and what keeps them waiting, in words for the person. */
+import type {Redis} from 'ioredis';
+import type {Keys} from '../queue/keys.ts';
+import {LIFE_MS} from '../queue/messages.ts';
+import {describeMismatch, getServerTime, getServing, listWorkers} from '../queue/worker-list.ts';
+
+/** The list is looked at so often, at most, when runs are sent. Milliseconds. */
+const LOOK_MS = 10_000;
+
+export interface ServedDeps {
+  readonly keys: Keys;
+  readonly signer: string;
+  /** Of the queue, as it is shown. */
+  readonly address: string;
+  readonly notify: (text: string) => void;
+}
+
+export class Served {
+  /** By the server's clock, milliseconds. */
+  #lookedAt = 0;
+  #said: string | undefined;
+
+  constructor(
+    private readonly connection: Redis,
+    private readonly deps: ServedDeps,
+  ) {}
+
+  async isServed(): Promise<boolean> {
+    const {keys, signer} = this.deps;
+    return getServing(await listWorkers(this.connection, keys), signer).length > 0;
+  }
+
+  /** After a job was sent: a person hears once why it does not begin. Workers with another secret hear that it waits. */
+  async tellUnserved(): Promise<void> {
+    const {connection} = this;
+    const {keys, signer, notify} = this.deps;
+    const now = await getServerTime(connection);
+    if (now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    await connection.pipeline().hset(keys.signers, signer, now).pexpire(keys.signers, LIFE_MS).exec();
+    const unserved = await this.#describeUnserved();
+    if (unserved !== undefined && unserved !== this.#said) notify(unserved);
+    this.#said = unserved;
+  }
+
+  async #describeUnserved(): Promise<string | undefined> {
+    const {keys, signer, address} = this.deps;
+    const workers = await listWorkers(this.connection, keys);
+    if (getServing(workers, signer).length > 0) return undefined;
+    const others = workers.flatMap(({name, state, signer: other}) => {
+      const why = describeMismatch(other, signer);
+      return state === 'gone' || why === undefined ? [] : [`${name} ${why}`];
+    });
+    const why = others.length === 0 ? 'no worker is there' : `no worker takes its jobs (${others.join(', ')})`;
+    return `${address}: ${why}; they wait in the queue for one. mini-cc workers lists them`;
+  }
+}

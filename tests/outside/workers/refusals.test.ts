@@ -1,0 +1,110 @@
+/** What a worker does not take, and what keeps a worker or a session from its queue: one line each, and no work is lost. */
+import {Queue} from 'bullmq';
+import {expect, it} from 'vitest';
+import {home, isSubagent, project, searchPathWithout, serve, until} from '../../e2e/fixture.ts';
+import {callTool, type MessagesBody, say} from '../../support/messages-server.ts';
+import {runCli} from '../../support/run-cli.ts';
+import {SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
+
+const env = {QUEUE_KEY: SECRET};
+const EDITS = ['--permission-mode', 'acceptEdits'];
+const task = callTool('Task', {
+  ...{description: 'add a file', prompt: 'Write made.txt', agent_type: 'code'},
+  ...{isolation: 'worktree', where: 'workers'},
+});
+
+async function answer(body: MessagesBody) {
+  const turns = body.messages.filter(({role}) => role === 'assistant').length;
+  if (!isSubagent(body)) return turns === 0 ? task : say('All done.');
+  return turns === 0
+    ? callTool('write_file', {path: 'made.txt', content: 'made elsewhere\n'})
+    : say('I wrote made.txt:1.');
+}
+
+it('a worker with another secret never gets the job: both sides say why in one line, and a worker with the secret does it', async () => {
+  const [redis, workspace, own] = [await startRedis(), await project(), await home()];
+  const server = await serve(answer);
+  const wrong = await startWorker({url: redis.url, server, env: {QUEUE_KEY: 'another-secret-of-somebody'}});
+  const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
+  const running = runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 60_000});
+  await until(async () => wrong.said().includes('jobs wait here'));
+  const asked = server.requests.length;
+  const listed = await runCli(['workers', '--queue', redis.url, '--secret-env', 'QUEUE_KEY'], {home: own, env});
+  expect(listed.stdout).toMatch(/^\S+ +idle +0 runs +0 cached +has another secret$/m);
+  // `--json` has what scripts are promised.
+  const {stdout} = await runCli(['workers', '--queue', redis.url, '--json'], {home: own});
+  expect(Object.keys(JSON.parse(stdout)[0]).sort()).toEqual(['cached', 'labels', 'name', 'running', 'state']);
+  await startWorker({url: redis.url, server});
+  const run = await running;
+  expect(run.stderr).toMatch(/no worker takes its jobs \(\S+ has another secret\); they wait in the queue for one/);
+  expect(run.stderr).toMatch(/\[code @\S+-2\] add a file - done/);
+  expect(await workspace.read('made.txt')).toBe('made elsewhere\n');
+  // The wrong one asked no model and refused nothing: it had nothing to refuse.
+  expect(asked).toBe(1);
+  expect(wrong.said().trim().split('\n')).toEqual([
+    expect.stringMatching(/ serves redis:/),
+    expect.stringMatching(/their session has another secret\. Give both the same value of MINI_CC_QUEUE_SECRET/),
+  ]);
+});
+
+it('a job that was forged, changed, copied or has run before is refused in one line, without any model call', async () => {
+  const [redis, workspace, own] = [await startRedis(), await project(), await home()];
+  let job: {readonly key: string; readonly data: string} | undefined;
+  const server = await serve(async (body) => {
+    if (isSubagent(body) && !job) {
+      const [key = ''] = await redis.client.keys('mini-cc:runs-*:*-1');
+      job = {key, data: (await redis.client.hget(key, 'data'))!};
+    }
+    return answer(body);
+  });
+  const worker = await startWorker({url: redis.url, server});
+  const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
+  const run = await runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 60_000});
+  expect(run.stdout).toContain('All done.');
+  const asked = server.requests.length;
+  const [, name = '', jobId = ''] = /^mini-cc:([^:]+):(.+)$/.exec(job!.key)!;
+  const data = JSON.parse(job!.data);
+  const queue = new Queue(name, {connection: {url: redis.url}, prefix: 'mini-cc'});
+  const refused: [string, object, RegExp][] = [
+    [jobId, data, /it has run before/],
+    ['copy-1', data, /it is a copy of another job/],
+    [
+      jobId.replace(/1$/, '2'),
+      {...data, body: data.body.replace('made.txt', 'evil.txt')},
+      /not signed with this side's secret/,
+    ],
+    ['old-1', {...data, expires: data.expires - 1}, /not signed with this side's secret/],
+    ['newer-1', {...data, protocol: 2}, /has format 2 and this side reads 1: this mini-cc is older; use one version/],
+    ['odd-1', {hello: 1}, /the job is no message of mini-cc/],
+  ];
+  for (const [id, body] of refused) await queue.add('run', body, {jobId: id});
+  await until(async () => (worker.said().match(/refused job/g)?.length ?? 0) === refused.length);
+  for (const [id, , why] of refused) {
+    expect(worker.said()).toMatch(new RegExp(`refused job ${id}: .*${why.source}`));
+    expect((await queue.getJob(id))!.failedReason).toMatch(why);
+  }
+  await queue.close();
+  expect(worker.said().trim().split('\n')).toHaveLength(1 + refused.length);
+  expect(server.requests).toHaveLength(asked);
+});
+
+it('a worker that cannot begin says in one line why: its password, its host, git, a sandbox', async () => {
+  const [redis, own] = [await startRedis(), await home()];
+  await redis.client.config('SET', 'requirepass', 'right');
+  const worker = (url: string, more: object = {}) =>
+    runCli(['worker', '--queue', url, '--secret-env', 'QUEUE_KEY', '--once'], {
+      ...{home: own, env: {...env, ...more}, timeoutMs: 20_000},
+    }).then(({code, stderr}) => `${code} ${stderr}`);
+  const wrong = `redis://:wrong@127.0.0.1:${redis.port}`;
+  expect(await worker(wrong)).toMatch(
+    /^1 mini-cc: redis:\/\/127\.0\.0\.1:\d+: the server refuses the password of the address\n$/,
+  );
+  expect(await worker(redis.url)).toMatch(/^1 mini-cc: redis:\S+: the server refuses the password of the address\n$/);
+  expect(await worker('redis://no-such-host.invalid:6379')).toMatch(/^1 mini-cc: redis:\S+: there is no such host\n$/);
+  const noGit = await worker(wrong, {PATH: searchPathWithout('git')});
+  expect(noGit).toMatch(/^1 mini-cc: worker: git does not run here \(.*\): install git, and start it again\n$/);
+  const noSandbox = await worker(wrong, {PATH: searchPathWithout('bwrap')});
+  expect(noSandbox).toMatch(/^1 mini-cc: worker: no sandbox works here: .*\{"sandbox": \{"container": true\}\}\n$/);
+  const again = await runCli(['workers', '--queue', wrong], {home: own});
+  expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/^mini-cc: .* refuses the password .*\n$/)]);
+});
