@@ -1,6 +1,7 @@
 /** The four folders that agents are read from, and the files in them. */
 import {type BigIntStats, type Dirent, readdirSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {isRead, type SettingSource} from '../config/layers.ts';
 import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
@@ -13,6 +14,8 @@ export interface AgentLocations {
   readonly home: string;
   /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
   readonly miniCcHome: string;
+  /** `--setting-sources`. Default: all. */
+  readonly sources?: readonly SettingSource[];
 }
 
 interface AgentFolder {
@@ -21,18 +24,19 @@ interface AgentFolder {
 }
 
 /** In order of precedence: an agent of an earlier folder hides one with the same name in a later folder. */
-export function listAgentFolders({cwd, home, miniCcHome}: AgentLocations): AgentFolder[] {
+export function listAgentFolders({cwd, home, miniCcHome, sources}: AgentLocations): AgentFolder[] {
   const user = path.join(miniCcHome, 'agents');
   const claudeUser = path.join(home, '.claude', 'agents');
   const project = path.join(cwd, '.mini-cc', 'agents');
   const claudeProject = path.join(cwd, '.claude', 'agents');
   // When mini-cc starts in the home directory, the project's folders are the user's.
-  return [
+  const all: AgentFolder[] = [
     ...(isSameFolder(project, user) ? [] : [{source: 'project', path: project} as const]),
     {source: 'user', path: user},
     ...(isSameFolder(claudeProject, claudeUser) ? [] : [{source: 'claude-project', path: claudeProject} as const]),
     {source: 'claude-user', path: claudeUser},
   ];
+  return all.filter(({source}) => isRead(isProjects(source) ? 'project' : 'user', sources));
 }
 
 export function isClaude(source: FileSource): boolean {

@@ -118,7 +118,7 @@ export const FLAGS = {
   tools: text('A,B', 'only these tools; "default" is all of them, "" none', {goesWith: SESSIONS}),
   addDir: text('DIR', 'a further directory that may be read and written', {goesWith: SESSIONS}),
   settings: text('FILE', 'settings over all others: a file, or JSON', {goesWith: ANYWHERE}),
-  settingSources: text('A,B', 'only these settings files: user, project, local', {goesWith: ANYWHERE}),
+  settingSources: text('A,B', 'only the files of these: user, project, local', {goesWith: ANYWHERE}),
   mcpConfig: text('FILE', 'further MCP servers: a file like .mcp.json, or JSON', {goesWith: WITH_SERVERS}),
   strictMcpConfig: aSwitch('no other MCP servers than those of --mcp-config', {goesWith: WITH_SERVERS}),
   noSessionPersistence: aSwitch('with -p: keep nothing of the session on disk'),

@@ -78,6 +78,7 @@ export function openCatalog(
     toolNames: () => toolNames,
     overrides: () => settings.agents,
     trusts,
+    ...(options.settingSources && {sources: options.settingSources}),
     onNotice,
     ...(options.agentsJson === undefined ? {} : {extra: options.agentsJson}),
   });

@@ -41,7 +41,7 @@ export function createCommands(parts: CommandParts): readonly Command[] {
     version,
     agents: createAgentsCommandDeps(catalog, root, home, toolNames),
     examine: async () => (await import('./doctor.ts')).examine(options),
-    memory: createMemoryDeps(root, home, trusts),
+    memory: createMemoryDeps(root, home, trusts, options.settingSources),
     exports: {store, redactor, root},
     readConfig: async () => readShownSettings(options),
     saveTheme: (theme) => saveUserSetting(home, 'theme', theme),

@@ -1,4 +1,5 @@
 /** The MCP servers of a session: which there are, and how their programs start. */
+import {isRead} from '../config/layers.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import type {Emit} from '../core/contract/events.ts';
 import type {Trusts} from '../core/contract/permission.ts';
@@ -59,8 +60,7 @@ export function readEntries(
     {from: 'driver', servers: mcpServers},
     {from: 'driver', servers: Object.fromEntries(driverServers?.names.map((name) => [name, {type: 'sdk'}]) ?? [])},
   ];
-  const isRead = settingSources === undefined || settingSources.includes('project');
-  const project = isRead && !strictMcpConfig ? readProjectEntries(root) : {claims: []};
+  const project = isRead('project', settingSources) && !strictMcpConfig ? readProjectEntries(root) : {claims: []};
   const sources = strictMcpConfig ? typed : [...typed, ...joinFiles(project.source, loaded)];
   const entries = joinEntries(sources, loaded.trust.trusts);
   const wrong = entries.flatMap(({name, from, problem}) =>

@@ -114,7 +114,10 @@ async function addLimits(before: ReturnType<typeof addAgents>) {
 async function openProject(options: SessionOptions) {
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
-  const folders = {cwd: root, home: homedir(), miniCcHome: options.home};
+  const folders = {
+    ...{cwd: root, home: homedir(), miniCcHome: options.home},
+    ...(options.settingSources && {sources: options.settingSources}),
+  };
   const agentKeys = listAgentKeyNames(folders, loaded.trust.trusts, options.agentsJson);
   const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, loaded.settings);
   const temporaryHome = options.isTemporary ? createTemporaryHome(options.home) : undefined;
@@ -123,7 +126,7 @@ async function openProject(options: SessionOptions) {
   const bus = createBus(options, redactor);
   const telemetry = await openTelemetry(options, bus, firstConversation.id);
   return {
-    ...{options, root, loaded, redactor, env, store, temporaryHome, firstConversation, bus, telemetry},
+    ...{options, root, folders, loaded, redactor, env, store, temporaryHome, firstConversation, bus, telemetry},
     emit: bus.emitFor(MAIN),
     resolver: createModelResolver(options, loaded.settings, redactor),
     localServers: isOfflineByDefault(options, loaded.settings) ? await findLocalServers() : [],
@@ -148,7 +151,7 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
   const searches = before.resolver.resolve(options.model ?? getModelName(options, loaded.settings)).source?.searchesWeb;
   const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches: searches ?? false};
-  const found = findPrompts({cwd: root, home: homedir(), miniCcHome: options.home}, loaded.trust.trusts);
+  const found = findPrompts(before.folders, loaded.trust.trusts);
   const skillTool = createSkillTool(found.prompts);
   const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...before, sandbox, rules});
   const baseTools = [
@@ -259,11 +262,11 @@ function addManager(before: ReturnType<typeof addChanges>) {
   const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
   const rawStream = options.rawStream ?? false;
   const promptContext = readSystemPromptContext(
-    {cwd: root, home: options.home, trusts: trust.trusts},
+    {cwd: root, home: options.home, trusts: trust.trusts, sources: options.settingSources},
     options.appendSystemPrompt,
   );
   const verifier = new Verifier({settings: getVerifySettings(settings), fingerprint: () => fingerprint.take()});
-  const memory = [...promptContext.memory, ...toolNotes(root, options.home, trust.trusts)];
+  const memory = [...promptContext.memory, ...toolNotes(root, options.home, trust.trusts, options.settingSources)];
   const {workspace, sandboxControl, writeLog, checkpoints, worktrees, permits, summaryModel, budget} = before;
   const manager = new SubagentManager({
     ...{mainAgentId: MAIN, inbox, bus, budget, archiveAfterMinutes},

@@ -4,10 +4,15 @@ import {toToolName} from '../core/util/names.ts';
 import type {Path} from './jsonc-file.ts';
 import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './keys.ts';
 
-/** The files that `--setting-sources` names: without it, all of them are read. */
+/** Whose files `--setting-sources` names: settings, and with them agents, skills, commands and memory. Default: all. */
 export const SETTING_SOURCES = ['user', 'project', 'local'] as const;
 
 export type SettingSource = (typeof SETTING_SOURCES)[number];
+/** Whether files of this source are read. @param sources undefined: all are */
+export function isRead(source: SettingSource, sources: readonly SettingSource[] | undefined): boolean {
+  return sources?.includes(source) ?? true;
+}
+
 export type LayerName = SettingSource | 'command line';
 
 export interface LayerSource {

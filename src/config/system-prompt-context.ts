@@ -2,6 +2,7 @@
 import type {Trusts} from '../core/contract/permission.ts';
 import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
 import {readBranch} from '../core/util/files/git-folder.ts';
+import type {SettingSource} from './layers.ts';
 import {memoryFiles} from './memory/memory-files.ts';
 
 interface SystemPromptContextOptions {
@@ -9,10 +10,12 @@ interface SystemPromptContextOptions {
   readonly home: string;
   /** What the user trusts of the project's files. */
   readonly trusts: Trusts;
+  /** `--setting-sources`. Default: all. */
+  readonly sources?: readonly SettingSource[] | undefined;
 }
 
 export function readSystemPromptContext(
-  {cwd, home, trusts}: SystemPromptContextOptions,
+  {cwd, home, trusts, sources}: SystemPromptContextOptions,
   appended: string | undefined,
 ): SystemPromptContext {
   const branch = readBranch(cwd);
@@ -20,7 +23,7 @@ export function readSystemPromptContext(
     cwd,
     platform: process.platform,
     date: new Date().toISOString().slice(0, 10),
-    memory: memoryFiles(cwd, home, trusts),
+    memory: memoryFiles(cwd, home, trusts, sources),
     ...(branch === undefined ? {} : {gitBranch: branch}),
     ...(appended ? {appended} : {}),
   };

@@ -57,6 +57,50 @@ describe('--setting-sources', () => {
       stderr: 'mini-cc: --setting-sources has no "users" (did you mean user?): user, project, local\n',
     });
   });
+
+  it('reads agents, skills, commands and memory of the same sources', async () => {
+    const [where, mine] = [await project(), await home()];
+    const agent = (name: string) =>
+      JSON.stringify({name, description: `Agent ${name}`, tools: ['read_file'], prompt: 'Read the files.'});
+    const put = async (of: string, folder: string, memory: string) => {
+      for (const sub of ['agents', 'skills/s', 'commands']) await mkdir(path.join(folder, sub), {recursive: true});
+      await writeFile(path.join(folder, `agents/agent-${of}.json`), agent(`agent-${of}`));
+      await writeFile(path.join(folder, 'skills/s/SKILL.md'), `---\nname: s\ndescription: skill-${of}\n---\nText.`);
+      await writeFile(path.join(folder, `commands/say-${of}.md`), `command-${of}`);
+      await writeFile(memory, `memory-${of}`);
+    };
+    await put('project', path.join(where.path, '.mini-cc'), path.join(where.path, 'AGENTS.md'));
+    await put('user', mine.env.MINI_CC_HOME!, path.join(mine.env.MINI_CC_HOME!, 'AGENTS.md'));
+    const server = await serve(() => say('ok'));
+    const ask = async (prompt: string, ...flags: string[]) => {
+      await runCli(['-p', prompt, ...flags], {home: mine, cwd: where.path, server});
+      const sent = JSON.stringify(server.requests.at(-1)!.body);
+      return ['agent', 'skill', 'command', 'memory'].flatMap((kind) =>
+        ['project', 'user'].map((of) => `${kind}-${of}`).filter((word) => sent.includes(word)),
+      );
+    };
+    // A command of the user, by its name: where it is not read, its name is not known.
+    expect(await ask('/say-user')).toEqual(
+      expect.arrayContaining([
+        'agent-project',
+        'agent-user',
+        'skill-project',
+        'command-user',
+        'memory-project',
+        'memory-user',
+      ]),
+    );
+    expect(await ask('/say-user', '--setting-sources', 'user')).toEqual([
+      'agent-user',
+      'skill-user',
+      'command-user',
+      'memory-user',
+    ]);
+    expect(await ask('/say-project', '--setting-sources', 'project')).toEqual([
+      ...['agent-project', 'skill-project', 'command-project', 'memory-project'],
+    ]);
+    expect(await ask('hello', '--setting-sources', '')).toEqual([]);
+  });
 });
 
 describe('--tools and --system-prompt', () => {

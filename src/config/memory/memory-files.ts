@@ -9,19 +9,25 @@ import {UsageError} from '../../core/util/errors.ts';
 import {createPrivateFolder} from '../../core/util/files/private-file.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
 import {findLinkOut, isInside, listProjectFolders} from '../../core/util/paths.ts';
+import {isRead, type SettingSource} from '../layers.ts';
 import {type MemoryFile, readMemoryFile, withImports} from './memory-imports.ts';
 
 const MEMORY = ['AGENTS.md', 'CLAUDE.md'];
 const NOTES = 'TOOLS.md';
 
 /** The farthest first, so that the model reads the nearest last. */
-export function memoryFiles(cwd: string, home: string, trusts: Trusts): MemoryFile[] {
-  return readNearest(cwd, trusts, MEMORY, path.join(home, 'AGENTS.md'));
+export function memoryFiles(
+  cwd: string,
+  home: string,
+  trusts: Trusts,
+  sources?: readonly SettingSource[],
+): MemoryFile[] {
+  return readNearest(cwd, {trusts, sources}, MEMORY, path.join(home, 'AGENTS.md'));
 }
 
 /** Notes on tools. Subagents get them beside the memory files. */
-export function toolNotes(cwd: string, home: string, trusts: Trusts): MemoryFile[] {
-  return readNearest(cwd, trusts, [NOTES], path.join(home, NOTES));
+export function toolNotes(cwd: string, home: string, trusts: Trusts, sources?: readonly SettingSource[]): MemoryFile[] {
+  return readNearest(cwd, {trusts, sources}, [NOTES], path.join(home, NOTES));
 }
 
 /** The files that a note can go to: of the repository, of the working directory, of the user. They need not exist. */
@@ -62,9 +68,9 @@ export function prepareMemoryFile(file: string, cwd: string): void {
 }
 
 /** What commands do with memory files. */
-export function createMemoryDeps(cwd: string, home: string, trusts: Trusts) {
+export function createMemoryDeps(cwd: string, home: string, trusts: Trusts, sources?: readonly SettingSource[]) {
   return {
-    readMemory: () => [...memoryFiles(cwd, home, trusts), ...toolNotes(cwd, home, trusts)],
+    readMemory: () => [...memoryFiles(cwd, home, trusts, sources), ...toolNotes(cwd, home, trusts, sources)],
     listMemoryFiles: () => listMemoryFiles(cwd, home),
     prepareMemoryFile: (file: string) => prepareMemoryFile(file, cwd),
     addNote: (file: string, note: string) => addNote(file, note, cwd),
@@ -79,18 +85,28 @@ export function memoryClaims(cwd: string): Claim[] {
   );
 }
 
+interface Wanted {
+  readonly trusts: Trusts;
+  readonly sources: readonly SettingSource[] | undefined;
+}
+
 /** @param names in each folder the first that exists counts. @param own the user's file */
-function readNearest(cwd: string, trusts: Trusts, names: readonly string[], own: string): MemoryFile[] {
+function readNearest(cwd: string, {trusts, sources}: Wanted, names: readonly string[], own: string): MemoryFile[] {
   const folders = listProjectFolders(cwd);
   const counts = (file: string) => {
     if (!isFile(file)) return false;
     const claim = getLinkClaim(file, folders[0]!);
     return claim === undefined || trusts(claim);
   };
-  const ofProject = folders.map((folder) => names.map((name) => path.join(folder, name)).find(counts));
-  const files = [[own].find(isFile), ...ofProject].filter((file) => file !== undefined);
-  const read = files.flatMap((file) => readMemoryFile(file) ?? []);
-  return withImports(read, (file) => (file === own ? path.dirname(own) : folders[0]!));
+  const read = isRead('project', sources) ? folders : [];
+  const ofProject = read.map((folder) => names.map((name) => path.join(folder, name)).find(counts));
+  const files = [isRead('user', sources) && isFile(own) ? own : undefined, ...ofProject].filter(
+    (file) => file !== undefined,
+  );
+  return withImports(
+    files.flatMap((file) => readMemoryFile(file) ?? []),
+    (file) => (file === own ? path.dirname(own) : folders[0]!),
+  );
 }
 
 /** Undefined for a file that does not exist or stays within the root. */

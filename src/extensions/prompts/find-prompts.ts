@@ -1,6 +1,7 @@
 /** Finds commands and skills: of the project and of the user, in `.mini-cc` and in `.claude`. */
 import {type Dirent, existsSync, readdirSync, realpathSync} from 'node:fs';
 import path from 'node:path';
+import {isRead, type SettingSource} from '../../config/layers.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import {parseRule} from '../../core/permissions/rules/rule.ts';
 import {findLinkOut} from '../../core/util/paths.ts';
@@ -12,6 +13,8 @@ export interface PromptLocations {
   readonly home: string;
   /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
   readonly miniCcHome: string;
+  /** `--setting-sources`. Default: all. */
+  readonly sources?: readonly SettingSource[];
 }
 
 interface PromptFolder {
@@ -33,14 +36,15 @@ const MAX_DEPTH = 4;
 const MAX_FILES = 2_000;
 
 /** In order of precedence. */
-function listFolders({cwd, home, miniCcHome}: PromptLocations): PromptFolder[] {
+function listFolders({cwd, home, miniCcHome, sources}: PromptLocations): PromptFolder[] {
   const project = {isProjects: path.resolve(cwd) !== path.resolve(home)};
-  return [
+  const all: PromptFolder[] = [
     {path: path.join(cwd, '.mini-cc'), from: "the project's .mini-cc", ...project},
     {path: miniCcHome, from: 'your .mini-cc', isProjects: false},
     {path: path.join(cwd, '.claude'), from: "the project's .claude", ...project},
     {path: path.join(home, '.claude'), from: 'your .claude', isProjects: false},
   ];
+  return all.filter(({isProjects}) => isRead(isProjects ? 'project' : 'user', sources));
 }
 
 /** Never throws. @param trusts without trust what a project's file allows counts for nothing */
