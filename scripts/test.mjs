@@ -70,7 +70,8 @@ async function runTests() {
   const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-report-'));
   const report = path.join(folder, 'report.json');
   try {
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const secondTries = `--reporter=${path.join(root, 'scripts', 'second-tries.mjs')}`;
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, secondTries];
     const passed = await runProgram('vitest/vitest.mjs', 'run', ...reporters, ...vitestArgs);
     countReported(report, passed);
   } finally {

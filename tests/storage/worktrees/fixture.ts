@@ -1,6 +1,6 @@
 /** An ordinary repository, and worktrees of it. */
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
@@ -27,12 +27,22 @@ export function git(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, {cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']});
 }
 
+let empty: string | undefined;
+
+/** Made once per process: a copy takes less than the starts of git. */
+function emptyRepository(): string {
+  if (empty !== undefined) return empty;
+  empty = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-empty-repository-')));
+  git(empty, 'init', '--quiet', '--initial-branch=trunk');
+  git(empty, 'config', 'user.name', 'Ann');
+  git(empty, 'config', 'user.email', 'ann@example.com');
+  return empty;
+}
+
 /** One commit with `a.ts` and `src/b.ts`; `ignored/` is ignored. */
 export function repository(more: Readonly<Record<string, string | Buffer>> = {}): string {
   const root = folder('repository');
-  git(root, 'init', '--quiet', '--initial-branch=trunk');
-  git(root, 'config', 'user.name', 'Ann');
-  git(root, 'config', 'user.email', 'ann@example.com');
+  cpSync(emptyRepository(), root, {recursive: true});
   put(root, {'a.ts': 'one\ntwo\nthree\n', 'src/b.ts': 'b\n', '.gitignore': 'ignored/\n', ...more});
   git(root, 'add', '.');
   git(root, 'commit', '--quiet', '--message=first');

@@ -1,5 +1,5 @@
 import {brotliCompressSync, deflateRawSync, deflateSync, gzipSync} from 'node:zlib';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {version} from '../../../package.json';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {fetcher, page, webServer} from './web-server.ts';
@@ -168,17 +168,10 @@ describe('web_fetch', () => {
 
   it('does not use a proxy of the environment', async () => {
     const {url} = await webServer({'/': page('text/plain', 'direct')});
-    const before = {...process.env};
-    Object.assign(process.env, {
-      HTTP_PROXY: 'http://127.0.0.1:1',
-      http_proxy: 'http://127.0.0.1:1',
-      NODE_USE_ENV_PROXY: '1',
-    });
-    try {
-      expect((await fetcher().fetch(url)).text).toBe('direct');
-    } finally {
-      process.env = before;
-    }
+    onTestFinished(() => void vi.unstubAllEnvs());
+    for (const name of ['HTTP_PROXY', 'http_proxy']) vi.stubEnv(name, 'http://127.0.0.1:1');
+    vi.stubEnv('NODE_USE_ENV_PROXY', '1');
+    expect((await fetcher().fetch(url)).text).toBe('direct');
   });
 
   it('reports a status other than 2xx as an error, with the first lines of the page', async () => {
