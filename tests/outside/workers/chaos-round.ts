@@ -1,0 +1,378 @@
+/** One round of bad luck: a session with runs at two workers, faults by the dice, and what must hold at its end. */
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect} from 'vitest';
+import {listProcessesOf} from '../../../bench/process-tree.ts';
+import {isSubagent, processesWith} from '../../e2e/fixture.ts';
+import {createHome, type Home} from '../../support/environment.ts';
+import {
+  callTool,
+  callTools,
+  type MessagesBody,
+  type MessagesServer,
+  say,
+  startMessagesServer,
+} from '../../support/messages-server.ts';
+import {
+  createRedis,
+  createWorker,
+  type RedisServer,
+  type RunningWorker,
+  SECRET,
+  withQueue,
+} from '../../support/queue.ts';
+import {createRandom} from '../../support/random.ts';
+import {runCli, spawnCli} from '../../support/run-cli.ts';
+import {countAnnouncements, findTranscripts, isRun, type Line, readLines} from '../../support/session-files.ts';
+import {typescriptProject, type Workspace} from '../../support/workspace.ts';
+import {type DroppingProxy, startProxy} from './dropping-proxy.ts';
+
+const WORKERS = 2;
+const PLACES = 3;
+const DROP_MS = 20_000;
+/** Lines between those of two runs in the file that all of them change. */
+const APART = 8;
+/** The last run of a round works for so long that it is stopped, killed or cut off by its time limit. */
+const LIMIT_MS = 8_000;
+const MAX_ATTEMPTS = 3;
+const KEY = 'sk-very-secret-0123456789abcdef';
+const MARKER = 'an-environment-0123456789';
+const FAULTS = ['worker', 'main', 'redis', 'network'] as const;
+
+type Fault = (typeof FAULTS)[number];
+
+export async function openRound(seed: number): Promise<Round> {
+  const dice = createRandom(seed * 7919);
+  for (let warm = 0; warm < 5; warm += 1) dice(2);
+  const redis = await createRedis();
+  const round = new Round(seed, dice, redis, await createHome(), await typescriptProject());
+  await round.open();
+  return round;
+}
+
+interface Place {
+  readonly home: Home;
+  readonly proxy: DroppingProxy;
+  worker: RunningWorker | undefined;
+}
+
+class Round {
+  readonly faults: string[] = [];
+  readonly #slots: number;
+  readonly #stops: boolean;
+  readonly #places: Place[] = [];
+  /** First requests of each run, by its slot. Milliseconds of `performance.now()`. */
+  readonly #begun = new Map<number, number[]>();
+  readonly #killed: {readonly at: number; readonly slots: readonly number[]}[] = [];
+  #server!: MessagesServer;
+  #own!: DroppingProxy;
+  #main: Awaited<ReturnType<typeof spawnCli>> | undefined;
+  #mainEnd: Promise<number | null> = Promise.resolve(null);
+  #said = '';
+  #stopMs: number | undefined;
+  #takeoverMs = 0;
+
+  constructor(
+    private readonly seed: number,
+    private readonly dice: (below: number) => number,
+    private readonly redis: RedisServer,
+    private readonly home: Home,
+    private readonly workspace: Workspace,
+  ) {
+    this.#slots = 3 + dice(3);
+    this.#stops = dice(3) === 0;
+  }
+
+  /** Found in the list of processes: what a run of this round started. */
+  get #command(): string {
+    return `sleep ${76_000 + this.seed}`;
+  }
+
+  describe(): string {
+    const begun = [...this.#begun].map(([slot, at]) => `${slot}×${at.length}`).join(' ');
+    const times = [
+      ...(this.#stopMs === undefined ? [] : [`stopped in ${this.#stopMs.toFixed(0)} ms`]),
+      ...(this.#takeoverMs > 0 ? [`taken over in ${(this.#takeoverMs / 1000).toFixed(1)} s`] : []),
+    ];
+    return [`${this.#slots} runs`, ...this.faults, `attempts ${begun}`, ...times].join(', ');
+  }
+
+  async open(): Promise<void> {
+    this.#server = await startMessagesServer((body) => this.#answer(body));
+    this.#own = await startProxy(this.redis.port);
+    for (let slot = 0; slot < this.#slots; slot += 1) {
+      await this.workspace.write(`parts/f${slot}.ts`, `export const value = 'old ${slot}';\n`);
+    }
+    const shared = Array.from({length: this.#slots * APART}, (_, line) =>
+      line % APART === 0 ? `slot ${line / APART}: old` : `line ${line}`,
+    );
+    await this.workspace.write('shared.txt', `${shared.join('\n')}\n`);
+    await this.workspace.git('add', '-A');
+    await this.workspace.git('commit', '-qm', 'parts');
+    for (let count = 0; count < WORKERS; count += 1) {
+      const place: Place = {home: await createHome(), proxy: await startProxy(this.redis.port), worker: undefined};
+      this.#places.push(place);
+      await this.#startWorker(place);
+    }
+  }
+
+  async play(): Promise<void> {
+    await this.#startMain(['-p', 'go']);
+    await this.#until(() => this.#begun.size > 0, 'no run began');
+    const count = 1 + this.dice(3);
+    const ends: Promise<void>[] = [];
+    for (let step = 0; step < count; step += 1) {
+      await sleep(this.dice(3_000));
+      ends.push(this.#play(FAULTS[this.dice(FAULTS.length)]!));
+    }
+    await Promise.all(ends);
+  }
+
+  /** Everything is well again: the session goes on until all its runs have ended. */
+  async end(): Promise<void> {
+    for (const {proxy} of [...this.#places, {proxy: this.#own}]) proxy.heal();
+    const code = await this.#mainEnd;
+    expect([0, null], this.#said).toContain(code);
+    for (const prompt of ['go on', 'and on']) {
+      const run = await runCli(['-p', '--continue', prompt, ...this.#flags], {...this.#options, timeoutMs: 120_000});
+      expect(run, run.stderr).toMatchObject({code: 0});
+    }
+    await this.#expectEnds();
+    await this.#expectNothingLeft();
+  }
+
+  async close(): Promise<void> {
+    this.#main?.kill('SIGKILL');
+    for (const {worker, proxy, home} of this.#places) {
+      await worker?.close();
+      await proxy.close();
+      await home.remove();
+    }
+    await this.#own.close();
+    await this.redis.close();
+    await this.#server.close();
+    await this.workspace.remove();
+    await this.home.remove();
+  }
+
+  get #flags(): readonly string[] {
+    return ['--permission-mode', 'acceptEdits', '--settings', withQueue(`redis://127.0.0.1:${this.#own.port}`)];
+  }
+
+  get #options() {
+    const env = {QUEUE_KEY: SECRET, ANTHROPIC_API_KEY: KEY, MARKER};
+    return {cwd: this.workspace.path, home: this.home, server: this.#server, env};
+  }
+
+  async #startMain(args: readonly string[]): Promise<void> {
+    const main = await spawnCli([...args, ...this.#flags], this.#options);
+    main.stdin.end();
+    main.stdout.resume();
+    main.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#said += text;
+    });
+    this.#main = main;
+    this.#mainEnd = new Promise((resolve) => main.once('close', resolve));
+  }
+
+  async #startWorker(place: Place): Promise<void> {
+    place.worker = await createWorker({
+      ...{url: `redis://127.0.0.1:${place.proxy.port}`, server: this.#server, home: place.home},
+      ...{args: ['--concurrency', String(PLACES)], settings: {permissions: {allow: ['bash(sleep *)']}}},
+      env: {ANTHROPIC_API_KEY: KEY, MARKER},
+    });
+  }
+
+  async #play(fault: Fault): Promise<void> {
+    if (fault === 'worker') return this.#killWorker();
+    if (fault === 'main') return this.#killMain();
+    if (fault === 'redis') return this.#killRedis();
+    return this.#dropNetwork();
+  }
+
+  async #killWorker(): Promise<void> {
+    const index = this.dice(this.#places.length);
+    const pause = this.dice(5_000);
+    const place = this.#places[index]!;
+    const {worker} = place;
+    if (!worker) return;
+    this.faults.push(`worker ${index + 1} killed, back after ${pause} ms`);
+    place.worker = undefined;
+    process.kill(worker.pid, 'SIGKILL');
+    await worker.exit;
+    this.#killed.push({at: performance.now(), slots: []});
+    await sleep(pause);
+    // Redis may be away just now.
+    for (let tries = 0; !place.worker && tries < 60; tries += 1) {
+      await this.#startWorker(place).catch(() => sleep(1_000));
+    }
+  }
+
+  async #killMain(): Promise<void> {
+    const pause = this.dice(3_000);
+    this.faults.push(`session killed, back after ${pause} ms`);
+    this.#main!.kill('SIGKILL');
+    await this.#mainEnd;
+    await sleep(pause);
+    await this.#startMain(['-p', '--continue', 'go on']);
+  }
+
+  async #killRedis(): Promise<void> {
+    const pause = this.dice(4_000);
+    this.faults.push(`Redis killed, back after ${pause} ms`);
+    await this.redis.kill();
+    await sleep(pause);
+    await this.redis.start();
+  }
+
+  async #dropNetwork(): Promise<void> {
+    const whose = this.dice(WORKERS + 2);
+    const how = this.dice(2) === 0 ? 'silent' : 'reset';
+    const all = [...this.#places.map(({proxy}) => proxy), this.#own];
+    const hit = whose > WORKERS ? all : [all[whose]!];
+    const names = [...this.#places.map((_, index) => `worker ${index + 1}`), 'session', 'all'];
+    this.faults.push(`network of ${names[whose]} ${how} for ${DROP_MS / 1000} s`);
+    for (const proxy of hit) proxy.drop(how);
+    await sleep(DROP_MS);
+    for (const proxy of hit) proxy.heal();
+  }
+
+  async #answer(body: MessagesBody) {
+    return isSubagent(body) ? this.#work(body) : this.#direct(body);
+  }
+
+  #direct(body: MessagesBody) {
+    const said = JSON.stringify(body.messages);
+    if (!said.includes('slot 0')) {
+      return callTools(
+        Array.from({length: this.#slots}, (_, slot) => ({
+          name: 'Task',
+          input: {
+            ...{description: `slot ${slot}`, prompt: `Do slot ${slot}`, agent_type: 'code'},
+            ...{isolation: 'worktree', where: 'workers', background: true},
+          },
+        })),
+      );
+    }
+    const ids = [...said.matchAll(/runId\\*":\\*"([\w-]+)/g)].map(([, id]) => id!);
+    const last = ids[this.#slots - 1];
+    if (!this.#stops || !last || said.includes('TaskStop')) return say('Go on.');
+    void this.#measureStop();
+    return callTool('TaskStop', {run_id: last});
+  }
+
+  /** Milliseconds until the model's server sees the end of the last run's request. */
+  async #measureStop(): Promise<void> {
+    const slot = this.#slots - 1;
+    const from = performance.now();
+    const isHere = (line: string) => line.includes(`Do slot ${slot}`);
+    const open = this.#server.requests.filter(
+      ({body, durationMs}) => durationMs === undefined && isSubagent(body) && isHere(JSON.stringify(body.messages[0])),
+    );
+    if (open.length === 0) return;
+    while (open.some(({durationMs}) => durationMs === undefined) && performance.now() - from < 60_000) await sleep(20);
+    if (open.some(({abandoned}) => abandoned)) this.#stopMs = performance.now() - from;
+  }
+
+  async #work(body: MessagesBody) {
+    const slot = Number(/Do slot (\d+)/.exec(JSON.stringify(body.messages[0]))?.[1]);
+    const turns = body.messages.filter(({role}) => role === 'assistant').length;
+    if (turns === 0) this.#noteBegin(slot);
+    await sleep(100 + ((slot * 7 + turns * 3) % 5) * 400);
+    const isLong = slot === this.#slots - 1 && this.#begun.get(slot)!.length === 1;
+    if (turns === 0)
+      return callTools([`parts/f${slot}.ts`, 'shared.txt'].map((file) => ({name: 'read_file', input: {path: file}})));
+    if (turns === 1 && isLong) return callTool('bash', {command: this.#command, timeout: LIMIT_MS});
+    if (turns > 2) return say(`Slot ${slot} is done.`);
+    if (turns === 1) return callTool('bash', {command: 'sleep 0.5'});
+    return callTools([
+      {name: 'edit_file', input: {path: `parts/f${slot}.ts`, old_string: `old ${slot}`, new_string: `new ${slot}`}},
+      {
+        name: 'edit_file',
+        input: {path: 'shared.txt', old_string: `slot ${slot}: old`, new_string: `slot ${slot}: new`},
+      },
+    ]);
+  }
+
+  #noteBegin(slot: number): void {
+    const now = performance.now();
+    const before = this.#begun.get(slot) ?? [];
+    const kill = this.#killed.findLast(({at}) => at > (before.at(-1) ?? Number.POSITIVE_INFINITY));
+    if (kill) this.#takeoverMs = Math.max(this.#takeoverMs, now - kill.at);
+    this.#begun.set(slot, [...before, now]);
+  }
+
+  /** Each run ended once, was announced once, and its changes are there once if it says so, else not at all. */
+  async #expectEnds(): Promise<void> {
+    const transcripts = findTranscripts(this.home.path);
+    const main = transcripts.find((file) => !isRun(file))!;
+    const runs = transcripts.filter(isRun).map(readLines);
+    expect(runs.length).toBe(this.#slots);
+    const announced = countAnnouncements(main);
+    const shared = (await this.workspace.read('shared.txt')).split('\n');
+    for (const lines of runs) {
+      const slot = Number(/Do slot (\d+)/.exec(JSON.stringify(lines))?.[1]);
+      const ends = lines.filter(({type}) => type === 'end');
+      const what = `slot ${slot}: ${JSON.stringify(ends)}`;
+      expect(ends.length, what).toBe(1);
+      expect(announced.get(String(lines[0]!.id)), `announcements of ${what}`).toBe(1);
+      const isDone = ends[0]!.outcome === 'success';
+      const state = isDone ? 'new' : 'old';
+      expect(await this.workspace.read(`parts/f${slot}.ts`), what).toBe(`export const value = '${state} ${slot}';\n`);
+      expect(shared[slot * APART], what).toBe(`slot ${slot}: ${state}`);
+      expectOnce(lines, isDone, what);
+      const attempts = this.#begun.get(slot)?.length ?? 0;
+      expect(attempts, what).toBeLessThanOrEqual(MAX_ATTEMPTS);
+      const isStopped = this.#stops && slot === this.#slots - 1;
+      if (!isDone && !isStopped) expect(attempts, what).toBe(MAX_ATTEMPTS);
+    }
+    expect(this.#said).not.toMatch(/changes kept in/);
+    if (this.#stopMs !== undefined && this.faults.length === 0) expect(this.#stopMs).toBeLessThan(10_000);
+  }
+
+  async #expectNothingLeft(): Promise<void> {
+    const {client, folder} = this.redis;
+    await this.#until(async () => (await processesWith(this.#command)).length === 0, 'a command of a run is left');
+    await this.#until(async () => (await this.#countRunning()) === 0, 'a worker still has a run');
+    await this.#until(() => listProcessesOf(this.home.path).length === 0, 'a process of the session is left');
+    for (const {home} of this.#places) expect(listProcessesOf(home.path).length, 'processes of a worker').toBe(1);
+    const keys = await client.keys('*');
+    const isLeft = (key: string) => /:(?:control|blob):(?!tree-)/.test(key) || /:runs:[0-9a-f-]{30}/.test(key);
+    await this.#until(async () => !(await client.keys('*')).some(isLeft), 'something of a run is left in Redis');
+    let dump = '';
+    for (const key of keys) dump += (await client.dumpBuffer(key))?.toString('latin1') ?? '';
+    for (const name of readdirSync(folder, {recursive: true, withFileTypes: true})) {
+      if (name.isFile()) dump += readFileSync(path.join(name.parentPath, name.name), 'latin1');
+    }
+    expect(dump.length).toBeGreaterThan(1_000);
+    for (const secret of [SECRET, KEY, MARKER]) expect(dump.includes(secret), `${secret} in Redis`).toBe(false);
+  }
+
+  async #countRunning(): Promise<number> {
+    const entries = Object.values(await this.redis.client.hgetall('mini-cc:workers'));
+    const alive = new Set(
+      this.#places.map(({worker}) => /mini-cc worker: (\S+) serves/.exec(worker?.said() ?? '')?.[1]),
+    );
+    return entries
+      .map((text) => JSON.parse(text) as {name: string; running: number})
+      .filter(({name}) => alive.has(name))
+      .reduce((sum, {running}) => sum + running, 0);
+  }
+
+  async #until(isSo: () => boolean | Promise<boolean>, otherwise: string): Promise<void> {
+    const deadline = performance.now() + 60_000;
+    while (!(await isSo())) {
+      if (performance.now() > deadline) throw new Error(otherwise);
+      await sleep(100);
+    }
+  }
+}
+
+/** No message of a run is in its transcript twice. */
+function expectOnce(lines: readonly Line[], isDone: boolean, what: string): void {
+  const texts = lines.filter(({type}) => type === 'message').map(({message}) => JSON.stringify(message));
+  const calls = texts.flatMap((text) => [...text.matchAll(/"tool_use_id":"([^"]+)"/g)].map(([, id]) => id!));
+  expect(new Set(calls).size, `results of calls of ${what}`).toBe(calls.length);
+  if (isDone) expect(texts.filter((text) => /Slot \d+ is done\./.test(text)).length, what).toBe(1);
+}

@@ -1,0 +1,51 @@
+/** A TCP proxy on loopback: the network between a process and its server, which can drop all that goes through it. */
+import {createServer, connect as open, type Socket} from 'node:net';
+
+export interface DroppingProxy {
+  readonly port: number;
+  /** `silent`: nothing goes through, and nobody is told, until `heal`. `reset`: connections break, and new ones are refused. */
+  drop(how: 'silent' | 'reset'): void;
+  heal(): void;
+  close(): Promise<void>;
+}
+
+export async function startProxy(target: number): Promise<DroppingProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let state: 'open' | 'silent' | 'reset' = 'open';
+  const server = createServer((near) => {
+    if (state === 'reset') return near.resetAndDestroy();
+    const far = open(target, '127.0.0.1');
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    const end = () => {
+      pairs.delete(pair);
+      // While the network is away, no side hears of the end of the other.
+      if (state === 'silent') return;
+      near.destroy();
+      far.destroy();
+    };
+    for (const [from, to] of [pair, [far, near] as const]) {
+      from.on('data', (data) => to.write(data));
+      from.on('error', () => undefined);
+      from.on('close', end);
+      if (state === 'silent') from.pause();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const {port} = server.address() as {port: number};
+  return {
+    port,
+    drop(how) {
+      state = how;
+      for (const pair of pairs) for (const socket of pair) how === 'silent' ? socket.pause() : socket.resetAndDestroy();
+    },
+    heal() {
+      state = 'open';
+      for (const pair of pairs) for (const socket of pair) socket.resume();
+    },
+    close() {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
