@@ -8,10 +8,11 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import type {PromptContent, ToolUse} from './contract/model.ts';
 import type {ToolResult} from './contract/results.ts';
-import {type Caller, cut, runToolCalls} from './tool-calls.ts';
+import {type Caller, runToolCalls} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import {getErrorMessage} from './util/errors.ts';
 import {getText} from './util/messages.ts';
+import {cutContent} from './util/tool-output.ts';
 
 /** The model reads the names of further ones in the prompt. */
 const MAX_FILES = 10;
@@ -61,7 +62,7 @@ async function attachResources(prompt: string, run: Caller & {readonly history: 
     const reading = moreTools.readMention(mention, signal);
     if (!reading) continue;
     const read = await reading.catch((error: unknown) => `It could not be read: ${getErrorMessage(error)}`);
-    attach(mention, cut(read, undefined, output, `resource_${randomUUID()}`), run);
+    attach(mention, cutContent(read, undefined, output, `resource_${randomUUID()}`), run);
   }
 }
 

@@ -20,9 +20,8 @@ import {askModel, type OnUsage} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {toToolName} from './util/names.ts';
-import {cutMiddle, errorResult} from './util/tool-output.ts';
+import {cutContent, errorResult, WatchedOutput} from './util/tool-output.ts';
 
-const DEFAULT_MAX_CHARS = 30_000;
 const PREVIEW_CHARS = 2_000;
 /** After an abort, a tool has this long to return what it has; then the call gets a result without it. */
 const ABORT_GRACE_MS = 1_000;
@@ -191,13 +190,13 @@ async function runCall(
   caller: Caller,
   signal: AbortSignal,
 ): Promise<CallOutcome> {
-  const startedAt = performance.now();
   const {tool, title, purpose} = isResult(prepared) ? {tool: undefined, title: '', purpose: undefined} : prepared;
   const about = {callId: call.id, tool: call.name, title};
   caller.emit({type: 'tool_start', ...about, ...(purpose !== undefined && {description: purpose})});
-  const used: NonNullable<ToolRecord['used']>[number][] = [];
-  const result = isResult(prepared) ? prepared : await getResult(call, prepared, caller, signal, used);
-  return finishCall(call, result, caller, {maxChars: tool?.maxChars, title, purpose, used, startedAt});
+  const output = new WatchedOutput(caller.output);
+  const course = {maxChars: tool?.maxChars, title, purpose, used: [], startedAt: performance.now(), output};
+  const result = isResult(prepared) ? prepared : await getResult(call, prepared, caller, signal, course);
+  return finishCall(call, result, caller, course);
 }
 
 /** Never rejects. */
@@ -206,7 +205,7 @@ async function getResult(
   prepared: PreparedCall,
   caller: Caller,
   signal: AbortSignal,
-  used: NonNullable<ToolRecord['used']>[number][],
+  course: CallCourse,
 ): Promise<ToolResult> {
   if (signal.aborted) return notRun(signal);
   try {
@@ -214,9 +213,10 @@ async function getResult(
     if (isResult(decided)) return decided;
     if (signal.aborted) return notRun(signal);
     const {decision, request} = decided;
+    course.startedAt = performance.now();
     let result = decided.prepared.isBackground
       ? startInBackground(call, decided, caller)
-      : await executeCall(decided.prepared, decision, createContext(call, caller, signal, used), caller);
+      : await executeCall(decided.prepared, decision, createContext(call, caller, signal, course), caller);
     for (const hook of caller.afterCall ?? []) result = await hook(request, result, signal);
     const {notes} = decided.prepared;
     return notes.length === 0 ? result : {...result, content: withFirstLine(notes.join('\n'), result.content)};
@@ -264,9 +264,9 @@ function createContext(
   call: ToolUse,
   caller: Caller,
   signal: AbortSignal,
-  used: NonNullable<ToolRecord['used']>[number][],
+  {used, output}: Pick<ToolContext, 'output'> & Pick<CallCourse, 'used'>,
 ): Omit<ToolContext, 'attempt' | 'places'> {
-  const {agentId, workspace, files, output, budget, emit} = caller;
+  const {agentId, workspace, files, budget, emit} = caller;
   const ask: ToolContext['ask'] = async (question) => {
     const maxOutputTokens = budget.maxOutputTokens(caller.model.outputPrice);
     const limits = maxOutputTokens === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens};
@@ -287,7 +287,7 @@ function startInBackground(call: ToolUse, {prepared, decision}: DecidedCall, cal
     ...{callId: call.id, tool: tool.name, title, input},
     run(by, signal) {
       const own = {...caller, ...by, workspace: {...caller.workspace}};
-      return executeCall(prepared, decision, createContext(call, own, signal, []), own);
+      return executeCall(prepared, decision, createContext(call, own, signal, {used: [], output: own.output}), own);
     },
   });
 }
@@ -322,29 +322,21 @@ interface CallCourse {
   readonly maxChars: number | undefined;
   readonly title: string;
   readonly purpose: string | undefined;
-  readonly used: NonNullable<ToolRecord['used']>;
-  readonly startedAt: number;
+  readonly used: NonNullable<ToolRecord['used']>[number][];
+  /** When it was allowed. By a monotonic clock, in milliseconds. */
+  startedAt: number;
+  readonly output: WatchedOutput;
 }
 
-function finishCall(
-  call: ToolUse,
-  result: ToolResult,
-  caller: Caller,
-  {maxChars, title, purpose, used, startedAt}: CallCourse,
-): CallOutcome {
-  const content = cut(result.content, maxChars, caller.output, call.id) ?? '';
+function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: CallCourse): CallOutcome {
+  const {maxChars, title, purpose, used, startedAt, output} = course;
+  const content = cutContent(result.content, maxChars, output, call.id) ?? '';
   const isError = result.isError ?? false;
   const {preview, ...came} = getPreview(result, content);
-  const seen = {...came, ...(result.display && {display: result.display})};
-  caller.emit({
-    type: 'tool_end',
-    callId: call.id,
-    tool: call.name,
-    isError,
-    preview,
-    ...seen,
-    durationMs: performance.now() - startedAt,
-  });
+  const durationMs = Math.round(performance.now() - startedAt);
+  const display = result.display && {display: result.display};
+  const seen = {...came, ...display, ...(output.file !== undefined && {outputFile: output.file}), durationMs};
+  caller.emit({type: 'tool_end', callId: call.id, tool: call.name, isError, preview, ...seen});
   return {
     block: {type: 'tool_result', tool_use_id: call.id, content, ...(isError ? {is_error: true} : {})},
     shown: {title, ...(purpose !== undefined && {description: purpose}), ...seen},
@@ -368,30 +360,4 @@ function getPreview({showsEnd, summary, lines, ...result}: ToolResult, content: 
 function withFirstLine(line: string, content: ToolResult['content']): ToolResult['content'] {
   if (typeof content === 'string') return `${line}\n${content}`;
   return [{type: 'text', text: line}, ...(content ?? [])];
-}
-
-/** A longer text is cut in the middle, and kept whole in a file. What else a result has stays as it is. */
-export function cut(
-  content: ToolResult['content'],
-  maxChars: number = DEFAULT_MAX_CHARS,
-  output: OutputStore,
-  callId: string,
-): ToolResult['content'] {
-  const text = getText(content ?? '');
-  if (text.length <= maxChars) return content;
-  const others = typeof content === 'string' ? [] : (content ?? []).filter(({type}) => type !== 'text');
-  const short = keepAndCut(text, maxChars, output, callId);
-  return others.length === 0 ? short : [{type: 'text', text: short}, ...others];
-}
-
-function keepAndCut(text: string, maxChars: number, output: OutputStore, callId: string): string {
-  try {
-    const file = output.open(callId);
-    file.write(text);
-    file.close();
-    return cutMiddle(text, maxChars, file.path);
-  } catch (error) {
-    // A full disk must not take the result with it.
-    return cutMiddle(text, maxChars, `could not be kept: ${getErrorMessage(error)}`);
-  }
 }

@@ -59,11 +59,12 @@ export class Controller {
   /** Questions from before the session was open, by id: this class answers them itself. */
   readonly #earlyQuestions = new Map<string, (answer: Answer | 'withdrawn') => void>();
   readonly completer: Completer;
+  /** The runs that leaving has stopped. */
+  stoppedRuns: readonly SubagentRun[] = [];
   #session: Session | undefined;
   #unsubscribe: (() => void) | undefined;
   #hintTimer: NodeJS.Timeout | undefined;
   #waitTimer: NodeJS.Timeout | undefined;
-  #stoppedRuns: readonly SubagentRun[] = [];
   /** The runs that the last warning before leaving named. */
   #warnedRuns = '';
   #freedItems = 0;
@@ -256,6 +257,11 @@ export class Controller {
 
   // Questions
 
+  /** What the model says of the call that a question is about. */
+  async explainCall(question: string): Promise<string> {
+    return (await this.#session?.request({type: 'explain_call', question})) ?? '';
+  }
+
   /** The person answered a question. */
   answer(askId: string, answer: Answer): void {
     this.change({answered: [...this.local.get().answered.slice(-20), askId], focus: undefined});
@@ -337,7 +343,7 @@ export class Controller {
 
   leave(exitCode: number): void {
     if (this.local.get().isLeaving) return;
-    this.#stoppedRuns = this.#runningAgents();
+    this.stoppedRuns = this.#runningAgents();
     clearTimeout(this.#hintTimer);
     clearTimeout(this.#waitTimer);
     this.#unsubscribe?.();
@@ -346,11 +352,6 @@ export class Controller {
     this.#earlyQuestions.clear();
     this.change({isLeaving: true});
     this.#options.onLeave(exitCode);
-  }
-
-  /** The runs that leaving has stopped. */
-  get stoppedRuns(): readonly SubagentRun[] {
-    return this.#stoppedRuns;
   }
 
   #runningAgents(): SubagentRun[] {

@@ -43,6 +43,37 @@ describe('a question', () => {
     expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'yes', input}}]);
   });
 
+  test('says what the model wants the call for, and explains the call by Ctrl+E, once', async () => {
+    const call = {callId: 'call-1', tool: 'bash', input: {command: 'npm test', description: 'Run the tests'}};
+    const {screen, session} = await ask({call});
+    expect(screen.window()).toContain('  npm test\n  Run the tests\n');
+    expect(screen.window()).toContain('Ctrl+E explains it.');
+    let explain: (text: string) => void = () => undefined;
+    session.explanation = new Promise((resolve) => {
+      explain = resolve;
+    });
+    screen.pass(QUIET_MS);
+    screen.type('\x05\x05');
+    await screen.shows('Asking the model what this call does');
+    explain('It runs the tests,\nand changes nothing.');
+    await screen.shows('  It runs the tests, and changes nothing.');
+    expect(screen.window()).not.toContain('Ctrl+E');
+    expect(session.requests.filter(({type}) => type === 'explain_call')).toEqual([
+      {type: 'explain_call', question: 'ask-1'},
+    ]);
+    screen.type('1');
+    await screen.lacks('1 yes');
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'yes'}}]);
+  });
+
+  test('says why there is no explanation', async () => {
+    const {screen, session} = await ask({call: {callId: 'call-1', tool: 'bash', input: {command: 'npm test'}}});
+    session.explanation = Promise.reject(new Error('the server answered 503'));
+    screen.pass(QUIET_MS);
+    screen.type('\x05');
+    await screen.shows('No explanation: the server answered 503');
+  });
+
   test('offers no change of a command of several lines, or where a yes is no answer', async () => {
     const several = {callId: 'call-1', tool: 'bash', input: {command: 'a\nb'}};
     const {screen, session} = await ask({call: several});

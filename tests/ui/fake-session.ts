@@ -29,6 +29,8 @@ export interface FakeSession extends Session {
   /** Without `redact`. */
   readonly requests: Request[];
   readonly answers: {id: string; answer: Answer}[];
+  /** The answer to `explain_call`. */
+  explanation: Promise<string>;
   readonly aborts: () => number;
   readonly closed: () => boolean;
   /** Ends the turn that the last `submit` started. */
@@ -78,6 +80,7 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
   const answerRequest = (request: Request): unknown => {
     if (request.type === 'redact') return (request as Request<'redact'>).text;
     requests.push(request);
+    if (request.type === 'explain_call') return session.explanation;
     if (request.type === 'send_to_run') return 'queued';
     if (request.type === 'take_back') {
       const {id} = request as Request<'take_back'>;
@@ -90,7 +93,8 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
     }
     return [];
   };
-  return {
+  const session: FakeSession = {
+    explanation: Promise.resolve(''),
     get info() {
       return current;
     },
@@ -135,6 +139,7 @@ export function createFakeSession(info: Partial<SessionInfo> = {}): FakeSession 
       return () => listeners.delete(listener);
     },
   };
+  return session;
 }
 
 export function question(change: Partial<Question> = {}): Question {

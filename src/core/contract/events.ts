@@ -87,7 +87,10 @@ export type AgentEventBody =
       /** How many lines there are in all, also those that the model does not see. Absent: not counted. */
       readonly lines?: number;
       readonly display?: ToolDisplay;
+      /** The file that has the whole output, where it was too long for the model. */
+      readonly outputFile?: string;
       readonly byUser?: true;
+      /** From when it was allowed. */
       readonly durationMs: number;
     }
   | {readonly type: 'ask'; readonly question: Question}

@@ -133,6 +133,8 @@ export interface Requests {
    */
   run_command(request: {readonly command: string}): Promise<CommandOutput>;
 
+  /** What the call of an open question does, in a few sentences of the session's model. @throws MiniCcError, ModelError */
+  explain_call(request: {readonly question: string}): Promise<string>;
   /** Puts a text before the model with the next prompt. @param label what it is, for a person */
   tell(request: {readonly text: string; readonly label: string}): void;
   /** The text without the values of known keys: for what a front end shows or stores besides events and answers. */

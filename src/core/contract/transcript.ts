@@ -50,6 +50,8 @@ export interface CallShown {
   readonly summary?: string;
   readonly lines?: number;
   readonly display?: ToolDisplay;
+  readonly outputFile?: string;
+  readonly durationMs?: number;
 }
 
 /** By the id of the call. */

@@ -8,6 +8,7 @@ import type {Answer, Emit, Question} from '../contract/events.ts';
 type End = Answer | 'withdrawn' | 'settled';
 
 interface Open {
+  readonly question: Question;
   readonly emit: Emit;
   readonly stillNeeded: () => Promise<boolean>;
   settle(end: End): void;
@@ -28,6 +29,7 @@ export class Questions {
       const withdraw = () => this.#settle(question.id, 'withdrawn');
       signal.addEventListener('abort', withdraw, {once: true});
       this.#open.set(question.id, {
+        question,
         emit,
         stillNeeded,
         settle(end) {
@@ -37,6 +39,11 @@ export class Questions {
       });
       emit({type: 'ask', question});
     });
+  }
+
+  /** @returns undefined when there is no such question, or it has ended */
+  find(id: string): Question | undefined {
+    return this.#open.get(id)?.question;
   }
 
   /** Unknown ids and those of ended questions are ignored: an answer during a stop has no effect. */

@@ -10,6 +10,7 @@ import {sumEntries} from '../util/messages.ts';
 import {toToolName} from '../util/names.ts';
 import {contextRequests} from './context-requests.ts';
 import {type ConversationRequest, conversationRequests} from './conversation-requests.ts';
+import {explainCall} from './explain-call.ts';
 import {type FanOutRequest, fanOutRequests} from './fan-out-requests.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
@@ -28,6 +29,7 @@ export function createRequests(
     tell: ({text, label}) =>
       parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
     run_command: ({command}) => userCommands.run(command),
+    explain_call: ({question}) => explainCall(parts, question),
     ...fanOutRequests(parts, turns),
     ...settingRequests(parts, emitInfo),
     ...runRequests(parts),
@@ -122,14 +124,12 @@ function getSessionUsage({run: {budget}, state, manager, pricesAsOf}: SessionPar
   };
 }
 
+type OwnRequest = 'run_command' | 'explain_call' | 'find_files' | 'tell';
 type ContextRequest = 'compact' | 'context';
 
 function runRequests(
   parts: SessionParts,
-): Omit<
-  Requests,
-  SettingRequest | ConversationRequest | ContextRequest | FanOutRequest | 'run_command' | 'find_files' | 'tell'
-> {
+): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | FanOutRequest | OwnRequest> {
   const {manager, changes} = parts;
   return {
     runs: () => manager.list(),

@@ -1,6 +1,11 @@
 /** Results of tools, and the cutting of long output: the model reads head and tail, a file has the whole. */
-import type {ToolResult} from '../contract/results.ts';
+import type {OutputFile, OutputStore, ToolResult} from '../contract/results.ts';
+import {getErrorMessage} from './errors.ts';
+import {getText} from './messages.ts';
 import {toOneLine} from './text.ts';
+
+/** Of a result, for a tool that names no number of its own. */
+const DEFAULT_MAX_CHARS = 30_000;
 
 export function textResult(text: string, more: Omit<ToolResult, 'content'> = {}): ToolResult {
   return {content: text, ...more};
@@ -36,4 +41,43 @@ export function describeInput(input: unknown): string {
   const values = Object.entries(input);
   const [, value] = values.find(([key]) => NAMING_KEYS.includes(key)) ?? values[0] ?? [];
   return typeof value === 'string' ? toOneLine(value) : '';
+}
+
+/** A longer text is cut in the middle, and kept whole in a file. What else a result has stays as it is. */
+export function cutContent(
+  content: ToolResult['content'],
+  maxChars: number = DEFAULT_MAX_CHARS,
+  output: OutputStore,
+  callId: string,
+): ToolResult['content'] {
+  const text = getText(content ?? '');
+  if (text.length <= maxChars) return content;
+  const others = typeof content === 'string' ? [] : (content ?? []).filter(({type}) => type !== 'text');
+  const short = keepAndCut(text, maxChars, output, callId);
+  return others.length === 0 ? short : [{type: 'text', text: short}, ...others];
+}
+
+function keepAndCut(text: string, maxChars: number, output: OutputStore, callId: string): string {
+  try {
+    const file = output.open(callId);
+    file.write(text);
+    file.close();
+    return cutMiddle(text, maxChars, file.path);
+  } catch (error) {
+    // A full disk must not take the result with it.
+    return cutMiddle(text, maxChars, `could not be kept: ${getErrorMessage(error)}`);
+  }
+}
+
+/** Knows which file was opened last. */
+export class WatchedOutput implements OutputStore {
+  file: string | undefined;
+
+  constructor(private readonly store: OutputStore) {}
+
+  open(callId: string): OutputFile {
+    const opened = this.store.open(callId);
+    this.file = opened.path;
+    return opened;
+  }
 }

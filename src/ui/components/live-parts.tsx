@@ -8,7 +8,7 @@ import {currentQuestion, isWorking, type LocalState} from '../state/local-state.
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
-import {describeWork} from '../state/work.ts';
+import {describeWork, getWorkStart} from '../state/work.ts';
 import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
 import {type Row, Rows} from '../text/styled-text.tsx';
@@ -125,7 +125,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           work={describeWork(ui, now)}
           isWhole={ui.retry !== undefined}
           tokens={ui.turnTokens}
-          since={ui.busySince || now}
+          since={getWorkStart(ui) || now}
           now={now}
           isStatic={isStatic}
           canBackground={hasAwaitedWork(ui)}

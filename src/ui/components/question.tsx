@@ -6,6 +6,7 @@ import {findInList, listRows} from '../state/list-rows.ts';
 import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
+import {screenLine} from '../text/screen-text.ts';
 import {Rows, type Row as Spans, Styled, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
 
@@ -37,6 +38,8 @@ interface QuestionState {
   readonly formatter?: Formatter | undefined;
 }
 
+const MAX_EXPLANATION_ROWS = 8;
+
 const NOTE_LABELS = {why: '    why: ', line: '  ? ', command: '  $ '};
 
 export function questionRows(state: QuestionState): QuestionRows {
@@ -62,6 +65,12 @@ export function questionRows(state: QuestionState): QuestionRows {
         rows.push({key: `${rows.length}`, text: '', style: 'diff', row});
       }
     }
+  }
+  const purpose = getPurpose(question);
+  if (purpose !== '') add('hint', cutRows(wrapText(purpose, columns - 2), MAX_HEAD_ROWS).map(indent));
+  if (focus?.explanation !== undefined) {
+    const text = focus.explanation || 'Asking the model what this call does …';
+    add('note', cutRows(wrapText(text, columns - 2), MAX_EXPLANATION_ROWS).map(indent));
   }
   if (question.list) return {rows: [...rows, ...listPart(state)], cursor: findCursor(state, rows.length)};
   question.options.forEach(({digit, label}, index) => {
@@ -112,6 +121,12 @@ function findCursor({focus, columns}: QuestionState, row: number): QuestionRows[
   return {row, column: Math.min(columns - 1, FILTER_LABEL.length + textWidth(text.slice(0, cursor)))};
 }
 
+/** What the model says the call is for. */
+function getPurpose({call}: Question): string {
+  const {description} = (call?.input ?? {}) as {readonly description?: unknown};
+  return typeof description === 'string' ? screenLine(description) : '';
+}
+
 function indent(text: string): string {
   return `  ${text}`;
 }
@@ -130,7 +145,13 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
   const end = isRefusedByEnter ? `Enter and Esc mean ${refusal}.` : `Esc means ${refusal}.`;
   const arrows = isRefusedByEnter ? ', or use the arrows' : ', or use the arrows and Enter';
   const change = getCommand(question) === undefined ? '' : ' e changes the command.';
-  const choices = [`${press}${arrows}.${change} ${end}`, `${press}.${change} ${end}`, `${press}. ${end}`];
+  const explain = question.call && focus?.explanation === undefined ? ' Ctrl+E explains it.' : '';
+  const choices = [
+    `${press}${arrows}.${change}${explain} ${end}`,
+    `${press}.${change}${explain} ${end}`,
+    `${press}.${explain} ${end}`,
+    `${press}. ${end}`,
+  ];
   return choices.find((line) => line.length <= columns) ?? choices.at(-1)!;
 }
 

@@ -1,9 +1,10 @@
 import {Box, useIsScreenReaderEnabled} from 'ink';
+import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {formatCall} from '../../core/util/names.ts';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {countChanges} from '../text/diff-lines.ts';
 import type {Formatter} from '../text/format.ts';
-import {type Span, Styled, StyledText, type TextStyle} from '../text/styled-text.tsx';
+import {type Span, Styled, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {MoreLines, Patch} from './diff.tsx';
 
@@ -11,6 +12,9 @@ import {MoreLines, Patch} from './diff.tsx';
 const MAX_ROWS = 3;
 const MAX_ERROR_ROWS = 8;
 const MAX_COMMAND_ROWS = 5;
+
+/** A shorter call does not say how long it took. */
+const LONG_CALL_MS = 1_000;
 
 interface ToolProps {
   readonly tool: FinishedTool;
@@ -25,6 +29,9 @@ export function ToolLine({tool, columns, formatter}: ToolProps) {
       <ToolHead tool={tool} columns={columns} />
       <Box paddingLeft={2} flexDirection="column">
         <ToolOutcome tool={tool} columns={columns - 2} formatter={formatter} />
+        {tool.outputFile !== undefined && (
+          <Wrapped tone="muted" text={`whole output: ${tool.outputFile}`} columns={columns - 2} />
+        )}
       </Box>
     </Box>
   );
@@ -40,7 +47,8 @@ function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
   const [done, failed] = isStatic ? ['Done: ', 'Failed: '] : ['✓ ', '✗ '];
   const tone = isError ? 'error' : 'success';
   const mark = isError ? failed : done;
-  const end = outcome === '' ? '' : ` · ${outcome}`;
+  const time = tool.durationMs < LONG_CALL_MS ? '' : formatSeconds(tool.durationMs);
+  const end = [outcome, time].map((part) => (part === '' ? '' : ` · ${part}`)).join('');
   const call = cutCall(tool, Math.max(12, columns - textWidth(mark) - textWidth(end)));
   const purpose = description === '' ? '' : ` · ${description}`;
   const isFitting = textWidth(mark + call + purpose + end) <= columns;
@@ -62,7 +70,11 @@ function cutCall({tool, title}: Pick<FinishedTool, 'tool' | 'title'>, columns: n
   return call.endsWith(')') ? `${cutText(call, columns - 1)})` : cutText(call, columns);
 }
 
-function getOutcome({isError, summary, display}: FinishedTool): string {
+/** What the model reads of a result without a text. */
+const NO_OUTPUT = '(no output)';
+
+function getOutcome({isError, summary, display, preview}: FinishedTool): string {
+  if (summary === '' && preview === NO_OUTPUT) return isError ? 'failed' : 'no output';
   if (isError) return summary === '' ? 'failed' : `failed: ${summary}`;
   if (display?.type === 'todos') {
     const done = display.todos.filter(({status}) => status === 'completed').length;
@@ -112,7 +124,7 @@ interface PreviewProps {
 
 /** A result, folded to a few rows, and how many lines are not shown. */
 function Preview({text, total, isEnd = false, rows, columns, isError = false}: PreviewProps) {
-  if (text.trim() === '') return null;
+  if (text.trim() === '' || text === NO_OUTPUT) return null;
   const lines = text.replace(/\s+$/, '').split('\n');
   const wrapped = lines.flatMap((line, index) => wrapText(line, columns).map((row) => ({row, index})));
   const isFolded = wrapped.length > rows || (total ?? 0) > lines.length;

@@ -13,10 +13,12 @@
  * idle it goes back to an earlier prompt.
  */
 import type {Key} from 'ink';
+import {getErrorMessage} from '../../core/util/errors.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
 import {currentQuestion} from '../state/local-state.ts';
 import {hasAwaitedWork} from '../state/subagent-store.ts';
+import {screenLine} from '../text/screen-text.ts';
 import {getOffered, takeOffered} from './completion.ts';
 import {type EditorAction, edit} from './editor.ts';
 import {pressHistorySearch} from './history-search.ts';
@@ -137,7 +139,17 @@ function pressQuestion(controller: Controller, press: KeyPress): boolean {
   const step = questionKey(focus, question, press, {isPromptEmpty: editor.text === '', now: controller.now()});
   if (step.answer) controller.answer(question.id, step.answer);
   else controller.change({focus: step.focus});
+  if (step.explain) void explainCall(controller, question.id);
   return step.isHandled;
+}
+
+/** Shows what the model says of the call, while its question is still on the screen. */
+async function explainCall(controller: Controller, question: string): Promise<void> {
+  const said = await controller
+    .explainCall(question)
+    .catch((error: unknown) => `No explanation: ${getErrorMessage(error)}`);
+  const {focus} = controller.local.get();
+  if (focus?.id === question) controller.change({focus: {...focus, explanation: screenLine(said)}});
 }
 
 function pressCompletion(controller: Controller, press: KeyPress): boolean {

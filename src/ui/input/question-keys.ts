@@ -24,6 +24,8 @@ export interface QuestionFocus {
   readonly choice: string;
   /** The note is the command of the call, which the person changes before it runs. */
   readonly isCommand?: true;
+  /** What a model says of the call, or why it says nothing; empty while it is asked. */
+  readonly explanation?: string;
 }
 
 export interface QuestionStep {
@@ -31,6 +33,8 @@ export interface QuestionStep {
   /** False: the question does not use the key. */
   readonly isHandled: boolean;
   readonly answer?: Answer;
+  /** The person wants to know what the call does. */
+  readonly explain?: true;
 }
 
 export function focusOn(question: Question, now: number): QuestionFocus {
@@ -48,7 +52,12 @@ export function questionKey(
   if (focus.note) return noteKey(focus, focus.note, press, question);
   const used = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
   const ignored: QuestionStep = {focus: {...focus, isTaken: false}, isHandled: false};
-  if (now - focus.shownAt < QUIET_MS || press.ctrl || press.meta) return {focus, isHandled: false};
+  if (now - focus.shownAt < QUIET_MS || press.meta) return {focus, isHandled: false};
+  // With text in the prompt it moves the cursor there.
+  if (press.ctrl && press.text === 'e' && question.call && (isPromptEmpty || focus.isTaken)) {
+    return focus.explanation === undefined ? {...used({explanation: ''}), explain: true} : used();
+  }
+  if (press.ctrl) return {focus, isHandled: false};
   if (press.name === 'tab' && !isPromptEmpty && !press.shift) return used({isTaken: !focus.isTaken});
   if (!isPromptEmpty && !focus.isTaken) return ignored;
 

@@ -23,7 +23,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     case 'ask':
       return addQuestion(state, event.question);
     case 'ask_end':
-      return endQuestion(state, event.askId, event.answer);
+      return endQuestion(restartCall(state, event), event.askId, event.answer);
     case 'queued_prompt':
       return {...state, queued: [...state.queued, {id: event.id, text: screenText(event.text)}]};
     case 'queued_prompt_delivered':
@@ -144,9 +144,15 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
 
 type ToolStart = AgentEvent & {type: 'tool_start'};
 
-function startedTool({callId, tool, title, description = '', byUser}: ToolStart): RunningTool {
+function startedTool({callId, tool, title, description = '', byUser, at}: ToolStart): RunningTool {
   const about = {tool: screenLine(tool), title: screenLine(title), description: screenLine(description)};
-  return {callId, ...about, progress: '', ...(byUser && {byUser})};
+  return {callId, ...about, since: at, progress: '', ...(byUser && {byUser})};
+}
+
+/** The time that a person took to answer is none of the call's. */
+function restartCall(state: UiState, {askId, at}: AgentEvent & {type: 'ask_end'}): UiState {
+  const asked = state.questions.find(({id}) => id === askId)?.callId;
+  return {...state, tools: state.tools.map((tool) => (tool.callId === asked ? {...tool, since: at} : tool))};
 }
 
 function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiState {
@@ -175,6 +181,8 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
     isEnd: event.previewIsEnd ?? false,
     lines: event.lines,
     ...(event.display && {display: safeDisplay(event.display)}),
+    ...(event.outputFile !== undefined && {outputFile: screenLine(event.outputFile)}),
+    durationMs: event.durationMs,
     ...(state.printedDiffs.includes(event.callId) && {isDiffPrinted: true as const}),
   };
   return addItem(finishText(next), {kind: 'tool', tool});

@@ -46,6 +46,9 @@ export interface FinishedTool {
   /** How many lines the whole result has; undefined when they were not counted. */
   readonly lines: number | undefined;
   readonly display?: ToolDisplay;
+  /** The file with the whole output, where the model reads only a part of it. */
+  readonly outputFile?: string;
+  readonly durationMs: number;
   /** Its diff was printed with its question. */
   readonly isDiffPrinted?: true;
 }
@@ -57,6 +60,8 @@ export interface RunningTool {
   readonly tool: string;
   readonly title: string;
   readonly description: string;
+  /** When it was called, or allowed by a person. Milliseconds since the epoch. */
+  readonly since: number;
   /** The end of its output so far. */
   readonly progress: string;
 }

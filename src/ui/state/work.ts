@@ -8,15 +8,26 @@ import type {UiState} from './ui-state.ts';
 
 /** @param now milliseconds since the epoch */
 export function describeWork(ui: UiState, now: number): string {
-  const {retry, tools, session, dispatched} = ui;
+  const {retry, session} = ui;
   const model = session?.model ?? 'the model';
   if (retry) return screenLine(`${model}: ${formatRetry({...retry, waitMs: retry.until - now})}`);
   if (ui.thought !== '') return 'Thinking';
   if (!isEmpty(ui.stream)) return 'Writing';
-  const running = tools.filter(({callId}) => !dispatched.includes(callId));
+  const running = getRunning(ui);
   if (running.length === 1) return `Running ${formatCall(running[0]!.tool, running[0]!.title)}`;
   if (running.length > 1) return `Running ${running.length} calls`;
   const agents = awaitedRuns(ui).filter((run) => !hasEnded(run)).length;
   if (agents > 0) return `Waiting for ${agents === 1 ? '1 agent' : `${agents} agents`}`;
   return ui.busy ? `Waiting for ${model}` : 'Working';
+}
+
+/** Since when it is at that: of one call its own time, else that of the turn. Milliseconds since the epoch. */
+export function getWorkStart(ui: UiState): number {
+  const {retry, thought, stream, busySince} = ui;
+  const running = getRunning(ui);
+  return retry || thought !== '' || !isEmpty(stream) || running.length !== 1 ? busySince : running[0]!.since;
+}
+
+function getRunning({tools, dispatched}: UiState): UiState['tools'] {
+  return tools.filter(({callId}) => !dispatched.includes(callId));
 }

@@ -1,9 +1,12 @@
 /** What a session answers to requests, and how prompts with blocks wait and reach the model. */
 import {describe, expect, it} from 'vitest';
 import type {AgentEvent} from '../../../src/core/contract/events.ts';
+import type {ModelRequest} from '../../../src/core/contract/model.ts';
 import type {Prompt} from '../../../src/core/contract/session.ts';
+import {Questions} from '../../../src/core/permissions/questions.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';
+import {getText} from '../../../src/core/util/messages.ts';
 import {managerFixture, until} from '../manager-fixture.ts';
 import {runFixture} from '../run-fixture.ts';
 import {ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
@@ -58,6 +61,38 @@ describe('request', () => {
     end();
     await Promise.all(both);
     expect(done).toEqual(['first', 'second']);
+  });
+
+  it('explains the call of an open question by one small request without tools, and counts what it cost', async () => {
+    const questions = new Questions();
+    const {session, model} = given([say('It removes the folder build.')], {questions});
+    const call = {callId: 'call-1', tool: 'bash', input: {command: `rm -rf build # ${'x'.repeat(10_000)}`}};
+    const question = {
+      id: 'ask-1',
+      agent: 'main',
+      title: 'Run?',
+      detail: '',
+      detailType: 'text',
+      options: [],
+      escape: 'no',
+    };
+    const asked = questions.ask({...question, detailType: 'text', call}, () => undefined, new AbortController().signal);
+    await expect(session.request({type: 'explain_call', question: 'other'})).rejects.toThrow(
+      'This question is about no call',
+    );
+    expect(await session.request({type: 'explain_call', question: 'ask-1'})).toBe('It removes the folder build.');
+    expect(model.requests).toHaveLength(1);
+    const [{tools, messages, maxOutputTokens}] = model.requests as [ModelRequest];
+    expect(tools).toEqual([]);
+    expect(maxOutputTokens).toBeLessThanOrEqual(2_000);
+    const text = getText(messages[0]!.content);
+    expect(text).toContain('rm -rf build');
+    expect(text).toContain('(the rest is left out)');
+    expect(text.length).toBeLessThan(6_200);
+    expect(session.request({type: 'usage'}).current).toMatchObject([{agent: 'mini-cc'}]);
+    session.answer('ask-1', {choice: 'no'});
+    await asked;
+    await expect(session.request({type: 'explain_call', question: 'ask-1'})).rejects.toThrow('was answered');
   });
 
   it('refuses a name that is not there, also one that every object has', () => {

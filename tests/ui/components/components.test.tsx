@@ -15,7 +15,7 @@ describe('a tool line', () => {
   const formatter = createFormatter();
   const tool: FinishedTool = {
     ...{tool: 'bash', title: 'npm test', description: '', isError: false, summary: ''},
-    ...{preview: 'ok', isEnd: false, lines: 1},
+    ...{preview: 'ok', isEnd: false, lines: 1, durationMs: 20},
   };
   const line = (change: Partial<FinishedTool>, columns = 60) =>
     drawn(<ToolLine tool={{...tool, ...change}} columns={columns} formatter={formatter} />).split('\n');
@@ -26,6 +26,13 @@ describe('a tool line', () => {
     [{tool: 'read_file', title: 'src/a.ts', summary: '120 lines'}, ['✓ Read src/a.ts · 120 lines']],
     [{tool: 'grep', title: '"foo" in src', summary: '3 files'}, ['✓ Grep "foo" in src · 3 files']],
     [{tool: 'mcp__git__log', title: '', preview: ''}, ['✓ git: log']],
+    [{durationMs: 12_300}, ['✓ Bash(npm test) · 12s', '  ok']],
+    [
+      {durationMs: 72_000, isError: true, summary: 'exit code 1', preview: ''},
+      ['✗ Bash(npm test) · failed: exit code 1 · 1m12s'],
+    ],
+    [{preview: '(no output)', durationMs: 999}, ['✓ Bash(npm test) · no output']],
+    [{outputFile: '/h/call-1.txt'}, ['✓ Bash(npm test)', '  ok', '  whole output: /h/call-1.txt']],
     [{description: 'Run the tests'}, ['✓ Bash(npm test) · Run the tests', '  ok']],
   ])('names the call, what it is for and what came of it', (change, shown) => {
     expect(line(change)).toEqual(shown);
@@ -80,7 +87,7 @@ describe('a tool line', () => {
   test('of a running tool loses its output before its name', () => {
     const tools = [1, 2, 3].map((n) => ({
       ...{callId: `c${n}`, tool: 'bash', title: `run ${n}`, description: ''},
-      progress: 'a\nb\nc\nd\n',
+      ...{progress: 'a\nb\nc\nd\n', since: 0},
     }));
     expect(drawn(<RunningTools tools={tools} rows={12} columns={40} />).split('\n')).toHaveLength(12);
     expect(drawn(<RunningTools tools={tools} rows={3} columns={40} />)).toBe(
