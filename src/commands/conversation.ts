@@ -69,7 +69,7 @@ async function rewind(
 
 async function askAndRewind(points: readonly RewindPoint[], context: CommandContext): Promise<CommandResult> {
   const which = await context.ask({
-    title: 'go back to before which prompt?',
+    title: 'Go back to before which prompt?',
     detail: '',
     detailType: 'text',
     options: [],
@@ -81,7 +81,7 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
   if (!point) return done(UNCHANGED);
   const files = await context.request({type: 'rewind_files', to: point.uuid});
   const what = await context.ask({
-    title: `what should be as before: ${formatLabel(point)}`,
+    title: `What should be as before: ${formatLabel(point)}`,
     detail: describePlan(files, point, context.info.cwd),
     detailType: 'text',
     options: SCOPES.map(({choice, label}, index) => ({digit: index + 1, choice, label})),
@@ -109,7 +109,7 @@ async function askAndDelete(point: RewindPoint, scope: RewindScope, context: Com
   if (deleted.length === 0) return rewind(point, scope, context);
   const them = deleted.length === 1 ? 'it' : 'them';
   const answer = await context.ask({
-    title: `delete ${formatFiles(deleted.length)} made since then?`,
+    title: `Delete ${formatFiles(deleted.length)} made since then?`,
     detail: deleted.map((file) => formatPath(file, context.info.cwd)).join('\n'),
     detailType: 'text',
     options: [

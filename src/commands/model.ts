@@ -23,7 +23,7 @@ function createQuestion(lists: readonly ProviderModels[], inUse: string): Omit<Q
   const problems = lists.flatMap(({provider, problem}) => (problem === undefined ? [] : `${provider}: ${problem}`));
   const names = lists.flatMap(({provider, models}) => models.map((name) => ({provider, name})));
   return {
-    title: 'which model?',
+    title: 'Which model?',
     detail: problems.join('\n'),
     detailType: 'text',
     options: [],

@@ -47,7 +47,7 @@ export const TAKE_OVER = 'take over';
 /** @param lockedBy says who has the session locked */
 export function createTakeOverQuestion(lockedBy: string): Omit<Question, 'id' | 'agent'> {
   return {
-    title: 'take over this session?',
+    title: 'Take over this session?',
     detail: `${lockedBy}.\nWhether that one still works on it cannot be seen from here. If it does, it will be kept from writing.`,
     detailType: 'text',
     options: [
@@ -67,7 +67,7 @@ export function createSessionQuestion(
   now: number,
 ): Omit<Question, 'id' | 'agent'> {
   return {
-    title: 'go on with which session?',
+    title: 'Go on with which session?',
     detail: '',
     detailType: 'text',
     options: [],

@@ -145,7 +145,7 @@ function createQuestion(claims: readonly Claim[], trust: DirectoryTrust): Questi
   return {
     id: randomUUID(),
     agent: 'mini-cc',
-    title: 'do you trust what the files of this directory ask for?',
+    title: 'Do you trust what the files of this directory ask for?',
     detail: [`${trust.directory}\nIt could run code on this machine, or send data elsewhere:`, ...blocks].join('\n\n'),
     detailType: 'text',
     options: [

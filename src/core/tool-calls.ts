@@ -149,7 +149,8 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
     ];
     const isBackground = caller.background !== undefined && tool.isBackground?.(parsed.data) === true;
     const {data} = parsed;
-    return {tool, input: data, title: tool.title(data), purpose: tool.purpose?.(data), accesses, isBackground, notes};
+    const title = tool.title(data, caller.workspace);
+    return {tool, input: data, title, purpose: tool.purpose?.(data), accesses, isBackground, notes};
   } catch (error) {
     return errorResult(getErrorMessage(error));
   }

@@ -18,7 +18,7 @@ export function createTodoWrite(): Tool<TodoWriteInput> {
     name: 'todo_write',
     description,
     input,
-    title: ({todos}) => todos.find(({status}) => status === 'in_progress')?.content ?? formatProgress(todos),
+    title: ({todos}) => todos.find(({status}) => status === 'in_progress')?.content ?? '',
     access: () => [{kind: 'none'}],
     async run({todos}, {agentId}) {
       const current = todos.filter(({status}) => status === 'in_progress');

@@ -78,7 +78,7 @@ it('/export writes the session that is open, and asks before it replaces a file'
   expect(await at.where.read('talk.md')).toContain('## who are you?');
   await at.where.write('talk.md', 'mine');
   await send(terminal, '/export md talk.md');
-  await terminal.waitFor('replace talk.md?');
+  await terminal.waitFor('Replace talk.md?');
   await moment();
   terminal.press('escape');
   await terminal.waitFor('talk.md is there already, and stays');

@@ -73,7 +73,7 @@ describe('agents in a running REPL', () => {
     await terminal.waitFor(/\[reviewer\] review src - done/);
     await idle(terminal);
     await send(terminal, '/agents delete reviewer');
-    await terminal.waitFor('delete the agent reviewer?');
+    await terminal.waitFor('Delete the agent reviewer?');
     await moment();
     terminal.type('1');
     await terminal.waitFor('Deleted .mini-cc/agents/reviewer.json');
@@ -84,7 +84,7 @@ describe('agents in a running REPL', () => {
     const workspace = await project();
     const terminal = await repl({cwd: workspace.path, rows: 45});
     await send(terminal, '/agents create');
-    await terminal.waitFor('what is the new agent for?');
+    await terminal.waitFor('What is the new agent for?');
     await moment();
     terminal.type('writes tests for python');
     await terminal.waitFor('? writes tests for python');

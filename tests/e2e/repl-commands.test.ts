@@ -66,7 +66,7 @@ it('say what they do and show, without one that is sent to a model', async () =>
   await terminal.waitFor(/mode +bypassPermissions/);
 
   await send(terminal, '/theme');
-  await terminal.waitFor('which theme?');
+  await terminal.waitFor('Which theme?');
   await moment();
   terminal.type('orange');
   await terminal.waitFor(/> dark-colorblind/);

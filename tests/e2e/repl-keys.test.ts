@@ -1,95 +1,411 @@
-/** Keys of the prompt that need the system or several steps, in a real terminal. */
-import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
+/**
+ * Every key and every form of input of docs/keys.md, in one session that a shell started: each test goes on where the one
+ * before ended, with an empty prompt. The sessions at the end find what was typed in it.
+ */
+import {writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {describe, expect, it} from 'vitest';
-import {say, slow} from '../support/messages-server.ts';
-import type {Terminal} from '../support/terminal.ts';
-import {home, project, serve} from './fixture.ts';
-import {idle, repl, send} from './repl-fixture.ts';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {afterAll, beforeEach, describe, expect, it} from 'vitest';
+import type {Key} from '../support/terminal.ts';
+import {asked, EMPTY, ONE_PIXEL, startShell} from './repl-keys-fixture.ts';
 
-const ONE_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const LONG = Array.from({length: 301}, (_, index) => `line ${index}`).join('\n');
 
-/** Waits until a row of the window is exactly this. */
-const shows = (terminal: Terminal, row: string) => terminal.waitFor((at) => at.screen().includes(row));
+const shell = await startShell();
+afterAll(shell.close);
+const {terminal, server, workspace, screen, prompt, holds, shows, lacks, idle, type, enter, send, command} = shell;
 
-/** A folder with programs of these names. */
-function programs(folder: string, scripts: Readonly<Record<string, string>>): string {
-  const bin = path.join(folder, 'bin');
-  mkdirSync(bin, {recursive: true});
-  for (const [name, script] of Object.entries(scripts)) {
-    writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`);
-    chmodSync(path.join(bin, name), 0o755);
-  }
-  return `${bin}:${process.env.PATH}`;
-}
+/** A new question takes keys after a moment. */
+const moment = () => sleep(350);
 
-describe('Ctrl+V', () => {
-  it('takes the image of the clipboard; where there is none it says so, and what is typed stays', async () => {
-    const server = await serve([say('One pixel.')]);
-    const at = {server, home: await home(), cwd: (await project()).path, cols: 100};
-    const script = `[ -f ${at.home.path}/copied ] && echo ${ONE_PIXEL} | base64 -d || exit 1`;
-    const terminal = await repl({...at, env: {PATH: programs(at.home.path, {'wl-paste': script})}});
-    terminal.type('look at ');
-    await shows(terminal, '> look at');
-    terminal.press('ctrl-v');
-    await terminal.waitFor('The clipboard has no image.');
-    writeFileSync(path.join(at.home.path, 'copied'), '');
-    terminal.press('ctrl-v');
-    await shows(terminal, '> look at [Image 1]');
-    terminal.type('please');
-    await shows(terminal, '> look at [Image 1] please');
+await shell.start();
+beforeEach(idle);
+
+describe('what is typed', () => {
+  it('takes several lines: by a backslash, Ctrl+J, and Shift+Enter or Alt+Enter as terminals tell them', async () => {
+    terminal.type('one\\\r');
+    await holds('one\n');
+    terminal.type('two');
+    terminal.press('ctrl-j');
+    terminal.type('three');
+    terminal.press('shift-enter');
+    terminal.type('four\x1b[27;2;13~five');
+    terminal.press('alt-enter');
+    terminal.type('six');
+    await holds('one\ntwo\nthree\nfour\nfive\nsix');
+    terminal.press('up', 'up', 'ctrl-a');
+    terminal.type('now ');
+    await holds('one\ntwo\nthree\nnow four\nfive\nsix');
+    expect(asked(await enter())).toContain('one\\ntwo\\nthree\\nnow four\\nfive\\nsix');
+  });
+
+  it('shows a long paste as a chip; it is sent whole, and recalled whole by Up', async () => {
+    terminal.type('look: ');
+    terminal.paste(LONG);
+    await holds('look: [Pasted 301 lines]');
+    const whole = JSON.stringify(`look: ${LONG}`).slice(1, -1);
+    expect(asked(await enter())).toContain(whole);
+    await idle();
+    terminal.press('up');
+    await holds('look: [Pasted 301 lines]');
+    expect(asked(await enter())).toContain(whole);
+    await idle();
+    expect(terminal.text()).not.toContain('line 200');
+    // Without bracketed paste the lines come at once, and so do those of a short one.
+    terminal.paste('a few\nlines\tof text');
+    await shows('> a few\n  lines');
+    expect(asked(await enter())).toContain('a few\\nlines\\tof text');
+  });
+
+  it('is edited by the keys of readline', async () => {
+    await type('alpha beta-gamma delta');
+    const steps: [keys: Key[], text: string][] = [
+      [['ctrl-a', 'ctrl-d'], 'lpha beta-gamma delta'],
+      [['ctrl-f', 'ctrl-f', 'ctrl-b', 'ctrl-h'], 'pha beta-gamma delta'],
+      [['ctrl-e', 'ctrl-w'], 'pha beta-gamma '],
+      [['alt-b', 'ctrl-k'], 'pha beta-'],
+      [['ctrl-y', 'ctrl-y'], 'pha beta-gamma gamma '],
+      [['home', 'alt-f', 'alt-d'], 'pha-gamma gamma '],
+      [['right', 'ctrl-u'], 'gamma gamma '],
+      [['end', 'ctrl-y'], 'gamma gamma pha-'],
+      [['left', 'delete', 'backspace'], 'gamma gamma ph'],
+    ];
+    for (const [keys, text] of steps) {
+      terminal.press(...keys);
+      await holds(text.trimEnd());
+    }
+    // Ctrl+Left and Ctrl+Right go by words, as Alt does.
+    terminal.type('\x1b[1;5D+\x1b[1;5C!');
+    await holds('gamma gamma +ph!');
+    terminal.press('ctrl-c');
+  });
+
+  it('is undone by words and redone; what is cleared comes back too', async () => {
+    await type('one');
+    terminal.type(' ');
+    terminal.type('two');
+    await holds('one two');
+    terminal.press('ctrl-u');
+    await holds(EMPTY);
+    terminal.press('ctrl-_');
+    await holds('one two');
+    terminal.press('ctrl-_');
+    await holds('one');
+    terminal.type('\x1b_');
+    await holds('one two');
+    terminal.press('ctrl-c');
+    await holds(EMPTY);
+    terminal.press('ctrl-_');
+    await holds('one two');
+    // What is typed now ends the redoing.
+    terminal.type('!\x1b_?');
+    await holds('one two!?');
+    terminal.press('ctrl-c');
+  });
+
+  it('may have wide characters, combining marks and joined emoji: each is one', async () => {
+    terminal.type('ab漢字e\u0301👩\u200d👩\u200d👧x');
+    await terminal.waitFor(() => /^ab漢字e\u0301.*x$/.test(prompt()));
+    terminal.press('left', 'backspace', 'left', 'backspace');
+    await holds('ab漢e\u0301x');
+    terminal.press('home', 'delete', 'end');
+    await terminal.waitFor(() => prompt() === 'b漢e\u0301x' && terminal.cursor.x === 7);
+    expect(asked(await enter())).toContain('b漢e\u0301x');
+  });
+
+  it('goes through earlier prompts by Up and Down, and Ctrl+R finds one by a part of it', async () => {
+    await send('alpha first');
+    await idle();
+    await send('beta second');
+    await idle();
+    await type('a draft');
+    terminal.press('up');
+    await holds('beta second');
+    terminal.press('up');
+    await holds('alpha first');
+    terminal.press('down', 'down');
+    await holds('a draft');
+    terminal.press('ctrl-r');
+    terminal.type('FIRS');
+    await holds('alpha first');
+    terminal.type('zz');
+    await shows('FIRSzz (not found)');
+    terminal.press('ctrl-c');
+    await holds('a draft');
+    terminal.press('ctrl-u', 'ctrl-r');
+    terminal.type('a');
+    await holds('beta second');
+    terminal.press('ctrl-r');
+    await holds('alpha first');
+    terminal.press('escape');
+    await lacks('history: ');
+    terminal.type('!');
+    await holds('alpha first!');
+    terminal.press('ctrl-c', 'ctrl-r');
+    terminal.type('secon');
+    await holds('beta second');
+    expect(asked(await enter())).toContain('beta second');
+  });
+
+  it('completes files after an @, and what it names goes before the model', async () => {
+    await type('compare @grts with');
+    terminal.press('left', 'left', 'left', 'left', 'left');
+    terminal.type('x');
+    terminal.press('backspace');
+    await shows('\n> src/greet.ts');
+    terminal.press('tab');
+    await holds('compare @src/greet.ts with');
+    terminal.press('end');
+    terminal.type(' @todo');
+    await shows('\n> my notes/to do.md');
     terminal.press('enter');
-    await terminal.waitFor('One pixel.');
-    const [prompt] = server.requests[0]!.body.messages.slice(-1);
-    expect(prompt!.content).toMatchObject([
+    await holds('compare @src/greet.ts with @"my notes/to do.md"');
+    // A file that is made now is found too, once the list is two seconds old.
+    await sleep(2100);
+    await workspace.write('fresh.txt', 'new');
+    terminal.type('and @tests. @fresh');
+    await shows('\n> fresh.txt');
+    terminal.press('escape');
+    await lacks('\n> fresh.txt');
+    const text = asked(await enter());
+    expect(text).toMatch(
+      /names @src\/greet\.ts\. It contains:.*export.*names @my notes\/to do\.md.*buy milk.*compare @src/s,
+    );
+    expect(text).toMatch(/names @tests\..*greet\.test\.ts/s);
+    expect(text).not.toContain('names @fresh');
+  });
+
+  it('completes commands after a /, also those of the project with what they take', async () => {
+    terminal.type('/hlp');
+    await shows('\n> /help ');
+    terminal.press('escape');
+    await lacks('\n> /help ');
+    terminal.press('ctrl-c');
+    terminal.type('/shi');
+    await shows(/^> \/ship +WHERE · Ships it$/m);
+    terminal.press('tab');
+    await holds('/ship');
+    terminal.type('Mars');
+    await holds('/ship Mars');
+    expect(asked(await enter())).toContain('Ship it to Mars.');
+  });
+
+  it('runs a line that begins with !, and its output goes before the model with the next prompt', async () => {
+    const count = server.requests.length;
+    await command('!touch made && echo "one two" | tr a-z A-Z', 'ONE TWO');
+    expect(await workspace.read('made')).toBe('');
+    await idle();
+    await command('!cd src; false', 'exit code 1');
+    await idle();
+    await command('!pwd; seq 30000', /characters cut; the whole/);
+    await idle();
+    // Esc ends a command.
+    await command('!echo begun; sleep 60', /^ {2}begun$/m);
+    terminal.press('escape');
+    await idle();
+    expect(server.requests).toHaveLength(count);
+    const text = asked(await send('what is new?'));
+    expect(text).toMatch(/\$ touch made.*ONE TWO.*exit code 1.*characters cut.*what is new\?/s);
+    expect(text).toContain(`${workspace.path}/src:\\n$ pwd`);
+    expect(text.length).toBeLessThan(40_000);
+  });
+
+  it('keeps a #note in the memory file that is chosen, and tells the model', async () => {
+    await command('#', 'Type a note after the #');
+    await idle();
+    await command('#call the greeter Bob', '1 CLAUDE.md (this project)');
+    await moment();
+    terminal.press('escape');
+    await terminal.waitFor('Nothing was noted.');
+    await holds('#call the greeter Bob');
+    terminal.press('enter');
+    await shows('1 CLAUDE.md (this project)');
+    await moment();
+    terminal.type('1');
+    await lacks('1 CLAUDE.md (this project)');
+    await idle();
+    expect(await workspace.read('CLAUDE.md')).toBe('Use tabs.\n- call the greeter Bob\n');
+    const text = asked(await send('hello'));
+    expect(text).toMatch(/added this note to .*CLAUDE\.md: call the greeter Bob.*hello/);
+  });
+
+  it('takes images: by a path that is dropped, and by Ctrl+V, which says where there is none', async () => {
+    terminal.paste(path.join(workspace.path, 'dot.png'));
+    await holds(`@${workspace.path}/dot.png`);
+    expect(asked(await enter())).toMatch(/names @\S*dot\.png\..*"type":"image"/);
+    await idle();
+    terminal.type('look at ');
+    await holds('look at');
+    terminal.press('ctrl-v');
+    await shows('The clipboard has no image.');
+    writeFileSync(path.join(shell.home.path, 'copied'), '');
+    terminal.press('ctrl-v');
+    await holds('look at [Image 1]');
+    terminal.type('please');
+    await holds('look at [Image 1] please');
+    expect((await enter()).messages.at(-1)!.content).toMatchObject([
       {type: 'image', source: {type: 'base64', media_type: 'image/png', data: ONE_PIXEL}},
       {type: 'text', text: 'look at [Image 1] please'},
     ]);
   });
 });
 
-describe('the prompt', () => {
-  it('undoes and redoes, by words', async () => {
-    const terminal = await repl({});
-    terminal.type('one');
-    await shows(terminal, '> one');
-    terminal.type(' ');
-    terminal.type('two');
-    await shows(terminal, '> one two');
-    terminal.press('ctrl-u');
-    await terminal.waitFor(/^> Ask/m);
-    terminal.press('ctrl-_');
-    await shows(terminal, '> one two');
-    terminal.press('ctrl-_');
-    await shows(terminal, '> one');
-    terminal.type('\x1b_');
-    await shows(terminal, '> one two');
-    terminal.type('\x1b_');
-    await terminal.waitFor(/^> Ask/m);
-    // What is typed now ends it.
-    terminal.press('ctrl-_');
-    await shows(terminal, '> one two');
-    terminal.type('!');
-    await shows(terminal, '> one two!');
-    terminal.type('\x1b_');
+describe('keys', () => {
+  it('? lists them; in a text it is a letter', async () => {
     terminal.type('?');
-    await shows(terminal, '> one two!?');
+    await shows('Ctrl+_ undo');
+    await type('what?');
+    terminal.press('ctrl-c');
   });
 
-  it('takes wide characters, combining marks and joined emoji as one each, also in 40 columns', async () => {
-    const server = await serve([slow(say('Seen.'), 10)]);
-    const terminal = await repl({server, cols: 40});
-    const text = 'ab漢字e\u0301👩\u200d👩\u200d👧x';
-    terminal.type(text);
-    await terminal.waitFor((at) => at.screen().some((row) => row.startsWith('> ab漢字e\u0301') && row.endsWith('x')));
-    terminal.press('left', 'backspace', 'left', 'backspace');
-    await terminal.waitFor((at) => at.screen().some((row) => /^> ab漢e\u0301x$/.test(row)));
-    terminal.press('home', 'delete', 'end');
-    await terminal.waitFor((at) => at.screen().some((row) => /^> b漢e\u0301x$/.test(row)) && at.cursor.x === 7);
-    terminal.press('enter');
-    await terminal.waitFor('Seen.');
-    await idle(terminal);
-    expect(JSON.stringify(server.requests[0]!.body.messages)).toContain('b漢e\u0301x');
-    await send(terminal, '漢字'.repeat(3));
+  it('Ctrl+G edits the prompt in $EDITOR, and Ctrl+L draws it again', async () => {
+    await type('some words');
+    terminal.press('ctrl-g');
+    await holds('some words, edited');
+    const before = terminal.raw().length;
+    terminal.press('ctrl-l');
+    await terminal.waitFor(() => terminal.raw().slice(before).includes('some words, edited'));
+    await holds('some words, edited');
+    expect(screen().split('some words, edited')).toHaveLength(2);
+    terminal.press('ctrl-c');
+  });
+
+  it('Ctrl+O shows results that are folded, beside the main screen', async () => {
+    await send('count up');
+    await terminal.waitFor(/more lines|earlier lines/);
+    await idle();
+    terminal.press('ctrl-o');
+    await shows('q back');
+    // Keys that come at once are keys all the same.
+    terminal.type('g/57\r');
+    await shows(/^ {2}57$/m);
+    terminal.type('Gq');
+    await lacks('q back');
+  });
+
+  it('Ctrl+T shows the todos also between turns, and hides them; where there are none it says so', async () => {
+    terminal.press('ctrl-t');
+    await shows('There are no todos');
+    await send('write todos');
+    await terminal.waitFor('✓ Todos · 0 of 1 done');
+    await idle();
+    terminal.press('ctrl-t');
+    await shows('[ ] Press all keys');
+    terminal.press('ctrl-t');
+    await lacks('[ ] Press all keys');
+  });
+
+  it('Shift+Tab goes through the permission modes', async () => {
+    for (const mode of ['acceptEdits', 'plan', 'default']) {
+      terminal.press('shift-tab');
+      await shows(new RegExp(`^${mode} · `, 'm'));
+    }
+  });
+
+  it('Esc Esc goes back to an earlier prompt, when nothing is typed', async () => {
+    terminal.press('escape');
+    await shows('press Esc again to go back to an earlier prompt');
+    terminal.press('escape');
+    await shows(/go back to before which prompt\?/i);
+    await moment();
+    terminal.press('escape');
+  });
+
+  it('Ctrl+Z suspends mini-cc, and fg brings it back', async () => {
+    await type('kept');
+    terminal.press('ctrl-z');
+    await terminal.waitFor('mini-cc is suspended; fg brings it back.');
+    await terminal.waitFor(/Stopped/);
+    terminal.type('echo in the shell\r');
+    await terminal.waitFor(/^in the shell$/m);
+    terminal.type('fg\r');
+    await terminal.waitFor(() => terminal.screen().lastIndexOf('> kept') > terminal.screen().lastIndexOf('$ fg'));
+    terminal.type(' on');
+    await holds('kept on');
+    terminal.press('ctrl-c');
+  });
+});
+
+describe('during a turn', () => {
+  it('what is sent waits; Up takes the newest of it back, Esc all of it while it stops the turn', async () => {
+    await send('talk on');
+    await shows(/^never .*\n\n. Writing · .*Esc interrupts/m);
+    const count = server.requests.length;
+    for (const text of ['second', 'third']) {
+      await type(text);
+      terminal.press('enter');
+      await shows(`queued: ${text}`);
+    }
+    terminal.press('up');
+    await holds('third');
+    expect(screen()).not.toContain('queued: third');
+    terminal.press('escape');
+    await shows('interrupted');
+    await holds('second\n\nthird');
+    await moment();
+    expect(server.requests).toHaveLength(count);
+    expect(asked(await enter())).toContain('second\\n\\nthird');
+  });
+
+  it('the output of ! waits for the next prompt, and Ctrl+C interrupts and keeps what is typed', async () => {
+    await send('talk on, please');
+    await shows(/^never .*\n\n. Writing · .*Esc interrupts/m);
+    const count = server.requests.length;
+    await command('!echo beside', /^beside$/m);
+    await type('and now?');
+    terminal.press('ctrl-c');
+    await lacks('Esc interrupts');
+    await holds('and now?');
+    expect(server.requests).toHaveLength(count);
+    expect(asked(await enter())).toMatch(/echo beside.*and now\?/);
+  });
+
+  it('Ctrl+B sends the agents that are waited for to the background; leaving asks once more for them', async () => {
+    await send('send an agent');
+    await shows('[explore] look around');
+    await terminal.waitFor(() => server.active > 0 && /Ctrl\+B background/.test(screen()));
+    terminal.press('ctrl-b');
+    await idle();
+    await shows('· 1 agent ·');
+    terminal.press('ctrl-d');
+    await shows('1 agent running. Press Ctrl+D again to stop it and quit.');
+    // Another key takes the question away.
+    await type('x');
+    terminal.press('ctrl-d');
+    await holds('x');
+    terminal.press('backspace');
+    await idle();
+    await command('/stop', 'Stopped, with 1 subagent.');
+    await idle();
+  });
+});
+
+it('is left by exit, quit, Ctrl+D and twice Ctrl+C; later sessions find what was typed, and know the note', async () => {
+  const leave = async (leaving: () => void | Promise<void>) => {
+    await leaving();
+    await terminal.waitFor(() => screen().trimEnd().endsWith('\n$'));
+    terminal.type('echo left with $?\r');
+    await terminal.waitFor(() => screen().trimEnd().endsWith('\nleft with 0\n$'));
+  };
+  await leave(() => terminal.type('exit\r'));
+  expect(terminal.text()).toContain('Resume this session: mini-cc --resume ');
+  expect(terminal.raw()).not.toMatch(/\x1b\[[23]J/);
+
+  await shell.start();
+  terminal.press('ctrl-r');
+  terminal.type('look:');
+  await holds('look: [Pasted 301 lines]');
+  const request = await enter();
+  expect(asked(request)).toContain(JSON.stringify(`look: ${LONG}`).slice(1, -1));
+  expect(JSON.stringify(request.system)).toContain('- call the greeter Bob');
+  await idle();
+  await leave(() => terminal.type('quit\r'));
+  await shell.start();
+  await leave(() => terminal.press('ctrl-d'));
+  await shell.start();
+  await leave(async () => {
+    terminal.press('ctrl-c');
+    await shows('again to leave');
+    terminal.press('ctrl-c');
   });
 });

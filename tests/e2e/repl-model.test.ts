@@ -20,7 +20,7 @@ it('is chosen from what the servers list, and a name that cannot be used leaves 
   await terminal.waitFor('here is claude-sonnet-5-5');
   await idle(terminal);
   await send(terminal, '/model');
-  await terminal.waitFor('which model?');
+  await terminal.waitFor('Which model?');
   await terminal.waitFor(/gone: cannot reach 127\.0\.0\.1:1/);
   await terminal.waitFor(/chat\/gpt-small +chat/);
   await new Promise((resolve) => setTimeout(resolve, 350));

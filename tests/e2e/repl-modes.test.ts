@@ -8,12 +8,7 @@ import {repl, send} from './repl-fixture.ts';
 const write = () => callTool('write_file', {path: 'new.txt', content: 'first line\n'});
 
 describe('the permission mode in the REPL', () => {
-  it('is switched by Shift+Tab and shown in the status line', async () => {
-    const terminal = await repl();
-    for (const mode of ['acceptEdits', 'plan', 'default']) {
-      terminal.press('shift-tab');
-      await terminal.waitFor((at) => at.screen().some((line) => line.startsWith(`${mode} · `)));
-    }
+  it('goes from bypassPermissions to default by Shift+Tab', async () => {
     const bypassing = await repl({args: ['--dangerously-skip-permissions']});
     bypassing.press('shift-tab');
     await bypassing.waitFor(/^default · /m);

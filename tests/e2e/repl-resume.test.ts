@@ -26,7 +26,7 @@ it('finds an earlier session by what is typed, shows its conversation and goes o
   await terminal.waitFor('answer 1');
   await idle(terminal);
   await send(terminal, '/resume');
-  await terminal.waitFor('go on with which session?');
+  await terminal.waitFor('Go on with which session?');
   await terminal.waitFor(/> greet the world +just now · main · 2 messages · 22222222/);
   await terminal.waitFor(/ {2}I am Ada +just now · main · 2 messages · 11111111/);
   await moment();
@@ -80,7 +80,7 @@ it('--resume without an id asks which session, and leaves with 0 when none is ta
   const at = await twoSessions();
   const terminal = await startCli(['--resume'], {...at, cols: 40, rows: 20});
   onTestFinished(terminal.close);
-  await terminal.waitFor('go on with which session?');
+  await terminal.waitFor('Go on with which session?');
   await terminal.waitFor('just now · main · 2 messages');
   await moment();
   terminal.press('down', 'enter');
@@ -90,7 +90,7 @@ it('--resume without an id asks which session, and leaves with 0 when none is ta
 
   const left = await startCli(['-r'], at);
   onTestFinished(left.close);
-  await left.waitFor('go on with which session?');
+  await left.waitFor('Go on with which session?');
   await moment();
   left.press('escape');
   expect((await left.waitForExit()).code).toBe(0);
@@ -124,7 +124,7 @@ it('a session that another machine locked is taken over after a question', async
   await writeFile(path.join(folder, 'lock'), JSON.stringify(lock));
   const terminal = await repl(at);
   await send(terminal, '/resume 1111');
-  await terminal.waitFor('take over this session?');
+  await terminal.waitFor('Take over this session?');
   await terminal.waitFor(/locked by\s+mini-cc on another machine \(farpc,\s+process 4242\)/);
   await moment();
   terminal.press('enter');

@@ -9,7 +9,7 @@ import {home, project, serve} from './fixture.ts';
 
 const KEY = 'sk-ant-canary-0123456789';
 const SETTINGS = '.mini-cc/settings.json';
-const QUESTION = 'do you trust what the files of this directory ask for?';
+const QUESTION = 'Do you trust what the files of this directory ask for?';
 const READY = /^default · /m;
 const IGNORED =
   /ignored, as this directory is not trusted: \.mini-cc\/settings\.json: permissions\.allow\. [^:]*: mini-cc\s--trust/;

@@ -28,15 +28,6 @@ describe('the REPL', () => {
     expect(terminal.raw()).not.toMatch(/\u001b\[[23]J/);
   });
 
-  it('is left by Ctrl+D when nothing is typed, and by /exit', async () => {
-    const terminal = await repl();
-    terminal.press('ctrl-d');
-    expect((await terminal.waitForExit()).code).toBe(0);
-    const other = await repl();
-    await send(other, '/exit');
-    expect((await other.waitForExit()).code).toBe(0);
-  });
-
   it('takes text and Enter that are typed before it is ready', async () => {
     const server = await serve([say('I was quick.')]);
     const terminal = await startCli([], {cwd: (await project()).path, server});

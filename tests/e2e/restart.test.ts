@@ -194,7 +194,7 @@ describe('a session that is locked in another container', () => {
     const at = await locked();
     const terminal = await startCli(['-c'], at);
     onTestFinished(terminal.close);
-    await terminal.waitFor('take over this session?');
+    await terminal.waitFor('Take over this session?');
     await terminal.waitFor('in another container');
     // It ignores keys in its first 0.3 s.
     const timer = setInterval(() => terminal.press('down'), 200);

@@ -195,7 +195,7 @@ test.runIf(usable)('the REPL runs and sends nothing of it before and after a no'
   const server = await curious(world);
   const terminal = await startCli([], {...options(world), server, cols: 120});
   onTestFinished(terminal.close);
-  await terminal.waitFor('do you trust what the files of this directory ask for?');
+  await terminal.waitFor('Do you trust what the files of this directory ask for?');
   expect(world.findEffects(terminal.text())).toEqual([]);
   const timer = setInterval(() => terminal.press('escape'), 200);
   await terminal.waitFor(/^default · /m).finally(() => clearInterval(timer));

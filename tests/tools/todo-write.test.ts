@@ -33,6 +33,7 @@ test('refuses an unknown status', () => {
 
 test('has the todo in progress as title', () => {
   const tool = createTodoWrite();
-  expect(tool.title({todos: [{content: 'a', status: 'in_progress'}]})).toBe('a');
-  expect(tool.title({todos: [{content: 'a', status: 'completed'}]})).toBe('1 of 1 todos done');
+  const {workspace} = fixture();
+  expect(tool.title({todos: [{content: 'a', status: 'in_progress'}]}, workspace)).toBe('a');
+  expect(tool.title({todos: [{content: 'a', status: 'completed'}]}, workspace)).toBe('');
 });

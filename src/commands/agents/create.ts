@@ -38,7 +38,7 @@ export async function createAgent(options: CreateOptions, deps: AgentsDeps): Pro
     const checked = check(fields, deps);
     if (options.sure) return save(fields, deps);
     const answer = await deps.ask({
-      title: 'save this agent?',
+      title: 'Save this agent?',
       detail: [formatDefinition(fields).trimEnd(), '', ...checked.lines, ...notes].join('\n'),
       detailType: 'text',
       options: [
@@ -68,7 +68,7 @@ async function draft(text: string, deps: AgentsDeps): Promise<Drafted | AgentsRe
 
 async function askWhatFor(deps: AgentsDeps): Promise<string | undefined> {
   const answer = await deps.ask({
-    title: 'what is the new agent for?',
+    title: 'What is the new agent for?',
     detail: 'In a sentence or two: its work, what it may change, how it should report.',
     detailType: 'text',
     options: [],

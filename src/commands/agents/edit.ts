@@ -33,7 +33,7 @@ export async function deleteByName(name: string, sure: boolean, deps: AgentsDeps
   const file = await findDeletableFile(name, deps.snapshot(), deps.writableFolders);
   if (!sure) {
     const answer = await deps.ask({
-      title: `delete the agent ${name}?`,
+      title: `Delete the agent ${name}?`,
       detail: deps.shownPath(file),
       detailType: 'text',
       options: [

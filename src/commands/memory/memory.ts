@@ -40,7 +40,7 @@ async function show(deps: MemoryDeps, context: CommandContext): Promise<CommandR
   const file = named?.file ?? (await choose(files, list, context));
   if (file === undefined) return {ok: true, text: list};
   deps.prepareMemoryFile(file);
-  const question = {title: `edit ${file}`, detail: '', detailType: 'text', options: [], escape: 'drop'} as const;
+  const question = {title: `Edit ${file}`, detail: '', detailType: 'text', options: [], escape: 'drop'} as const;
   const answer = await context.ask({...question, editor: {file}});
   if (answer?.choice !== 'text') return {ok: false, text: answer?.note ?? 'No editor was opened.'};
   return {ok: true, text: `${formatFileName(file)}: what you saved holds from the next session on.`};

@@ -44,7 +44,7 @@ export interface Tool<Input = unknown> {
   /** The call returns at once, and goes on in the background. Asked for calls of the main agent alone. */
   isBackground?(input: Input): boolean;
   /** Names the call for a person in a few words, e.g. by its path or command. */
-  title(input: Input): string;
+  title(input: Input, workspace: Workspace): string;
   /** What the call is for, as the model says in its input. */
   purpose?(input: Input): string | undefined;
   /** What the call would touch. Paths may be relative to the workspace's `cwd`. */

@@ -14,7 +14,7 @@ import {
 import description from './edit-file.md';
 import {editLarge} from './large-edit.ts';
 import {cutPatch, formatPatch} from './patch.ts';
-import {createNotFoundError} from './paths.ts';
+import {createNotFoundError, titlePath} from './paths.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
 import {decodeText, encodeText, isBinary} from './text-file.ts';
 
@@ -38,7 +38,7 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
     name: 'edit_file',
     description,
     input,
-    title: ({path}) => path,
+    title: ({path}, workspace) => titlePath(path, workspace),
     access: (given, workspace) => writeAccess(given.path, workspace, (absolute) => formatPreview(absolute, given)),
     async run(given, context) {
       const edits = parseEdits(given);

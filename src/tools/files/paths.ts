@@ -21,6 +21,19 @@ export function shownPath(path: string, workspace: Workspace): string {
   return fromCwd === '..' || fromCwd.startsWith(`..${sep}`) || isAbsolute(fromCwd) ? path : fromCwd;
 }
 
+/** The path as a person reads it: relative to the workspace when it lies inside, else as the model wrote it. */
+export function titlePath(path: string, workspace: Workspace): string {
+  const fromRoot = relative(workspace.root, absolutePath(path, workspace));
+  if (fromRoot === '') return '.';
+  return fromRoot === '..' || fromRoot.startsWith(`..${sep}`) || isAbsolute(fromRoot) ? path : fromRoot;
+}
+
+/** ` in src`, for a search; nothing where it is the whole workspace. */
+export function titleFolder(path: string | undefined, workspace: Workspace): string {
+  const shown = path === undefined ? '.' : titlePath(path, workspace);
+  return shown === '.' ? '' : ` in ${shown}`;
+}
+
 const MAX_LINKS = 40;
 
 /**

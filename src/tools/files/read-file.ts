@@ -11,7 +11,7 @@ import {readAll} from '../../core/util/files/whole-file.ts';
 import {describeOversize, measureImage} from '../../core/util/image.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {addFileLines, DEFAULT_LINES, NumberedLines, splitLines} from './numbered-lines.ts';
-import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError, shownPath} from './paths.ts';
+import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError, shownPath, titlePath} from './paths.ts';
 import description from './read-file.md';
 import {decodeChunks, decodeText, isBinary} from './text-file.ts';
 
@@ -33,7 +33,7 @@ export const readFileTool: Tool<ReadFileInput> = {
   input,
   // `NumberedLines` keeps the result below this, by whole lines.
   maxChars: 120_000,
-  title: ({path}) => path,
+  title: ({path}, workspace) => titlePath(path, workspace),
   access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path, workspace)}],
   run: readForModel,
 };

@@ -13,6 +13,7 @@ import {
 } from './change-file.ts';
 import {splitLines} from './numbered-lines.ts';
 import {formatPatch} from './patch.ts';
+import {titlePath} from './paths.ts';
 import {decodeText, encodeAs, isBinary} from './text-file.ts';
 import description from './write-file.md';
 
@@ -26,7 +27,7 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
     name: 'write_file',
     description,
     input,
-    title: ({path}) => path,
+    title: ({path}, workspace) => titlePath(path, workspace),
     access: ({path, content}, workspace) =>
       writeAccess(path, workspace, (absolute) => formatPreview(absolute, content)),
     run: ({path, content}, context) => changeFile(path, locks, context, (file) => write(file, content)),

@@ -50,7 +50,10 @@ export class FileIndex {
       const matches =
         query === ''
           ? slice.map(({target}) => ({path: target, score: -getDepth(target)}))
-          : fuzzysort.go(query, slice, {limit: MAX_MATCHES}).map(({target, score}) => ({path: target, score}));
+          : // Letters in the right order are a match; by default they must stand together.
+            fuzzysort
+              .go(query, slice, {limit: MAX_MATCHES, threshold: 0})
+              .map(({target, score}) => ({path: target, score}));
       found = [...found, ...matches].sort(compare).slice(0, MAX_MATCHES);
     }
     return found.map(({path}) => path);

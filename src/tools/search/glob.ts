@@ -7,7 +7,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
-import {absolutePath, shownPath} from '../files/paths.ts';
+import {absolutePath, shownPath, titleFolder} from '../files/paths.ts';
 import description from './glob.md';
 import {createPathGlob, splitGlob} from './glob-pattern.ts';
 import {plural} from './grep-lines.ts';
@@ -27,7 +27,7 @@ export const globTool: Tool<GlobInput> = {
   name: 'glob',
   description,
   input,
-  title: ({pattern, path}) => (path === undefined ? pattern : `${pattern} in ${path}`),
+  title: ({pattern, path}, workspace) => `${pattern}${titleFolder(path, workspace)}`,
   access: (given, workspace) => [{kind: 'read', path: absolutePath(resolvePattern(given).path, workspace)}],
   run: findFiles,
 };

@@ -6,7 +6,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {type RipgrepEnd, runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
-import {absolutePath, shownPath} from '../files/paths.ts';
+import {absolutePath, shownPath, titleFolder} from '../files/paths.ts';
 import {findBinaryFiles, formatBinaryFiles} from './binary-files.ts';
 import {createPathGlob} from './glob-pattern.ts';
 import description from './grep.md';
@@ -38,7 +38,7 @@ export const grepTool: Tool<GrepInput> = {
   name: 'grep',
   description,
   input,
-  title: ({pattern, path}) => (path === undefined ? `"${pattern}"` : `"${pattern}" in ${path}`),
+  title: ({pattern, path}, workspace) => `"${pattern}"${titleFolder(path, workspace)}`,
   access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path ?? '.', workspace)}],
   run: search,
 };

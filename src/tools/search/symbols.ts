@@ -15,7 +15,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
-import {absolutePath, shownPath} from '../files/paths.ts';
+import {absolutePath, shownPath, titleFolder} from '../files/paths.ts';
 import {plural} from './grep-lines.ts';
 import {getSearchPath} from './search-path.ts';
 import description from './symbols.md';
@@ -46,8 +46,8 @@ export function createSymbols(getIndex: (root: string) => CodeIndex): Tool<Symbo
     name: 'symbols',
     description: description.trim(),
     input,
-    title: ({name, path, mode}) =>
-      [mode, name, path === undefined ? undefined : `in ${path}`].filter(Boolean).join(' '),
+    title: ({name, path, mode}, workspace) =>
+      `${[mode, name].filter(Boolean).join(' ')}${titleFolder(path, workspace)}`,
     access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path ?? workspace.root, workspace)}],
     run: (given, context) => findSymbols(given, context, getIndex),
   };

@@ -4,7 +4,7 @@ import {formatRunTitle} from '../../core/runs/progress-line.ts';
 import {columnsBelowPrompt, PLACEHOLDER, promptWidth} from '../first-paint/prompt-frame.ts';
 import {getOffered, type Offered} from '../input/completion.ts';
 import {describeSearch} from '../input/history-search.ts';
-import {currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
+import {areTodosShown, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
@@ -81,7 +81,7 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
     queued: queued.length,
     subagents: view || awaited === 0 ? 0 : awaited + 1,
     tools: view ? 0 : runningToolRows(shownTools(ui)),
-    todos: local.showTodos && ui.busy && !view ? ui.todos.length : 0,
+    todos: areTodosShown(ui, local) && !view ? ui.todos.length : 0,
     tail: tail.length,
   });
   const prompt = promptRows(local.editor, columns, given.prompt);

@@ -76,8 +76,13 @@ export function takeOffered(editor: EditorState, {text}: Offered): EditorState {
 export const prefixSearch: CommandSearch = (query, commands) =>
   commands.filter(({name}) => name.startsWith(query.toLowerCase()));
 
+/** Letters in the right order are a match: by default fuzzysort wants them together, and `/hlp` would find nothing. */
+const ANY_MATCH = 0;
+
 export async function loadFuzzySearch(): Promise<CommandSearch> {
   const {default: fuzzysort} = await import('fuzzysort');
   return (query, commands) =>
-    query === '' ? commands : fuzzysort.go(query, commands, {key: 'name', limit: 20}).map(({obj}) => obj);
+    query === ''
+      ? commands
+      : fuzzysort.go(query, commands, {key: 'name', limit: 20, threshold: ANY_MATCH}).map(({obj}) => obj);
 }

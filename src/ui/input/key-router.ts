@@ -16,7 +16,7 @@ import type {Key} from 'ink';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
-import {currentQuestion} from '../state/local-state.ts';
+import {areTodosShown, currentQuestion} from '../state/local-state.ts';
 import {hasAwaitedWork} from '../state/subagent-store.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {getOffered, takeOffered} from './completion.ts';
@@ -108,7 +108,7 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
       else controller.hint('The session is still opening: press Ctrl+O again in a moment.', 2000);
       return true;
     case 't':
-      controller.change({showTodos: !local.get().showTodos});
+      pressCtrlT(controller);
       return true;
     case 'v':
       void controller.pasteImage();
@@ -116,6 +116,13 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
     default:
       return false;
   }
+}
+
+/** Hides the todos, or shows them also between turns. */
+function pressCtrlT(controller: Controller): void {
+  const [ui, local] = [controller.ui.get(), controller.local.get()];
+  if (ui.todos.length === 0) controller.hint('There are no todos: agents write them for longer work.', 3000);
+  else controller.change({showTodos: areTodosShown(ui, local) ? 'never' : 'always'});
 }
 
 /** Interrupts the turn, else clears what is typed, else leaves when pressed twice. */

@@ -38,7 +38,8 @@ export interface LocalState {
   readonly hint: string;
   /** What the key that the hint names does when it is pressed again while the hint is shown. */
   readonly armed: 'leave' | 'stop and leave' | 'rewind' | undefined;
-  readonly showTodos: boolean;
+  /** When the todos are on the screen. */
+  readonly showTodos: 'in turns' | 'always' | 'never';
   /** Prompts that were sent before the session was open. */
   readonly unsent: readonly string[];
   /** Prompts whose turn has not ended. */
@@ -70,7 +71,7 @@ export function createLocalState(history: readonly SentPrompt[] | undefined, sea
     answered: [],
     hint: '',
     armed: undefined,
-    showTodos: true,
+    showTodos: 'in turns',
     unsent: [],
     runningPrompts: 0,
     runningCommands: 0,
@@ -92,6 +93,10 @@ export function currentQuestion(ui: UiState, local: LocalState) {
   const first = ui.questions[0];
   const isAnswered = first !== undefined && local.answered.includes(first.id);
   return {question: isAnswered ? undefined : first, count: ui.questions.length};
+}
+
+export function areTodosShown(ui: UiState, {showTodos}: LocalState): boolean {
+  return ui.todos.length > 0 && (showTodos === 'always' || (showTodos === 'in turns' && ui.busy));
 }
 
 /** A turn or a command is under way. */

@@ -88,7 +88,7 @@ function TranscriptView({controller, formatter, onLeave}: ViewProps) {
 
   const state = useRef<ViewState>(NO_SEARCH);
   useInput((text, key) => {
-    for (const press of parseKeys(text, key)) {
+    for (const press of parseKeys(text, key).flatMap(toLetters)) {
       const next = pressKey(scroll, state.current, press);
       if (next === 'leave') return onLeave();
       state.current = next;
@@ -121,6 +121,11 @@ interface ViewState {
   readonly isFound: boolean;
 }
 
+/** Letters that come at once are keys one by one. */
+function toLetters(press: KeyPress): KeyPress[] {
+  return press.name === 'text' ? [...press.text].map((text) => ({...press, text})) : [press];
+}
+
 const NO_SEARCH: ViewState = {typed: undefined, text: '', isFound: true};
 
 function pressKey(scroll: TranscriptScroll, state: ViewState, press: KeyPress): ViewState | 'leave' {
@@ -137,7 +142,7 @@ function pressKey(scroll: TranscriptScroll, state: ViewState, press: KeyPress): 
     return name === 'text' && !ctrl && !meta ? {...state, typed: typed + text} : state;
   }
   if (name === 'escape' || text === 'q') return 'leave';
-  if (text.startsWith('/')) return {...state, typed: text.slice(1)};
+  if (text === '/') return {...state, typed: ''};
   if (state.text !== '' && /^[nN]$/.test(text)) return find(state.text, text === 'n' ? -1 : 1);
   pressScroll(scroll, press);
   return state;

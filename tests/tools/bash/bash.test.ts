@@ -296,9 +296,10 @@ describe('input', () => {
 
   test('the title is the first line, cut to 80 characters', () => {
     const bash = newBash();
-    expect(bash.title({command: 'ls -la'})).toBe('ls -la');
-    expect(bash.title({command: 'a\nb'})).toBe('a …');
-    expect(bash.title({command: 'x'.repeat(100)})).toBe(`${'x'.repeat(79)}…`);
+    const {workspace} = fixture();
+    expect(bash.title({command: 'ls -la'}, workspace)).toBe('ls -la');
+    expect(bash.title({command: 'a\nb'}, workspace)).toBe('a …');
+    expect(bash.title({command: 'x'.repeat(100)}, workspace)).toBe(`${'x'.repeat(79)}…`);
   });
 
   test('the access is the whole command', () => {

@@ -204,7 +204,9 @@ describe('read_file', () => {
     mkdirSync(join(root, 'src'));
     workspace.cwd = join(root, 'src');
     expect(readFileTool.access({path: '../a.txt'}, workspace)).toEqual([{kind: 'read', path: join(root, 'a.txt')}]);
-    expect(readFileTool.title({path: '../a.txt'})).toBe('../a.txt');
+    expect(readFileTool.title({path: '../a.txt'}, workspace)).toBe('a.txt');
+    expect(readFileTool.title({path: join(root, 'src/b.txt')}, workspace)).toBe('src/b.txt');
+    expect(readFileTool.title({path: '/etc/hosts'}, workspace)).toBe('/etc/hosts');
   });
 
   test('reads system files whose size is unknown', async () => {

@@ -254,8 +254,8 @@ describe('grep', () => {
 
   test('has a title, and names its path for permissions', () => {
     const {workspace, root} = fixture();
-    expect(grepTool.title({pattern: 'a b'})).toBe('"a b"');
-    expect(grepTool.title({pattern: 'a b', path: 'src'})).toBe('"a b" in src');
+    expect(grepTool.title({pattern: 'a b', path: root}, workspace)).toBe('"a b"');
+    expect(grepTool.title({pattern: 'a b', path: 'src'}, workspace)).toBe('"a b" in src');
     expect(grepTool.access({pattern: 'a'}, workspace)).toEqual([{kind: 'read', path: root}]);
     expect(grepTool.access({pattern: 'a', path: 'src'}, workspace)).toEqual([{kind: 'read', path: join(root, 'src')}]);
   });
