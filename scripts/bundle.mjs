@@ -3,6 +3,7 @@
 // A running program loads chunks late, and a build may be interrupted: new chunks are written beside the old ones, the
 // entries replace the old ones last, and chunks that no entry uses any more are removed a day later.
 import {copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync} from 'node:fs';
+import {isBuiltin} from 'node:module';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {brotliCompressSync, constants} from 'node:zlib';
@@ -27,6 +28,44 @@ const withFrameOutput = (root) => ({
       const changed = code.replace(`export default ${own}`, own).replace(/^\/\/# sourceMappingURL=.*$/m, '');
       return `import {createFrameOutput} from ${file};\n${changed}\nexport default createFrameOutput(Output);\n`;
     },
+  },
+});
+
+/** The packages of model servers keep headers in our class: see src/models/http/header-list.ts. */
+const withHeaderList = (root) => ({
+  name: 'with-header-list',
+  transform: {
+    filter: {id: /node_modules[/\\](?:@anthropic-ai|openai)[/\\]/, code: /\bHeaders\b/},
+    handler: (code) => {
+      const file = JSON.stringify(path.join(root, 'src', 'models', 'http', 'header-list.ts'));
+      return `import {HeaderList as Headers} from ${file};\n${code.replace(/^\/\/# sourceMappingURL=.*$/m, '')}`;
+    },
+  },
+});
+
+/**
+ * A module of Node.js that is imported gives all of its names at once, and some are made by code that loads others: all
+ * of `fetch` for `node:http`, the streams for `node:fs`. Asked for by a call it gives what is used.
+ */
+const withBuiltinsByCall = () => ({
+  name: 'with-builtins-by-call',
+  renderChunk(code) {
+    const imports = this.parse(code).body.filter(
+      ({type, source, specifiers}) => type === 'ImportDeclaration' && isBuiltin(source.value) && specifiers.length > 0,
+    );
+    // Later ones first: the places of the others stay as they are.
+    for (const {start, end, source, specifiers} of imports.reverse()) {
+      const builtin = `process.getBuiltinModule(${JSON.stringify(source.value)})`;
+      const whole = specifiers
+        .filter(({type}) => type !== 'ImportSpecifier')
+        .map(({local}) => `${local.name}=${builtin}`);
+      const named = specifiers
+        .filter(({type}) => type === 'ImportSpecifier')
+        .map(({imported, local}) => `${imported.name ?? JSON.stringify(imported.value)}:${local.name}`);
+      const parts = [...whole, ...(named.length > 0 ? [`{${named.join(',')}}=${builtin}`] : [])];
+      code = `${code.slice(0, start)}const ${parts.join(',')};${code.slice(end)}`;
+    }
+    return imports.length > 0 ? {code, map: null} : null;
   },
 });
 
@@ -79,7 +118,7 @@ async function generate(root, input, ...plugins) {
         __dirname: 'import.meta.dirname',
       },
     },
-    plugins: [withFrameOutput(root), ...plugins],
+    plugins: [withFrameOutput(root), withHeaderList(root), withBuiltinsByCall(), ...plugins],
     logLevel: 'warn',
     // web-tree-sitter has an eval for modules that no grammar contains.
     checks: {eval: false},

@@ -2,7 +2,9 @@
  * How many runs a model server on this machine can serve at the same time: 3, or fewer when the memory of the GPU is
  * too small. Measured once, at the first dispatch, in at most 300 ms, through Ollama's own API and nvidia-smi.
  */
+
 import {runProgram} from '../core/util/processes.ts';
+import {createFetch} from './http/fetch.ts';
 
 const MAX_RUNS = 3;
 const TIMEOUT_MS = 300;
@@ -27,9 +29,11 @@ export async function measureLocalCapacity({baseURL, env}: CapacityOptions): Pro
 /** Whether a loaded model is only partly in the GPU's memory, according to Ollama's `GET /api/ps`. */
 async function modelSpills(baseURL: string): Promise<boolean> {
   try {
-    const response = await fetch(new URL('/api/ps', baseURL), {signal: AbortSignal.timeout(TIMEOUT_MS)});
-    if (!response.ok) return false;
-    return getLoadedModels(await response.json()).some(({size, size_vram: inGpu}) => inGpu > 0 && inGpu < size);
+    const response = await createFetch()(new URL('/api/ps', baseURL), {signal: AbortSignal.timeout(TIMEOUT_MS)});
+    const text = await response.text();
+    return (
+      response.ok && getLoadedModels(JSON.parse(text)).some(({size, size_vram: inGpu}) => inGpu > 0 && inGpu < size)
+    );
   } catch {
     // Another kind of server, a slow one, or none: the first model call reports that better.
     return false;

@@ -1,4 +1,5 @@
 /** Model servers that run on this machine, found at the ports that they take by themselves. Nothing leaves the machine. */
+import {createFetch} from './http/fetch.ts';
 import {readModelNames} from './protocol.ts';
 import {LOCAL_PROVIDERS, type ProviderSettings} from './providers.ts';
 
@@ -31,8 +32,9 @@ export async function findLocalServers(known: Known = LOCAL_PROVIDERS): Promise<
 /** Undefined where nothing listens, or something else does. */
 async function listModels(url: string): Promise<readonly string[] | undefined> {
   try {
-    const response = await fetch(url, {redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS)});
-    const body: unknown = response.ok ? await response.json() : undefined;
+    const response = await createFetch()(url, {signal: AbortSignal.timeout(TIMEOUT_MS)});
+    const text = await response.text();
+    const body: unknown = response.ok ? JSON.parse(text) : undefined;
     return Array.isArray((body as {data?: unknown} | undefined)?.data) ? readModelNames(body) : undefined;
   } catch {
     return undefined;

@@ -3,6 +3,7 @@ import type {StreamEvent} from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {ModelError} from '../core/util/errors.ts';
 import {watchTime} from './awake-time.ts';
+import {createResponse} from './http/response.ts';
 
 /** A reply that has begun brings at least so many bytes of content in this time. */
 const MIN_CONTENT_BYTES = 120;
@@ -56,16 +57,16 @@ export class ReplyWatch {
   /** @returns the same response; each chunk of its body counts as a sign of life, also a ping. */
   watchBytes(response: Response): Response {
     this.#byteAt = this.clock.now();
-    if (!response.body) return response;
-    const counted = response.body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform: (chunk, controller) => {
-          this.#byteAt = this.clock.now();
-          controller.enqueue(chunk);
-        },
-      }),
-    );
-    return new Response(counted, {status: response.status, statusText: response.statusText, headers: response.headers});
+    const {status, statusText, headers, url, body} = response;
+    if (!body) return response;
+    return createResponse({status, statusText, headers, url, body: this.#watchChunks(body)});
+  }
+
+  async *#watchChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of body) {
+      this.#byteAt = this.clock.now();
+      yield chunk;
+    }
   }
 
   /** A sign of life of a stream whose bytes are not seen here. */

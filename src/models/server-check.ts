@@ -1,5 +1,6 @@
 /** Checks that a model server answers and accepts the key, by a request for its list of models, which costs nothing. */
 import {getErrorMessage} from '../core/util/errors.ts';
+import {createFetch} from './http/fetch.ts';
 import type {ModelServer} from './protocol.ts';
 
 export type ServerCheck =
@@ -20,14 +21,12 @@ export async function checkServer({baseURL, api, apiKey, authToken, sendsKeyAs}:
     : {};
   const path = api === 'openai' ? '/models' : '/v1/models?limit=1';
   try {
-    const {status, body} = await fetch(`${baseURL.replace(/\/+$/, '')}${path}`, {
+    const response = await createFetch()(`${baseURL.replace(/\/+$/, '')}${path}`, {
       headers: {'anthropic-version': '2023-06-01', ...key},
-      // A redirect must not take the key to another server.
-      redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    await body?.cancel();
-    return {reached: true, refusesKey: status === 401 || status === 403};
+    await response.text();
+    return {reached: true, refusesKey: [401, 403].includes(response.status)};
   } catch (error) {
     return {reached: false, why: getReason(error)};
   }

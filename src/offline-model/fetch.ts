@@ -3,19 +3,20 @@
  * It speaks the Messages API and uses no network. `decide.ts` decides what it answers.
  */
 import {setImmediate as nextTick} from 'node:timers/promises';
+import {createResponse, toBody} from '../models/http/response.ts';
 import {decide, estimateTokens} from './decide.ts';
 import {BadRequest, createEvents, createMessage, frame, parseRequest, type Reply} from './messages-api.ts';
 
 /** An answer depends on its request alone, so one `fetch` can serve any number of agents. */
 export function createOfflineFetch(): typeof fetch {
   return async (input, init) => {
-    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined);
+    const signal = init?.signal ?? undefined;
     signal?.throwIfAborted();
     // A caller may abort in the same tick: then do not begin.
     await nextTick();
     signal?.throwIfAborted();
-    const {pathname} = new URL(input instanceof Request ? input.url : input);
-    const body = await readBody(input, init?.body);
+    const {pathname} = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
+    const body = readBody(init?.body);
     if (pathname.endsWith('/v1/messages/count_tokens')) return json(200, {input_tokens: estimateTokens(body)});
     if (!pathname.endsWith('/v1/messages')) {
       return failure(404, 'not_found_error', `the offline model has no ${pathname}`);
@@ -23,7 +24,7 @@ export function createOfflineFetch(): typeof fetch {
     try {
       const request = parseRequest(body);
       const reply = decide(request, body);
-      return request.stream ? streamed(reply, signal ?? undefined) : json(200, createMessage(reply));
+      return request.stream ? streamed(reply, signal) : json(200, createMessage(reply));
     } catch (error) {
       if (error instanceof BadRequest) return failure(400, 'invalid_request_error', error.message);
       // Status 400 is not retried: the same request would fail in the same way.
@@ -32,33 +33,33 @@ export function createOfflineFetch(): typeof fetch {
   };
 }
 
-async function readBody(input: Parameters<typeof fetch>[0], body: RequestInit['body']): Promise<string> {
-  if (typeof body === 'string') return body;
-  if (body !== undefined && body !== null) return new Response(body).text();
-  return input instanceof Request ? input.text() : '';
+/** The SDK sends texts and bytes. */
+function readBody(body: unknown): string {
+  return body instanceof Uint8Array ? Buffer.from(body).toString('utf8') : String(body ?? '');
 }
 
-/** Sends one event per turn of the event loop, so that keys and timers are handled in between. */
 function streamed(reply: Reply, signal: AbortSignal | undefined): Response {
-  const events = createEvents(reply);
-  const encoder = new TextEncoder();
-  const stream = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      await nextTick();
-      if (signal?.aborted) {
-        controller.error(signal.reason);
-        return;
-      }
-      const next = events.next();
-      if (next.done) controller.close();
-      else controller.enqueue(encoder.encode(frame(next.value)));
-    },
+  return createResponse({
+    ...{status: 200, headers: headers('text/event-stream', reply.id)},
+    body: streamEvents(reply, signal),
   });
-  return new Response(stream, {status: 200, headers: headers('text/event-stream', reply.id)});
+}
+
+/** Yields one event per turn of the event loop, so that keys and timers are handled in between. */
+async function* streamEvents(
+  reply: Reply,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const event of createEvents(reply)) {
+    await nextTick();
+    signal?.throwIfAborted();
+    yield Buffer.from(frame(event));
+  }
 }
 
 function json(status: number, value: unknown): Response {
-  return new Response(JSON.stringify(value), {status, headers: headers('application/json', 'offline')});
+  const body = toBody(JSON.stringify(value));
+  return createResponse({status, headers: headers('application/json', 'offline'), body});
 }
 
 function failure(status: number, type: string, message: string): Response {

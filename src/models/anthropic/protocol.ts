@@ -7,6 +7,7 @@ import type {ClientOptions as VertexOptions} from '@anthropic-ai/vertex-sdk';
 import type {ModelRequest, StreamEvent} from '../../core/contract/model.ts';
 import {getErrorMessage, ModelError, UsageError} from '../../core/util/errors.ts';
 import {ASK_MS, readContextSize} from '../context-size.ts';
+import {createFetch} from '../http/fetch.ts';
 import {toAnsweredError, toConnectionError, toCredentialsError, toStreamError} from '../model-errors.ts';
 import {
   type CallOptions,
@@ -59,7 +60,7 @@ function createClient(server: ModelServer): Anthropic {
     ...(authToken ? {authToken, apiKey: null} : {apiKey: apiKey ?? 'none', authToken: null}),
     openTelemetry: false,
     defaultHeaders,
-    ...(fetch ? {fetch} : {}),
+    fetch: fetch ?? createFetch(),
   });
 }
 
@@ -133,13 +134,11 @@ class MessagesProtocol implements Protocol {
       return {events: watchEvents(stream, watch), release: () => undefined};
     }
     // As `client.messages.create`, which makes one string of the body.
-    const body = this.#buffers.create(params);
+    const {bytes: body, release} = this.#buffers.create(params);
     const headers = {'content-type': 'application/json', 'content-length': String(body.length)};
     const {signal} = watch;
-    const response = await this.client
-      .post('/v1/messages', {body: body.stream, stream: true, headers, signal})
-      .asResponse();
-    return {events: readReplyEvents(watch.watchBytes(response)), release: body.release};
+    const response = await this.client.post('/v1/messages', {body, stream: true, headers, signal}).asResponse();
+    return {events: readReplyEvents(watch.watchBytes(response)), release};
   }
 
   toModelError(error: unknown): ModelError {

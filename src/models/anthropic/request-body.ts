@@ -1,7 +1,7 @@
 /**
  * The bodies of requests. A history is sent again with each request: as one string, of which the SDK and `fetch` make
  * further copies, it is most of the garbage of a long session. Here each message becomes JSON once, a buffer that later
- * requests use again takes the whole, and `fetch` gets it as a stream, which it does not copy.
+ * requests use again takes the whole, which `fetch` does not copy.
  */
 import type {Anthropic} from '@anthropic-ai/sdk';
 import type {Message} from '../../core/contract/model.ts';
@@ -9,9 +9,7 @@ import type {Message} from '../../core/contract/model.ts';
 type Params = Anthropic.MessageCreateParamsStreaming;
 
 export interface RequestBody {
-  readonly stream: ReadableStream<Uint8Array>;
-  /** Bytes. */
-  readonly length: number;
+  readonly bytes: Uint8Array;
   /** To be called once the reply has come whole: the next request may use the buffer. */
   readonly release: () => void;
 }
@@ -37,7 +35,7 @@ export class RequestBuffers {
     }
     text.add(']}');
     const {bytes} = text;
-    return {stream: toStream(bytes), length: bytes.length, release: () => this.#keep(text.buffer)};
+    return {bytes, release: () => this.#keep(text.buffer)};
   }
 
   #toJson(message: Message): string {
@@ -72,13 +70,4 @@ class TextBuffer {
   get bytes(): Uint8Array {
     return this.buffer.subarray(0, this.#length);
   }
-}
-
-function toStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    pull(controller) {
-      controller.enqueue(bytes);
-      controller.close();
-    },
-  });
 }

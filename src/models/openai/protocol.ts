@@ -4,6 +4,7 @@ import {Stream} from 'openai/core/streaming';
 import type {ModelRequest} from '../../core/contract/model.ts';
 import {ModelError} from '../../core/util/errors.ts';
 import {ASK_MS, readContextSize} from '../context-size.ts';
+import {createFetch} from '../http/fetch.ts';
 import {toAnsweredError, toConnectionError, toStreamError} from '../model-errors.ts';
 import {
   type CallOptions,
@@ -36,7 +37,7 @@ export function createChatProtocol({baseURL, apiKey, authToken, fetch}: ModelSer
     logLevel: 'off',
     // A redirect must not take the key to another server.
     fetchOptions: {redirect: 'manual'},
-    ...(fetch ? {fetch} : {}),
+    fetch: fetch ?? createFetch(),
   });
   return new ChatProtocol(client, words);
 }

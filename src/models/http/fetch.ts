@@ -1,0 +1,111 @@
+/**
+ * The way to model servers: `fetch` by Node's own HTTP client, with connections that are used again. The global `fetch`
+ * would load undici with its parser in WebAssembly, which costs a start 65 ms and 16 MB.
+ */
+import http, {type Agent, type ClientRequest, type IncomingMessage} from 'node:http';
+import {HeaderList} from './header-list.ts';
+import {createResponse} from './response.ts';
+
+const CONNECT_MS = 10_000;
+/** A connection that waits longer may have been dropped on its way. */
+const MAX_IDLE_MS = 60_000;
+
+interface Client {
+  readonly request: typeof http.request;
+  readonly agent: Agent;
+}
+
+type Init = Omit<RequestInit, 'body'> & {readonly body?: unknown};
+
+/**
+ * Each has connections of its own; while they wait they keep no process alive. Redirects are not followed: one could take
+ * a key to another server. Bodies are texts or bytes.
+ * @returns a `fetch` that rejects as the global one does: `TypeError: fetch failed` with its cause, or the signal's reason
+ */
+export function createFetch(): typeof fetch {
+  const clients = new Map<string, Promise<Client>>();
+  const getClient = (protocol: string) => {
+    const known = clients.get(protocol) ?? createClient(protocol);
+    clients.set(protocol, known);
+    return known;
+  };
+  const send = async (input: string | URL | Request, init: Init = {}): Promise<Response> => {
+    const url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
+    const signal = init.signal ?? undefined;
+    signal?.throwIfAborted();
+    const client = await getClient(url.protocol);
+    for (;;) {
+      const request = client.request(url, {
+        ...{method: init.method ?? 'GET', agent: client.agent},
+        headers: Object.fromEntries(new HeaderList(init.headers)),
+      });
+      try {
+        return toResponse(await exchange(request, init.body, signal), url, signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        // The server closed the connection while it waited: it has not seen the request.
+        if (request.reusedSocket && isReset(error)) continue;
+        throw new TypeError('fetch failed', {cause: error});
+      }
+    }
+  };
+  return send as typeof fetch;
+}
+
+async function createClient(protocol: string): Promise<Client> {
+  const {Agent, request, globalAgent} = protocol === 'https:' ? await import('node:https') : http;
+  // Its options say whether NODE_USE_ENV_PROXY counts.
+  const {options} = globalAgent as {options?: http.AgentOptions};
+  return {request, agent: new Agent({...options, keepAlive: true, timeout: MAX_IDLE_MS})};
+}
+
+/** Sends the request. @returns the head of the answer */
+function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // By its own option Node.js throws an error that nobody can catch where the connection is just given back.
+    const abort = () => void request.destroy();
+    signal?.addEventListener('abort', abort, {once: true});
+    request.once('close', () => signal?.removeEventListener('abort', abort));
+    request.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      const timer = setTimeout(() => request.destroy(new Error('connect timeout')), CONNECT_MS);
+      for (const event of ['encrypted' in socket ? 'secureConnect' : 'connect', 'close']) {
+        socket.once(event, () => clearTimeout(timer));
+      }
+    });
+    request.once('response', resolve);
+    // Further ones, after the response, change nothing: the body tells them.
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+function toResponse(message: IncomingMessage, url: URL, signal: AbortSignal | undefined): Response {
+  const headers = new HeaderList();
+  for (let index = 0; index < message.rawHeaders.length; index += 2) {
+    headers.append(message.rawHeaders[index]!, message.rawHeaders[index + 1]!);
+  }
+  // A reader of the body is told too; where there is none, nobody needs it.
+  message.on('error', () => undefined);
+  const {statusCode = 0, statusMessage = ''} = message;
+  return createResponse({
+    ...{status: statusCode, statusText: statusMessage, url: url.href, headers},
+    body: readBody(message, signal),
+  });
+}
+
+async function* readBody(
+  message: IncomingMessage,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* message;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new TypeError('terminated', {cause: error});
+  }
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+}

@@ -1,0 +1,129 @@
+import {once} from 'node:events';
+import {createServer, type RequestListener} from 'node:http';
+import type {AddressInfo, Socket} from 'node:net';
+import {text} from 'node:stream/consumers';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {createFetch} from '../../../src/models/http/fetch.ts';
+import {HeaderList} from '../../../src/models/http/header-list.ts';
+
+async function serve(listener: RequestListener) {
+  const server = createServer(listener);
+  const sockets: Socket[] = [];
+  server.on('connection', (socket: Socket) => void sockets.push(socket));
+  server.keepAliveTimeout = 0;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets};
+}
+
+describe('the fetch for model servers', () => {
+  it('sends method, headers and bytes, and gives status, headers and body as the global one does', async () => {
+    const {url} = await serve(async (request, response) => {
+      const body = await text(request);
+      response.writeHead(418, 'Teapot', {'Request-Id': 'r1', 'set-cookie': ['a', 'b']});
+      response.end(JSON.stringify({method: request.method, key: request.headers['x-api-key'], body}));
+    });
+    const init = {method: 'POST', headers: {'X-Api-Key': 'k'}, body: Buffer.from('ü')};
+    const [own, global] = await Promise.all(
+      [createFetch(), fetch].map(async (send) => {
+        const {ok, status, statusText, headers, json} = await send(`${url}/a?b=c`, init).then((response) => ({
+          ...{ok: response.ok, status: response.status, statusText: response.statusText, headers: response.headers},
+          json: () => response.json(),
+        }));
+        const named = ['request-id', 'REQUEST-ID', 'set-cookie', 'none'].map((name) => headers.get(name));
+        return {ok, status, statusText, named, json: await json()};
+      }),
+    );
+    expect(own).toEqual(global);
+    expect(own).toMatchObject({ok: false, status: 418, json: {method: 'POST', key: 'k', body: 'ü'}});
+  });
+
+  it('uses a connection again, and takes a new one where the server closed it meanwhile', async () => {
+    let count = 0;
+    const {url, sockets} = await serve((request, response) => {
+      count += 1;
+      // The second connection: closed as the request comes in.
+      if (count === 3 && sockets.length === 1) request.socket.destroy();
+      else response.end(String(count));
+    });
+    const send = createFetch();
+    const ask = async () => (await send(url)).text();
+    expect([await ask(), await ask(), sockets.length]).toEqual(['1', '2', 1]);
+    expect([await ask(), sockets.length]).toEqual(['4', 2]);
+  });
+
+  it('does not repeat a request on a new connection', async () => {
+    let count = 0;
+    const {url} = await serve((request) => {
+      count += 1;
+      request.socket.destroy();
+    });
+    await expect(createFetch()(url)).rejects.toMatchObject({
+      ...{name: 'TypeError', message: 'fetch failed', cause: {code: 'ECONNRESET'}},
+    });
+    expect(count).toBe(1);
+  });
+
+  it('does not follow a redirect', async () => {
+    const {url} = await serve((_, response) => response.writeHead(302, {location: 'http://127.0.0.1:1/'}).end());
+    const response = await createFetch()(url);
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'http://127.0.0.1:1/']);
+  });
+
+  it('rejects with the reason of its signal before, during and after the head of the answer', async () => {
+    const {url} = await serve((request, response) => {
+      if (request.url === '/body') response.write('begin');
+    });
+    const reason = new Error('enough');
+    const send = createFetch();
+    await expect(send(url, {signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
+    const head = new AbortController();
+    const waiting = send(url, {signal: head.signal});
+    await sleep(50);
+    head.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    const body = new AbortController();
+    const reading = (await send(`${url}/body`, {signal: body.signal})).text();
+    body.abort(reason);
+    await expect(reading).rejects.toBe(reason);
+    const unread = new AbortController();
+    await send(`${url}/body`, {signal: unread.signal});
+    unread.abort(reason);
+    await sleep(50);
+  });
+
+  it('says that a body broke off', async () => {
+    const {url, sockets} = await serve((_, response) => response.write('begin'));
+    const response = await createFetch()(url);
+    sockets[0]!.destroy();
+    await expect(response.text()).rejects.toMatchObject({name: 'TypeError', message: 'terminated'});
+  });
+});
+
+describe('a list of headers', () => {
+  it('has values by names in any letters, joined, and takes what the global one takes', () => {
+    const own = new HeaderList([['A', ' 1 ']]);
+    const global = new Headers([['A', ' 1 ']]);
+    for (const list of [own, global]) {
+      list.append('a', '2');
+      list.set('B', 'x');
+      list.append('c', 'y');
+      list.delete('C');
+    }
+    expect([...own]).toEqual([...global]);
+    expect([own.get('B'), own.has('c'), own.get('c')]).toEqual(['x', false, null]);
+    expect([...new HeaderList(global)]).toEqual([...own]);
+    expect([...new Headers(own as unknown as Headers)]).toEqual([...own]);
+  });
+
+  it('counts the global headers as its own, as the packages ask', () => {
+    expect(new Headers() instanceof HeaderList).toBe(true);
+    for (const other of [{get: 'x'}, new Map(), null, undefined])
+      expect((other as unknown) instanceof HeaderList).toBe(false);
+  });
+});
