@@ -35,8 +35,10 @@ export default defineConfig({
         },
       },
     ],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A machine may stop for seconds; a test that passes waits for none of these.
+    expect: {poll: {timeout: 20_000}},
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // Most tests wait for processes: on two cores two files at a time take little more than half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
   },

@@ -165,13 +165,13 @@ test('while watching, notices come without a call, also for folders that are cre
   await mkdir(options.cwd, {recursive: true});
   live.watch();
   await write(project, 'reviewer.json', json(good()));
-  await vi.waitFor(() => expect(notices).toContain('New agent reviewer.'), {timeout: 5000});
+  await vi.waitFor(() => expect(notices).toContain('New agent reviewer.'), {timeout: 20_000});
   takeNotices();
   await rm(path.join(options.cwd, '.mini-cc'), {recursive: true});
-  await vi.waitFor(() => expect(notices).toContain('Deleted agent reviewer.'), {timeout: 5000});
+  await vi.waitFor(() => expect(notices).toContain('Deleted agent reviewer.'), {timeout: 20_000});
   takeNotices();
   await write(project, 'tester.json', json(good('tester')));
-  await vi.waitFor(() => expect(notices).toContain('New agent tester.'), {timeout: 5000});
+  await vi.waitFor(() => expect(notices).toContain('New agent tester.'), {timeout: 20_000});
   live.close();
   await write(project, 'third.json', json(good('third')));
   expect(notices).not.toContain('New agent third.');

@@ -113,7 +113,7 @@ export function createPermitDeps(questions: Questions | undefined, onDenied: (de
 }
 
 /** Waits until the condition is true. Tests use it in place of fixed waiting times. */
-export async function until(condition: () => boolean, ms = 5_000): Promise<void> {
+export async function until(condition: () => boolean, ms = 20_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`the condition was not true within ${ms} ms`);

@@ -28,7 +28,7 @@ import type {MessagesBody, RequestBlock} from '../support/messages-server.ts';
 import {findBrokenRule, identifyThought, isThought, signThought} from '../support/request-rules.ts';
 import {runFixture, tool} from './run-fixture.ts';
 
-const HISTORIES = Number(process.env.MINI_CC_HISTORIES ?? 300);
+const HISTORIES = Number(process.env.MINI_CC_HISTORIES ?? 100);
 const SEED = process.env.MINI_CC_SEED;
 const HEADER = {type: 'session', version: 1, id: 's', agent: 'main', cwd: '/work', at: '2026-01-01T00:00:00Z'};
 

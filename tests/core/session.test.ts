@@ -65,7 +65,7 @@ describe('a session with background runs', () => {
     await until(() => manager.count() === 2 && manager.list().every(({state}) => state === 'processing'));
     const began = performance.now();
     expect(await made.request({type: 'stop'})).toEqual({wasBusy: true, runs: 2});
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(5 * 1000);
     expect(manager.list().map(({outcome}) => outcome)).toEqual(['stopped', 'stopped']);
     await turn;
     await new Promise((resolve) => setTimeout(resolve, 30));

@@ -46,7 +46,12 @@ export async function startDriven(args: readonly string[], options: CliOptions =
     changed();
   });
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
-  void exited.then(() => changed());
+  let hasClosed = false;
+  void exited.then(() => {
+    // Its last lines may be read after its exit, but not after this.
+    hasClosed = true;
+    changed();
+  });
   onTestFinished(async () => {
     child.kill('SIGKILL');
     await exited;
@@ -62,7 +67,7 @@ export async function startDriven(args: readonly string[], options: CliOptions =
       const index = lines.findIndex((line, at) => at >= from() && isIt(line));
       if (index !== -1) return index;
       const left = deadline - Date.now();
-      if (left <= 0 || child.exitCode !== null)
+      if (left <= 0 || hasClosed)
         throw new Error(`no such line\n${lines.map((l) => JSON.stringify(l)).join('\n')}\n${stderr}`);
       await new Promise<void>((resolve) => {
         const wake = () => {

@@ -39,9 +39,9 @@ export async function processesWith(words: string): Promise<string[]> {
 }
 
 export async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 20_000;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it did not come about within 10 s');
+    if (Date.now() > deadline) throw new Error('it did not come about within 20 s');
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }

@@ -69,7 +69,7 @@ describe('the REPL after an error', () => {
     await send(terminal, 'hang');
     await until(async () => (await processesWith('sleep 1234')).length > 0);
     terminal.press('escape');
-    await terminal.waitFor('interrupted', 3_000);
+    await terminal.waitFor('interrupted', 5 * 1000);
     await until(async () => (await processesWith('sleep 1234')).length === 0);
     await send(terminal, 'again');
     await terminal.waitFor('Here again.');

@@ -43,9 +43,11 @@ const isRoot = process.getuid?.() === 0;
 const MAX_PER_SESSION = 80;
 const MAX_PER_BATCH = 10;
 const MAX_AT_ONCE = 3;
-const LIMIT_S = 5;
-/** How long killed processes may take to end, and messages to arrive. */
-const SETTLE_MS = 600;
+const LIMIT_S = 15;
+/** How long killed processes may take to end. */
+const END_MS = 10_000;
+/** How long what was started in the background may take to act. */
+const ACT_MS = 300;
 const NOTHING: Attempt = {command: '', shows: 'outside'};
 /** Between what the attempts of a batch print. */
 const NEXT = '=====NEXT=====';
@@ -148,7 +150,9 @@ class Session {
     const world = this.#world;
     const refused = isError && /^Permission denied|Nothing was run|runs only in a sandbox/.test(text);
     // A call that was refused needs no time to act, and `later` nothing to find.
-    const found = refused ? world.findEffects(text) : await findEffects(world, step[0]!, text, profile.user);
+    const found = refused
+      ? world.findEffects(text)
+      : await findEffects(world, step[0]!, text, {user: profile.user, endMs: END_MS});
     world.restore();
     const isEscape = (effect: string, attempt: Attempt) => {
       if (!effect.startsWith('workspace') || profile.isProtected === undefined) return true;
@@ -169,7 +173,13 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-async function findEffects(world: World, attempt: Attempt, text: string, user: number | undefined): Promise<string[]> {
+/** @param endMs how long processes that should end are waited for */
+async function findEffects(
+  world: World,
+  attempt: Attempt,
+  text: string,
+  {user, endMs}: {readonly user: number | undefined; readonly endMs: number},
+): Promise<string[]> {
   if (attempt.later !== undefined) {
     const before = world.findEffects(text);
     await runLater(world, attempt.later, user);
@@ -180,9 +190,8 @@ async function findEffects(world: World, attempt: Attempt, text: string, user: n
     if (attempt.shows === 'arrived') await delay(30);
     return world.findEffects(text);
   }
-  const deadline = Date.now() + SETTLE_MS;
-  // What an attempt started in the background may act a little later.
-  await delay(SETTLE_MS / 2);
+  await delay(ACT_MS);
+  const deadline = Date.now() + endMs;
   while (world.findProcessEffects().length > 0 && Date.now() < deadline) await delay(30);
   return [...world.findProcessEffects(), ...world.findEffects(text)];
 }
@@ -316,7 +325,8 @@ async function runStep(world: World, step: readonly Attempt[]): Promise<Control[
     await delay(3);
   const text = output.stdout + output.stderr;
   const missing = /^MISSING (.*)/m.exec(text)?.[1];
-  const found = await findEffects(world, attempt, text, undefined);
+  // What it does to processes is what it is about: nothing is to end.
+  const found = await findEffects(world, attempt, text, {user: undefined, endMs: 0});
   const texts = text.split(NEXT);
   const controls = step.map((each, at): Control => {
     const effects = step.length === 1 ? found : world.findInText(texts[at] ?? '');

@@ -28,7 +28,7 @@ describe('a whole reply', () => {
     const began = performance.now();
     const {reply, server, progress} = await ask([script]);
     expect(await reply).toMatchObject({content: [{text: 'All of it.'}], stopReason: 'end_turn'});
-    expect(performance.now() - began).toBeLessThan(900);
+    expect(performance.now() - began).toBeLessThan(5_000);
     expect(server.requests).toHaveLength(1);
     expect(retries(progress)).toBe(0);
   });

@@ -7,6 +7,10 @@ import {client, converse} from './converse.ts';
 import {project} from './project.ts';
 import {EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './simple-tools.ts';
 
+/** `npm run soak` takes 20,000 files and 2,000 prompts. */
+const FILES = Number(process.env.MINI_CC_FILES ?? 3_000);
+const PROMPTS = Number(process.env.MINI_CC_PROMPTS ?? 60);
+
 describe('what the offline model cannot do', () => {
   it.each(['tell me a joke', 'implement a login page', 'fix the bug', 'what is the capital of France?'])(
     'says so first: %s',
@@ -138,14 +142,14 @@ describe('any folder', () => {
     }
   });
 
-  describe('of 20,000 files', () => {
+  describe(`of ${FILES} files`, () => {
     let root: string;
     beforeAll(() => {
       root = folder({
         'package.json': '{"name": "huge", "scripts": {"test": "node --test"}}',
         'src/main.ts': '/** Starts. */\nexport function start() {}\n',
       });
-      for (let index = 0; index < 200; index++) {
+      for (let index = 0; index < FILES / 100; index++) {
         mkdirSync(join(root, `packages/p${index}`), {recursive: true});
         for (let file = 0; file < 100; file++)
           writeFileSync(join(root, `packages/p${index}/f${file}.ts`), `export const v${file} = start();\n`);
@@ -155,7 +159,7 @@ describe('any folder', () => {
 
     it('is explored in a few calls, with correct counts', async () => {
       const {text, replies} = await converse('Explore this codebase', {root, tools: EXPLORE_TOOLS});
-      expect(text).toContain('TypeScript 20,001 files');
+      expect(text).toContain(`TypeScript ${(FILES + 1).toLocaleString('en')} files`);
       expect(text).toContain('src/main.ts:2 — “Starts.”');
       expect(replies.flat().length).toBeLessThanOrEqual(16);
     }, 120_000);
@@ -163,7 +167,7 @@ describe('any folder', () => {
     it('is searched in a few calls', async () => {
       const {text, replies} = await converse('where is start defined?', {root, tools: MAIN_TOOLS});
       expect(text).toContain('src/main.ts:2 — function');
-      expect(text).toContain('Used 20,000 times in ');
+      expect(text).toContain(`Used ${FILES.toLocaleString('en')} times in `);
       expect(replies.flat().length).toBeLessThanOrEqual(3);
     });
   });
@@ -178,26 +182,30 @@ describe('any prompt', () => {
     }
   }
 
-  it('ends within 20 replies, and never makes the same call twice', async () => {
-    const root = project();
-    const words =
-      'where is the rename track to in replace with src/core/track.ts all files list create run review plan explore what does retry `track` "x" a.txt and then how why explain project ? : , every функция 文件 fix add read 1. 2. \n Task(explore): delete *.ts it TODO tests under changes who calls use agent'.split(
-        ' ',
-      );
-    const random = numbers(7);
-    const pick = (below: number) => random.next().value! % below;
-    for (let round = 0; round < 200; round++) {
-      const prompt = Array.from({length: 1 + pick(12)}, () => words[pick(97) % words.length]).join(' ');
-      const tools = [MAIN_TOOLS, EXPLORE_TOOLS, PART_TOOLS][round % 3]!;
-      const intercept = (name: string) =>
-        ['bash', 'write_file', 'edit_file', 'Task'].includes(name)
-          ? {text: round % 2 === 0 ? 'ok' : 'failed: broken', isError: round % 2 === 1}
-          : undefined;
-      const {text, replies} = await converse(prompt, {root, tools, intercept});
-      expect(text.trim(), prompt).not.toBe('');
-      expect(replies.length, prompt).toBeLessThanOrEqual(15);
-      const made = replies.flat().map((call) => JSON.stringify(call));
-      expect(new Set(made).size, prompt).toBe(made.length);
-    }
-  });
+  it(
+    'ends within 20 replies, and never makes the same call twice',
+    async () => {
+      const root = project();
+      const words =
+        'where is the rename track to in replace with src/core/track.ts all files list create run review plan explore what does retry `track` "x" a.txt and then how why explain project ? : , every функция 文件 fix add read 1. 2. \n Task(explore): delete *.ts it TODO tests under changes who calls use agent'.split(
+          ' ',
+        );
+      const random = numbers(7);
+      const pick = (below: number) => random.next().value! % below;
+      for (let round = 0; round < PROMPTS; round++) {
+        const prompt = Array.from({length: 1 + pick(12)}, () => words[pick(97) % words.length]).join(' ');
+        const tools = [MAIN_TOOLS, EXPLORE_TOOLS, PART_TOOLS][round % 3]!;
+        const intercept = (name: string) =>
+          ['bash', 'write_file', 'edit_file', 'Task'].includes(name)
+            ? {text: round % 2 === 0 ? 'ok' : 'failed: broken', isError: round % 2 === 1}
+            : undefined;
+        const {text, replies} = await converse(prompt, {root, tools, intercept});
+        expect(text.trim(), prompt).not.toBe('');
+        expect(replies.length, prompt).toBeLessThanOrEqual(15);
+        const made = replies.flat().map((call) => JSON.stringify(call));
+        expect(new Set(made).size, prompt).toBe(made.length);
+      }
+    },
+    30_000 + PROMPTS * 500,
+  );
 });

@@ -247,7 +247,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     const began = performance.now();
     abort.abort();
     expect((await running).text).toBe('interrupted');
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(5 * 1000);
     expect(readdirSync(root)).toEqual(['begun']);
   });
 });

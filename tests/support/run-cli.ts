@@ -25,7 +25,7 @@ export interface CliOptions {
 export interface RunOptions extends CliOptions {
   /** Standard input; default: empty. */
   readonly input?: string;
-  /** After this time the program is killed and the promise rejects. Default: 30,000. */
+  /** After this time the program is killed and the promise rejects. Default: 45,000. */
   readonly timeoutMs?: number;
 }
 
@@ -80,7 +80,7 @@ export async function runCli(args: readonly string[], options: RunOptions = {}):
 function collectOutput(
   child: ChildProcessWithoutNullStreams,
   args: readonly string[],
-  {input, timeoutMs = 30_000}: RunOptions,
+  {input, timeoutMs = 45_000}: RunOptions,
 ): Promise<CliRun> {
   const began = performance.now();
   let stdout = '';

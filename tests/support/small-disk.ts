@@ -59,7 +59,7 @@ export function createSmallDisk(folder: string, kilobytes: number): SmallDisk {
     const file = path.join(orders, name);
     writeFileSync(file, '');
     for (let waited = 0; existsSync(file); waited += 20) {
-      if (waited > 10_000) throw new Error(`the disk at ${folder} did not ${name}`);
+      if (waited > 30_000) throw new Error(`the disk at ${folder} did not ${name}`);
       await sleep(20);
     }
   };

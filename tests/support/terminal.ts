@@ -29,7 +29,8 @@ export interface Exit {
 /** A text or pattern on the screen or in the scrollback, or a condition. */
 export type Condition = string | RegExp | ((terminal: Terminal) => boolean);
 
-const DEFAULT_TIMEOUT_MS = 10_000;
+/** A machine may stop for seconds; a test that passes does not wait for it. */
+const DEFAULT_TIMEOUT_MS = 20_000;
 
 /** Starts the program. The emulator answers the queries that programs send to a terminal. */
 export function startTerminal(command: string, args: readonly string[], options: TerminalOptions = {}): Terminal {

@@ -101,7 +101,7 @@ function outputFile(path: string) {
 }
 
 /** Waits until the condition holds. @throws when it does not within `timeoutMs`. */
-export async function until(condition: () => boolean, timeoutMs = 5000): Promise<void> {
+export async function until(condition: () => boolean, timeoutMs = 20_000): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`not so within ${timeoutMs} ms: ${condition}`);

@@ -64,7 +64,7 @@ export function createFakeTerminal(columns = 80, rows = 24): FakeTerminal {
   };
   const window = () => lines(terminal.buffer.active.baseY);
   const until = async (holds: () => boolean, what: string) => {
-    const deadline = performance.now() + 5000;
+    const deadline = performance.now() + 20_000;
     while (!holds()) {
       if (performance.now() > deadline) throw new Error(`${what}; the window is:\n${window()}`);
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -27,7 +27,7 @@ describe('a background run', () => {
     const {dispatch, inbox, events, read, manager} = managerFixture();
     const began = performance.now();
     const started = await dispatch(new ScriptedModel([say('It is in a.ts:1.')]), {background: true, label: 'look'});
-    expect(performance.now() - began).toBeLessThan(100);
+    expect(performance.now() - began).toBeLessThan(5 * 100);
     if (started.source === 'cached') throw new Error('cached');
     const {runId} = started.started;
     expect(read(runId)[0]).toMatchObject({type: 'message', message: {content: 'find it'}});

