@@ -8,6 +8,7 @@ import type {Attempt, Confinement, Workspace} from '../../core/contract/permissi
 import {resolveLinks} from '../../core/permissions/files/paths.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
+import {CommandStarter} from './command-starter.ts';
 import type {ProcessGroups} from './process-groups.ts';
 import {getShellArguments, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
 
@@ -44,11 +45,15 @@ export interface LaunchPlan {
 }
 
 export class Launcher {
+  readonly #starter: CommandStarter;
+
   /** @param processes shared by all agents, so that everything they started ends with mini-cc. */
   constructor(
     private readonly sandbox: Sandbox,
     private readonly processes: ProcessGroups,
-  ) {}
+  ) {
+    this.#starter = new CommandStarter(sandbox.folder);
+  }
 
   /** @throws MiniCcError when the program cannot be started, or the workspace cannot be confined: then nothing was run. */
   async run({command, attempt, workspace, ...run}: LaunchRequest): Promise<LaunchEnd> {
@@ -57,7 +62,8 @@ export class Launcher {
     let notes: readonly string[] = [];
     let end: ShellEnd;
     try {
-      end = await runShell({...run, file, args, env, input, link, cwd: workspace.cwd, processes: this.processes});
+      const shared = {processes: this.processes, starter: this.#starter};
+      end = await runShell({...run, ...shared, file, args, env, input, link, cwd: workspace.cwd});
     } finally {
       notes = plan.release();
     }

@@ -1,12 +1,12 @@
 /** Runs one command of a shell: output as it comes, its exit code, and the directory that it ended in. */
 import {isUtf8} from 'node:buffer';
-import type {ChildProcess} from 'node:child_process';
 import {constants} from 'node:os';
 import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
+import {type CommandStarter, NOT_STARTED, type StartedCommand} from './command-starter.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
 /**
@@ -62,6 +62,8 @@ export interface ShellRun {
   /** What the command leaves in the background does not end by a later abort of `signal`, only with mini-cc. */
   readonly outlivesSignal?: boolean;
   readonly processes: ProcessGroups;
+  /** Starts it where it can; else Node does. */
+  readonly starter?: CommandStarter;
   readonly onText: (text: string) => void;
 }
 
@@ -78,6 +80,13 @@ export interface ShellEnd {
 
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Everything later is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
+  const started = await run.starter?.start(run);
+  const end = started && (await follow(run, started));
+  return end ?? (await follow(run, await startByNode(run)))!;
+}
+
+/** @throws MiniCcError `SPAWN` when the program cannot be started */
+async function startByNode(run: ShellRun): Promise<StartedCommand> {
   const {pid, child, end} = await startProcess(run.file, run.args, {
     cwd: run.cwd,
     env: run.env,
@@ -89,22 +98,38 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
     const {code, message} = await end;
     throw new MiniCcError('SPAWN', `Could not start ${run.file}: ${WHY_NOT_STARTED[code ?? ''] ?? message}`);
   }
-  run.processes.add(pid);
   run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
   if (run.input) send(child.stdio[4] as Writable, run.input);
-  const output = [child.stdout, child.stderr].map((stream) => listenToText(stream as Readable, run.onText));
+  return {
+    pid,
+    output: [child.stdout, child.stderr] as unknown as readonly Readable[],
+    report: child.stdio[3] as Readable,
+    exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({code, signal}))),
+    unref: () => child.unref(),
+  };
+}
+
+/** @returns undefined when the starter could not start the command: nothing was run */
+async function follow(
+  run: ShellRun,
+  {pid, report, exited, unref, ...started}: StartedCommand,
+): Promise<ShellEnd | undefined> {
+  run.processes.add(pid);
+  const output = started.output.map((stream) => listenToText(stream, run.onText));
   let reported = Buffer.alloc(0);
   let saidCwd = (): void => undefined;
   const cwdKnown = new Promise<void>((resolve) => {
     saidCwd = resolve;
   });
-  const cwdStream = listen(child.stdio[3] as Readable, (bytes) => {
+  const cwdStream = listen(report, (bytes) => {
     reported = Buffer.concat([reported, bytes]);
     if (reported.includes(0)) saidCwd();
   });
-  const exited = waitForExit(child);
   const {cut, release} = cutOff(run);
-  const ended = await Promise.race([exited.then(() => 'itself' as const), cut]);
+  const ended = await Promise.race([
+    exited.then(({code, signal}) => ((code ?? signal) === null ? ('lost' as const) : ('itself' as const))),
+    cut,
+  ]);
   release();
   if (ended !== 'itself') {
     await run.processes.end(pid);
@@ -114,14 +139,36 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
   await drained([...output.map((stream) => stream.ended), Promise.race([cwdKnown, cwdStream.ended])]);
   const left = run.processes.leave(pid, run.outlivesSignal ? undefined : run.signal);
   for (const stream of [...output, cwdStream]) stream.release(left);
-  if (left) child.unref();
-  const {code, signal} = (await Promise.race([exited, undefined])) ?? {code: null, signal: 'SIGKILL' as const};
+  if (left) unref();
+  if (reported.toString('latin1') === NOT_STARTED) return undefined;
+  const {exitCode, killedBy} = toExit(
+    (await Promise.race([exited, undefined])) ?? {code: null, signal: null},
+    reported,
+  );
   return {
-    ended,
-    exitCode: code ?? 128 + (signal ? constants.signals[signal] : 0),
-    ...(signal && {killedBy: signal}),
+    ended: ended === 'lost' ? 'itself' : ended,
+    exitCode,
+    ...(killedBy && {killedBy}),
     ...parseCwd(reported),
   };
+}
+
+/** Signals at which a shell still runs its EXIT trap. */
+const LATE_SIGNALS: readonly string[] = ['SIGHUP', 'SIGTERM'];
+
+/** A shell that was killed has 128 and the signal's number as its exit code, and did not report its directory. */
+function toExit(
+  {code, signal}: Awaited<StartedCommand['exited']>,
+  reported: Buffer,
+): Pick<ShellEnd, 'exitCode' | 'killedBy'> {
+  if (code === null) {
+    const killedBy = signal ?? 'SIGKILL';
+    return {exitCode: 128 + constants.signals[killedBy], killedBy};
+  }
+  const names = Object.keys(constants.signals) as NodeJS.Signals[];
+  const killedBy = names.find((name) => constants.signals[name] === code - 128);
+  const wasKilled = killedBy && (!reported.includes(0) || LATE_SIGNALS.includes(killedBy));
+  return {exitCode: code, ...(wasKilled && {killedBy})};
 }
 
 /** @param reported what came from the wrapper: a blank at the start, then any number of reports; the last one counts. */
@@ -177,10 +224,6 @@ function listen(stream: Readable & {unref?: () => void}, onData: (bytes: Buffer)
       }
     },
   };
-}
-
-function waitForExit(child: ChildProcess): Promise<{code: number | null; signal: NodeJS.Signals | null}> {
-  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({code, signal})));
 }
 
 function cutOff({signal, timeoutMs}: ShellRun): {cut: Promise<'timeout' | 'abort'>; release: () => void} {

@@ -7,6 +7,7 @@ import {onProcessExit} from '../../core/util/processes.ts';
 export class SessionFolder {
   #folder: string | undefined;
   #stopListening: (() => void) | undefined;
+  readonly #onClose: (() => void)[] = [];
 
   /** For the commands of the session: `TMPDIR`. Absolute, links resolved, 0700. @throws Error of the file system */
   get temporary(): string {
@@ -28,10 +29,16 @@ export class SessionFolder {
     return readdirSync(this.temporary);
   }
 
+  /** @param listener called before the folder is removed */
+  onClose(listener: () => void): void {
+    this.#onClose.push(listener);
+  }
+
   /** Removes it with all that commands left in it. What cannot be removed stays. */
   close(): void {
     if (this.#folder === undefined) return;
     this.#stopListening?.();
+    for (const listener of this.#onClose.splice(0)) listener();
     const folder = this.#folder;
     this.#folder = undefined;
     try {

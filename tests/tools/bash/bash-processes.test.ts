@@ -1,17 +1,21 @@
 import {spawn} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
+import type {Tool} from '../../../src/core/contract/tool.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
-import {createSandbox} from '../../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments} from '../../../src/sandbox/launch/run-shell.ts';
-import {createBash} from '../../../src/tools/bash/bash.ts';
+import type {BashInput} from '../../../src/tools/bash/bash.ts';
 import {fixture, isRunning, until} from '../fixture.ts';
+import {createWarmBash} from './warm-bash.ts';
 
-const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
 const processes = new ProcessGroups();
-const newBash = () => createBash(nowhere, processes);
+let warmBash: Tool<BashInput> | undefined;
+beforeEach(async () => {
+  warmBash ??= await createWarmBash(processes);
+});
+const newBash = () => warmBash!;
 
 /** Runs a command that writes process ids to the file `pids`, aborts it then, and returns result and ids. */
 async function cutOff(command: string, ids: number, reason?: unknown) {
@@ -93,7 +97,7 @@ describe('ending', () => {
       listeners -= 1;
       remove(...given);
     };
-    const bash = createBash(nowhere, new ProcessGroups());
+    const bash = await createWarmBash(new ProcessGroups());
     const exitListeners = process.listenerCount('exit');
     for (let index = 0; index < 5; index += 1) await call(bash, {command: 'true'}, {signal});
     expect(listeners).toBe(0);

@@ -1,16 +1,21 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
+import type {Tool} from '../../../src/core/contract/tool.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments} from '../../../src/sandbox/launch/run-shell.ts';
-import {createBash} from '../../../src/tools/bash/bash.ts';
+import {type BashInput, createBash} from '../../../src/tools/bash/bash.ts';
 import {fixture} from '../fixture.ts';
+import {createWarmBash} from './warm-bash.ts';
 
-const nowhere = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
 const processes = new ProcessGroups();
-const newBash = () => createBash(nowhere, processes);
+let warmBash: Tool<BashInput> | undefined;
+beforeEach(async () => {
+  warmBash ??= await createWarmBash(processes);
+});
+const newBash = () => warmBash!;
 
 describe('output', () => {
   test('has standard output and standard error in the order in which they were written', async () => {
@@ -207,7 +212,9 @@ describe('the shell', () => {
 
   test('explains why /dev/stderr does not work', async () => {
     const {call} = fixture();
-    const {text} = await call(newBash(), {command: 'echo a > /dev/stderr'});
+    const sandbox = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
+    // Node starts the first command.
+    const {text} = await call(createBash(sandbox, processes), {command: 'echo a > /dev/stderr'});
     expect(text).toContain('write >&1 or >&2');
   });
 
