@@ -11,7 +11,7 @@ import {rowWidth} from './text/wrap.ts';
 interface Drawn {
   readonly x: number;
   readonly y: number;
-  readonly text: string;
+  readonly lines: readonly string[];
 }
 
 export class LiveFrame {
@@ -49,10 +49,12 @@ export class LiveFrame {
     const cursor = this.#drawnCursor;
     if (!cursor) return undefined;
     const widths: number[] = Array.from({length: cursor.y}, () => 0);
-    for (const {x, y, text} of this.#texts) {
-      for (const [index, line] of stripVTControlCharacters(text).split('\n').entries()) {
+    for (const {x, y, lines} of this.#texts) {
+      for (const [index, line] of lines.entries()) {
         const row = y + index;
-        if (row < cursor.y) widths[row] = Math.max(widths[row]!, Math.min(this.#columns, x + rowWidth(line.trimEnd())));
+        if (row >= cursor.y) continue;
+        const drawn = stripVTControlCharacters(line).trimEnd();
+        widths[row] = Math.max(widths[row]!, Math.min(this.#columns, x + rowWidth(drawn)));
       }
     }
     const up = widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
@@ -67,7 +69,8 @@ function collectTexts(node: DOMElement, left: number, top: number, texts: Drawn[
   const x = left + yogaNode.getComputedLeft();
   const y = top + yogaNode.getComputedTop();
   if (node.nodeName === 'ink-text') {
-    texts.push({x, y, text: getText(node)});
+    const {internal_transform: transform = (line: string) => line} = node;
+    texts.push({x, y, lines: getText(node).split('\n').map(transform)});
     return;
   }
   for (const child of node.childNodes) {

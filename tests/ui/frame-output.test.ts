@@ -68,15 +68,18 @@ test('three hundred random frames look as Ink draws them', async () => {
     // The picture of a family is joined by a character without a width, and Ink draws it.
     const pieces = frame % 10 === 0 ? [...PIECES, '👩‍👩‍👧 family'] : PIECES;
     const line = () => pieces[random(pieces.length)]! + pieces[random(pieces.length)]!;
-    const rows: [number, number, string][] = [];
+    const rows: [number, number, string[]][] = [];
     for (let y = 0; y < 12; ) {
       const height = Math.min(1 + random(3), 12 - y);
-      rows.push([random(3), y, Array.from({length: height}, line).join('\n')]);
+      rows.push([random(3), y, Array.from({length: height}, line)]);
       y += height + random(2);
     }
     await compare((output) => {
-      for (const [x, y, text] of rows) {
-        output.write(x, y, text, {transformers: [(row) => (y === 4 ? `\x1b[4m${row}\x1b[24m` : row)]});
+      for (const [x, y, lines] of rows) {
+        const underline = (row: string) => (y === 4 ? `\x1b[4m${row}\x1b[24m` : row);
+        output.write(x, y, lines.map(() => ' ').join('\n'), {
+          transformers: [(_, index) => lines[index]!, underline],
+        });
       }
     });
   }

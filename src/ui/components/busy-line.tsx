@@ -1,7 +1,7 @@
 import {Text} from 'ink';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens as formatTokens} from '../../core/runs/receipt.ts';
-import {Styled} from '../text/styled-text.tsx';
+import {Rows} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
@@ -42,10 +42,15 @@ export function BusyLine(props: BusyProps) {
   const cut = join(cutText(work, Math.max(8, room - textWidth(least) - 3)), least);
   const short = isWhole ? [work, work.replace(/^[^:]*: /, '')] : [join(work, esc), cut];
   const line = [...choices, ...short].find((choice) => textWidth(choice) <= room) ?? short.at(-1)!;
+  const mark = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length]!;
   return (
-    <Text>
-      <Styled tone="accent">{FRAMES[Math.floor(now / TICK_MS) % FRAMES.length]}</Styled>
-      <Styled tone="muted">{` ${cutText(line, room)}`}</Styled>
-    </Text>
+    <Rows
+      rows={[
+        [
+          {text: mark, style: {tone: 'accent'}},
+          {text: ` ${cutText(line, room)}`, style: {tone: 'muted'}},
+        ],
+      ]}
+    />
   );
 }

@@ -1,5 +1,5 @@
 import {Text} from 'ink';
-import {useEffect, useState} from 'react';
+import {useEffect, useReducer} from 'react';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
 import {columnsBelowPrompt, PLACEHOLDER, promptWidth} from '../first-paint/prompt-frame.ts';
 import {getOffered, type Offered} from '../input/completion.ts';
@@ -196,7 +196,7 @@ function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLay
 }
 
 function getPlaceholder(run: SubagentRun | undefined, columns: number): string {
-  return run ? cutText(`message to ${formatRunTitle(run)}`, promptWidth(columns)) : PLACEHOLDER;
+  return cutText(run ? `message to ${formatRunTitle(run)}` : PLACEHOLDER, promptWidth(columns));
 }
 
 function getHint({historySearch, hint}: LocalState): string {
@@ -224,14 +224,13 @@ function shownTools(ui: UiState) {
   return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId) && !asked.includes(callId));
 }
 
-/** The time in milliseconds since the epoch, kept up to date while `isActive`; else there is no timer. */
+/** The time in milliseconds since the epoch. While `isActive` the caller is drawn again when nothing else was for so long. */
 function useNow(isActive: boolean, intervalMs: number): number {
-  const [now, setNow] = useState(Date.now);
+  const [, drawAgain] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
     if (!isActive) return undefined;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), intervalMs);
-    return () => clearInterval(timer);
-  }, [isActive, intervalMs]);
-  return now;
+    const timer = setTimeout(drawAgain, intervalMs);
+    return () => clearTimeout(timer);
+  });
+  return Date.now();
 }

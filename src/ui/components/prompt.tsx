@@ -1,10 +1,10 @@
-import {Box, Text} from 'ink';
+import {Box} from 'ink';
 import {toOneLine} from '../../core/util/text.ts';
 import {PROMPT_MARK, promptWidth, ruleText} from '../first-paint/prompt-frame.ts';
 import type {EditorState} from '../input/editor.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import {firstRows} from '../text/live-rows.ts';
-import {keyed, Styled} from '../text/styled-text.tsx';
+import {Rows, Styled, type TextStyle} from '../text/styled-text.tsx';
 import {cutText} from '../text/wrap.ts';
 
 /** The typed text as rows of the screen, and the cursor in them. */
@@ -23,23 +23,24 @@ export function promptRows(editor: EditorState, columns: number, maxRows: number
   };
 }
 
+const ACCENT: TextStyle = {tone: 'accent'};
+const MUTED: TextStyle = {tone: 'muted'};
+
 /** `placeholder` is shown while nothing is typed. */
 export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; readonly placeholder: string}) {
   return (
-    <Box flexDirection="column">
-      {keyed(rows).map(({key, value: row}, index) => (
-        <Text key={key} wrap="truncate">
-          <Styled tone="accent">{index === 0 ? PROMPT_MARK : '  '}</Styled>
-          {placeholder === '' ? row : <Styled tone="muted">{placeholder}</Styled>}
-        </Text>
-      ))}
-    </Box>
+    <Rows
+      rows={rows.map((row, index) => [
+        {text: index === 0 ? PROMPT_MARK : '  ', style: ACCENT},
+        placeholder === '' ? {text: row, style: {}} : {text: placeholder, style: MUTED},
+      ])}
+    />
   );
 }
 
 /** A line above or below the prompt. */
 export function Rule({columns}: {readonly columns: number}) {
-  return <Styled tone="muted">{ruleText(columns)}</Styled>;
+  return <Rows rows={[[{text: ruleText(columns), style: MUTED}]]} />;
 }
 
 interface QueueProps {

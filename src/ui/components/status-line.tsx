@@ -1,9 +1,8 @@
-import {Text} from 'ink';
 import type {Usage} from '../../core/contract/model.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {formatCost} from '../../core/util/money.ts';
 import type {ContextState} from '../state/ui-state.ts';
-import {Styled} from '../text/styled-text.tsx';
+import {Rows, Styled} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
 
 interface StatusProps {
@@ -73,13 +72,15 @@ export function StatusLine({
     line = longer;
   }
   // In this mode nothing is asked: it must be easy to see.
-  if (mode === 'bypassPermissions' && line.startsWith(mode)) {
-    return (
-      <Text>
-        <Styled tone="error">{mode}</Styled>
-        <Styled tone="muted">{line.slice(mode.length)}</Styled>
-      </Text>
-    );
-  }
-  return <Styled tone="muted">{line === '' ? ' ' : line}</Styled>;
+  const seen = mode === 'bypassPermissions' && line.startsWith(mode) ? mode : '';
+  return (
+    <Rows
+      rows={[
+        [
+          {text: seen, style: {tone: 'error'}},
+          {text: line.slice(seen.length), style: {tone: 'muted'}},
+        ],
+      ]}
+    />
+  );
 }

@@ -1,4 +1,5 @@
 /** Colours code by highlight.js, without a DOM. Loaded with the markdown renderer, after the first frame. */
+import type {Emitter} from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import cpp from 'highlight.js/lib/languages/cpp';
@@ -37,7 +38,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '#x27': "'",
 };
 
-/** Decodes the few entities that models and highlight.js write; none of them gives a control character. Others stay. */
+/** Decodes the few entities that models write; none of them gives a control character. Others stay. */
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|nbsp|#39|#x27);/g, (_, name: string) => ENTITIES[name]!);
 }
@@ -79,12 +80,13 @@ export interface Highlighter {
 
 export function createHighlighter(): Highlighter {
   const instance = hljs.newInstance();
+  instance.configure({__emitter: SpanEmitter});
   for (const [name, language] of Object.entries(LANGUAGES)) instance.registerLanguage(name, language);
   const isKnown = (code: string, language: string) => code.length <= MAX_CODE && instance.getLanguage(language);
   const run = (code: string, language: string) => instance.highlight(code, {language, ignoreIllegals: true});
   return {
     highlight: (code, language) =>
-      isKnown(code, language) ? parseSpans(run(code, language).value) : [{text: code, scope: ''}],
+      isKnown(code, language) ? (run(code, language)._emitter as SpanEmitter).spans : [{text: code, scope: ''}],
     endsOutside: (code, language) => {
       if (!isKnown(code, language)) return true;
       // The mode in which the code ends; the language itself has no parent.
@@ -94,14 +96,43 @@ export function createHighlighter(): Highlighter {
   };
 }
 
-/** Parses the HTML of highlight.js, which has only `span` elements; the innermost one gives the scope. */
-function parseSpans(html: string): CodeSpan[] {
-  const spans: CodeSpan[] = [];
-  const open: string[] = [];
-  for (const [part] of html.matchAll(/<span class="([^"]*)">|<\/span>|[^<]+/g)) {
-    if (part === '</span>') open.pop();
-    else if (part.startsWith('<span')) open.push(/hljs-([\w-]+)/.exec(part)?.[1] ?? '');
-    else spans.push({text: decodeEntities(part), scope: open.at(-1) ?? ''});
+/** Takes the pieces as highlight.js finds them; the innermost scope counts. HTML would have to be parsed again. */
+class SpanEmitter implements Emitter {
+  readonly spans: {text: string; readonly scope: string}[] = [];
+  readonly #scopes: string[] = [];
+
+  addText(text: string): void {
+    const scope = this.#scopes.at(-1) ?? '';
+    const last = this.spans.at(-1);
+    if (last?.scope === scope) last.text += text;
+    else if (text !== '') this.spans.push({text, scope});
   }
-  return spans;
+
+  startScope(scope: string): void {
+    this.#scopes.push(scope);
+  }
+
+  endScope(): void {
+    this.#scopes.pop();
+  }
+
+  openNode(scope: string): void {
+    this.startScope(scope);
+  }
+
+  closeNode(): void {
+    this.endScope();
+  }
+
+  __addSublanguage(inner: SpanEmitter): void {
+    this.spans.push(...inner.spans);
+  }
+
+  finalize(): void {
+    // Nothing is written before the end.
+  }
+
+  toHTML(): string {
+    return '';
+  }
 }

@@ -1,4 +1,4 @@
-import {Text, type TextProps, useIsScreenReaderEnabled} from 'ink';
+import {Text, type TextProps, Transform, useIsScreenReaderEnabled, useStdout} from 'ink';
 import {createContext, type ReactNode, useContext} from 'react';
 import {getTheme, paint, type Theme, type Tone} from '../theme.ts';
 import {wrapRows} from './wrap.ts';
@@ -42,13 +42,8 @@ function usePaint(): Theme | undefined {
 /** One row of the screen. */
 export type Row = readonly Span[];
 
-/** @param theme undefined: no codes */
-export function paintRows(rows: readonly Row[], theme: Theme | undefined): string {
-  return rows.map((row) => (theme ? paintRow(row, theme) : plainText(row))).join('\n');
-}
-
 /** Neighbours that look the same get their codes once. */
-function paintRow(row: Row, theme: Theme): string {
+export function paintRow(row: Row, theme: Theme): string {
   let painted = '';
   let text = '';
   let look: TextProps = {};
@@ -70,21 +65,36 @@ function isSame(a: TextProps, b: TextProps): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-/** Rows that fit the window: nothing breaks them again. */
+/**
+ * Rows that fit the window: nothing breaks them again. Ink gets them when it writes. What it measures are as many empty rows:
+ * it measures what changed for each frame. When the window becomes narrower, Ink draws once before we have made new rows.
+ */
 export function Rows({rows}: {readonly rows: readonly Row[]}) {
   const theme = usePaint();
+  const stdout = useStdout().stdout as NodeJS.WriteStream;
+  const {columns} = stdout;
   if (rows.length === 0) return null;
-  return <Text>{paintRows(rows, theme) || ' '}</Text>;
+  if (!theme) return <Text>{rows.map(plainText).join('\n') || ' '}</Text>;
+  const painted = rows.map((row) => paintRow(row, theme));
+  const draw = (_: string, index: number) =>
+    stdout.columns < columns ? paintRow(cutRow(rows[index]!, stdout.columns), theme) : painted[index]!;
+  return <Transform transform={draw}>{`${' \n'.repeat(rows.length - 1)} `}</Transform>;
+}
+
+function cutRow(row: Row, columns: number): Row {
+  return cutSpans(row, 0, wrapRows(plainText(row), columns)[0]!.end);
 }
 
 /** Styled text with line breaks of its own: Ink would begin a row with the space where it broke the line. */
 export function StyledText({spans, columns}: {readonly spans: readonly Span[]; readonly columns: number}) {
-  const theme = usePaint();
-  const rows = wrapRows(spans.map(({text}) => text).join(''), columns).map(({start, end, indent}) => [
+  return <Rows rows={wrapSpans(spans, columns)} />;
+}
+
+export function wrapSpans(spans: readonly Span[], columns: number): Row[] {
+  return wrapRows(plainText(spans), columns).map(({start, end, indent}) => [
     ...(indent > 0 ? [{text: ' '.repeat(indent), style: {}}] : []),
     ...cutSpans(spans, start, end),
   ]);
-  return <Text>{paintRows(rows, theme)}</Text>;
 }
 
 /** Wrapped text in one style. */
