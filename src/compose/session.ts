@@ -273,15 +273,17 @@ function addManager(before: ReturnType<typeof addChanges>) {
     maxConcurrent: options.maxConcurrent ?? getPoolSizes(settings, env),
     store: store.runStore(() => state.conversation.id),
     fingerprint: () => fingerprint.take(),
-    revive: (record) => {
-      const agent = agents.get(record.agent);
-      if (!agent) throw new MiniCcError('AGENT_GONE', `The agent ${record.agent} was deleted: its run cannot go on`);
+    revive: (record, isLeft) => {
+      const found = agents.get(record.agent);
+      const gone = `The agent ${record.agent} was deleted`;
+      if (!found && !isLeft) throw new MiniCcError('AGENT_GONE', `${gone}: its run cannot go on`);
+      const agent = found ?? {name: record.agent, description: '', tools: [], prompt: '', readOnly: false};
       const names = baseTools.map(({name}) => name);
       const narrowed = record.onlyTools ? restrictTools(agent, record.onlyTools, names) : agent;
-      return {
-        agent: narrowed,
-        ...chooser.choose(narrowed, {model: record.model || undefined, thinking: record.thinking}),
-      };
+      const chosen = chooser.choose(narrowed, {model: record.model || undefined, thinking: record.thinking});
+      // Of a run that was left at a worker the model was chosen then.
+      const warnings = isLeft ? (found ? [] : [`${gone} meanwhile: this run had it as it was`]) : chosen.warnings;
+      return {agent: narrowed, model: chosen.model, warnings};
     },
     runs: {
       get confinement() {

@@ -315,7 +315,7 @@ export class SubagentManager {
 
   /** A run that an earlier process left at a worker: its end comes as if it had been given away just now. */
   #follow(record: RunRecord): void {
-    const {agent, model, warnings} = this.deps.revive(record);
+    const {agent, model, warnings} = this.deps.revive(record, true);
     this.#registry.add(record);
     const {messages, ...transcript} = this.deps.store.reopen(record.runId);
     const {runId, round: number, description, isolation = 'none', scope, where} = record;

@@ -135,6 +135,7 @@ async function executeRemotely(
   const work = async () => {
     const ended = await workRemotely(live, round, execution.deps, emit, begun);
     taken = ended?.taken;
+    if (round.isPending) for (const text of round.warnings ?? []) emit({type: 'notice', level: 'warning', text});
     return ended && {...ended, result: withWarnings(ended.result, round.warnings)};
   };
   const ended = await runToEnd(live, work, before, execution, emit);

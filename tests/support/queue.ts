@@ -7,7 +7,7 @@ import path from 'node:path';
 import {Redis} from 'ioredis';
 import {createHome, type Home} from './environment.ts';
 import type {MessagesServer} from './messages-server.ts';
-import {killGroup, runCli, spawnCli} from './run-cli.ts';
+import {type CliOptions, killGroup, runCli, spawnCli} from './run-cli.ts';
 
 export const SECRET = 'a-secret-of-both-sides-0123456789';
 
@@ -77,6 +77,7 @@ export interface WorkerSettings {
   readonly home?: Home;
   readonly settings?: unknown;
   readonly env?: Readonly<Record<string, string>>;
+  readonly wrap?: CliOptions['wrap'];
 }
 
 /** Starts a worker, and waits until it serves. */
@@ -89,6 +90,7 @@ export async function createWorker(options: WorkerSettings): Promise<RunningWork
   const child = await spawnCli(args, {
     ...{home: own, env: {QUEUE_KEY: SECRET, ...options.env}},
     ...(options.server && {server: options.server}),
+    ...(options.wrap && {wrap: options.wrap}),
   });
   let said = '';
   child.stdout.resume();

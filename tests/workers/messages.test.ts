@@ -87,7 +87,7 @@ it('paths of the workspace are those of the other machine, in all texts, and oth
 });
 
 it('where a run works follows from what is asked, its worktree and the queue', () => {
-  const queue = {} as RemoteRuns;
+  const queue = {isConfigured: true} as RemoteRuns;
   expect(chooseWhere(undefined, 'worktree', queue)).toBeUndefined();
   expect(chooseWhere('local', 'worktree', queue)).toBeUndefined();
   expect(chooseWhere('workers', 'worktree', queue)).toBe('workers');

@@ -56,7 +56,9 @@ export function createExecute(options: ExecuteOptions): Execute {
     if (!options.allowAgents.includes('*') && !options.allowAgents.includes(agent.name)) {
       throw new GiveBack(`its settings (subagents.allowAgents) do not allow the agent ${agent.name}`);
     }
-    const parts = await composeParts(getSessionOptions(work, place, options));
+    const parts = await composeParts(getSessionOptions(work, place, options)).catch((error: unknown) => {
+      throw new GiveBack(`it cannot begin: ${getErrorMessage(error)}`);
+    });
     const session = createSession(parts);
     try {
       return await runOne(work, place, parts);
@@ -105,6 +107,10 @@ async function runOne(work: RemoteWork, place: ExecutePlace, parts: Awaited<Retu
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, {once: true});
     const {result, transcript} = await started.ended;
+    // Before anything was done: its keys, its model server or its disk, and another worker has its own.
+    if (result.outcome === 'error' && result.usage.output_tokens === 0 && result.tools.length === 0) {
+      throw new GiveBack(`it cannot run it: ${result.error}`);
+    }
     const lines = manager.read(runId).filter(({type}) => type === 'message');
     const folder = path.dirname(transcript);
     return {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type {LoadedSettings} from '../../config/settings.ts';
 import type {RemoteRuns} from '../../core/remote/remote-runs.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
+import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {JOB_FILE} from '../../workers/session/kept-jobs.ts';
 import type {QueueRuns, QueueRunsDeps} from '../../workers/session/queue-runs.ts';
 import {createShippedTrees, type FileChangesOptions, type WritingDeps} from '../file-changes.ts';
@@ -22,16 +23,14 @@ export interface SessionWorkers extends RemoteRuns {
   close(): Promise<void>;
 }
 
-/** Undefined without a queue in the settings. */
-export function createRemoteRuns(
-  options: RemoteRunsOptions,
-  checkpoints: WritingDeps['checkpoints'],
-): SessionWorkers | undefined {
+export function createRemoteRuns(options: RemoteRunsOptions, checkpoints: WritingDeps['checkpoints']): SessionWorkers {
   const queue = options.loaded.settings.subagents?.queue;
-  if (!queue) return undefined;
   const runFolder = (runId: string) => path.join(options.sessionFolder(), 'subagents', runId);
+  const notify = (text: string) => options.emit({type: 'notice', level: 'warning', text});
+  let isTold = false;
   let opened: Promise<QueueRuns> | undefined;
   const open = async () => {
+    if (!queue) throw new UsageError('the setting subagents.queue is missing');
     const {QueueRuns: Runs} = await import('../../workers/session/queue-runs.ts');
     const deps: QueueRunsDeps = {
       address: getAddress(queue, options.options.env),
@@ -40,7 +39,7 @@ export function createRemoteRuns(
       runFolder,
       trees: await createShippedTrees(options, checkpoints, runFolder),
       traceparent: (runId) => options.telemetry?.traceparent(runId),
-      notify: (text) => options.emit({type: 'notice', level: 'warning', text}),
+      notify,
       redact: (value) => options.redactor.values(value),
     };
     return new Runs(deps);
@@ -50,11 +49,30 @@ export function createRemoteRuns(
     return opened;
   };
   return {
-    isServed: async () => (await get().catch(() => undefined))?.isServed() ?? false,
+    isConfigured: queue !== undefined,
+    isServed: async () => {
+      try {
+        return await (await get()).isServed();
+      } catch (error) {
+        if (!isTold) notify(`where: "auto": runs stay on this machine: ${getErrorMessage(error)}`);
+        isTold = true;
+        return false;
+      }
+    },
     run: async (task, watch) => (await get()).run(task, watch),
     // Asked for all runs of a session that continues: nothing is loaded for those that have ended.
     isPending: (runId) => existsSync(path.join(runFolder(runId), JOB_FILE)),
-    resume: async (runId, watch) => (await get()).resume(runId, watch),
+    resume: async (runId, watch) => {
+      try {
+        const runs = await get();
+        return await runs.resume(runId, watch);
+      } catch (error) {
+        if (!(error instanceof UsageError || (error instanceof MiniCcError && error.code === 'QUEUE_AWAY')))
+          throw error;
+        notify(`${watch.label} went to a worker, and cannot be followed: ${error.message}. --continue tries again`);
+        return undefined;
+      }
+    },
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };
 }

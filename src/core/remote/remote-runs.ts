@@ -60,13 +60,15 @@ export interface RemoteEnd {
 }
 
 export interface RemoteRuns {
+  /** The settings name a queue. Without one, runs that were left at workers are known, and nothing else. */
+  readonly isConfigured: boolean;
   /** Whether a worker could take a run now. Never rejects. */
   isServed(): Promise<boolean>;
   /** Runs a round at a worker. @returns undefined when the run was left there. @throws MiniCcError when it cannot be given away */
   run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined>;
   /** The run of an earlier process goes on at a worker, or its end waits. */
   isPending(runId: string): boolean;
-  /** Waits for the end of a pending run. */
+  /** Waits for the end of a pending run. @returns undefined when it cannot be followed now, and is left there */
   resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined>;
 }
 
@@ -80,8 +82,8 @@ export function chooseWhere(
   remote: RemoteRuns | undefined,
 ): Exclude<Where, 'local'> | undefined {
   if (asked === undefined || asked === 'local') return undefined;
-  if (asked === 'auto') return remote && isolation === 'worktree' ? 'auto' : undefined;
-  if (!remote) {
+  if (asked === 'auto') return remote?.isConfigured && isolation === 'worktree' ? 'auto' : undefined;
+  if (!remote?.isConfigured) {
     throw new MiniCcError(
       'WHERE',
       'where: "workers" needs the setting subagents.queue, the address of a queue: {"subagents": {"queue": {"url": "redis://…", "secretEnv": "…"}}}',

@@ -10,7 +10,8 @@ import type {Budget} from '../contract/tool.ts';
 import type {PermissionPolicy} from '../permissions/policy.ts';
 import type {LiveRun} from '../runs/live-run.ts';
 import {makeReceipt} from '../runs/receipt.ts';
-import {RunAborted} from '../turn/run-ending.ts';
+import {NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
+import {getErrorMessage, MiniCcError} from '../util/errors.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
 import type {RemoteEnd, RemotePermissions, RemoteRuns, RemoteWatch} from './remote-runs.ts';
 
@@ -102,6 +103,8 @@ export async function workRemotely(
     history.appendLines(end.entries);
     const result = limitedBy(end.result, stop.signal, budget);
     return {...finish({...end, result}, workspace, emit), taken: end.taken};
+  } catch (error) {
+    return failed(error, workspace);
   } finally {
     stopListening();
     live.inbox.watch({});
@@ -112,6 +115,13 @@ export async function workRemotely(
 function limitedBy(result: RunResult, {aborted}: AbortSignal, {usedUp}: Budget): RunResult {
   if (!aborted || result.outcome !== 'stopped' || usedUp === undefined) return result;
   return {...result, outcome: 'limit', limit: usedUp};
+}
+
+/** An end as any other: the transcript keeps it. */
+function failed(error: unknown, {root}: Workspace) {
+  const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
+  const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
+  return {result, receipt: makeReceipt(result, root), taken: async () => undefined};
 }
 
 function finish({result: worked, brought}: RemoteEnd, {root}: Workspace, emit: Emit) {

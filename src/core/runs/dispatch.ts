@@ -78,8 +78,14 @@ export interface ManagerDeps {
   readonly fingerprint: () => Promise<string>;
   /** Minutes after its end when a run is archived; 0 = never. */
   readonly archiveAfterMinutes: number;
-  /** Agent and model of a run that goes on. @throws MiniCcError when the agent was deleted. */
-  readonly revive: (record: RunRecord) => Pick<SubagentTask, 'agent' | 'warnings'> & {readonly model: Model};
+  /**
+   * Agent and model of a run that goes on.
+   * @param isLeft it went on at a worker, with the agent as it was then. @throws MiniCcError when the agent of another was deleted
+   */
+  readonly revive: (
+    record: RunRecord,
+    isLeft?: boolean,
+  ) => Pick<SubagentTask, 'agent' | 'warnings'> & {readonly model: Model};
 }
 
 export interface SpawnRequest extends SubagentTask {

@@ -47,7 +47,7 @@ export class Blobs {
   }
 
   /**
-   * @param take each chunk is removed once it is read
+   * @param take each chunk is removed once it is read; it may still be on its way. Without it all of them are there
    * @throws MiniCcError `QUEUE` when a part does not come, or is not what was written
    */
   async read(ref: BlobRef, {take, signal}: {readonly take: boolean; readonly signal: AbortSignal}): Promise<Buffer> {
@@ -56,6 +56,7 @@ export class Blobs {
       let part: Buffer | null = null;
       await this.#waitFor(async () => {
         part = take ? await this.connection.getdelBuffer(key) : await this.connection.getBuffer(key);
+        if (part === null && !take) throw new MiniCcError('QUEUE', 'a part of it is not in the queue any more');
         return part !== null;
       }, signal);
       parts.push(part!);

@@ -16,6 +16,8 @@ export interface KeptJob {
   readonly jobId: string;
   /** Of its message: once it has ended, no worker takes a copy of it. */
   readonly nonce: string;
+  /** Of its message: with another one it is not found. */
+  readonly signer: string;
   readonly tree: TreeState;
   /** `applying`: its changes are about to come into the workspace; with `brought` they have. */
   readonly state: 'sent' | 'applying' | 'applied';

@@ -1,10 +1,8 @@
 /** Runs of a session at workers, over BullMQ: jobs go into the queue, and their ends and changes come back. */
 import path from 'node:path';
-import {gunzipSync} from 'node:zlib';
 import {Job, Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import PQueue from 'p-queue';
-import type {BroughtBack} from '../../core/contract/worktree.ts';
 import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/remote/remote-runs.ts';
 import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
@@ -18,17 +16,15 @@ import {
   type Job as JobBody,
   type JobControl,
   type JobEvent,
-  type JobResult,
   LIFE_MS,
-  type RemoteOutcome,
   type RemoteWork,
-  resultSchema,
   type TreePart,
 } from '../queue/messages.ts';
 import {fromRelative, toRelative} from '../queue/paths.ts';
 import {Sealer} from '../queue/seal.ts';
 import {type KeptJob, KeptJobs} from './kept-jobs.ts';
 import {LaidTrees} from './laid-trees.ts';
+import {Results} from './results.ts';
 import {Served} from './served.ts';
 import {SessionEvents} from './session-events.ts';
 
@@ -65,7 +61,7 @@ interface Connected {
   readonly served: Served;
 }
 
-export class QueueRuns implements RemoteRuns {
+export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   readonly #keys: Keys;
   readonly #sealer: Sealer;
   readonly #jobs = new PQueue({concurrency: MAX_JOBS});
@@ -79,12 +75,9 @@ export class QueueRuns implements RemoteRuns {
     this.#kept = new KeptJobs(deps.runFolder);
   }
 
+  /** @throws MiniCcError when the queue cannot be reached */
   async isServed(): Promise<boolean> {
-    try {
-      return await (await this.#connect()).served.isServed();
-    } catch {
-      return false;
-    }
+    return (await this.#connect()).served.isServed();
   }
 
   run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
@@ -105,7 +98,12 @@ export class QueueRuns implements RemoteRuns {
   async resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
     const kept = this.#kept.read(runId);
     if (!kept) throw new MiniCcError('QUEUE', 'its job is not known any more');
-    return this.#follow(runId, kept, watch, await this.#connect());
+    const connected = await this.#connect();
+    if (kept.signer !== this.#sealer.signer) {
+      const what = 'its job was signed with another secret, or by another version of mini-cc';
+      throw new MiniCcError('QUEUE_AWAY', what);
+    }
+    return this.#follow(runId, kept, watch, connected);
   }
 
   /** Jobs go on. */
@@ -121,7 +119,7 @@ export class QueueRuns implements RemoteRuns {
     this.#connected ??= this.#open().catch((error: unknown) => {
       this.#connected = undefined;
       throw error instanceof MiniCcError
-        ? new MiniCcError('QUEUE', `subagents.queue: ${getErrorMessage(error)}`)
+        ? new MiniCcError('QUEUE_AWAY', `subagents.queue: ${getErrorMessage(error)}`)
         : error;
     });
     return this.#connected;
@@ -149,7 +147,10 @@ export class QueueRuns implements RemoteRuns {
 
   /** While the queue cannot be reached it waits. A job that was stopped meanwhile is taken out again. */
   async #sendUnlessStopped(task: RemoteTask, signal: AbortSignal, connected: Connected): Promise<KeptJob | undefined> {
-    const sending = this.#send(task, signal, connected);
+    const sending = this.#send(task, signal, connected).catch((error: unknown) => {
+      if (error instanceof MiniCcError || signal.aborted) throw error;
+      throw new MiniCcError('QUEUE', `${formatAddress(this.deps.address.url)}: ${describeFailure(error)}`);
+    });
     const stopped = new Promise<undefined>((resolve) => {
       signal.addEventListener('abort', () => resolve(undefined), {once: true});
     });
@@ -184,7 +185,7 @@ export class QueueRuns implements RemoteRuns {
       ...(traceparent !== undefined && {traceparent}),
     };
     const sealed = this.#sealer.seal('job', body, LIFE_MS);
-    const kept: KeptJob = {jobId, nonce: sealed.nonce, tree, state: 'sent'};
+    const kept: KeptJob = {jobId, nonce: sealed.nonce, signer: this.#sealer.signer, tree, state: 'sent'};
     await this.#kept.keep(runId, kept);
     try {
       await queue.add('run', sealed, {
@@ -192,7 +193,7 @@ export class QueueRuns implements RemoteRuns {
       });
     } catch (error) {
       await this.#kept.forget(runId);
-      throw new MiniCcError('QUEUE', `${formatAddress(this.deps.address.url)}: ${describeFailure(error)}`);
+      throw error;
     }
     return kept;
   }
@@ -233,12 +234,18 @@ export class QueueRuns implements RemoteRuns {
       );
     });
     let current = 0;
+    let at: string | undefined;
+    const begun = (worker: string) => {
+      at = worker;
+      watch.begun(worker);
+    };
     const onEvent = ({what, worker, attempt}: JobEvent) => {
       // Of a worker that has lost the job since.
       if (attempt < current) return;
       current = attempt;
-      if (what.type === 'begun') watch.begun(worker);
-      else if (what.type === 'event') watch.event(what.event);
+      // An earlier process may have heard how it began.
+      if (what.type === 'begun' || at !== worker) begun(worker);
+      if (what.type === 'event') watch.event(what.event);
       else if (what.type === 'delivered') watch.delivered(what.id);
       else if (what.type === 'given_back') this.deps.notify(`${watch.label}: ${worker} gave it back: ${what.why}`);
       else if (what.type === 'needs') void this.#sendPart(what.part, kept.tree, control, connected, watch.signal);
@@ -253,7 +260,8 @@ export class QueueRuns implements RemoteRuns {
       this.#tidy(this.#remove(runId, kept, connected));
       throw new MiniCcError('WORKER', ended.failed);
     }
-    return this.#collect(runId, kept, ended.job, watch, connected);
+    const told = {...watch, begun: (worker: string) => (at === worker ? undefined : begun(worker))};
+    return this.#collect(runId, kept, ended.job, told, connected);
   }
 
   async #waitForEnd(
@@ -327,13 +335,16 @@ export class QueueRuns implements RemoteRuns {
 
   async #collect(runId: string, kept: KeptJob, job: Job, watch: RemoteWatch, connected: Connected): Promise<RemoteEnd> {
     const {blobs} = connected;
-    const {outcome: ref} = this.#openResult(job);
-    const signal = new AbortController().signal;
-    const bytes = await blobs.read(ref, {take: false, signal});
-    const outcome = JSON.parse(gunzipSync(bytes).toString()) as RemoteOutcome;
+    const results = new Results({blobs, sealer: this.#sealer, trees: this.deps.trees, kept: this.#kept});
+    const {ref, outcome, worker} = await results.read(job).catch((error: unknown) => {
+      // It will never be another one.
+      this.#tidy(this.#remove(runId, kept, connected));
+      throw new MiniCcError('WORKER', `its result cannot be taken: ${getErrorMessage(error)}`);
+    });
+    watch.begun(worker);
     const {root} = this.deps;
     const result = fromRelative(outcome.result, root);
-    const brought = await this.#bringBack(runId, kept, outcome, watch.label);
+    const brought = await results.bringBack(runId, kept, outcome, watch.label);
     return {
       result,
       entries: outcome.entries,
@@ -343,30 +354,6 @@ export class QueueRuns implements RemoteRuns {
         this.#tidy(blobs.remove(ref).then(() => this.#remove(runId, kept, connected)));
       },
     };
-  }
-
-  #openResult(job: Job): JobResult {
-    const {body} = this.#sealer.open('result', job.returnvalue);
-    const result = resultSchema.parse(body);
-    if (result.jobId !== job.id) throw new MiniCcError('WORKER', 'the result in the queue is that of another run');
-    return result;
-  }
-
-  /** Once, whatever ends in between. */
-  async #bringBack(runId: string, kept: KeptJob, outcome: RemoteOutcome, label: string): Promise<BroughtBack> {
-    if (kept.state === 'applied' && kept.brought) return kept.brought;
-    const {trees} = this.deps;
-    const patch = Buffer.from(outcome.patch ?? '', 'base64');
-    const commits = outcome.commits === undefined ? undefined : Buffer.from(outcome.commits, 'base64');
-    let brought: BroughtBack;
-    if (kept.state === 'applying' && patch.length > 0 && (await trees.isApplied(patch))) {
-      brought = {applied: await trees.listChanged(kept.tree, patch), notes: []};
-    } else {
-      await this.#kept.keep(runId, {...kept, state: 'applying'});
-      brought = await trees.bringBack({agentId: runId, label}, kept.tree, patch, commits);
-    }
-    await this.#kept.keep(runId, {...kept, state: 'applied', brought});
-    return brought;
   }
 
   async #remove(runId: string, {jobId, nonce}: KeptJob, {connection, queue}: Connected): Promise<void> {

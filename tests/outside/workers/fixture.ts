@@ -31,3 +31,12 @@ export async function startWorker(options: WorkerSettings): Promise<RunningWorke
   onTestFinished(worker.close);
   return worker;
 }
+
+/** As `until`, for what needs several processes: they may have little of a machine's time. */
+export async function eventually(condition: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it did not come about within 60 s');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,10 +1,15 @@
 /** What a worker does not take, and what keeps a worker or a session from its queue: one line each, and no work is lost. */
+import {randomBytes} from 'node:crypto';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
 import {Queue} from 'bullmq';
-import {expect, it} from 'vitest';
-import {home, isSubagent, project, searchPathWithout, serve, until} from '../../e2e/fixture.ts';
+import {expect, it, onTestFinished} from 'vitest';
+import {home, isSubagent, project, searchPathWithout, serve} from '../../e2e/fixture.ts';
 import {callTool, type MessagesBody, say} from '../../support/messages-server.ts';
-import {runCli} from '../../support/run-cli.ts';
-import {SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
+import {killGroup, runCli, spawnCli} from '../../support/run-cli.ts';
+import {createSmallDisk} from '../../support/small-disk.ts';
+import {eventually, SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
 
 const env = {QUEUE_KEY: SECRET};
 const EDITS = ['--permission-mode', 'acceptEdits'];
@@ -26,8 +31,8 @@ it('a worker with another secret never gets the job: both sides say why in one l
   const server = await serve(answer);
   const wrong = await startWorker({url: redis.url, server, env: {QUEUE_KEY: 'another-secret-of-somebody'}});
   const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
-  const running = runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 60_000});
-  await until(async () => wrong.said().includes('jobs wait here'));
+  const running = runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000});
+  await eventually(() => wrong.said().includes('jobs wait here'));
   const asked = server.requests.length;
   const listed = await runCli(['workers', '--queue', redis.url, '--secret-env', 'QUEUE_KEY'], {home: own, env});
   expect(listed.stdout).toMatch(/^\S+ +idle +0 runs +0 cached +has another secret$/m);
@@ -45,7 +50,7 @@ it('a worker with another secret never gets the job: both sides say why in one l
     expect.stringMatching(/ serves redis:/),
     expect.stringMatching(/their session has another secret\. Give both the same value of MINI_CC_QUEUE_SECRET/),
   ]);
-});
+}, 300_000);
 
 it('a job that was forged, changed, copied or has run before is refused in one line, without any model call', async () => {
   const [redis, workspace, own] = [await startRedis(), await project(), await home()];
@@ -59,7 +64,7 @@ it('a job that was forged, changed, copied or has run before is refused in one l
   });
   const worker = await startWorker({url: redis.url, server});
   const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
-  const run = await runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 60_000});
+  const run = await runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000});
   expect(run.stdout).toContain('All done.');
   const asked = server.requests.length;
   const [, name = '', jobId = ''] = /^mini-cc:([^:]+):(.+)$/.exec(job!.key)!;
@@ -78,7 +83,7 @@ it('a job that was forged, changed, copied or has run before is refused in one l
     ['odd-1', {hello: 1}, /the job is no message of mini-cc/],
   ];
   for (const [id, body] of refused) await queue.add('run', body, {jobId: id});
-  await until(async () => (worker.said().match(/refused job/g)?.length ?? 0) === refused.length);
+  await eventually(() => (worker.said().match(/refused job/g)?.length ?? 0) === refused.length);
   for (const [id, , why] of refused) {
     expect(worker.said()).toMatch(new RegExp(`refused job ${id}: .*${why.source}`));
     expect((await queue.getJob(id))!.failedReason).toMatch(why);
@@ -86,7 +91,7 @@ it('a job that was forged, changed, copied or has run before is refused in one l
   await queue.close();
   expect(worker.said().trim().split('\n')).toHaveLength(1 + refused.length);
   expect(server.requests).toHaveLength(asked);
-});
+}, 300_000);
 
 it('a worker that cannot begin says in one line why: its password, its host, git, a sandbox', async () => {
   const [redis, own] = [await startRedis(), await home()];
@@ -107,4 +112,40 @@ it('a worker that cannot begin says in one line why: its password, its host, git
   expect(noSandbox).toMatch(/^1 mini-cc: worker: no sandbox works here: .*\{"sandbox": \{"container": true\}\}\n$/);
   const again = await runCli(['workers', '--queue', wrong], {home: own});
   expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/^mini-cc: .* refuses the password .*\n$/)]);
-});
+}, 300_000);
+
+it('a worker whose disk is full or whose settings forbid the agent gives the job back and says why once; another one does it', async () => {
+  const [redis, workspace, own] = [await startRedis(), await project(), await home()];
+  await workspace.write('large.bin', randomBytes(600_000).toString('base64'));
+  const server = await serve(answer);
+  const full = createSmallDisk(path.join(mkdtempSync(path.join(tmpdir(), 'mini-cc-disk-')), 'disk'), 300);
+  const disk = path.dirname(full.copy);
+  onTestFinished(() => rmSync(disk, {recursive: true, force: true}));
+  const cannot = await startWorker({
+    url: redis.url,
+    server,
+    wrap: full.wrap,
+    args: ['--cache', path.join(disk, 'disk')],
+  });
+  const mayNot = await startWorker({url: redis.url, server, settings: {subagents: {allowAgents: ['explore']}}});
+  const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
+  const running = spawnCli(args, {cwd: workspace.path, home: own, server, env});
+  const child = await running;
+  let said = '';
+  child.stdout.resume();
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  onTestFinished(() => killGroup(child));
+  await eventually(() => said.match(/gave it back/g)?.length === 2);
+  await new Promise((resolve) => setTimeout(resolve, 7_000));
+  await startWorker({url: redis.url, server});
+  await new Promise((resolve) => child.once('exit', resolve));
+  expect(said.match(/gave it back: it cannot lay out the files: .*[Nn]o space left/g)).toHaveLength(1);
+  expect(said.match(/gave it back: its settings \(subagents\.allowAgents\) do not allow the agent code/g)).toHaveLength(
+    1,
+  );
+  expect(said).toMatch(/\[code @\S+-3\] add a file - done/);
+  expect([cannot.said(), mayNot.said()].join('').trim().split('\n')).toHaveLength(2);
+  expect(await workspace.read('made.txt')).toBe('made elsewhere\n');
+}, 300_000);

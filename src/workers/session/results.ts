@@ -1,0 +1,47 @@
+/** What a worker sent back: it is read, checked, and its changes come into the workspace once. */
+import {gunzipSync} from 'node:zlib';
+import type {Job} from 'bullmq';
+import type {BroughtBack} from '../../core/contract/worktree.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
+import type {ShippedTrees} from '../../storage/worktrees/shipped-trees.ts';
+import type {Blobs} from '../queue/blobs.ts';
+import {type RemoteOutcome, resultSchema} from '../queue/messages.ts';
+import type {Sealer} from '../queue/seal.ts';
+import type {KeptJob, KeptJobs} from './kept-jobs.ts';
+
+interface ResultsDeps {
+  readonly blobs: Blobs;
+  readonly sealer: Sealer;
+  readonly trees: ShippedTrees;
+  readonly kept: KeptJobs;
+}
+
+export class Results {
+  constructor(private readonly deps: ResultsDeps) {}
+
+  /** @throws MiniCcError when it is not signed, is that of another run, or is not in the queue any more */
+  async read(job: Job) {
+    const {blobs, sealer} = this.deps;
+    const {jobId, outcome: ref, worker} = resultSchema.parse(sealer.open('result', job.returnvalue).body);
+    if (jobId !== job.id) throw new MiniCcError('WORKER', 'it is that of another run');
+    const bytes = await blobs.read(ref, {take: false, signal: new AbortController().signal});
+    return {ref, worker, outcome: JSON.parse(gunzipSync(bytes).toString()) as RemoteOutcome};
+  }
+
+  /** Once, whatever ends in between. */
+  async bringBack(runId: string, job: KeptJob, outcome: RemoteOutcome, label: string): Promise<BroughtBack> {
+    if (job.state === 'applied' && job.brought) return job.brought;
+    const {trees, kept} = this.deps;
+    const patch = Buffer.from(outcome.patch ?? '', 'base64');
+    const commits = outcome.commits === undefined ? undefined : Buffer.from(outcome.commits, 'base64');
+    let brought: BroughtBack;
+    if (job.state === 'applying' && patch.length > 0 && (await trees.isApplied(patch))) {
+      brought = {applied: await trees.listChanged(job.tree, patch), notes: []};
+    } else {
+      await kept.keep(runId, {...job, state: 'applying'});
+      brought = await trees.bringBack({agentId: runId, label}, job.tree, patch, commits);
+    }
+    await kept.keep(runId, {...job, state: 'applied', brought});
+    return brought;
+  }
+}
