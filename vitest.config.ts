@@ -39,7 +39,7 @@ export default defineConfig({
     expect: {poll: {timeout: 20_000}},
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Most tests wait for processes: on two cores two files at a time take little more than half.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most tests wait for processes: a worker uses about half of a core.
+    maxWorkers: availableParallelism() + 1,
   },
 });

@@ -5,8 +5,8 @@ import {expect, test} from 'vitest';
 import {parseInlineAgents} from '../src/agents/json-source.ts';
 import {FLAGS, SUBCOMMANDS, written} from '../src/cli/flags.ts';
 import {readSettingsText} from '../src/config/settings-file.ts';
-import {createHome} from './support/environment.ts';
-import {root, runCli} from './support/run-cli.ts';
+import {startDriven} from './drivers/driven.ts';
+import {root} from './support/run-cli.ts';
 
 const pages = [
   'README.md',
@@ -95,20 +95,15 @@ test('the five prompts of the README are answered without a key, one after the o
   const [, block] = /^## Five prompts[\s\S]*?^```\n([\s\S]*?)^```/m.exec(texts.get('README.md')!)!;
   const prompts = block!.trim().split('\n');
   expect(prompts).toHaveLength(5);
-  const home = await createHome();
-  try {
-    const answers: string[] = [];
-    for (const [index, prompt] of prompts.entries()) {
-      const session = index === 0 ? [] : ['--continue'];
-      const run = await runCli(['-p', prompt, ...session], {home, cwd: root, timeoutMs: 120_000});
-      expect(run, prompt).toMatchObject({code: 0});
-      answers.push(run.stdout);
-    }
-    expect(answers[1]).toContain('src/core/agent-loop.ts:');
-    expect(answers[2]).toMatch(/src\/core\/session\/turns\.ts:\d+/);
-    expect(answers[3]).toContain('tests/');
-    expect(answers[4]).toMatch(/src\/core\/turn\/history\.ts:\d+/);
-  } finally {
-    await home.remove();
+  const driven = await startDriven([], {cwd: root});
+  const answers: string[] = [];
+  for (const prompt of prompts) {
+    const result = await driven.prompt(prompt);
+    expect(result, prompt).toMatchObject({subtype: 'success', is_error: false});
+    answers.push(result.result);
   }
+  expect(answers[1]).toContain('src/core/agent-loop.ts:');
+  expect(answers[2]).toMatch(/src\/core\/session\/turns\.ts:\d+/);
+  expect(answers[3]).toContain('tests/');
+  expect(answers[4]).toMatch(/src\/core\/turn\/history\.ts:\d+/);
 }, 300_000);

@@ -38,7 +38,7 @@ export interface AcpClient {
   end(): Promise<number | null>;
 }
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 50_000;
 
 export const choose = (optionId: string): RequestPermissionResponse => ({outcome: {outcome: 'selected', optionId}});
 

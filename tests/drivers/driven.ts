@@ -8,7 +8,7 @@ export type Line = Readonly<Record<string, unknown>> & {readonly type: string};
 // biome-ignore lint/suspicious/noExplicitAny: lines of a protocol
 export type AnyLine = any;
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 50_000;
 
 export interface Driven {
   readonly lines: readonly AnyLine[];
