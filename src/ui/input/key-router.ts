@@ -76,6 +76,8 @@ function disarm(controller: Controller, press: KeyPress): void {
 function pressControl(controller: Controller, press: KeyPress): boolean {
   // Also while a question is shown: the new mode may answer it.
   if (press.name === 'tab' && press.shift) {
+    // The status line names the mode.
+    controller.clearHint();
     controller.nextMode();
     return true;
   }

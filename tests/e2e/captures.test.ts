@@ -1,0 +1,191 @@
+/**
+ * What the built program shows in its main situations, at 100 and at 40 columns, as snapshots that a person reads:
+ * `__snapshots__/captures.test.ts.snap`. After a change of the looks, run vitest with `-u` and read the difference.
+ * Situations that a server cannot bring about at will are in `tests/ui/captures.test.ts`.
+ */
+import {writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+import {expect, test} from 'vitest';
+import {
+  callTool,
+  callTools,
+  type MessagesBody,
+  type Reply,
+  say,
+  stall,
+  status,
+  thinkingThen,
+} from '../support/messages-server.ts';
+import {explore, home, isSubagent, project, serve} from './fixture.ts';
+import {repl} from './repl-fixture.ts';
+
+const ANSWER = [
+  '# What I found',
+  'The **greeting** is made in `src/greet.ts:3`, and *nothing* else calls it.',
+  '1. Change the text\n2. Run the tests\n   - `npm test`',
+  '| File | Lines |\n|------|------:|\n| src/greet.ts | 12 |\n| src/format.ts | 140 |',
+  '```ts\nexport const greet = (name: string) => `Hi ${name}`;\n```',
+  '> It was so before.',
+].join('\n\n');
+const AREAS = ['the parser', 'the lexer', 'the tests', 'the fix', 'the docs', 'the change', 'the build', 'the types'];
+const HANG = {type: 'hang'} as const;
+const THOUGHT = 'The greeting is made in one place, so I look for it first.';
+const EDIT = {path: 'src/greet.ts', old_string: "[wordFor(language), name].join(', ')", new_string: '`Hi ${name}`'};
+const TODOS = ['Read the greeting', 'Change it', 'Run the tests'].map((content, index) => ({
+  ...{content, status: ['completed', 'in_progress', 'pending'][index]},
+}));
+
+/** What the model replies to each prompt, step by step. */
+const REPLIES: Readonly<Record<string, readonly Reply[]>> = {
+  'explain the greeting': [say(ANSWER)],
+  'look around': [
+    callTools([
+      {name: 'read_file', input: {path: 'src/greet.ts'}},
+      {name: 'grep', input: {pattern: 'greet', path: 'src'}},
+      {name: 'glob', input: {pattern: '**/*.ts'}},
+      {name: 'read_file', input: {path: 'src/none.ts'}},
+    ]),
+    say('Seen.'),
+  ],
+  'build and test': [
+    callTool('bash', {command: 'npm run build', description: 'Build it'}),
+    callTool('bash', {command: 'npm test -- --reporter=dot tests/greet.test.ts', description: 'Run the tests'}),
+    say('It fails.'),
+  ],
+  'change the greeting': [callTool('edit_file', EDIT), callTool('edit_file', EDIT), say('Changed.')],
+  'plan it': [callTool('todo_write', {todos: TODOS}), stall(5, say('I begin with the first.'))],
+  'think about it': [stall(6, {...thinkingThen(THOUGHT, say('')), charsPerDelta: 100})],
+  'send eight agents': [callTools(AREAS.map((area) => explore(`look at ${area}`, area))), say('They are at work.')],
+  'try again': [status(429, {retryAfter: 50})],
+  'use a wrong key': [status(401)],
+  'wait for me': [HANG],
+};
+
+function reply(body: MessagesBody): Reply {
+  if (isSubagent(body)) return HANG;
+  const words = (content: unknown) =>
+    Object.keys(REPLIES).find((prompt) => JSON.stringify(content).includes(`"${prompt}"`));
+  const at = body.messages.findLastIndex(({role, content}) => role === 'user' && words(content) !== undefined);
+  const step = body.messages.slice(at).filter(({role}) => role === 'assistant').length;
+  return REPLIES[words(body.messages[at]?.content) ?? '']?.[step] ?? say('Done.');
+}
+
+/** Without what depends on the machine and the time. */
+function normalize(text: string, folder: string): string {
+  return text
+    .replaceAll(folder, '/home/me/project')
+    .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋')
+    .replace(/ · \d+s(?= · |$)/gm, ' · 0s')
+    .replace(/\b\d+\.\ds\b/g, '0.0s')
+    .replace(/retrying in \d+s/g, 'retrying in 50s')
+    .replace(/context [\d.]+(?:k| %)/g, 'context 4k')
+    .replace(/cost \$[\d.]+/g, 'cost $0.01');
+}
+
+test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
+  const server = await serve(reply);
+  const [workspace, at] = [await project(), await home()];
+  const go = path.join(workspace.path, 'go');
+  const script = 'seq 60; while [ ! -f go ]; do sleep 0.1; done; seq 40';
+  const scripts = {build: script, test: 'seq 50; exit 1'};
+  await workspace.write('package.json', JSON.stringify({name: 'greeter', scripts}));
+  const terminal = await repl({server, cols, rows: 60, cwd: workspace.path, home: at});
+  const screen = () => terminal.screen().join('\n').trimEnd();
+  const shows = (text: string) => terminal.waitFor(() => toPattern(text).test(screen()));
+  const capture = async (name: string, ready: string) => {
+    await shows(ready);
+    // What is drawn later, e.g. the seconds, must not differ.
+    await sleep(150);
+    const text = screen();
+    const prompt = text.lastIndexOf('\n▌ ');
+    expect(`\n${normalize(prompt < 0 ? text : text.slice(prompt + 1), workspace.path)}\n`).toMatchSnapshot(name);
+    expect(terminal.screen().filter((row) => row.length > cols)).toEqual([]);
+  };
+  const send = async (text: string) => {
+    await terminal.waitFor(() => /^> Ask/m.test(screen()) && !/Esc (?:interrupts|means)/.test(screen()));
+    terminal.type(text);
+    await shows(`> ${text}`);
+    terminal.press('enter');
+    await shows(`▌ ${text}`);
+  };
+  const answer = async (digit: string) => {
+    await sleep(350);
+    terminal.type(digit);
+  };
+
+  await capture('the first screen', '? lists the keys');
+  terminal.type('fix the greeting\nand run the tests');
+  await capture('what is typed, in two lines', 'and run the tests');
+  terminal.press('ctrl-c');
+  terminal.type('/m');
+  await capture('the list of commands', 'the model');
+  terminal.press('escape', 'ctrl-c');
+
+  await send('explain the greeting');
+  await capture('an answer with all kinds of blocks', 'It was so before.');
+  await send('look around');
+  await capture('calls that read', 'Seen.');
+
+  await send('build and test');
+  await capture('a question about a command', 'Esc means no.');
+  await answer('1');
+  await capture('a running command with its last lines', 'Running Bash');
+  writeFileSync(go, '');
+  await shows('npm test');
+  await answer('4');
+  await shows('why:');
+  terminal.type('use make');
+  await capture('a reason for a no', 'use make');
+  terminal.press('enter');
+  await capture('a command that succeeded and one that was refused', 'It fails.');
+
+  await send('change the greeting');
+  await capture('a question about an edit', 'Esc means no.');
+  await answer('1');
+  await capture('an edit, and one that failed', 'Changed.');
+
+  await send('plan it');
+  await capture('todos', 'I begin');
+  terminal.type('and the docs too\r');
+  await shows('queued: and the docs too');
+  terminal.type('then stop\r');
+  await capture('prompts that wait', 'queued: then stop');
+  terminal.press('escape');
+  await capture('an interrupted turn, with what waited in the prompt', 'interrupted');
+  terminal.press('ctrl-c');
+
+  await send('think about it');
+  await capture('what the model thinks', 'Thinking: ');
+  terminal.press('escape');
+  await send('try again');
+  await capture('a model call that is tried again', 'retrying in');
+  terminal.press('escape');
+  await send('use a wrong key');
+  await capture('an error of the model server', '401');
+
+  await send('send eight agents');
+  await capture('eight agents at work', 'Waiting for 8 agents');
+  terminal.press('ctrl-d');
+  await capture('leaving while agents work', 'Press Ctrl+D again');
+  terminal.press('ctrl-b');
+  await capture('agents in the background', 'They are at work.');
+  terminal.press('down', 'down');
+  await capture('an agent that is marked in the panel', 'Enter');
+  terminal.press('escape');
+  await send('/stop');
+  await capture('agents that were stopped', 'Stopped, with 8');
+
+  terminal.press('shift-tab');
+  terminal.type('?');
+  await capture('another mode, and the keys', 'Ctrl+B');
+  await send('/help');
+  await capture('the commands', '? all keys');
+  await send('/status');
+  await capture('the session', 'mode');
+});
+
+/** The text, also where it is broken into rows. */
+function toPattern(text: string): RegExp {
+  return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(' ', '\\s+'));
+}
