@@ -2,7 +2,7 @@
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {LoadedSettings} from '../config/settings.ts';
-import type {Checkpoints} from '../core/contract/checkpoints.ts';
+import type {Checkpoints, Writer} from '../core/contract/checkpoints.ts';
 import type {Emit} from '../core/contract/events.ts';
 import type {Worktrees} from '../core/contract/worktree.ts';
 import {isProtected} from '../core/permissions/files/file-zone.ts';
@@ -19,7 +19,7 @@ import type {SessionOptions} from './options.ts';
 export interface FileChangesOptions {
   /** The workspace, links resolved. */
   readonly root: string;
-  readonly options: Pick<SessionOptions, 'home' | 'exportsChanges'>;
+  readonly options: Pick<SessionOptions, 'home' | 'cachedTree'>;
   readonly loaded: Pick<LoadedSettings, 'settings'>;
   /** Of the conversation that is open. */
   readonly sessionFolder: () => string;
@@ -65,6 +65,25 @@ export interface WritingDeps {
   readonly checkpoints: Checkpoints;
 }
 
+/** The files that are written are known: they alone are saved before, for undo. @throws MiniCcError when one cannot be saved */
+async function writeWithCheckpoints(
+  checkpoints: Checkpoints,
+  by: Writer,
+  files: readonly string[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const saved: string[] = [];
+  try {
+    for (const file of files) {
+      await checkpoints.beforeWrite(by, file);
+      saved.push(file);
+    }
+    await work();
+  } finally {
+    for (const file of saved) await checkpoints.afterWrite(by, file);
+  }
+}
+
 /** The workspace for workers: loaded with the first run that goes to one. */
 export async function createShippedTrees(
   {root, options, loaded, sessionFolder}: FileChangesOptions,
@@ -76,7 +95,7 @@ export async function createShippedTrees(
     ...{root, isProtected},
     folders: {trees: () => path.join(sessionFolder(), 'shipped'), run: runFolder},
     hidden: () => listHidden({options, loaded}),
-    writing: (owner, work) => checkpoints.around(owner, work),
+    writing: (owner, files, work) => writeWithCheckpoints(checkpoints, owner, files, work),
   });
 }
 
@@ -90,9 +109,9 @@ function createWorktrees(
     const {GitWorktrees} = await import('../storage/worktrees/git-worktrees.ts');
     return new GitWorktrees({
       ...{root, sessionFolder, isProtected},
-      ...{hidden: () => listHidden({options, loaded}), exports: options.exportsChanges ?? false},
+      ...{hidden: () => listHidden({options, loaded}), cached: options.cachedTree},
       warn: (text) => emit({type: 'notice', level: 'warning', text}),
-      writing: (owner, work) => checkpoints.around(owner, work),
+      writing: (owner, files, work) => writeWithCheckpoints(checkpoints, owner, files, work),
     });
   };
   return {

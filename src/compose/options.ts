@@ -24,6 +24,7 @@ import {PriceList} from '../models/prices.ts';
 import {ModelResolver} from '../models/resolve.ts';
 import {createOfflineFetch} from '../offline-model/fetch.ts';
 import {DebugLog} from '../storage/debug-log.ts';
+import type {CachedTree} from '../storage/worktrees/tree-cache.ts';
 
 export interface SessionOptions {
   readonly cwd: string;
@@ -98,8 +99,8 @@ export interface SessionOptions {
   readonly maxConcurrent?: number;
   /** Instead of what the settings say. 0 = never: then no timer keeps a program alive that does not close its session. */
   readonly archiveAfterMinutes?: number;
-  /** Changes of runs in worktrees stay out of the workspace: each run's are a patch in its folder. */
-  readonly exportsChanges?: boolean;
+  /** The workspace is this one, and stays as it is: the changes of each run are a patch in its folder. */
+  readonly cachedTree?: CachedTree;
   /** The span that this session's belong to, as `traceparent` of W3C says it. */
   readonly traceparent?: string;
   /** Measures all waits and limits. Default: the system's. */

@@ -26,6 +26,19 @@ export interface GitOptions {
   readonly signal?: AbortSignal;
   /** Git settings for this call only. */
   readonly settings?: readonly Pair[];
+  /** For calls of one repository of mini-cc's own, whose settings do not change: they are read with the first call. */
+  readonly known?: KnownSettings;
+}
+
+/** Filled by the first call that gets it. */
+export interface KnownSettings {
+  overrides?: Promise<Overrides>;
+}
+
+/** What replaces settings that name programs or another work tree. */
+interface Overrides {
+  readonly env: GitVariables;
+  readonly pairs: readonly Pair[];
 }
 
 type Pair = readonly [key: string, value: string];
@@ -91,7 +104,7 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   const flags = DIFF_COMMANDS.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
   const overrides = OBJECT_COMMANDS.has(command)
     ? {env, pairs: []}
-    : await findOverrides(cwd, env, SUBMODULE_COMMANDS.has(command));
+    : await findOverrides(cwd, env, SUBMODULE_COMMANDS.has(command), options.known);
   return run(cwd, [command, ...flags, ...rest], {
     ...options,
     env: withSettings(overrides.env, [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])]),
@@ -103,7 +116,22 @@ async function findOverrides(
   cwd: string,
   env: GitVariables,
   withSubmodules: boolean,
-): Promise<{readonly env: GitVariables; readonly pairs: readonly Pair[]}> {
+  known: KnownSettings = {},
+): Promise<Overrides> {
+  known.overrides ??= findOwnOverrides(cwd, env).catch((error: unknown) => {
+    delete known.overrides;
+    throw error;
+  });
+  const {env: placed, pairs} = await known.overrides;
+  const folders = withSubmodules
+    ? await listSubmodules(cwd, {env: withSettings({...env, ...placed}, [...FIXED_SETTINGS, ...pairs])})
+    : [];
+  const inner = await Promise.all(folders.map((folder) => findOverrides(folder, createEnvironment(env), true)));
+  return {env: {...env, ...placed}, pairs: [...inner.flatMap((each) => each.pairs), ...pairs]};
+}
+
+/** Without those of submodules. */
+async function findOwnOverrides(cwd: string, env: GitVariables): Promise<Overrides> {
   const listed = await run(cwd, ['config', '--list', '--show-scope', '-z'], {env: withSettings(env, FIXED_SETTINGS)});
   // This works outside of a repository too. Settings that cannot be read cannot be replaced.
   if (listed.exitCode !== 0) throw createError('config', listed.stderr.trim());
@@ -111,13 +139,8 @@ async function findOverrides(
   const isMoved = settings.some(({key, isGlobal}) => key === 'core.worktree' && !isGlobal);
   const isExplicit = env.GIT_DIR !== undefined || env.GIT_WORK_TREE !== undefined;
   // In a submodule this changes nothing. Elsewhere, files of another place would count as the project's.
-  const placed = isMoved && !isExplicit ? {...env, GIT_WORK_TREE: await findFolderWithGit(cwd)} : env;
-  const pairs = replaceProgramSettings(settings);
-  const folders = withSubmodules
-    ? await listSubmodules(cwd, {env: withSettings(placed, [...FIXED_SETTINGS, ...pairs])})
-    : [];
-  const inner = await Promise.all(folders.map((folder) => findOverrides(folder, createEnvironment(env), true)));
-  return {env: placed, pairs: [...inner.flatMap((each) => each.pairs), ...pairs]};
+  const placed = isMoved && !isExplicit ? {GIT_WORK_TREE: await findFolderWithGit(cwd)} : {};
+  return {env: placed, pairs: replaceProgramSettings(settings)};
 }
 
 /** The nearest folder upwards that contains a `.git`; undefined outside of a repository. */

@@ -25,8 +25,8 @@ function getSessionOptions(work: RemoteWork, place: ExecutePlace, options: Execu
   const {mode, deny, edits} = work.permissions;
   return {
     ...options.settings,
-    ...{cwd: place.root, env: options.env, home: options.home, interactive: false, which: {type: 'new'}},
-    ...{isTemporary: true, exportsChanges: true, archiveAfterMinutes: 0, maxConcurrent: 1},
+    ...{cwd: place.tree.root, env: options.env, home: options.home, interactive: false, which: {type: 'new'}},
+    ...{isTemporary: true, cachedTree: place.tree, archiveAfterMinutes: 0, maxConcurrent: 1},
     permissionMode: toOwnMode(mode),
     allowedTools: edits,
     disallowedTools: deny,
@@ -71,7 +71,8 @@ export function createExecute(options: ExecuteOptions): Execute {
 async function runOne(work: RemoteWork, place: ExecutePlace, parts: Awaited<ReturnType<typeof composeParts>>) {
   const {description, prompt, limits, messages, scope} = work;
   const agent = takeDefinition(work.agent);
-  const {runId, root, signal} = place;
+  const {runId, signal} = place;
+  const {root} = place.tree;
   const {manager, bus} = parts;
   let model: ReturnType<typeof parts.resolveModel>;
   try {

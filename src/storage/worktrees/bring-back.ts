@@ -29,8 +29,8 @@ export interface BringBackDeps extends KeepDeps {
   readonly tree: string;
   /** Whether a file is never written without a question. Paths are relative to the top of the repository. */
   readonly isProtected: (file: string) => boolean;
-  /** Wraps the writing, so that checkpoints store the earlier contents for undo. */
-  readonly writing: (work: () => Promise<void>) => Promise<unknown>;
+  /** Wraps the writing of these files, absolute, so that checkpoints store the earlier contents for undo. */
+  readonly writing: (files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
 /** What is needed once the changes are known. */
@@ -45,10 +45,12 @@ const MAX_PATH_BYTES = 4095;
  * @throws Error when changes can neither be applied nor kept
  */
 export async function bringBack(deps: BringBackDeps, written: readonly string[]): Promise<BroughtBack> {
-  const {taken, ...found} = await findAllChanges(deps, written);
+  const {taken, end, ...found} = await findAllChanges(deps, written);
+  const patch = path.join(deps.scratch, 'changes.patch');
+  if (found.changes.length > 0) await deps.snapshots.writePatch(deps.origin.start, end, patch);
   const existing = new Set<string>();
   for (const file of taken) if (await lstat(path.join(deps.origin.top, file)).catch(ignoreMissing)) existing.add(file);
-  return deliver(deps, found, existing);
+  return deliver(deps, {...found, patch}, existing);
 }
 
 /** The changes of a tree as a patch in `file`, for another machine. @returns what changed, as if it were in the workspace */
@@ -65,15 +67,15 @@ export async function exportChanges(
 
 export interface FoundChanges {
   readonly changes: readonly TreeDiff[];
-  /** The git tree with them. */
-  readonly end: string;
+  /** The file with them; not read when there are none. */
+  readonly patch: string;
   /** Lines for a person. */
   readonly notes: readonly string[];
 }
 
 async function findAllChanges(deps: KeepDeps & Pick<BringBackDeps, 'tree'>, written: readonly string[]) {
   const {taken, left} = await takeWrittenIgnoredFiles(deps.snapshots, deps.tree, written);
-  const {changes, end, notes} = await findChanges(deps);
+  const {changes, end, notes} = await findChanges(deps, left);
   const ignored = left.length === 0 ? [] : [`Not brought back, since git ignores it: ${formatNames(left)}`];
   return {taken, changes, end, notes: [...notes, ...ignored]};
 }
@@ -81,25 +83,32 @@ async function findAllChanges(deps: KeepDeps & Pick<BringBackDeps, 'tree'>, writ
 /** Applies changes to the workspace, or keeps them. @param existing ignored files that the workspace has too */
 export async function deliver(
   deps: DeliveryDeps,
-  {changes, end, notes}: FoundChanges,
+  {changes, patch, notes}: FoundChanges,
   existing: ReadonlySet<string> = new Set(),
 ): Promise<BroughtBack> {
-  const {origin, snapshots} = deps;
+  const {origin} = deps;
   const getReason = (change: TreeDiff) => whyNotApplied(change, deps, existing);
   const excluded = changes.filter((change) => getReason(change) !== undefined);
   const included = changes.filter((change) => !excluded.includes(change));
-  const part = excluded.length === 0 ? end : await snapshots.withOnly(origin.start, included);
+  const part = excluded.length === 0 ? patch : await writePart(deps, included, 'included.patch');
   const failure = included.length === 0 ? undefined : await apply(deps, included, part);
   if (failure !== undefined) {
     const explanation = `Nothing was applied: ${failure.explanation}.`;
-    return {applied: [], notes, kept: await keepPatch(deps, end, failure.why, explanation)};
+    return {applied: [], notes, kept: await keepPatch(deps, patch, failure.why, explanation)};
   }
   const applied = included.map(({path: file}) => path.join(origin.top, file));
   if (excluded.length === 0) return {applied, notes};
   const why = excluded.length === 1 ? getReason(excluded[0]!)! : `${excluded.length} files that need a person`;
   const explanation = `${excluded.map(getReason).join('; ')}: these changes were not applied.`;
-  const rest = await snapshots.withOnly(origin.start, excluded);
+  const rest = await writePart(deps, excluded, 'excluded.patch');
   return {applied, notes, kept: await keepPatch(deps, rest, why, explanation)};
+}
+
+/** Some of the changes as a patch. @returns its file */
+async function writePart({snapshots, origin, scratch}: KeepDeps, changes: readonly TreeDiff[], name: string) {
+  const file = path.join(scratch, name);
+  await snapshots.writePatch(origin.start, await snapshots.withOnly(origin.start, changes), file);
+  return file;
 }
 
 /** Keeps all changes of a worktree whose run has ended. @returns lines that say where they are */
@@ -108,17 +117,23 @@ export async function keepAll({
   ...deps
 }: KeepDeps & Pick<BringBackDeps, 'tree'> & {readonly why: string}): Promise<readonly string[]> {
   const {left} = await takeIgnoredFilesAfterCrash(deps.snapshots, deps.tree);
-  const {changes, end, notes} = await findChanges(deps);
+  const {changes, end, notes} = await findChanges(deps, left);
   if (changes.length === 0) return notes;
   const notKept = left.length === 0 ? '' : ` Not kept, since git ignores it: ${formatNames(left)}.`;
-  return [(await keepPatch(deps, end, why, `Nothing was applied.${notKept}`)).explanation, ...notes];
+  const patch = path.join(deps.scratch, 'changes.patch');
+  await deps.snapshots.writePatch(deps.origin.start, end, patch);
+  return [(await keepPatch(deps, patch, why, `Nothing was applied.${notKept}`)).explanation, ...notes];
 }
 
-async function findChanges({snapshots, origin, keepIn, tree: top}: KeepDeps & Pick<BringBackDeps, 'tree'>) {
+/** @param ignored what git ignores in the tree */
+async function findChanges(
+  {snapshots, origin, keepIn, tree: top}: KeepDeps & Pick<BringBackDeps, 'tree'>,
+  ignored: readonly string[],
+) {
   const repositories = await findUnusedPath(keepIn, 'repositories');
   const nested = await snapshots.unnest(repositories);
   const leftOver = await findUnusedPath(keepIn, 'left-over');
-  const first = await moveRefusedFiles(top, await snapshots.ignored(), leftOver);
+  const first = await moveRefusedFiles(top, nested.length === 0 ? ignored : await snapshots.ignored(), leftOver);
   const {tree: end, refused} = await snapshots.takeWhatFits();
   const second = await moveFiles(top, refused, leftOver);
   const [moved, left] = [
@@ -159,28 +174,29 @@ interface ApplyFailure {
   readonly explanation: string;
 }
 
-/** Applies all changes or none. @returns why it failed; undefined when it worked */
+/** Applies all changes or none. @param patch its file. @returns why it failed; undefined when it worked */
 async function apply(
   deps: DeliveryDeps,
   changes: readonly TreeDiff[],
-  tree: string,
+  patch: string,
 ): Promise<ApplyFailure | undefined> {
-  const {origin, snapshots, scratch} = deps;
-  const patch = path.join(scratch, 'apply.patch');
+  const {origin} = deps;
   let failure: ApplyFailure | undefined;
   try {
-    await snapshots.writePatch(origin.start, tree, patch);
     // Checked inside `writing`, which may wait until others have ended their writes.
-    await deps.writing(async () => {
-      const meanwhile = await new WorkspaceConflicts(origin.top, origin.objectFormat).changedMeanwhile(changes);
-      failure =
-        (await findConflict(deps, meanwhile, patch)) ?? (await applyNow(deps, changes, patch, meanwhile.edited));
-    });
+    await deps.writing(
+      changes.map(({path: file}) => path.join(origin.top, file)),
+      async () => {
+        const meanwhile = await new WorkspaceConflicts(origin.top, origin.objectFormat).changedMeanwhile(changes);
+        const left = changes.filter(({path: file}) => !meanwhile.done.includes(file));
+        if (left.length === 0) return;
+        const part = left.length === changes.length ? patch : await writePart(deps, left, 'left.patch');
+        failure = (await findConflict(deps, meanwhile, part)) ?? (await applyNow(deps, left, part, meanwhile.edited));
+      },
+    );
     return failure;
   } catch (error) {
     return createFailure(getErrorMessage(error));
-  } finally {
-    await rm(patch, {force: true});
   }
 }
 
@@ -191,9 +207,10 @@ async function findConflict(
   patch: string,
 ): Promise<ApplyFailure | undefined> {
   if (replaced.length > 0) return createConflict([...replaced, ...edited]);
+  // What is as it was at the start fits.
+  if (edited.length === 0) return undefined;
   const problem = await snapshots.checkPatch(patch, origin.top);
   if (problem === undefined) return undefined;
-  if (edited.length === 0) return createFailure(problem);
   // Git quotes unusual names. When none is found in its message, all edited files are named.
   const mentioned = edited.filter((file) => problem.includes(file));
   return createConflict(mentioned.length > 0 ? mentioned : edited);
@@ -266,18 +283,12 @@ async function rollBack(
   }
 }
 
-async function keepPatch(
-  {snapshots, origin, keepIn, scratch}: KeepDeps,
-  tree: string,
-  why: string,
-  explanation: string,
-) {
+/** @param file the patch, which is moved */
+async function keepPatch({origin, keepIn}: KeepDeps, file: string, why: string, explanation: string) {
   await mkdir(keepIn, {recursive: true, mode: 0o700});
-  const draft = path.join(scratch, 'kept.patch');
-  await snapshots.writePatch(origin.start, tree, draft);
-  await chmod(draft, 0o600);
+  await chmod(file, 0o600);
   const patch = await findUnusedPath(keepIn, 'changes.patch');
-  await rename(draft, patch);
+  await rename(file, patch);
   const byHand = `git -C ${quoteForShell(origin.top)} apply --reject ${quoteForShell(patch)}`;
   return {patch, why, explanation: `${explanation} The changes are kept as a patch; to apply what fits: ${byHand}`};
 }

@@ -1,7 +1,7 @@
 /** Keeps a run's commits and stashes as a git bundle, since only its file changes come back from the worktree. */
-import {mkdir, rename, writeFile} from 'node:fs/promises';
+import {lstat, mkdir, readdir, readFile, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {getErrorMessage} from '../../core/util/errors.ts';
+import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {git} from '../git.ts';
 import {gitOrThrow} from './repository.ts';
 import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
@@ -14,6 +14,21 @@ interface CommitsDeps {
   /** The top of the main checkout. Commits that it has are not kept. */
   readonly main: string;
   readonly keepIn: string;
+  /** As the run began, see `readRefs`: when they are the same now, it made no commit that is on a branch. */
+  readonly refs?: string;
+}
+
+/** What a checkout's refs say: the files of its `.git` that name commits. */
+export async function readRefs(top: string): Promise<string> {
+  const gitDir = path.join(top, '.git');
+  const refs = (await readdir(path.join(gitDir, 'refs'), {recursive: true}).catch(ignoreMissing)) ?? [];
+  const names = ['HEAD', 'packed-refs', ...refs.map((name) => path.join('refs', name)).toSorted()];
+  const read = async (name: string) => {
+    const file = path.join(gitDir, name);
+    const stat = await lstat(file).catch(ignoreMissing);
+    return [name, stat?.isFile() ? await readFile(file, 'latin1') : String(stat?.isSymbolicLink())];
+  };
+  return JSON.stringify(await Promise.all(names.map(read)));
 }
 
 /** @returns lines that say where the commits are. Never rejects, since the run may have deleted `.git` */
@@ -26,7 +41,8 @@ export async function keepCommits(deps: CommitsDeps): Promise<readonly string[]>
   }
 }
 
-async function bundle({tree, gitDir, main, keepIn}: CommitsDeps): Promise<string | undefined> {
+async function bundle({tree, gitDir, main, keepIn, refs: before}: CommitsDeps): Promise<string | undefined> {
+  if (before !== undefined && (await readRefs(tree)) === before) return undefined;
   // GIT_DIR is set, so that git uses no outer repository when this one was deleted.
   const [own, known] = await Promise.all([listTips(tree, {GIT_DIR: path.join(tree, '.git')}), listTips(main, {})]);
   const ids = new Set(known.map(({id}) => id));

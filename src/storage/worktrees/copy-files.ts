@@ -1,6 +1,6 @@
 /** Copies the tracked and untracked files of a checkout as they are now, byte by byte; ignored files are left out. */
 import {constants} from 'node:fs';
-import {copyFile, lstat, mkdir, readlink, realpath, symlink} from 'node:fs/promises';
+import {copyFile, lstat, mkdir, readdir, readlink, realpath, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {isGitName} from '../../core/util/files/git-folder.ts';
@@ -66,6 +66,26 @@ export async function copyFiles(
       ...formatNote('git refuses its name', refused),
     ],
   };
+}
+
+/** Copies a folder with all that is in it. @param without absolute paths of files. @throws Error when a file cannot be read */
+export async function copyFolder(from: string, to: string, without: readonly string[] = []): Promise<void> {
+  const entries = await readdir(from, {withFileTypes: true});
+  const copyOne = async (name: string, isFolder: boolean) => {
+    const [source, target] = [path.join(from, name), path.join(to, name)];
+    if (without.includes(source)) return;
+    if (isFolder) {
+      await mkdir(target, {recursive: true});
+      await copyFolder(source, target, without);
+      return;
+    }
+    const unreadable = await copy(source, target);
+    if (unreadable !== undefined) throw new Error(`${source}: ${unreadable}`);
+  };
+  for (let at = 0; at < entries.length; at += AT_ONCE) {
+    const some = entries.slice(at, at + AT_ONCE);
+    await Promise.all(some.map((entry) => copyOne(entry.name, entry.isDirectory())));
+  }
 }
 
 function formatNote(why: string, files: readonly string[]): string[] {

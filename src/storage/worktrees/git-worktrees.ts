@@ -10,11 +10,19 @@ import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
 import {type BringBackDeps, bringBack, exportChanges} from './bring-back.ts';
-import {keepCommits} from './commit-bundle.ts';
-import {copyFiles} from './copy-files.ts';
+import {keepCommits, readRefs} from './commit-bundle.ts';
+import {copyFiles, copyFolder} from './copy-files.ts';
 import {recoverWorktree} from './recovery.ts';
-import {copyHistory, createBorrowingRepository, gitOrThrow, openRepository, type Repository} from './repository.ts';
+import {
+  copyHistory,
+  createBorrowingRepository,
+  gitOrThrow,
+  openRepository,
+  type Repository,
+  readCopiedSettings,
+} from './repository.ts';
 import {TreeSnapshots} from './snapshots.ts';
+import type {CachedTree} from './tree-cache.ts';
 import {getWorktreePaths, removeStart, removeTree, writeStart} from './worktree-folder.ts';
 
 export interface WorktreeDeps {
@@ -28,9 +36,9 @@ export interface WorktreeDeps {
   /** Called with errors of work in the background. */
   readonly warn: (text: string) => void;
   /** Wraps the writing into the workspace for a run, so that it can be undone. */
-  readonly writing: (owner: WorktreeOwner, work: () => Promise<void>) => Promise<unknown>;
-  /** Changes stay out of the workspace: each run's are a patch in its folder, `EXPORTED_PATCH`. */
-  readonly exports?: boolean;
+  readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
+  /** The workspace is this one. Changes stay out of it: each run's are a patch in its folder, `EXPORTED_PATCH`. */
+  readonly cached?: CachedTree | undefined;
 }
 
 export const EXPORTED_PATCH = 'exported.patch';
@@ -44,8 +52,8 @@ export class GitWorktrees implements Worktrees {
   constructor(private readonly deps: WorktreeDeps) {}
 
   async open(owner: WorktreeOwner, signal: AbortSignal): Promise<Worktree> {
-    const {root} = this.deps;
-    const repository = await openRepository(root, signal);
+    const {root, cached} = this.deps;
+    const repository = cached?.repository ?? (await openRepository(root, signal));
     // A checkout inside a hidden folder is visible, as in the sandbox.
     const hidden = this.deps.hidden().filter((hiddenPath) => !isInside(repository.top, [hiddenPath]));
     const session = this.deps.sessionFolder();
@@ -61,14 +69,18 @@ export class GitWorktrees implements Worktrees {
     lock.acquire();
     try {
       const top = path.join(paths.trees, path.basename(repository.top));
-      const {snapshots, start, notes} = await createTree(repository, top, paths.git, hidden, signal);
+      const isWhole = cached && !hidden.some((place) => isInside(place, [repository.top]));
+      const {snapshots, start, notes} = isWhole
+        ? await copyTree(cached, top, paths.git)
+        : await createTree(repository, top, paths.git, hidden, signal);
+      const refs = await readRefs(top);
       const origin = {...repository, start};
       await writeStart(paths.folder, {origin, top, label: owner.label});
       const isProtected = (file: string) =>
         this.deps.isProtected(file) || isInside(path.join(repository.top, file), hidden);
       const bringBackDeps: BringBackDeps = {
         ...{origin, snapshots, tree: top, keepIn: paths.keepIn, scratch: paths.folder, isProtected},
-        writing: (work) => this.deps.writing(owner, work),
+        writing: (files, work) => this.deps.writing(owner, files, work),
       };
       return {
         top,
@@ -79,10 +91,10 @@ export class GitWorktrees implements Worktrees {
         bringBack: (written) =>
           this.#queueUp(async () => {
             const {git: gitDir, keepIn} = paths;
-            const brought = this.deps.exports
+            const brought = cached
               ? await exportChanges(bringBackDeps, written, path.join(keepIn, EXPORTED_PATCH))
               : await bringBack(bringBackDeps, written);
-            const commits = await keepCommits({tree: top, gitDir, main: repository.top, keepIn});
+            const commits = await keepCommits({tree: top, gitDir, main: repository.top, keepIn, refs});
             await removeStart(paths.folder);
             return {...brought, notes: [...brought.notes, ...commits]};
           }),
@@ -126,11 +138,12 @@ async function createTree(
   hidden: readonly string[],
   signal: AbortSignal,
 ) {
-  const ownGit = await createBorrowingRepository(top, repository, {bare: false, signal});
+  const settings = await readCopiedSettings(repository, signal);
+  const ownGit = await createBorrowingRepository(top, repository, {bare: false, settings});
   await copyHistory(ownGit, repository, signal);
   const {leftOut, notes} = await copyFiles(repository, top, hidden, signal);
   await mkdir(path.join(top, repository.prefix), {recursive: true});
-  const snapshots = await TreeSnapshots.create(gitDir, top, repository, signal);
+  const snapshots = await TreeSnapshots.create(gitDir, top, repository, settings);
   const start = await snapshots.take(signal);
   if (repository.head !== undefined) {
     await copyFile(snapshots.index, path.join(ownGit, 'index'));
@@ -138,6 +151,15 @@ async function createTree(
     await skipFiles(top, leftOut, signal);
   }
   return {snapshots, start, notes};
+}
+
+/** The same where the tree's snapshot is known: files are copied, and git is asked nothing. */
+async function copyTree({repository, start, index}: CachedTree, top: string, gitDir: string) {
+  await mkdir(top, {recursive: true, mode: 0o700});
+  await copyFolder(repository.top, top, [index]);
+  const snapshots = await TreeSnapshots.create(gitDir, top, repository, []);
+  await copyFile(index, snapshots.index);
+  return {snapshots, start, notes: []};
 }
 
 /** Marks tracked files that were not copied, so that git does not report them as deleted. */

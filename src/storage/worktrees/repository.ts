@@ -102,33 +102,66 @@ export async function gitOrThrow(cwd: string, args: readonly string[], options: 
 }
 
 /** Settings that are copied from the main repository: they are about files and names, and run no programs. */
-const COPIED_SETTINGS = ['user.name', 'user.email', 'core.autocrlf', 'core.eol', 'core.excludesfile'];
+const COPIED_SETTINGS = [
+  ...['user.name', 'user.email', 'core.autocrlf', 'core.eol', 'core.excludesfile'],
+  // What its file system can do.
+  ...['core.filemode', 'core.ignorecase', 'core.precomposeunicode', 'core.symlinks'],
+];
+
+type Settings = readonly (readonly [key: string, value: string])[];
+
+/** The settings that a borrowing repository gets. */
+export async function readCopiedSettings({top}: Repository, signal: AbortSignal): Promise<Settings> {
+  const {exitCode, stdout} = await git(top, ['config', '--local', '--type=path', '--list', '-z'], {signal});
+  if (exitCode !== 0) return [];
+  return stdout
+    .toString()
+    .split('\0')
+    .map((entry) => entry.split(/\n([\s\S]*)/, 2) as [string, string | undefined])
+    .flatMap(([key, value]) => (COPIED_SETTINGS.includes(key) && value !== undefined ? [[key, value] as const] : []));
+}
 
 /**
- * Creates a repository that borrows the objects of another one.
+ * Creates a repository that borrows the objects of another one. Its few files are written here, in the layout of
+ * gitrepository-layout(5): a process of git for each would take most of the time that a worktree takes.
  * @param folder created when it does not exist. @returns its git directory
  */
 export async function createBorrowingRepository(
   folder: string,
-  from: Repository,
-  {bare, signal}: {readonly bare: boolean; readonly signal: AbortSignal},
+  from: Pick<Repository, 'objects' | 'objectFormat' | 'commonDir'>,
+  {bare, settings}: {readonly bare: boolean; readonly settings: Settings},
 ): Promise<string> {
-  await mkdir(folder, {recursive: true, mode: 0o700});
-  const kind = bare ? ['--bare'] : [];
-  await gitOrThrow(folder, ['init', '--quiet', '--template=', `--object-format=${from.objectFormat}`, ...kind], {
-    signal,
-  });
   const gitDir = bare ? folder : path.join(folder, '.git');
-  await mkdir(path.join(gitDir, 'objects', 'info'), {recursive: true});
-  await mkdir(path.join(gitDir, 'info'), {recursive: true});
+  for (const name of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
+    await mkdir(path.join(gitDir, name), {recursive: true, mode: 0o700});
+  }
+  await writeFile(path.join(gitDir, 'config'), formatSettings(from.objectFormat, bare, settings));
   await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), `${from.objects[0]}\n`);
   await copyFile(path.join(from.commonDir, 'info', 'exclude'), path.join(gitDir, 'info', 'exclude')).catch(
     ignoreMissing,
   );
-  for (const [key, value] of await readSettings(from, signal)) {
-    await gitOrThrow(folder, ['config', '--file', path.join(gitDir, 'config'), key, value], {signal});
-  }
+  // Last: without it git does not take the folder for a repository.
+  await writeFile(path.join(gitDir, 'HEAD'), 'ref: refs/heads/main\n');
   return gitDir;
+}
+
+/** The file of settings, see git-config(1). */
+function formatSettings(objectFormat: string, bare: boolean, settings: Settings): string {
+  const isDefault = objectFormat === 'sha1';
+  const own: Settings = [
+    ['core.repositoryformatversion', isDefault ? '0' : '1'],
+    ...(isDefault ? [] : [['extensions.objectformat', objectFormat] as const]),
+    ['core.filemode', 'true'],
+    ['core.bare', String(bare)],
+    ['core.logallrefupdates', String(!bare)],
+  ];
+  return [...own, ...settings]
+    .map(([key, value]) => {
+      const [section = '', name = ''] = key.split('.');
+      const quoted = value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+      return `[${section}]\n\t${name} = "${quoted}"\n`;
+    })
+    .join('');
 }
 
 /** Copies branches, tags and HEAD of the main repository. */
@@ -141,15 +174,4 @@ export async function copyHistory(gitDir: string, from: Repository, signal: Abor
   await writeFile(path.join(gitDir, 'HEAD'), from.branch === undefined ? `${from.head}\n` : `ref: ${from.branch}\n`);
   // In a shallow clone, the history ends at the same commits.
   await copyFile(path.join(from.commonDir, 'shallow'), path.join(gitDir, 'shallow')).catch(ignoreMissing);
-}
-
-/** Settings as key and value, of those that are copied. */
-async function readSettings(from: Repository, signal: AbortSignal): Promise<readonly (readonly [string, string])[]> {
-  const {exitCode, stdout} = await git(from.top, ['config', '--local', '--type=path', '--list', '-z'], {signal});
-  if (exitCode !== 0) return [];
-  return stdout
-    .toString()
-    .split('\0')
-    .map((entry) => entry.split(/\n([\s\S]*)/, 2) as [string, string | undefined])
-    .flatMap(([key, value]) => (COPIED_SETTINGS.includes(key) && value !== undefined ? [[key, value] as const] : []));
 }

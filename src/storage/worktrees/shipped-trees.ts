@@ -6,12 +6,13 @@ import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {mkdir, mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import PQueue from 'p-queue';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {git} from '../git.ts';
+import {git, type KnownSettings} from '../git.ts';
 import {type BringBackDeps, deliver} from './bring-back.ts';
-import {gitOrThrow, openRepository, type Repository} from './repository.ts';
+import {gitOrThrow, openRepository, type Repository, readCopiedSettings} from './repository.ts';
 import {TreeSnapshots} from './snapshots.ts';
 import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
 
@@ -22,7 +23,7 @@ export interface ShippedTreesDeps {
   readonly folders: {trees(): string; run(runId: string): string};
   readonly hidden: () => readonly string[];
   readonly isProtected: BringBackDeps['isProtected'];
-  readonly writing: (owner: WorktreeOwner, work: () => Promise<void>) => Promise<unknown>;
+  readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
 /** The workspace at one moment. */
@@ -48,6 +49,11 @@ export class ShippedTrees {
   #next: Promise<TreeState> | undefined;
 
   #repository: Promise<Repository> | undefined;
+  /** Patches are read side by side, and applied one after the other. */
+  readonly #reading = new PQueue({concurrency: 4});
+  readonly #known: KnownSettings = {};
+  /** Its git directory is made. The objects of what an earlier process shipped stay there. */
+  #created: Promise<unknown> | undefined;
 
   constructor(private readonly deps: ShippedTreesDeps) {}
 
@@ -89,55 +95,28 @@ export class ShippedTrees {
     }
   }
 
-  /** Brings what a run changed elsewhere into the workspace. @param commits a bundle, kept beside */
-  bringBack(owner: WorktreeOwner, state: TreeState, patch: Buffer, commits?: Buffer): Promise<BroughtBack> {
-    return this.#queueUp(async () => {
-      const keepIn = this.deps.folders.run(owner.agentId);
-      const {snapshots, scratch, close, repository} = await this.#openScratch();
-      try {
-        const notes = commits ? [await keepBundle(commits, keepIn, repository.top)] : [];
-        if (patch.length === 0) return {applied: [], notes};
-        const file = path.join(scratch, 'returned.patch');
-        await writeFile(file, patch);
-        const end = await snapshots.withPatch(state.start, file);
-        const changes = await snapshots.changes(state.start, end);
-        const {top, prefix, objectFormat} = repository;
-        const hidden = this.#getHidden(repository);
-        return await deliver(
-          {
-            ...{origin: {top, prefix, objectFormat, start: state.start}, snapshots, keepIn, scratch},
-            isProtected: (name) => this.deps.isProtected(name) || isInside(path.join(top, name), hidden),
-            writing: (work) => this.deps.writing(owner, work),
-          },
-          {changes, end, notes},
-        );
-      } finally {
-        await close();
-      }
-    });
-  }
-
-  /** Whether a patch that came back is in the workspace already, as far as its files show. */
-  async isApplied(patch: Buffer): Promise<boolean> {
-    if (patch.length === 0) return true;
-    const {scratch, close, repository} = await this.#openScratch();
-    try {
-      const file = path.join(scratch, 'returned.patch');
-      await writeFile(file, patch);
-      return (await git(repository.top, ['apply', '--check', '--reverse', file])).exitCode === 0;
-    } finally {
-      await close();
-    }
-  }
-
-  /** The files that a patch changes, absolute. */
-  async listChanged({start}: TreeState, patch: Buffer): Promise<readonly string[]> {
+  /**
+   * Brings what a run changed elsewhere into the workspace. What is there already stays: after a crash in between, call it again.
+   * @param commits a bundle, kept beside
+   */
+  async bringBack(owner: WorktreeOwner, state: TreeState, patch: Buffer, commits?: Buffer): Promise<BroughtBack> {
+    if (patch.length === 0 && !commits) return {applied: [], notes: []};
+    const keepIn = this.deps.folders.run(owner.agentId);
     const {snapshots, scratch, close, repository} = await this.#openScratch();
     try {
+      const notes = commits ? [await keepBundle(commits, keepIn, repository.top)] : [];
+      if (patch.length === 0) return {applied: [], notes};
       const file = path.join(scratch, 'returned.patch');
       await writeFile(file, patch);
-      const changes = await snapshots.changes(start, await snapshots.withPatch(start, file));
-      return changes.map(({path: name}) => path.join(repository.top, name));
+      const changes = await this.#reading.add(() => snapshots.changesOf(state.start, file));
+      const {top, prefix, objectFormat} = repository;
+      const hidden = this.#getHidden(repository);
+      const deps = {
+        ...{origin: {top, prefix, objectFormat, start: state.start}, snapshots, keepIn, scratch},
+        isProtected: (name: string) => this.deps.isProtected(name) || isInside(path.join(top, name), hidden),
+        writing: (files: readonly string[], work: () => Promise<void>) => this.deps.writing(owner, files, work),
+      };
+      return await this.#queueUp(() => deliver(deps, {changes, patch: file, notes}));
     } finally {
       await close();
     }
@@ -154,6 +133,7 @@ export class ShippedTrees {
     const objectFormat = repository.objectFormat as 'sha1' | 'sha256';
     const snapshots = await this.#openSnapshots(repository);
     const hidden = this.#getHidden(repository).filter((place) => isInside(place, [top]));
+    await snapshots.include(await listTrackedIgnored(top, hidden));
     const {tree: start} = await snapshots.takeWhatFits(hidden.map((place) => path.relative(top, place)));
     const name = path.basename(top);
     const key = hash([start, base, branch, prefix, name, objectFormat]);
@@ -173,7 +153,11 @@ export class ShippedTrees {
 
   /** Made once in a session and kept: its index knows the files that did not change. */
   async #openSnapshots(repository: Repository, index?: string): Promise<TreeSnapshots> {
-    return TreeSnapshots.create(this.#gitDir, repository.top, repository, new AbortController().signal, index);
+    this.#created ??= readCopiedSettings(repository, new AbortController().signal).then((settings) =>
+      TreeSnapshots.create(this.#gitDir, repository.top, repository, settings),
+    );
+    await this.#created;
+    return new TreeSnapshots(this.#gitDir, repository.top, index, this.#known);
   }
 
   async #openScratch() {
@@ -184,10 +168,7 @@ export class ShippedTrees {
     await mkdir(folder, {recursive: true, mode: 0o700});
     const scratch = await mkdtemp(path.join(folder, 'scratch-'));
     const index = path.join(scratch, 'index');
-    // Of an earlier process too: the objects of what it shipped are there.
-    const snapshots = existsSync(path.join(this.#gitDir, 'info', 'attributes'))
-      ? new TreeSnapshots(this.#gitDir, repository.top, index)
-      : await this.#openSnapshots(repository, index);
+    const snapshots = await this.#openSnapshots(repository, index);
     return {snapshots, scratch, repository, close: () => rm(scratch, {recursive: true, force: true})};
   }
 
@@ -204,6 +185,13 @@ export class ShippedTrees {
 
 function hash(parts: readonly (string | undefined)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** Files that git ignores and tracks all the same: a snapshot would leave them out. */
+async function listTrackedIgnored(top: string, hidden: readonly string[]): Promise<readonly string[]> {
+  const listed = await gitOrThrow(top, ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']);
+  const names = listed.toString().split('\0').filter(Boolean);
+  return names.filter((name) => !isInside(path.join(top, name), hidden) && existsSync(path.join(top, name)));
 }
 
 async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

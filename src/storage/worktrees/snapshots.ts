@@ -4,8 +4,14 @@
  */
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {git, parseTreeDiff, TREE_DIFF, type TreeDiff} from '../git.ts';
-import {createBorrowingRepository, gitOrThrow, LIMIT_MS, type Repository} from './repository.ts';
+import {git, type KnownSettings, parseTreeDiff, TREE_DIFF, type TreeDiff} from '../git.ts';
+import {
+  createBorrowingRepository,
+  gitOrThrow,
+  LIMIT_MS,
+  type Repository,
+  type readCopiedSettings,
+} from './repository.ts';
 
 /** Attributes that turn off all conversions. */
 export const NO_CONVERSION = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
@@ -19,19 +25,19 @@ export class TreeSnapshots {
     private readonly folder: string,
     /** The path of the index. With a copy of it, git knows sizes and times of the files without reading them. */
     readonly index = path.join(gitDir, 'index'),
+    /** Of the git directory: no other program changes its settings. */
+    private readonly known: KnownSettings = {},
   ) {}
 
-  /** @param index default: that of the git directory */
   static async create(
     gitDir: string,
     folder: string,
     from: Repository,
-    signal: AbortSignal,
-    index?: string,
+    settings: Awaited<ReturnType<typeof readCopiedSettings>>,
   ): Promise<TreeSnapshots> {
-    await createBorrowingRepository(gitDir, from, {bare: true, signal});
+    await createBorrowingRepository(gitDir, from, {bare: true, settings});
     await writeFile(path.join(gitDir, 'info', 'attributes'), NO_CONVERSION);
-    return new TreeSnapshots(gitDir, folder, index);
+    return new TreeSnapshots(gitDir, folder);
   }
 
   /**
@@ -50,7 +56,7 @@ export class TreeSnapshots {
   ): Promise<{readonly tree: string; readonly refused: readonly string[]}> {
     const places = ['.', ...without.map((place) => `:(exclude,top,literal)${place}`)];
     const {exitCode} = await git(this.folder, ['add', '--all', '--ignore-errors', '--', ...places], {
-      ...{env: this.#env(this.folder), limitMs: LIMIT_MS},
+      ...{env: this.#env(this.folder), known: this.known, limitMs: LIMIT_MS},
     });
     if (exitCode === 0) return {tree: await this.#writeTree(), refused: []};
     const rest = ['ls-files', '-z', '--others', '--modified', '--deleted', '--exclude-standard'];
@@ -68,6 +74,7 @@ export class TreeSnapshots {
 
   /** Includes files in the next snapshots, also ignored ones. */
   async include(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
     await this.#git(this.folder, ['update-index', '-z', '--add', '--stdin'], {input: names.join('\0')});
   }
 
@@ -92,6 +99,14 @@ export class TreeSnapshots {
     await this.#git(this.folder, ['read-tree', from ?? '--empty']);
     if (patch !== undefined) await this.#git(this.folder, ['apply', '--cached', '--whitespace=nowarn', patch]);
     return this.#writeTree();
+  }
+
+  /** What a patch changes in the tree `from`. Reads no file beside it, and leaves the result in the index. */
+  async changesOf(from: string, patch: string): Promise<readonly TreeDiff[]> {
+    await this.#git(this.folder, ['read-tree', from]);
+    await this.#git(this.folder, ['apply', '--cached', '--whitespace=nowarn', patch]);
+    const args = ['diff-index', '--cached', '-z', '--raw', '--no-abbrev', '--no-renames', from];
+    return parseTreeDiff(await this.#git(this.folder, args));
   }
 
   /** Writes the files of the index into the folder. */
@@ -124,7 +139,10 @@ export class TreeSnapshots {
 
   /** Checks, without writing, whether a patch fits to `target`. @returns the error text of git when it does not */
   async checkPatch(patch: string, target: string): Promise<string | undefined> {
-    const {exitCode, stderr} = await git(target, ['apply', '--check', patch], {env: this.#env(target)});
+    const {exitCode, stderr} = await git(target, ['apply', '--check', patch], {
+      env: this.#env(target),
+      known: this.known,
+    });
     return exitCode === 0 ? undefined : stderr.trim();
   }
 
@@ -140,9 +158,7 @@ export class TreeSnapshots {
   }
 
   writeEmptyTree(): Promise<string> {
-    return gitOrThrow(this.folder, ['mktree'], {env: this.#env(this.folder), input: ''}).then((id) =>
-      id.toString().trim(),
-    );
+    return this.#git(this.folder, ['mktree'], {input: ''}).then((id) => id.toString().trim());
   }
 
   async #writeTree(): Promise<string> {
@@ -150,7 +166,7 @@ export class TreeSnapshots {
   }
 
   #git(folder: string, args: readonly string[], options = {}): Promise<Buffer> {
-    return gitOrThrow(folder, args, {...options, env: this.#env(folder)});
+    return gitOrThrow(folder, args, {...options, env: this.#env(folder), known: this.known});
   }
 
   #env(folder: string) {

@@ -3,11 +3,11 @@
  * files finds it. `<folder>/<repository>/objects.git` has the objects, `<folder>/<repository>/<key>/<name>` the files.
  */
 import {existsSync, readdirSync, statSync} from 'node:fs';
-import {mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {git} from '../git.ts';
-import {gitOrThrow} from './repository.ts';
+import {gitOrThrow, type Repository} from './repository.ts';
 import type {TreeState} from './shipped-trees.ts';
 import {NO_CONVERSION, TreeSnapshots} from './snapshots.ts';
 import {removeTree} from './worktree-folder.ts';
@@ -20,6 +20,16 @@ export interface TreeSource {
   readBundle(): Promise<Buffer>;
 }
 
+/** A workspace that runs start from. Do not write into it. */
+export interface CachedTree {
+  /** The folder of the workspace. */
+  readonly root: string;
+  readonly repository: Repository;
+  /** The git tree of all its files, and a git index of them. */
+  readonly start: string;
+  readonly index: string;
+}
+
 const FETCH_MS = 60_000;
 /** Trees of one repository that are kept. */
 const MAX_TREES = 20;
@@ -29,20 +39,22 @@ const FETCH_ENV = {
   GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o ConnectTimeout=10',
 };
 const OBJECTS = 'objects.git';
+/** In the checkout's `.git`, beside the index that its commands use. */
+const START_INDEX = 'start.index';
 
 export class TreeCache {
   /** By key: one tree is made once, however many runs ask for it. */
-  readonly #making = new Map<string, Promise<string>>();
+  readonly #making = new Map<string, Promise<CachedTree>>();
   /** Objects of a repository are written by one at a time. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(private readonly folder: string) {}
 
   /**
-   * The folder of the workspace, as it was. Do not write into it.
+   * The workspace, as it was.
    * @throws MiniCcError `WORKTREE` when it cannot be made
    */
-  async open(tree: TreeState, source: TreeSource): Promise<string> {
+  async open(tree: TreeState, source: TreeSource): Promise<CachedTree> {
     const key = `${tree.repository}/${tree.key}`;
     const making = this.#making.get(key) ?? this.#queueUp(tree, source);
     this.#making.set(key, making);
@@ -61,7 +73,7 @@ export class TreeCache {
     return found.sort((a, b) => b.usedAt - a.usedAt).map(({shown}) => shown);
   }
 
-  #queueUp(tree: TreeState, source: TreeSource): Promise<string> {
+  #queueUp(tree: TreeState, source: TreeSource): Promise<CachedTree> {
     const before = this.#queues.get(tree.repository) ?? Promise.resolve();
     const made = before.then(() => this.#openOrMake(tree, source));
     this.#queues.set(
@@ -71,14 +83,21 @@ export class TreeCache {
     return made;
   }
 
-  async #openOrMake(tree: TreeState, source: TreeSource): Promise<string> {
+  async #openOrMake(tree: TreeState, source: TreeSource): Promise<CachedTree> {
+    const {objectFormat, base: head, branch, prefix, start} = tree;
     const place = path.join(this.folder, tree.repository, tree.key);
-    const root = path.join(place, tree.name, tree.prefix);
+    const top = path.join(place, tree.name);
+    const commonDir = path.join(top, '.git');
+    const index = path.join(commonDir, START_INDEX);
+    // One that an older mini-cc made is made anew.
+    if (existsSync(place) && !existsSync(index)) await removeTree(place);
     if (!existsSync(place)) await this.#make(tree, source, place);
     const now = new Date();
     await utimes(place, now, now);
+    const root = path.join(top, prefix);
     await mkdir(root, {recursive: true});
-    return root;
+    const objects = [path.join(this.folder, tree.repository, OBJECTS, 'objects')];
+    return {root, repository: {top, prefix, commonDir, objects, objectFormat, head, branch}, start, index};
   }
 
   async #make(tree: TreeState, source: TreeSource, place: string): Promise<void> {
@@ -189,7 +208,12 @@ async function createCheckout(
   );
   if (branch === undefined && base !== undefined) await gitOrThrow(top, ['update-ref', '-d', name]);
   await snapshots.writeFiles();
-  await rename(snapshots.index, path.join(gitDir, 'index'));
+  const index = path.join(gitDir, START_INDEX);
+  await rename(snapshots.index, index);
+  if (base !== undefined) {
+    await copyFile(index, path.join(gitDir, 'index'));
+    await gitOrThrow(top, ['read-tree', '--reset', 'HEAD']);
+  }
   await rm(file, {force: true});
 }
 

@@ -1,5 +1,6 @@
 /** Compares the workspace with the start of a worktree: which changes of the run may conflict. */
 import {createHash} from 'node:crypto';
+import type {Stats} from 'node:fs';
 import {lstat, readFile, readlink} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
@@ -17,6 +18,8 @@ export interface ChangedMeanwhile {
   readonly replaced: readonly string[];
   /** Files that both changed: the changes may fit together. */
   readonly edited: readonly string[];
+  /** They are as the run left them already, e.g. since they were brought back before a crash. */
+  readonly done: readonly string[];
 }
 
 /** Compares contents, not times: a file that was changed and restored is unchanged. */
@@ -28,7 +31,7 @@ export class WorkspaceConflicts {
 
   async changedMeanwhile(changes: readonly TreeDiff[]): Promise<ChangedMeanwhile> {
     const existing = new Set(changes.filter(({oldMode}) => oldMode !== ABSENT).map((change) => change.path));
-    const found = {replaced: [] as string[], edited: [] as string[]};
+    const found = {replaced: [] as string[], edited: [] as string[], done: [] as string[]};
     for (const change of changes) {
       const how = await this.#compare(change, existing);
       if (how) found[how].push(change.path);
@@ -40,6 +43,7 @@ export class WorkspaceConflicts {
     if (await this.#isBehindLink(change.path, existing)) return 'replaced';
     const file = path.join(this.top, change.path);
     const stat = await lstat(file).catch(ignoreMissing);
+    if (await this.#isDone(change, file, stat)) return 'done';
     if (change.oldMode === ABSENT) return stat === undefined || stat.isDirectory() ? undefined : 'replaced';
     if (stat === undefined) return 'replaced';
     if (change.oldMode === LINK) {
@@ -52,6 +56,13 @@ export class WorkspaceConflicts {
     // When the run changed only the content, a changed executable bit does not matter.
     if (!isSameMode && change.newMode !== change.oldMode) return 'replaced';
     return change.newMode === ABSENT || change.newMode === LINK ? 'replaced' : 'edited';
+  }
+
+  async #isDone({newMode, newId}: TreeDiff, file: string, stat: Stats | undefined): Promise<boolean> {
+    if (stat === undefined || newMode === ABSENT) return stat === undefined && newMode === ABSENT;
+    if (newMode === LINK) return stat.isSymbolicLink() && this.#id(await readlink(file, 'buffer')) === newId;
+    if (!stat.isFile() || ((stat.mode & OWNER_EXECUTABLE) !== 0) !== (newMode === EXECUTABLE)) return false;
+    return this.#id(await readFile(file)) === newId;
   }
 
   /** Whether a folder above the file is a link that leads a write elsewhere, and that the run did not replace. */

@@ -5,7 +5,7 @@ import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
+import type {CachedTree, TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import {type Blobs, CHUNK_BYTES, WINDOW} from '../queue/blobs.ts';
 import {describeFailure} from '../queue/connection.ts';
 import type {Keys} from '../queue/keys.ts';
@@ -27,8 +27,8 @@ export type Execute = (work: RemoteWork, place: ExecutePlace) => Promise<Execute
 
 export interface ExecutePlace {
   readonly runId: string;
-  /** The workspace's folder here. */
-  readonly root: string;
+  /** The workspace here. */
+  readonly tree: CachedTree;
   readonly traceparent: string | undefined;
   /** Aborted: the run is stopped, and returns what it has. */
   readonly signal: AbortSignal;
@@ -111,11 +111,11 @@ export class JobRun {
     const controls = this.#readControls();
     try {
       const work = await this.#readWork();
-      const root = await this.#openTree();
+      const tree = await this.#openTree();
       const executed = await deps.execute(
-        {...work, messages: fromRelative(work.messages, root)},
+        {...work, messages: fromRelative(work.messages, tree.root)},
         {
-          ...{runId: job.runId, root, traceparent: job.traceparent, signal: this.#abort.signal},
+          ...{runId: job.runId, tree, traceparent: job.traceparent, signal: this.#abort.signal},
           onEvent: (event) => this.#tellEvent(event),
           onDelivered: (id) => void this.tell({type: 'delivered', id}),
           onMessage: (listener) => {
@@ -125,7 +125,7 @@ export class JobRun {
         },
       );
       if (this.#abort.signal.aborted && !this.#isStopped) throw this.#abort.signal.reason;
-      return await this.#pack(executed, root);
+      return await this.#pack(executed, tree.root);
     } finally {
       this.#isOver = true;
       void controls;
@@ -133,7 +133,7 @@ export class JobRun {
   }
 
   /** @throws GiveBack whatever goes wrong: its disk may be full, and another worker's is not */
-  async #openTree(): Promise<string> {
+  async #openTree(): Promise<CachedTree> {
     const {tree, patch, bundle} = this.job;
     try {
       return await this.deps.trees.open(tree, {

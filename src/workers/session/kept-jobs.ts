@@ -19,8 +19,7 @@ export interface KeptJob {
   /** Of its message: with another one it is not found. */
   readonly signer: string;
   readonly tree: TreeState;
-  /** `applying`: its changes are about to come into the workspace; with `brought` they have. */
-  readonly state: 'sent' | 'applying' | 'applied';
+  /** Its changes are in the workspace. */
   readonly brought?: BroughtBack;
 }
 

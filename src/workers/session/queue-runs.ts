@@ -185,7 +185,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       ...(traceparent !== undefined && {traceparent}),
     };
     const sealed = this.#sealer.seal('job', body, LIFE_MS);
-    const kept: KeptJob = {jobId, nonce: sealed.nonce, signer: this.#sealer.signer, tree, state: 'sent'};
+    const kept: KeptJob = {jobId, nonce: sealed.nonce, signer: this.#sealer.signer, tree};
     await this.#kept.keep(runId, kept);
     try {
       await queue.add('run', sealed, {

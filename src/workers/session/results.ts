@@ -30,18 +30,13 @@ export class Results {
 
   /** Once, whatever ends in between. */
   async bringBack(runId: string, job: KeptJob, outcome: RemoteOutcome, label: string): Promise<BroughtBack> {
-    if (job.state === 'applied' && job.brought) return job.brought;
+    if (job.brought) return job.brought;
     const {trees, kept} = this.deps;
     const patch = Buffer.from(outcome.patch ?? '', 'base64');
     const commits = outcome.commits === undefined ? undefined : Buffer.from(outcome.commits, 'base64');
-    let brought: BroughtBack;
-    if (job.state === 'applying' && patch.length > 0 && (await trees.isApplied(patch))) {
-      brought = {applied: await trees.listChanged(job.tree, patch), notes: []};
-    } else {
-      await kept.keep(runId, {...job, state: 'applying'});
-      brought = await trees.bringBack({agentId: runId, label}, job.tree, patch, commits);
-    }
-    await kept.keep(runId, {...job, state: 'applied', brought});
+    // What of it is in the workspace already, since a crash cut it off, stays as it is.
+    const brought = await trees.bringBack({agentId: runId, label}, job.tree, patch, commits);
+    await kept.keep(runId, {...job, brought});
     return brought;
   }
 }

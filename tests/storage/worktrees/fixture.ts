@@ -56,7 +56,7 @@ export function worktrees(root: string, change: Partial<WorktreeDeps> = {}) {
     sessionFolder: () => session,
     hidden: () => [],
     isProtected: (file) => file.startsWith('.claude/'),
-    writing: (_owner, work) => work(),
+    writing: (_owner, _files, work) => work(),
     warn: (text) => {
       throw new Error(text);
     },

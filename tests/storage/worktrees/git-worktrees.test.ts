@@ -199,7 +199,7 @@ test('of two runs on the same lines the second is kept as a patch; runs on other
 
 test('a change that a person makes while other runs still write is not overwritten', async () => {
   const root = repository();
-  const writing: WorktreeDeps['writing'] = async (_owner, work) => {
+  const writing: WorktreeDeps['writing'] = async (_owner, _files, work) => {
     put(root, {'a.ts': 'one\ntwo\nthree, by hand\n'});
     await work();
   };

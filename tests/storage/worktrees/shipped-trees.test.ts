@@ -1,8 +1,18 @@
 /** A workspace on its way to another machine and back, without a queue between. */
-import {existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';
+import {EXPORTED_PATCH, GitWorktrees} from '../../../src/storage/worktrees/git-worktrees.ts';
 import {ShippedTrees} from '../../../src/storage/worktrees/shipped-trees.ts';
 import {TreeCache} from '../../../src/storage/worktrees/tree-cache.ts';
 import {emptyFolder, type Workspace} from '../../support/workspace.ts';
@@ -33,7 +43,7 @@ function trees(workspace: Workspace, hidden: readonly string[] = []) {
     folders: {trees: () => path.join(folder, 'shipped'), run: (runId) => path.join(folder, runId)},
     hidden: () => hidden,
     isProtected: (file) => file.startsWith('.mini-cc/'),
-    writing: (_, work) => work(),
+    writing: (_, _files, work) => work(),
   });
 }
 
@@ -68,14 +78,15 @@ it('a tree arrives byte by byte with what is not committed, and the second time 
   const cache = new TreeCache(temporaryFolder());
   const first = source(shipped, state);
   // Two at once: it is made once.
-  const [root, same] = await Promise.all([cache.open(state, first), cache.open(state, first)]);
-  expect(same).toBe(root);
+  const [{root}, same] = await Promise.all([cache.open(state, first), cache.open(state, first)]);
+  expect(same.root).toBe(root);
   expect(first.asked.toSorted()).toEqual(['bundle', 'patch']);
   expect(readFileSync(path.join(root, 'binary'))).toEqual(bytes);
   expect(readFileSync(path.join(root, 'link'), 'utf8')).toBe('one\r\ntwo');
   expect(['built', 'hidden'].filter((name) => existsSync(path.join(root, name)))).toEqual([]);
   const again = source(shipped, await shipped.capture(signal));
-  expect(await new TreeCache(path.dirname(path.dirname(path.dirname(root)))).open(state, again)).toBe(root);
+  const found = await new TreeCache(path.dirname(path.dirname(path.dirname(root)))).open(state, again);
+  expect(found.root).toBe(root);
   expect(again.asked).toEqual([]);
   expect(cache.list()).toEqual([`${path.basename(workspace.path)}@${state.key.slice(0, 12)}`]);
   // Another state of the same repository needs its patch alone.
@@ -124,14 +135,84 @@ it('changes come back into a workspace that changed meanwhile, or are kept with 
     .catch((error: {stdout: string}) => error.stdout)) as string;
   rmSync(path.join(workspace.path, 'made.txt'));
   const added = Buffer.from(patch.replaceAll(path.join(workspace.path, 'made.txt').slice(1), 'made.txt'));
-  expect(await shipped.isApplied(added)).toBe(false);
   const brought = await shipped.bringBack(owner, state, added);
   expect(brought).toEqual({applied: [path.join(workspace.path, 'made.txt')], notes: []});
   expect(await workspace.read('made.txt')).toBe('made\n');
-  // After a crash between the change and its record, this tells that it was made.
-  expect(await shipped.isApplied(added)).toBe(true);
-  expect(await shipped.listChanged(state, added)).toEqual(brought.applied);
-  const twice = await shipped.bringBack(owner, state, added);
-  expect(twice.applied).toEqual([]);
-  expect(twice.kept?.why).toBe('conflict in made.txt');
+  // After a crash between the change and its record it is brought back again, and is there already.
+  expect(await shipped.bringBack(owner, state, added)).toEqual(brought);
+  expect(await workspace.read('made.txt')).toBe('made\n');
+  await workspace.write('made.txt', 'made by another\n');
+  const late = await shipped.bringBack(owner, state, added);
+  expect(late.applied).toEqual([]);
+  expect(late.kept?.why).toBe('conflict in made.txt');
+});
+
+it('what is left of a patch is applied when a crash cut it off in the middle', async () => {
+  const workspace = await repository();
+  await workspace.write('b.txt', 'two\n');
+  const shipped = trees(workspace);
+  const state = await shipped.capture(signal);
+  const change = (name: string, from: string, to: string) =>
+    `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${from}\n+${to}\n`;
+  const patch = Buffer.from(change('a.txt', 'one', 'ONE') + change('b.txt', 'two', 'TWO'));
+  await workspace.write('a.txt', 'ONE\n');
+  const brought = await shipped.bringBack({agentId: 'run', label: '[code] x'}, state, patch);
+  expect(brought).toEqual({applied: ['a.txt', 'b.txt'].map((name) => path.join(workspace.path, name)), notes: []});
+  expect(await workspace.read('b.txt')).toBe('TWO\n');
+});
+
+/** Counts the starts of git: each costs a fork of the whole program. */
+function countGit(): () => readonly string[] {
+  const [bin, earlier] = [temporaryFolder(), process.env.PATH!];
+  const log = path.join(bin, 'log');
+  writeFileSync(log, '');
+  writeFileSync(path.join(bin, 'git'), `#!/bin/sh\necho "$*" >> ${log}\nPATH=${earlier} exec git "$@"\n`);
+  chmodSync(path.join(bin, 'git'), 0o755);
+  process.env.PATH = `${bin}:${earlier}`;
+  onTestFinished(() => {
+    process.env.PATH = earlier;
+  });
+  return () => readFileSync(log, 'utf8').split('\n').filter(Boolean);
+}
+
+it('a run at a cached tree has an ordinary checkout, gives back what it changed, and starts git seldom', async () => {
+  const workspace = await repository();
+  await workspace.write('built', 'tracked, though it is ignored\n');
+  await workspace.git('add', '-f', 'built');
+  await workspace.git('commit', '-qm', 'second');
+  await workspace.write('a.txt', 'not committed\n');
+  await workspace.write('new/untracked.txt', 'new\n');
+  const shipped = trees(workspace);
+  const state = await shipped.capture(signal);
+  const cached = await new TreeCache(temporaryFolder()).open(state, source(shipped, state));
+  const session = temporaryFolder();
+  const worktrees = new GitWorktrees({
+    ...{root: cached.root, sessionFolder: () => session, hidden: () => [], isProtected: () => false, cached},
+    ...{warn: () => undefined, writing: (_, _files, work) => work()},
+  });
+  const asked = countGit();
+  const owner = {agentId: 'run', label: '[code] run'};
+  const tree = await worktrees.open(owner, signal);
+  expect(asked()).toEqual([]);
+  process.env.PATH = process.env.PATH!.replace(/^[^:]*:/, '');
+  const git = async (...args: string[]) => (await workspace.git('-C', tree.top, ...args)).trimEnd();
+  expect(await git('status', '--porcelain')).toBe(' M a.txt\n?? new/');
+  expect(await git('log', '--format=%s', 'main')).toBe('second\nfirst');
+  writeFileSync(path.join(tree.top, 'a.txt'), 'changed there\n');
+  rmSync(path.join(tree.top, 'new'), {recursive: true});
+  const counted = countGit();
+  const brought = await tree.bringBack([]);
+  expect(brought).toEqual({
+    applied: ['a.txt', 'new/untracked.txt'].map((name) => path.join(cached.repository.top, name)),
+    notes: [],
+  });
+  expect(counted().length, counted().join('\n')).toBeLessThan(10);
+  const patch = readFileSync(path.join(session, 'subagents', 'run', EXPORTED_PATCH));
+  await shipped.bringBack(owner, state, patch);
+  expect(counted().length, counted().join('\n')).toBeLessThan(20);
+  expect(await workspace.read('a.txt')).toBe('changed there\n');
+  expect(await workspace.read('built')).toBe('tracked, though it is ignored\n');
+  expect(existsSync(path.join(workspace.path, 'new'))).toBe(false);
+  tree.discard();
+  await worktrees.settled();
 });
