@@ -8,6 +8,9 @@ import type {RemoteTask} from '../../core/remote/remote-runs.ts';
 /** How long jobs, results and all that belongs to them stay in Redis when no side takes them out. Milliseconds. */
 export const LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
+/** What of a job or its result is larger goes beside it. Bytes. */
+export const MAX_INLINE_BYTES = 64 * 1024;
+
 const blobSchema = z.object({
   id: z.string().regex(/^[\w-]{1,80}$/),
   chunks: z.int().min(0),
@@ -88,11 +91,12 @@ export const resultSchema = z.object({
   jobId: z.string(),
   attempt: z.int(),
   worker: z.string(),
-  outcome: blobSchema,
+  /** `RemoteOutcome`, compressed; base64 where it is small: then it is there, or is not, with the end of the job. */
+  outcome: z.union([z.string(), blobSchema]),
 });
 export type JobResult = z.output<typeof resultSchema>;
 
-/** What a run did, compressed in the blob of its result. */
+/** What a run did. */
 export interface RemoteOutcome {
   /** Its paths are relative to the session's folder. */
   readonly result: RunResult;

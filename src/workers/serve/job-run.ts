@@ -14,7 +14,9 @@ import {
   type Job,
   type JobControl,
   type JobEvent,
+  type JobResult,
   LIFE_MS,
+  MAX_INLINE_BYTES,
   type RemoteOutcome,
   type RemoteWork,
   type TreePart,
@@ -55,6 +57,8 @@ export interface JobRunDeps {
   readonly trees: TreeCache;
   readonly worker: string;
   readonly execute: Execute;
+  /** Whether the job still is this worker's. */
+  isHeld(): Promise<boolean>;
 }
 
 /** The job cannot be done now, and goes back to the queue. */
@@ -105,7 +109,7 @@ export class JobRun {
   }
 
   /** @returns the result to sign. @throws GiveBack */
-  async work(): Promise<BlobRef> {
+  async work(): Promise<JobResult['outcome']> {
     const {deps, job} = this;
     await this.tell({type: 'begun'});
     const controls = this.#readControls();
@@ -225,7 +229,7 @@ export class JobRun {
     }
   }
 
-  async #pack({result, entries, notes, patch, commits}: Executed, root: string): Promise<BlobRef> {
+  async #pack({result, entries, notes, patch, commits}: Executed, root: string): Promise<JobResult['outcome']> {
     const outcome: RemoteOutcome = {
       ...toRelative({result, entries, notes}, root),
       ...(patch && {patch: patch.toString('base64')}),
@@ -233,6 +237,9 @@ export class JobRun {
     };
     const {blobs} = this.deps;
     const bytes = compress(outcome);
+    if (bytes.length <= MAX_INLINE_BYTES) return bytes.toString('base64');
+    // Of a job that another worker has by now, no session would take it out.
+    if (!(await this.deps.isHeld())) throw new MiniCcError('WORKER', 'another worker has taken it over');
     const ref = blobs.describe(bytes);
     try {
       await blobs.put(bytes, ref);

@@ -157,7 +157,8 @@ export class WorkerService {
     const {address, trees, execute} = this.options;
     const {connection} = this;
     const blobs = new Blobs(connection, address.prefix);
-    const deps = {connection, keys: this.#keys, blobs, sealer: this.#sealer, trees, worker: this.name, execute};
+    const isHeld = async () => (await job.extendLock(token, LOCK_MS)) === 1;
+    const deps = {connection, keys: this.#keys, blobs, sealer: this.#sealer, trees, worker: this.name, execute, isHeld};
     const run = new JobRun(body, attempt, deps);
     this.#runs.set(body.jobId, run);
     this.#ending.set(body.jobId, async () => {
@@ -178,7 +179,8 @@ export class WorkerService {
       }
       throw error;
     } finally {
-      this.#runs.delete(body.jobId);
+      // It may have come back to this worker meanwhile, after it had lost the network.
+      if (this.#runs.get(body.jobId) === run) this.#runs.delete(body.jobId);
       this.#served += 1;
       void this.#beat();
       if (this.options.once) setImmediate(() => void this.leave());

@@ -13,10 +13,12 @@ import {Blobs} from '../queue/blobs.ts';
 import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
 import {Keys} from '../queue/keys.ts';
 import {
+  type BlobRef,
   type Job as JobBody,
   type JobControl,
   type JobEvent,
   LIFE_MS,
+  MAX_INLINE_BYTES,
   type RemoteWork,
   type TreePart,
 } from '../queue/messages.ts';
@@ -45,8 +47,6 @@ export interface QueueRunsDeps {
 
 /** Jobs of one session in the queue at a time; the others wait here. */
 const MAX_JOBS = 1_000;
-/** What of a job is larger than this goes beside it. */
-const MAX_INLINE_BYTES = 64 * 1024;
 /** A run whose worker does not answer a stop is given up. */
 const STOP_MS = 8_000;
 /** What is still to be taken out of the queue has this long when the session ends. */
@@ -248,9 +248,13 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       if (what.type === 'event') watch.event(what.event);
       else if (what.type === 'delivered') watch.delivered(what.id);
       else if (what.type === 'given_back') this.deps.notify(`${watch.label}: ${worker} gave it back: ${what.why}`);
-      else if (what.type === 'needs') void this.#sendPart(what.part, kept.tree, control, connected, watch.signal);
+      else if (what.type === 'needs') sent.push(this.#sendPart(what.part, kept.tree, control, connected, over.signal));
     };
+    const [over, sent] = [new AbortController(), [] as Promise<BlobRef>[]];
     const ended = await this.#waitForEnd(jobId, events, onEvent, watch.signal, control, connected);
+    over.abort();
+    // A worker that died did not take them out.
+    for (const part of sent) this.#tidy(part.then((blob) => connected.blobs.remove(blob)));
     if (ended === 'left') return undefined;
     if (ended === 'stopped') {
       this.#tidy(this.#remove(runId, kept, connected));
@@ -322,15 +326,16 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     control: (message: JobControl) => Promise<void>,
     {blobs, laid}: Connected,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<BlobRef> {
+    const bytes = await laid.read(tree, part);
+    const blob = blobs.describe(bytes);
     try {
-      const bytes = await laid.read(tree, part);
-      const blob = blobs.describe(bytes);
       await control({type: 'part', part, blob});
       await blobs.stream(bytes, blob, signal);
     } catch (error) {
       if (!signal.aborted) this.deps.notify(`the files could not be sent to a worker: ${getErrorMessage(error)}`);
     }
+    return blob;
   }
 
   async #collect(runId: string, kept: KeptJob, job: Job, watch: RemoteWatch, connected: Connected): Promise<RemoteEnd> {
@@ -349,9 +354,10 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       result,
       entries: outcome.entries,
       brought: {...brought, notes: [...brought.notes, ...outcome.notes]},
+      // Its end is in the transcript: it is not asked for again.
       taken: async () => {
-        await this.#kept.forget(runId);
-        this.#tidy(blobs.remove(ref).then(() => this.#remove(runId, kept, connected)));
+        if (typeof ref !== 'string') this.#tidy(blobs.remove(ref));
+        this.#tidy(this.#remove(runId, kept, connected));
       },
     };
   }
@@ -360,7 +366,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
     await queue.remove(jobId).catch(() => undefined);
     await connection.unlink(this.#keys.control(jobId), this.#keys.declined(jobId));
-    await this.#kept.forget(runId);
+    // The run may be in its next round by now.
+    if (this.#kept.read(runId)?.jobId === jobId) await this.#kept.forget(runId);
   }
 }
 

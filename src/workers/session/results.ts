@@ -24,7 +24,8 @@ export class Results {
     const {blobs, sealer} = this.deps;
     const {jobId, outcome: ref, worker} = resultSchema.parse(sealer.open('result', job.returnvalue).body);
     if (jobId !== job.id) throw new MiniCcError('WORKER', 'it is that of another run');
-    const bytes = await blobs.read(ref, {take: false, signal: new AbortController().signal});
+    const {signal} = new AbortController();
+    const bytes = typeof ref === 'string' ? Buffer.from(ref, 'base64') : await blobs.read(ref, {take: false, signal});
     return {ref, worker, outcome: JSON.parse(gunzipSync(bytes).toString()) as RemoteOutcome};
   }
 

@@ -122,9 +122,14 @@ class Round {
     await this.#until(() => this.#begun.size > 0, 'no run began');
     const count = 1 + this.dice(3);
     const ends: Promise<void>[] = [];
+    const last = new Map<Fault, Promise<void>>();
     for (let step = 0; step < count; step += 1) {
       await sleep(this.dice(3_000));
-      ends.push(this.#play(FAULTS[this.dice(FAULTS.length)]!));
+      const fault = FAULTS[this.dice(FAULTS.length)]!;
+      // The same one comes again when the first is over.
+      const played = (last.get(fault) ?? Promise.resolve()).then(() => this.#play(fault));
+      last.set(fault, played);
+      ends.push(played);
     }
     await Promise.all(ends);
   }
@@ -339,7 +344,12 @@ class Round {
     for (const {home} of this.#places) expect(listProcessesOf(home.path).length, 'processes of a worker').toBe(1);
     const keys = await client.keys('*');
     const isLeft = (key: string) => /:(?:control|blob):(?!tree-)/.test(key) || /:runs:[0-9a-f-]{30}/.test(key);
-    await this.#until(async () => !(await client.keys('*')).some(isLeft), 'something of a run is left in Redis');
+    const left = async () => (await client.keys('*')).filter(isLeft);
+    await this.#until(async () => (await left()).length === 0, 'something of a run is left in Redis').catch(
+      async (error: Error) => {
+        throw new Error(`${error.message}: ${(await left()).join(', ')}`);
+      },
+    );
     let dump = '';
     for (const key of keys) dump += (await client.dumpBuffer(key))?.toString('latin1') ?? '';
     for (const name of readdirSync(folder, {recursive: true, withFileTypes: true})) {
