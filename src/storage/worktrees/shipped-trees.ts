@@ -6,7 +6,6 @@ import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {mkdir, mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import PQueue from 'p-queue';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
@@ -44,13 +43,13 @@ export interface TreeState {
 
 export class ShippedTrees {
   /** The workspace is read and written by one of these at a time. */
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #queueUp = createQueue();
+  /** Patches are read while an earlier one is applied. */
+  readonly #queueReading = createQueue();
   /** A reading that has not begun yet: it is good for all who ask until then. */
   #next: Promise<TreeState> | undefined;
 
   #repository: Promise<Repository> | undefined;
-  /** Patches are read side by side, and applied one after the other. */
-  readonly #reading = new PQueue({concurrency: 4});
   readonly #known: KnownSettings = {};
   /** Its git directory is made. The objects of what an earlier process shipped stay there. */
   #created: Promise<unknown> | undefined;
@@ -108,7 +107,7 @@ export class ShippedTrees {
       if (patch.length === 0) return {applied: [], notes};
       const file = path.join(scratch, 'returned.patch');
       await writeFile(file, patch);
-      const changes = await this.#reading.add(() => snapshots.changesOf(state.start, file));
+      const changes = await this.#queueReading(() => snapshots.changesOf(state.start, file));
       const {top, prefix, objectFormat} = repository;
       const hidden = this.#getHidden(repository);
       const deps = {
@@ -175,12 +174,16 @@ export class ShippedTrees {
   #getHidden({top}: Repository): readonly string[] {
     return this.deps.hidden().filter((place) => !isInside(top, [place]));
   }
+}
 
-  #queueUp<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(work);
-    this.#queue = done.catch(() => undefined);
+/** One piece of work after the other. */
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
     return done;
-  }
+  };
 }
 
 function hash(parts: readonly (string | undefined)[]): string {
