@@ -107,7 +107,7 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     if (usedUp) return tally.result(usedUp);
     const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
     if (nearLimit) appendUserText(run, answer ? `${REPORT_NOW} ${ANSWER_AS_TEXT}` : REPORT_NOW);
-    const tools = [...specs.create(listTools(run)), ...(answer ? [answer.spec] : [])];
+    const tools = specs.create(listTools(run), answer?.spec);
     const sent = await requestReply(run, tools, tally, nearLimit === undefined);
     const reply = await appendReply(run, sent, tally);
 

@@ -11,7 +11,7 @@ import type {
   Thinking,
 } from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
-import {withoutServerBlocks, withoutThoughts} from '../core/turn/valid-messages.ts';
+import {hasThoughts, withoutServerBlocks, withoutThoughts} from '../core/turn/valid-messages.ts';
 import type {ContextSize} from './context-size.ts';
 import type {PriceList} from './prices.ts';
 import type {OpenReply, Protocol} from './protocol.ts';
@@ -44,6 +44,9 @@ export interface ModelSettings {
 const RELEASE_MS = 1_000;
 
 export class ServerModel implements Model {
+  /** Replies that every server takes: each is looked at once. */
+  readonly #forAll = new WeakSet<Message>();
+
   /** @param protocol loaded at the first call */
   constructor(
     private readonly settings: ModelSettings,
@@ -145,6 +148,14 @@ export class ServerModel implements Model {
     return name.endsWith(id) ? `${name.slice(0, name.length - id.length)}${answered}` : answered;
   }
 
+  /** Nothing is ever left out of it. */
+  #isForAll(message: Message): boolean {
+    if (this.#forAll.has(message)) return true;
+    if (hasThoughts(message) || withoutServerBlocks(message) !== message) return false;
+    this.#forAll.add(message);
+    return true;
+  }
+
   /**
    * A signature holds for the model that made it: others refuse the block, or would read what they did not think. Searches
    * are for servers that search.
@@ -152,7 +163,7 @@ export class ServerModel implements Model {
   #withoutForeignParts({messages, thinkerOf}: ModelRequest): readonly Message[] {
     const {name, searchesWeb = false} = this.settings;
     return messages.flatMap((message) => {
-      if (message.role !== 'assistant') return [message];
+      if (message.role !== 'assistant' || this.#isForAll(message)) return message;
       const own = thinkerOf ? withoutThoughts(message, (seal) => (thinkerOf(seal) ?? name) !== name) : message;
       return (searchesWeb || !own ? own : withoutServerBlocks(own)) ?? [];
     });

@@ -37,16 +37,36 @@ describe('the body of a request', () => {
     expect(count).toBe(50);
   });
 
-  it('uses a buffer again once the reply has come, and not before', async () => {
+  it('uses the buffer of a history again once the reply has come, and not before', () => {
     const buffers = new RequestBuffers();
-    const first = buffers.create(params([user('first')]));
-    const second = buffers.create(params([user('second')]));
+    const history = [user('first')];
+    const first = buffers.create(params(history));
+    history.push(user('second'));
+    const second = buffers.create(params(history));
     const held = getBuffer(first);
     expect(read(second)).toContain('second');
     second.release();
-    expect(getBuffer(buffers.create(params([user('third')])))).not.toBe(held);
+    history.push(user('third'));
+    expect(getBuffer(buffers.create(params(history)))).not.toBe(held);
     first.release();
-    expect(getBuffer(buffers.create(params([user('fourth')])))).toBe(held);
+    expect(getBuffer(buffers.create(params(history)))).toBe(held);
+  });
+
+  it('encodes only what is new in its history, also beside those of other agents', () => {
+    const buffers = new RequestBuffers();
+    const histories = Array.from({length: 3}, (_, agent) => [user(`${agent} begins: ${'x'.repeat(9000)}`)]);
+    for (let turn = 0; turn < 20; turn += 1) {
+      const before = buffers.encoded;
+      const bodies = histories.map((messages) => buffers.create(params(messages)));
+      const sent = bodies.map((body) => JSON.parse(read(body)).messages);
+      expect(sent).toEqual(histories);
+      expect(buffers.encoded - before).toBeLessThan(turn === 0 ? 30_000 : 300);
+      for (const {release} of bodies) release();
+      for (const [agent, messages] of histories.entries()) messages.push(user(`${agent}: turn ${turn}`));
+    }
+    // A message in the middle was replaced, and the end is shorter.
+    histories[1]!.splice(5, 9, user('a summary'));
+    expect(JSON.parse(read(buffers.create(params(histories[1]!)))).messages).toEqual(histories[1]);
   });
 
   it('is sent with its length, not in chunks', async () => {

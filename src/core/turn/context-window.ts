@@ -64,6 +64,8 @@ export class ContextWindow {
   #ratio = 1;
   #isCounted = false;
   readonly #estimates = new WeakMap<Message, number>();
+  /** Of whole lists of messages and of tools: each turn asks several times about the same ones. */
+  readonly #sums = new WeakMap<readonly unknown[], number>();
 
   /** No server has counted yet. */
   get isEstimate(): boolean {
@@ -102,7 +104,7 @@ export class ContextWindow {
   }
 
   countMessages(messages: readonly Message[]): number {
-    return Math.ceil(messages.reduce((sum, message) => sum + this.#estimateMessage(message), 0) * this.#ratio);
+    return Math.ceil(this.#estimateMessages(messages) * this.#ratio);
   }
 
   /** What is to be done before a request with this content is sent. */
@@ -157,8 +159,20 @@ export class ContextWindow {
   }
 
   #estimate({system, tools, messages}: WindowContent): number {
-    const fixed = estimateText(system) + estimateText(JSON.stringify(tools));
-    return messages.reduce((sum, message) => sum + this.#estimateMessage(message), fixed);
+    const ofTools = this.#getSum(tools, () => estimateText(JSON.stringify(tools)));
+    return estimateText(system) + ofTools + this.#estimateMessages(messages);
+  }
+
+  #estimateMessages(messages: readonly Message[]): number {
+    return this.#getSum(messages, () => messages.reduce((sum, message) => sum + this.#estimateMessage(message), 0));
+  }
+
+  #getSum(of: readonly unknown[], count: () => number): number {
+    const known = this.#sums.get(of);
+    if (known !== undefined) return known;
+    const sum = count();
+    this.#sums.set(of, sum);
+    return sum;
   }
 
   #estimateMessage(message: Message): number {

@@ -75,6 +75,7 @@ export class History {
   readonly #toldRepairs = new Set<Repair>();
   /** Messages that are the end of a background run. */
   readonly #announcements = new WeakSet<Message>();
+  #hasAnnouncements = false;
   /** By the seal of a thinking block. */
   readonly #thinkers = new Map<string, string>();
 
@@ -235,6 +236,7 @@ export class History {
 
   /** For a request: the ends of background runs that stand side by side as one message. Each keeps a line of its own. */
   joinAnnouncements(messages: readonly Message[]): readonly Message[] {
+    if (!this.#hasAnnouncements) return messages;
     const joined: Message[] = [];
     let before: Message | undefined;
     for (const message of messages) {
@@ -308,11 +310,16 @@ export class History {
     const model = facts.asked ?? facts.model;
     const kind = {...(prompt && {prompt}), ...(announcement && {announcement}), ...(companion && {companion})};
     this.#lines.push({uuid, message, ...kind, ...(model && {model})});
-    if (announcement) this.#announcements.add(message);
+    if (announcement) this.#noteAnnouncement(message);
     this.#noteThinker(message, model);
     this.#state.open = [];
     if (countImages(message) > 0) this.#lines = limitImages(this.#lines, this.#repairs);
     return uuid;
+  }
+
+  #noteAnnouncement(message: Message): void {
+    this.#announcements.add(message);
+    this.#hasAnnouncements = true;
   }
 
   #noteThinker(message: Message, model: string | undefined): void {
@@ -336,7 +343,7 @@ export class History {
         lines.push({uuid: undefined, message: {role: 'user', content: LOST_BEGINNING}});
       }
       lines.push({...line, message: valid.message});
-      if (line.announcement) this.#announcements.add(valid.message);
+      if (line.announcement) this.#noteAnnouncement(valid.message);
       this.#noteThinker(valid.message, line.model);
       advance(state, valid);
     };

@@ -1,5 +1,6 @@
 /** What requests to a model are made of: the specifications of tools, and questions outside of a conversation. */
 
+import {isDeepStrictEqual} from 'node:util';
 import {type ZodType, z} from 'zod';
 import type {AgentEventBody} from '../contract/events.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest, ToolSpec, Usage} from '../contract/model.ts';
@@ -66,13 +67,18 @@ export async function askModelForJson(
  */
 export class ToolSpecs {
   readonly #schemas = new WeakMap<ZodType, ToolSpec['input_schema']>();
+  #created: readonly ToolSpec[] = [];
 
-  create(tools: readonly Tool[]): ToolSpec[] {
-    return tools.map((tool) => ({
+  /** @param answer a further tool, by which the model answers. @returns the same array as long as nothing changed */
+  create(tools: readonly Tool[], answer?: ToolSpec): readonly ToolSpec[] {
+    const created = tools.map((tool) => ({
       name: tool.name,
       description: tool.description.trim(),
-      input_schema: tool.inputSchema ? {...tool.inputSchema, type: 'object'} : this.#getSchema(tool.input),
+      input_schema: tool.inputSchema ? {...tool.inputSchema, type: 'object' as const} : this.#getSchema(tool.input),
     }));
+    const all: readonly ToolSpec[] = answer ? [...created, answer] : created;
+    if (!isDeepStrictEqual(all, this.#created)) this.#created = all;
+    return this.#created;
   }
 
   #getSchema(input: ZodType): ToolSpec['input_schema'] {

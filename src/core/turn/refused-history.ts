@@ -21,24 +21,24 @@ interface Item {
 }
 
 export class RefusedHistory {
-  #items: readonly Item[];
+  #items: readonly Item[] = [];
   #trials = 0;
   #isReduced = false;
   #withoutThoughts = false;
   /** The last thing that the server said. */
   #words = '';
 
-  constructor(private readonly history: History) {
-    this.#items = history.messages.map((message, index) => ({index, message}));
-  }
+  constructor(private readonly history: History) {}
 
   /** For the next request. */
   get messages(): readonly Message[] {
+    if (this.#trials === 0) return this.history.messages;
     return this.#items.map(({message}) => message);
   }
 
   /** Leaves out what the server seems to refuse. @returns false when there is nothing more to leave out. */
   reduce(error: ModelError): boolean {
+    if (this.#trials === 0) this.#items = this.history.messages.map((message, index) => ({index, message}));
     this.#trials += 1;
     this.#words = getServerWords(error);
     if (/thinking|signature/i.test(error.message) && !this.#withoutThoughts && this.#dropThoughts()) return true;

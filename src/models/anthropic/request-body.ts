@@ -1,7 +1,7 @@
 /**
  * The bodies of requests. A history is sent again with each request: as one string, of which the SDK and `fetch` make
- * further copies, it is most of the garbage of a long session. Here each message becomes JSON once, a buffer that later
- * requests use again takes the whole, which `fetch` does not copy.
+ * further copies, it is most of the garbage of a long session. Here a buffer keeps the last request of a history, and the
+ * next one encodes only what is new: its last messages.
  */
 import type {Anthropic} from '@anthropic-ai/sdk';
 import type {Message} from '../../core/contract/model.ts';
@@ -21,53 +21,92 @@ const MAX_KEPT_BYTES = 2 * 1024 * 1024;
 const MAX_KEPT = 4;
 
 export class RequestBuffers {
-  readonly #free: Buffer[] = [];
-  readonly #json = new WeakMap<Message, string>();
+  readonly #free: RequestBuffer[] = [];
+  #encoded = 0;
+
+  /** Characters that were encoded so far, in all requests. */
+  get encoded(): number {
+    return this.#encoded;
+  }
 
   /** @param params its messages are those of a history, which do not change, or copies with marks */
   create({messages, ...others}: Params): RequestBody {
-    const text = new TextBuffer(this.#free.pop());
-    text.add(JSON.stringify(others).slice(0, -1));
-    text.add(',"messages":[');
-    for (const [index, message] of messages.entries()) {
-      if (index > 0) text.add(',');
-      text.add(this.#toJson(message));
-    }
-    text.add(']}');
-    const {bytes} = text;
-    return {bytes, release: () => this.#keep(text.buffer)};
+    const head = `${JSON.stringify(others).slice(0, -1)},"messages":[`;
+    const buffer = this.#take(head, messages);
+    this.#encoded += buffer.write(head, messages);
+    return {bytes: buffer.bytes, release: () => this.#keep(buffer)};
   }
 
-  #toJson(message: Message): string {
-    const known = this.#json.get(message);
-    if (known !== undefined) return known;
-    const json = JSON.stringify(message);
-    this.#json.set(message, json);
-    return json;
+  /** The free buffer with the request before this one; else a new one, or the one with least in it. */
+  #take(head: string, messages: readonly Message[]): RequestBuffer {
+    const known = this.#free.map((buffer) => buffer.countKnown(head, messages));
+    const most = Math.max(0, ...known);
+    if (most === 0 && this.#free.length < MAX_KEPT) return new RequestBuffer();
+    const lengths = this.#free.map(({bytes}) => bytes.length);
+    const index = most > 0 ? known.indexOf(most) : lengths.indexOf(Math.min(...lengths));
+    return this.#free.splice(index, 1)[0]!;
   }
 
-  #keep(buffer: Buffer): void {
-    if (this.#free.length < MAX_KEPT && buffer.length <= MAX_KEPT_BYTES) this.#free.push(buffer);
+  #keep(buffer: RequestBuffer): void {
+    if (this.#free.length < MAX_KEPT && buffer.size <= MAX_KEPT_BYTES) this.#free.push(buffer);
   }
 }
 
-class TextBuffer {
+class RequestBuffer {
+  #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = 0;
+  #head = '';
+  /** The messages that are in it, and where each ends. */
+  readonly #messages: Message[] = [];
+  readonly #ends: number[] = [];
 
-  constructor(public buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)) {}
-
-  add(text: string): void {
-    // No UTF-16 unit takes more than three bytes.
-    const needed = this.#length + 3 * text.length;
-    if (needed > this.buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.buffer.length));
-      this.buffer.copy(larger, 0, 0, this.#length);
-      this.buffer = larger;
-    }
-    this.#length += this.buffer.write(text, this.#length);
+  /** Bytes that it can hold. */
+  get size(): number {
+    return this.#buffer.length;
   }
 
   get bytes(): Uint8Array {
-    return this.buffer.subarray(0, this.#length);
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** How many of the first messages it has already. */
+  countKnown(head: string, messages: readonly Message[]): number {
+    if (head !== this.#head) return 0;
+    const different = this.#messages.findIndex((message, index) => message !== messages[index]);
+    return different === -1 ? this.#messages.length : different;
+  }
+
+  /** Makes it this request. @returns how many characters had to be encoded */
+  write(head: string, messages: readonly Message[]): number {
+    const known = this.countKnown(head, messages);
+    let encoded = 0;
+    const add = (text: string) => {
+      this.#add(text);
+      encoded += text.length;
+    };
+    this.#messages.length = known;
+    this.#ends.length = known;
+    this.#length = this.#ends.at(-1) ?? 0;
+    if (known === 0) add(head);
+    this.#head = head;
+    for (const message of messages.slice(known)) {
+      if (this.#messages.length > 0) add(',');
+      add(JSON.stringify(message));
+      this.#messages.push(message);
+      this.#ends.push(this.#length);
+    }
+    add(']}');
+    return encoded;
+  }
+
+  #add(text: string): void {
+    // No UTF-16 unit takes more than three bytes.
+    const needed = this.#length + 3 * text.length;
+    if (needed > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#buffer.length));
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer = larger;
+    }
+    this.#length += this.#buffer.write(text, this.#length);
   }
 }

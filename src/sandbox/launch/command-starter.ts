@@ -72,7 +72,7 @@ export class CommandStarter {
   readonly #inputs = new Map<Uint8Array, string>();
   readonly #pipes: string[] = [];
   /** Those that the shell is making. */
-  #nextPipes: readonly string[] = [];
+  #nextPipes: {readonly names: readonly string[]; readonly file: string} | undefined;
   #state: 'none' | 'opening' | 'open' | 'closed' = 'none';
   #shell: Shell | undefined;
   #asked = 0;
@@ -163,9 +163,11 @@ export class CommandStarter {
   #take(line: string): void {
     const [id = '', what, value] = line.split(' ');
     const waiting = this.#waiting.get(id);
-    if (what === 'made') {
-      this.#pipes.push(...this.#nextPipes);
-      this.#nextPipes = [];
+    if (what === 'made' && this.#nextPipes) {
+      const {names, file} = this.#nextPipes;
+      this.#nextPipes = undefined;
+      this.#pipes.push(...names);
+      remove([file]);
       if (this.#state === 'opening') this.#state = 'open';
     } else if (what === 'started') waiting?.onStart(Number(value));
     else if (what === 'ended') {
@@ -176,18 +178,21 @@ export class CommandStarter {
   }
 
   #makePipes(): void {
-    if (this.#nextPipes.length > 0) return;
+    if (this.#nextPipes) return;
     this.#files += 1;
     const names = Array.from({length: PIPES}, (_, index) =>
       this.folder.getFile(`commands/pipe-${this.#files}-${index}`),
     );
     const list = names.map(quote).join(' ');
-    const file = this.#write('pipes', `command -p mkfifo -m 600 -- ${list} && builtin printf 'pipes made\\n'\n`);
+    const file = this.#write(
+      `pipes-${this.#files}`,
+      `command -p mkfifo -m 600 -- ${list} && builtin printf 'pipes made\\n'\n`,
+    );
     if (!file) {
       this.#close();
       return;
     }
-    this.#nextPipes = names;
+    this.#nextPipes = {names, file};
     this.#shell?.input.write(`${file}\n`);
   }
 

@@ -67,8 +67,13 @@ export class Launcher {
     } finally {
       notes = plan.release();
     }
-    const isCwdPrivate = plan.launch !== 'plain' && Boolean(end.cwd) && !this.sandbox.outlives(end.cwd!, workspace);
-    return {...end, notes, isCwdPrivate, plan};
+    return {...end, notes, isCwdPrivate: this.#isPrivate(end.cwd, plan, workspace), plan};
+  }
+
+  /** The command could start where it ended: then it is no folder of its own. */
+  #isPrivate(cwd: string | undefined, {launch}: LaunchPlan, workspace: Workspace): boolean {
+    if (launch === 'plain' || cwd === undefined || cwd === workspace.cwd) return false;
+    return !this.sandbox.outlives(cwd, workspace);
   }
 
   async #plan(command: string, {launch, checkpoint, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {

@@ -2,7 +2,7 @@
  * What confined commands see beside the system's own folders: the places that are named, and the hidden ones in them.
  * Looked for once, and again when a folder of programs, a repository or the user's settings of git changed.
  */
-import {existsSync, lstatSync, readdirSync, statSync} from 'node:fs';
+import {existsSync, lstatSync, readdirSync, type Stats, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Trusts} from '../../core/contract/permission.ts';
 import {getSecretPaths} from '../../core/secrets/secret-paths.ts';
@@ -44,7 +44,7 @@ interface Found {
   readonly shown: readonly string[];
   readonly links: readonly Link[];
   /** With what it was found by: times of changes. */
-  readonly watched: readonly (readonly [string, string])[];
+  readonly watched: readonly (readonly [string, Stats | undefined])[];
   readonly gitText: string;
 }
 
@@ -54,8 +54,8 @@ const NO_SETTINGS = '/dev/null';
 export class Views {
   readonly #found = new Map<string, Found>();
   #written: string | undefined;
-  #keyPlaces: {readonly stamp: string; readonly paths: readonly string[]} | undefined;
-  #systemSecrets: {readonly stamps: string; readonly paths: readonly string[]} | undefined;
+  #keyPlaces: {readonly stats: Stats | undefined; readonly paths: readonly string[]} | undefined;
+  #systemSecrets: {readonly stats: readonly (Stats | undefined)[]; readonly paths: readonly string[]} | undefined;
 
   constructor(
     private readonly places: ViewPlaces,
@@ -82,7 +82,7 @@ export class Views {
     const {PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL} = scope.env ?? {};
     const key = JSON.stringify([roots, PATH, VIRTUAL_ENV, CONDA_PREFIX, GIT_CONFIG_GLOBAL]);
     const known = this.#found.get(key);
-    if (known?.watched.every(([place, stamp]) => getStamp(place) === stamp)) return known;
+    if (known?.watched.every(([place, stats]) => isSame(getStats(place), stats))) return known;
     const found = this.#search(scope, roots);
     if (this.#found.size >= MAX_SCOPES) this.#found.clear();
     this.#found.set(key, found);
@@ -112,7 +112,7 @@ export class Views {
     return {
       shown: [...new Set([...traced, ...named].map(({real}) => real))],
       links: [...new Map(all.flatMap(({links}) => links).map((link) => [link.path, link])).values()],
-      watched: [...new Set(watched)].map((place) => [place, getStamp(place)]),
+      watched: [...new Set(watched)].map((place) => [place, getStats(place)]),
       gitText: git.text,
     };
   }
@@ -120,14 +120,14 @@ export class Views {
   /** Places of keys are many, and most are not there: only those whose first name is in the home are looked at. */
   #findHidden(): HiddenPath[] {
     const {home, miniCcHome, hide = []} = this.places;
-    const stamp = getStamp(home);
-    if (stamp === '' || this.#keyPlaces?.stamp !== stamp) {
+    const stats = getStats(home);
+    if (!stats || !this.#keyPlaces || !isSame(stats, this.#keyPlaces.stats)) {
       const names = new Set(listNames(home));
       const paths = getSecretPaths(home, miniCcHome).filter((place) => {
         const [first = ''] = path.relative(home, place).split('/');
         return first === '..' || names.has(first);
       });
-      this.#keyPlaces = {stamp, paths};
+      this.#keyPlaces = {stats, paths};
     }
     const more = hide.map((place) => resolvePlace(place, home));
     const system = existingPaths(this.#getSystemSecrets()).filter(hasContent);
@@ -137,9 +137,12 @@ export class Views {
   /** Read again when a name in one of their folders changed. */
   #getSystemSecrets(): readonly string[] {
     if (process.getuid?.() !== 0) return [];
-    const stamps = SYSTEM_SECRET_FOLDERS.map(getStamp).join();
-    if (this.#systemSecrets?.stamps !== stamps) this.#systemSecrets = {stamps, paths: findSystemSecrets()};
-    return this.#systemSecrets.paths;
+    const stats = SYSTEM_SECRET_FOLDERS.map(getStats);
+    const known = this.#systemSecrets;
+    if (known?.stats.every((each, index) => isSame(each, stats[index]))) return known.paths;
+    const paths = findSystemSecrets();
+    this.#systemSecrets = {stats, paths};
+    return paths;
   }
 
   #getHome(): string {
@@ -180,12 +183,17 @@ export function resolvePlace(place: string, home: string): string {
   return path.resolve(home, place.replace(/^~(?:\/|$)/, ''));
 }
 
-/** Changes when the place is made, removed or written; for a folder, when a name in it is. */
-function getStamp(place: string): string {
+/** They change when the place is made, removed or written; for a folder, when a name in it is. */
+function getStats(place: string): Stats | undefined {
   try {
-    const stat = statSync(place, {throwIfNoEntry: false}) ?? lstatSync(place, {throwIfNoEntry: false});
-    return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}` : '';
+    return statSync(place, {throwIfNoEntry: false}) ?? lstatSync(place, {throwIfNoEntry: false});
   } catch {
-    return '';
+    return undefined;
   }
+}
+
+/** Number by number: as texts, times take longer than the system call. */
+function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
+  if (!a || !b) return a === b;
+  return a.ino === b.ino && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size;
 }

@@ -39,17 +39,17 @@ interface TaskInput {
 }
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
+  const listAgents = keepForStep(() => deps.agents.list());
   let schema: {readonly names: string; readonly input: ReturnType<typeof createInputSchema>} | undefined;
   return {
     name: 'Task',
     get description() {
-      return `${prose.trim()}\n${deps.agents
-        .list()
+      return `${prose.trim()}\n${listAgents()
         .map((agent) => `- ${agent.name}: ${agent.description}`)
         .join('\n')}`;
     },
     get input() {
-      const names = deps.agents.list().map((agent) => agent.name);
+      const names = listAgents().map((agent) => agent.name);
       // Keep the schema while the agents stay the same, so that it is converted to JSON Schema once.
       if (schema?.names !== names.join()) schema = {names: names.join(), input: createInputSchema(names)};
       return schema.input;
@@ -92,6 +92,20 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         facts: {changed: result.receipt.filesChanged},
       });
     },
+  };
+}
+
+/** Within one step of the program, description and schema are of the same agents, whose folders are looked at once. */
+function keepForStep<T>(get: () => T): () => T {
+  let kept: {readonly value: T} | undefined;
+  return () => {
+    if (!kept) {
+      kept = {value: get()};
+      queueMicrotask(() => {
+        kept = undefined;
+      });
+    }
+    return kept.value;
   };
 }
 

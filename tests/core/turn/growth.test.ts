@@ -1,0 +1,132 @@
+/** What a turn costs does not grow with the conversation, except for sending it. Counts, not times. */
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {runAgent} from '../../../src/core/agent-loop.ts';
+import type {AssistantBlock, Message, Model, ModelReply, ModelRequest} from '../../../src/core/contract/model.ts';
+import {Redactor} from '../../../src/core/secrets/redaction.ts';
+import {History} from '../../../src/core/turn/history.ts';
+import {NO_USAGE} from '../../../src/core/util/messages.ts';
+import {textResult} from '../../../src/core/util/tool-output.ts';
+import {toParams} from '../../../src/models/anthropic/params.ts';
+import {RequestBuffers} from '../../../src/models/anthropic/request-body.ts';
+import {TranscriptWriter} from '../../../src/storage/sessions/transcript-writer.ts';
+import {hello, modelAt, serve} from '../../models/fixture.ts';
+import {say} from '../../support/messages-server.ts';
+import {runFixture, tool} from '../run-fixture.ts';
+
+const TURNS = 300;
+
+interface TurnCounts {
+  /** Characters of requests that were made to JSON and encoded. */
+  readonly encoded: number;
+  /** How often a block of a reply was looked at. */
+  readonly looks: number;
+  readonly written: number;
+  readonly events: number;
+}
+
+/** Calls a tool in each turn; makes requests as the protocol of the Messages API does. */
+class CountingModel implements Model {
+  readonly name = 'counting';
+  readonly source = undefined;
+  readonly offline = false;
+  readonly local = false;
+  readonly thinking = undefined;
+  readonly maxOutputTokens = 1000;
+  readonly outputPrice = undefined;
+  readonly buffers = new RequestBuffers();
+  readonly texts: string[] = [];
+  looks = 0;
+
+  constructor(private readonly onTurn: () => void) {}
+
+  async contextWindow(): Promise<number> {
+    return 10_000_000;
+  }
+
+  async reply(request: ModelRequest): Promise<ModelReply> {
+    const options = {id: 'm', thinking: undefined, thinkingTokens: undefined, searchesWeb: false, maxTokens: 1000};
+    const body = this.buffers.create(toParams(request, options, 'none'));
+    const sent = JSON.parse(Buffer.from(body.bytes).toString()) as {messages: unknown[]};
+    expect(sent.messages).toHaveLength(request.messages.length);
+    body.release();
+    this.onTurn();
+    const turn = 1000 + Math.floor(request.messages.length / 2);
+    const isLast = turn >= 1000 + TURNS;
+    const look = () => {
+      this.looks += 1;
+      return `I look at it now: ${turn}`;
+    };
+    const block = Object.defineProperty({type: 'text', citations: null}, 'text', {get: look, enumerable: true});
+    const call = {type: 'tool_use', id: `toolu_${turn}`, name: 'look', input: {value: 'a'}, caller: {type: 'direct'}};
+    return {
+      ...{id: `msg_${turn}`, model: 'm', usage: NO_USAGE, garbledInputs: new Map()},
+      content: (isLast ? [block] : [block, call]) as unknown as AssistantBlock[],
+      stopReason: isLast ? 'end_turn' : 'tool_use',
+    };
+  }
+}
+
+/** @returns what each turn cost. The journal is a real transcript. */
+async function countTurns(): Promise<readonly TurnCounts[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-growth-'));
+  onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
+  const file = path.join(folder, 'transcript.jsonl');
+  const journal = new TranscriptWriter(file, {id: 'a', cwd: '/tmp'} as never, new Redactor([]));
+  const history = new History(journal);
+  history.append({role: 'user', content: 'the task'});
+  const totals: TurnCounts[] = [];
+  const model: CountingModel = new CountingModel(() => {
+    const {looks, buffers} = model;
+    totals.push({encoded: buffers.encoded, looks, written: readFileSync(file).length, events: events.length});
+  });
+  const look = tool('look', () => textResult('x'.repeat(2000)));
+  const {run, events} = runFixture(model, [look], {history, limits: {maxTurns: 2 * TURNS, timeoutSeconds: 0}});
+  const {outcome} = await runAgent(run);
+  journal.close();
+  expect([outcome, totals.length]).toEqual(['success', TURNS + 1]);
+  return totals.slice(1).map((total, index) => {
+    const before = totals[index]!;
+    return {
+      encoded: total.encoded - before.encoded,
+      looks: total.looks - before.looks,
+      written: total.written - before.written,
+      events: total.events - before.events,
+    };
+  });
+}
+
+describe('turn 300 costs what turn 30 does', () => {
+  it('in characters that are encoded, blocks that are looked at, bytes of the transcript, and events', async () => {
+    const turns = await countTurns();
+    const [early, late] = [turns[29]!, turns[298]!];
+    expect(late).toEqual(early);
+    expect(early.encoded).toBeLessThan(12_000);
+    expect(early.written).toBeLessThan(5_000);
+  }, 30_000);
+
+  it('in messages that a model server looks at', async () => {
+    let looks = 0;
+    const create = (role: Message['role'], text: string): Message => {
+      const content = [{type: 'text', text}];
+      const look = () => {
+        looks += 1;
+        return content;
+      };
+      return Object.defineProperty({role}, 'content', {get: look, enumerable: true}) as Message;
+    };
+    const server = await serve(() => say('ok'));
+    const model = modelAt({baseURL: server.url, apiKey: 'key'});
+    const messages = [create('user', 'first')];
+    const counts: number[] = [];
+    for (let turn = 0; turn < 60; turn += 1) {
+      looks = 0;
+      await model.reply(hello({messages: [...messages]}), () => undefined);
+      counts.push(looks);
+      messages.push(create('assistant', `answer ${turn}`), create('user', `question ${turn}`));
+    }
+    expect(counts[59]).toBe(counts[9]);
+  });
+});
