@@ -33,6 +33,14 @@ if (major < 22 || (major === 22 && minor < 12)) {
   enableCompileCache(path.join(home, 'cache'));
   const {main} = await import('./main.ts');
   await main(start);
+  await Promise.all([process.stdout, process.stderr].map(waitForWrites));
+  // Else Node.js takes its memory apart piece by piece, and waits for connections that nobody needs any more.
+  process.exit();
+}
+
+function waitForWrites(stream: NodeJS.WriteStream): Promise<void> | undefined {
+  // The callback comes also where the reader has left.
+  return stream.writableLength > 0 ? new Promise((resolve) => void stream.write('', () => resolve())) : undefined;
 }
 
 /** A guess before anything is parsed. A wrong one costs only the raw mode, which the exit takes back. */
