@@ -31,6 +31,23 @@ const withFrameOutput = (root) => ({
   },
 });
 
+/** What meow makes of a package.json and of broken JSON takes half the time in which it loads. We need neither. */
+const withLightMeow = () => ({
+  name: 'with-light-meow',
+  transform: {
+    filter: {id: /node_modules[/\\]meow[/\\]build[/\\]dependencies\.js$/},
+    handler: (code) =>
+      Object.entries({
+        'var normalizeExports = requireNormalize();': 'var normalizeExports = (data) => requireNormalize()(data);',
+        'var libExports = requireLib$1();':
+          'var libExports = {codeFrameColumns: (...all) => requireLib$1().codeFrameColumns(...all)};',
+      }).reduce((changed, [atOnce, late]) => {
+        if (!changed.includes(atOnce)) throw new Error('meow has changed: look at withLightMeow');
+        return changed.replace(atOnce, () => late);
+      }, code),
+  },
+});
+
 /** The packages of model servers keep headers in our class: see src/models/http/header-list.ts. */
 const withHeaderList = (root) => ({
   name: 'with-header-list',
@@ -69,11 +86,44 @@ const withBuiltinsByCall = () => ({
   },
 });
 
-/** Small modules that nearly every start loads. */
-const BASE = /src\/core\/(?:util|contract|secrets)\//;
-
 /** Where the entry of the command line goes on. Its chunk has a name of its own. */
 const MAIN = 'src/cli/main.ts';
+
+/**
+ * What starts load, each at once: a module goes into one chunk with all others that are needed by the same of these. Left
+ * alone the bundler makes 70 small chunks for one prompt, and each costs a start half a millisecond.
+ */
+const STARTS = {
+  base: [MAIN],
+  arguments: ['src/cli/arguments.ts'],
+  screen: ['src/cli/repl.ts'],
+  session: ['src/compose/session.ts', 'src/drivers/print.ts'],
+  model: ['src/models/anthropic/protocol.ts'],
+};
+
+/** @returns a plugin, and the groups of chunks, which it knows once the modules are read */
+function groupByStarts(root) {
+  const names = new Map();
+  const plugin = {
+    name: 'group-by-starts',
+    buildEnd() {
+      for (const [name, files] of Object.entries(STARTS)) {
+        const reached = new Set(files.map((file) => path.join(root, file)));
+        // A set goes on to what is added while it is walked.
+        for (const id of reached)
+          for (const imported of this.getModuleInfo(id)?.importedIds ?? []) reached.add(imported);
+        for (const id of reached) names.set(id, [...(names.get(id) ?? []), name]);
+      }
+    },
+  };
+  const name = (id) => {
+    const [first, ...others] = names.get(id) ?? [];
+    if (first === undefined || first === 'base') return first;
+    // What a session has loaded, the model's client need not have in a chunk of its own.
+    return [first, ...others.filter((each) => each !== 'model')].join('-');
+  };
+  return {plugin, groups: [{debugName: 'starts', name, test: (id) => names.has(id) && !id.endsWith(MAIN)}]};
+}
 
 /** @param {string} root */
 export async function bundle(root) {
@@ -101,6 +151,7 @@ function goesOnWith(file) {
 
 /** @returns the files of a program that begins with `input` */
 async function generate(root, input, ...plugins) {
+  const {plugin, groups} = groupByStarts(root);
   const bundling = await rolldown({
     cwd: root,
     input,
@@ -118,10 +169,11 @@ async function generate(root, input, ...plugins) {
         __dirname: 'import.meta.dirname',
       },
     },
-    plugins: [withFrameOutput(root), withHeaderList(root), withBuiltinsByCall(), ...plugins],
+    plugins: [withFrameOutput(root), withHeaderList(root), withLightMeow(), withBuiltinsByCall(), plugin, ...plugins],
     logLevel: 'warn',
     // web-tree-sitter has an eval for modules that no grammar contains.
-    checks: {eval: false},
+    // The session and print mode are loaded late by starts, and with the library.
+    checks: {eval: false, ineffectiveDynamicImport: false},
   });
   const {output} = await bundling.generate({
     dir: path.join(root, 'dist'),
@@ -129,8 +181,7 @@ async function generate(root, input, ...plugins) {
     minify: true,
     entryFileNames: ({name}) => (name === 'main' ? 'chunks/main-[hash].js' : '[name].js'),
     chunkFileNames: 'chunks/[name]-[hash].js',
-    // Many small chunks cost each start a look-up of every import between them.
-    codeSplitting: {groups: [{name: 'base', test: BASE, minShareCount: 2}]},
+    codeSplitting: {groups},
   });
   await bundling.close();
   return output;

@@ -33,14 +33,17 @@ if (major < 22 || (major === 22 && minor < 12)) {
   enableCompileCache(path.join(home, 'cache'));
   const {main} = await import('./main.ts');
   await main(start);
-  await Promise.all([process.stdout, process.stderr].map(waitForWrites));
+  await writesEnded();
   // Else Node.js takes its memory apart piece by piece, and waits for connections that nobody needs any more.
   process.exit();
 }
 
-function waitForWrites(stream: NodeJS.WriteStream): Promise<void> | undefined {
-  // The callback comes also where the reader has left.
-  return stream.writableLength > 0 ? new Promise((resolve) => void stream.write('', () => resolve())) : undefined;
+/** Also what came of them: an error, which sets the exit code, is told a moment later. */
+async function writesEnded(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.writableLength > 0) await new Promise<void>((resolve) => void stream.write('', () => resolve()));
+  }
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** A guess before anything is parsed. A wrong one costs only the raw mode, which the exit takes back. */

@@ -22,7 +22,6 @@ import {measureLocalCapacity} from '../models/local-capacity.ts';
 import {type LocalServer, offerLocalServer} from '../models/local-servers.ts';
 import {PriceList} from '../models/prices.ts';
 import {ModelResolver} from '../models/resolve.ts';
-import {createOfflineFetch} from '../offline-model/fetch.ts';
 import {DebugLog} from '../storage/debug-log.ts';
 import type {CachedTree} from '../storage/worktrees/tree-cache.ts';
 
@@ -155,7 +154,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     thinkingTokens: options.thinkingTokens,
     offline: options.offline ?? false,
     offlineByDefault: isOfflineByDefault(options, settings),
-    offlineFetch: createOfflineFetch(),
+    offlineFetch: fetchOffline,
     clock: options.clock ?? systemClock,
     retry: {maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120)},
     replyLimits: {
@@ -207,4 +206,10 @@ const OFFLINE_BY_DEFAULT =
 /** One line each, for the user. @param servers those that run on this machine */
 export function describeOffline(servers: readonly LocalServer[]): readonly string[] {
   return [OFFLINE_BY_DEFAULT, ...servers.map(offerLocalServer)];
+}
+
+/** Loads the offline model when it is asked. */
+async function fetchOffline(...request: Parameters<typeof fetch>): Promise<Response> {
+  const {createOfflineFetch} = await import('../offline-model/fetch.ts');
+  return createOfflineFetch()(...request);
 }

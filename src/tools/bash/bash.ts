@@ -26,7 +26,7 @@ const input = z.looseObject({
   command: z.string().min(1),
   description: z.string().optional(),
   timeout_seconds: z.number().positive().max(3600).optional(),
-  unconfined: z.boolean().optional().describe('Run outside the sandbox. The user is always asked.'),
+  unconfined: z.boolean().optional().describe('Outside the sandbox; the user is always asked.'),
 });
 
 const mainInput = input.extend({
@@ -34,7 +34,7 @@ const mainInput = input.extend({
     .boolean()
     .optional()
     .describe(
-      'Returns at once, with an id (for TaskOutput, TaskStop) and the path of a file with the output; for servers, watchers, long builds. Its end is announced by itself. No time limit unless timeout_seconds is given; ends with the session.',
+      'Returns an id (for TaskOutput, TaskStop) and the file of the output at once: for servers, watchers, long builds. Its end is announced. Without timeout_seconds it may run as long as the session.',
     ),
 });
 
