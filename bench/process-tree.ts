@@ -38,6 +38,11 @@ export function readOwnTicks(pid: number): number {
   return sum(readStat(pid).slice(11, 13).map(Number));
 }
 
+/** The same with the processes that it started and that have ended. */
+export function readTicksWithEnded(pid: number): number {
+  return sum(readStat(pid).slice(11, 15).map(Number));
+}
+
 /** The fields of /proc/PID/stat from the third on, since the second may contain spaces; empty when the process has ended. */
 function readStat(pid: number): string[] {
   const text = readProc(pid, 'stat');

@@ -14,6 +14,8 @@ export const SECRET = 'a-secret-of-both-sides-0123456789';
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
+  /** Of its process that runs now. */
+  pid(): number;
   /** With its append-only file. */
   readonly folder: string;
   readonly client: Redis;
@@ -55,7 +57,7 @@ export async function createRedis(config: readonly string[] = []): Promise<Redis
     rmSync(folder, {recursive: true, force: true});
   };
   await start();
-  return {port, url: `redis://127.0.0.1:${port}`, folder, client, kill, start, close};
+  return {port, url: `redis://127.0.0.1:${port}`, pid: () => child!.pid!, folder, client, kill, start, close};
 }
 
 export interface RunningWorker {

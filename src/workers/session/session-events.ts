@@ -100,14 +100,29 @@ export class SessionEvents {
     const {connection, queue} = this.deps;
     if (jobIds.length === 0) return;
     const key = (type: string) => queue.toKey(type);
+    // First, so that a job that ends meanwhile is found in its set.
+    const there = await connection.exists(...jobIds.map((id) => queue.toKey(id)));
+    const [completed, failed] = await Promise.all([
+      connection.zmscore(key('completed'), ...jobIds),
+      connection.zmscore(key('failed'), ...jobIds),
+    ]);
+    const open: string[] = [];
+    for (const [index, id] of jobIds.entries()) {
+      if (completed[index]) this.#followers.get(id)?.end('completed');
+      else if (failed[index]) this.#followers.get(id)?.end('failed');
+      else open.push(id);
+    }
+    if (there < jobIds.length) await this.#endMissing(open);
+  }
+
+  /** Nobody asks for jobs that are there: that one is missing is rare. */
+  async #endMissing(jobIds: readonly string[]): Promise<void> {
+    const {connection, queue} = this.deps;
     const asked = connection.pipeline();
-    for (const id of jobIds) asked.zscore(key('completed'), id).zscore(key('failed'), id).exists(queue.toKey(id));
+    for (const id of jobIds) asked.exists(queue.toKey(id));
     const answers = (await asked.exec()) ?? [];
     for (const [index, id] of jobIds.entries()) {
-      const [completed, failed, exists] = answers.slice(index * 3, index * 3 + 3).map(([, value]) => value);
-      if (completed) this.#followers.get(id)?.end('completed');
-      else if (failed) this.#followers.get(id)?.end('failed');
-      else if (exists === 0) this.#followers.get(id)?.end('missing');
+      if (answers[index]?.[1] === 0) this.#followers.get(id)?.end('missing');
     }
   }
 }
