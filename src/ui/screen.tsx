@@ -166,8 +166,8 @@ function draw(
     exitOnCtrlC: false,
     patchConsole: false,
     incrementalRendering: true,
-    // Events are drawn as `event-pump.ts` says; a typed key need not wait for the frame after the last one.
-    maxFps: 125,
+    // Events are drawn as `event-pump.ts` says; a typed key does not wait after the frame before it.
+    maxFps: 1000,
     kittyKeyboard: {mode: 'auto'},
   });
   return instance;

@@ -101,21 +101,22 @@ export function advanceAnswer(before: AnswerStream, formatter: Formatter, room: 
 
 /** Takes the blocks that no further text can change: those before the last one, of the lines that are whole. */
 function takeBlocks(before: AnswerStream, formatter: Formatter) {
-  let stream = before;
-  const blocks: {lines: Line[]; continued: boolean}[] = [];
   const whole = before.source.slice(0, before.source.lastIndexOf('\n') + 1);
-  const finished = finishedTokens(formatter.split(whole));
-  const taken = finished.reduce((sum, {raw}) => sum + raw.length, 0);
-  // Most often only the last block has grown.
-  if (taken === 0) return {stream, blocks};
-  for (const token of formatter.lex(whole.slice(0, taken))) {
+  // Most often only the last line has grown.
+  if (whole.length <= before.formatted) return {stream: before, blocks: []};
+  const finished = finishedTokens(formatter.lex(whole));
+  if (finished.length === 0) return {stream: before, blocks: []};
+  const blocks: {lines: Line[]; continued: boolean}[] = [];
+  let {printed, continued} = before;
+  for (const token of finished) {
     if (token.type === 'space') continue;
-    const lines = linesFrom(formatter.format([token]), stream.printed);
-    if (lines.length > 0) blocks.push({lines, continued: stream.continued});
-    stream = {...stream, printed: START, continued: false};
+    const lines = linesFrom(formatter.format([token]), printed);
+    if (lines.length > 0) blocks.push({lines, continued});
+    [printed, continued] = [START, false];
   }
+  const taken = finished.reduce((sum, {raw}) => sum + raw.length, 0);
   const source = before.source.slice(taken).replace(/^(?:[ \t]*\n)+/, '');
-  return {stream: {...stream, source, live: [], formatted: 0}, blocks};
+  return {stream: {...before, source, printed, continued, live: [], formatted: 0}, blocks};
 }
 
 function finishedTokens(tokens: readonly Token[]): readonly Token[] {

@@ -10,8 +10,6 @@ import {SHAPING_ROWS, type TableShape} from './table.ts';
 export interface Formatter {
   readonly highlighter: Highlighter;
   readonly lex: (text: string) => Token[];
-  /** The same blocks, without what is in their texts: that takes most of the time. */
-  readonly split: (text: string) => Token[];
   readonly format: (tokens: readonly Token[]) => Line[];
   /** Formats text that is not whole yet. */
   readonly formatOpen: (source: string) => OpenFormat;
@@ -52,13 +50,11 @@ export function createFormatter(): Formatter {
   const {highlight} = highlighter;
   const marked = createMarked();
   const lex = (text: string) => marked.lexer(text);
-  const split = (text: string) => new Lexer(marked.defaults).blockTokens(text);
   const lexInline = (text: string) => new Lexer(marked.defaults).inlineTokens(text);
   const format = (tokens: readonly Token[]) => new Format(highlight).blocks(tokens, false);
   return {
     highlighter,
     lex,
-    split,
     format,
     formatOpen: (source) => {
       const held = holdMarks(source);

@@ -9,7 +9,6 @@ function toLines(text: string): Line[] {
 export const PLAIN_FORMATTER: Formatter = {
   highlighter: {highlight: (text) => [{text, scope: ''}], endsOutside: () => true},
   lex: (text) => [{type: 'text', raw: text, text}],
-  split: () => [],
   format: (tokens) => splitLines(tokens.map(({raw}) => ({text: raw.replace(/\n+$/, ''), style: {}}))),
   formatOpen: (source) => {
     const lines = splitLines([{text: source, style: {}}]);
