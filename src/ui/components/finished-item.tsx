@@ -20,6 +20,8 @@ interface FinishedProps {
 
 export function FinishedItemView({item, columns, formatter}: FinishedProps) {
   if (item.kind === 'printed') return null;
+  // An answer that streams is printed so: one node for Ink's layout, not two.
+  if (item.kind === 'lines') return <Rows rows={layoutLines(item.lines, columns)} gap={item.gap} />;
   return (
     <Box width={columns} marginTop={item.gap ? 1 : 0} flexDirection="column">
       <Body item={item} columns={columns} formatter={formatter} />
@@ -33,8 +35,6 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
       return <SentPrompt text={item.text} columns={columns} />;
     case 'markdown':
       return <Markdown text={item.text} from={item.from} isCut={item.isCut} columns={columns} formatter={formatter} />;
-    case 'lines':
-      return <Rows rows={layoutLines(item.lines, columns)} />;
     case 'thinking':
       return <Rows rows={[finishedThought(item.text, columns)]} />;
     case 'tool':
@@ -55,6 +55,7 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
       return <Wrapped tone="muted" text={`${item.title} · ${item.answer}`} columns={columns} />;
     case 'time':
       return <Wrapped tone="muted" text={item.text} columns={columns} />;
+    case 'lines':
     case 'printed':
       return null;
   }

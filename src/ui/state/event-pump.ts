@@ -19,7 +19,7 @@ const FRAME_MS = 33;
 const SUBAGENT_FRAME_MS = 100;
 /** The pause is so many times as long as the frame before it took, drawing included, up to `MAX_FRAME_MS`. */
 const PAUSE_SHARE = 10;
-const MAX_FRAME_MS = 150;
+const MAX_FRAME_MS = 200;
 
 export function createEventPump(apply: (events: readonly AgentEvent[]) => void): EventPump {
   let waiting: AgentEvent[] = [];

@@ -68,17 +68,21 @@ function isSame(a: TextProps, b: TextProps): boolean {
 /**
  * Rows that fit the window: nothing breaks them again. Ink gets them when it writes. What it measures are as many empty rows:
  * it measures what changed for each frame. When the window becomes narrower, Ink draws once before we have made new rows.
+ * `gap`: a blank row stands before them, but not for a screen reader.
  */
-export function Rows({rows}: {readonly rows: readonly Row[]}) {
+export function Rows({rows, gap = false}: {readonly rows: readonly Row[]; readonly gap?: boolean}) {
   const theme = usePaint();
   const stdout = useStdout().stdout as NodeJS.WriteStream;
   const {columns} = stdout;
   if (rows.length === 0) return null;
   if (!theme) return <Text>{rows.map(plainText).join('\n') || ' '}</Text>;
   const painted = rows.map((row) => paintRow(row, theme));
-  const draw = (_: string, index: number) =>
-    stdout.columns < columns ? paintRow(cutRow(rows[index]!, stdout.columns), theme) : painted[index]!;
-  return <Transform transform={draw}>{`${' \n'.repeat(rows.length - 1)} `}</Transform>;
+  if (gap) painted.unshift('');
+  const draw = (_: string, index: number) => {
+    if (stdout.columns >= columns || painted[index] === '') return painted[index]!;
+    return paintRow(cutRow(rows[gap ? index - 1 : index]!, stdout.columns), theme);
+  };
+  return <Transform transform={draw}>{`${' \n'.repeat(painted.length - 1)} `}</Transform>;
 }
 
 function cutRow(row: Row, columns: number): Row {
