@@ -329,7 +329,7 @@ function normalize(text: string): string {
     .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋')
     .replace(/ · \d+s(?= · |$)/gm, ' · 0s')
     .replace(/retrying in \d+s/g, 'retrying in 5s')
-    .replace(/(\.\.\. \d+ tools?), [\d.]+s/g, '$1, 0.0s');
+    .replace(/(\.\.\. \d+ tools?), [\d.]+(s|…)/g, '$1, 0.0$2');
 }
 
 test('there are 25 situations', () => {

@@ -1,5 +1,5 @@
 import {Text} from 'ink';
-import {useEffect, useReducer} from 'react';
+import {useEffect, useReducer, useRef} from 'react';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
 import {columnsBelowPrompt, PLACEHOLDER, promptWidth} from '../first-paint/prompt-frame.ts';
 import {getOffered, type Offered} from '../input/completion.ts';
@@ -224,13 +224,18 @@ function shownTools(ui: UiState) {
   return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId) && !asked.includes(callId));
 }
 
-/** The time in milliseconds since the epoch. While `isActive` the caller is drawn again when nothing else was for so long. */
+/**
+ * The time in milliseconds since the epoch, which goes on by at least `intervalMs`. While `isActive` it goes on by itself:
+ * the caller is drawn again, but not beside frames that come anyway.
+ */
 function useNow(isActive: boolean, intervalMs: number): number {
   const [, drawAgain] = useReducer((count: number) => count + 1, 0);
+  const now = useRef(Date.now());
+  if (Date.now() - now.current >= intervalMs) now.current = Date.now();
   useEffect(() => {
     if (!isActive) return undefined;
-    const timer = setTimeout(drawAgain, intervalMs);
+    const timer = setTimeout(drawAgain, now.current + intervalMs - Date.now());
     return () => clearTimeout(timer);
   });
-  return Date.now();
+  return now.current;
 }
