@@ -83,14 +83,15 @@ export class Bubblewrap implements Sandbox {
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
     const places = before && protectedPlaces(roots, realpathOr(this.#places.home), before.found.values());
     const files = places && options.scope?.files.filter((file) => existsSync(file) && !isInside(file, places.readOnly));
-    const placeholders = this.#createPlaceholders(files ? [] : (places?.missing ?? []));
-    const writable = places && {...places, missing: placeholders};
-    const hosts = writable && this.#hosts?.names.length ? this.#hosts : undefined;
+    const hosts = places && this.#hosts?.names.length ? this.#hosts : undefined;
     const inside = hosts ? withForwarder(argv) : argv;
     // Node may be installed in a folder that is hidden otherwise.
     const seen = [...(options.seen ?? []), ...(hosts ? [dirname(process.execPath)] : [])];
-    const filter = this.#filters[profile];
+    // Before the placeholders: a `.git` among them would look like a new repository each time.
     const view = this.#views.get({...options, seen});
+    const placeholders = this.#createPlaceholders(files ? [] : (places?.missing ?? []));
+    const writable = places && {...places, missing: placeholders};
+    const filter = this.#filters[profile];
     const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
     // Who writes only files that exist makes no repository.
     const watch =
