@@ -2,9 +2,13 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -215,4 +219,68 @@ it('a run at a cached tree has an ordinary checkout, gives back what it changed,
   expect(existsSync(path.join(workspace.path, 'new'))).toBe(false);
   tree.discard();
   await worktrees.settled();
+});
+
+/** Each file with its kind, whether it may be run, and its bytes. What git keeps for itself is left out. */
+function listFiles(root: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of readdirSync(root, {recursive: true, encoding: 'utf8'})) {
+    const file = path.join(root, name);
+    const stat = lstatSync(file);
+    if (stat.isDirectory() || /(?:^|\/)\.git(?:\/|$)/.test(name)) continue;
+    const content = stat.isSymbolicLink() ? `-> ${readlinkSync(file)}` : readFileSync(file).toString('latin1');
+    found[name] = `${(stat.mode & 0o100) !== 0 && !stat.isSymbolicLink() ? 'x' : '-'} ${content}`;
+  }
+  return found;
+}
+
+it('odd names, modes, links, deletions, line ends, pointers of LFS and submodules arrive as they are', async () => {
+  const workspace = await repository();
+  const at = (name: string) => path.join(workspace.path, name);
+  const odd = [' blank ', '-dash', 'quo"te', "a'b", 'tab\there', 'line\nbreak', 'ümläut/日本', '*glob?', '$HOME', '#x'];
+  for (const name of odd) await workspace.write(name, `${name}\n`);
+  await workspace.write('.gitattributes', '* text=auto\n*.psd filter=lfs diff=lfs merge=lfs -text\n');
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 5\n`;
+  await workspace.write('picture.psd', pointer);
+  await workspace.write('dos.txt', 'a\r\nb\r\n');
+  await workspace.write('run.sh', '#!/bin/sh\n');
+  await workspace.write('gone.txt', 'gone\n');
+  await workspace.write('moved.txt', 'moved\n');
+  const inner = await repository();
+  await workspace.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.path, 'inner');
+  await workspace.git('add', '-A');
+  await workspace.git('commit', '-qm', 'odd');
+  rmSync(at('gone.txt'));
+  renameSync(at('moved.txt'), at('moved here.txt'));
+  chmodSync(at('run.sh'), 0o755);
+  symlinkSync('nowhere at all', at('dangling'));
+  writeFileSync(at('dos.txt'), 'a\r\nc\r\n');
+  writeFileSync(at(odd[5]!), Buffer.from([0, 10, 255]));
+  await workspace.write('new\nname', 'new\n');
+  const shipped = trees(workspace);
+  const state = await shipped.capture(signal);
+  const root = await new TreeCache(temporaryFolder()).open(state, source(shipped, state));
+  const own = Object.entries(listFiles(workspace.path)).filter(([name]) => !name.startsWith('inner/'));
+  expect(listFiles(root)).toEqual(Object.fromEntries(own));
+  expect(own.length).toBeGreaterThan(odd.length + 7);
+  // A submodule's commit is known, and its files are not there, as in any fresh worktree.
+  expect(existsSync(path.join(root, 'inner'))).toBe(true);
+});
+
+it('a workspace without any commit, and one that is a folder of its repository, arrive too', async () => {
+  const bare = await emptyFolder();
+  onTestFinished(bare.remove);
+  await bare.git('init', '-q');
+  await bare.write('only.txt', 'here\n');
+  const workspace = await repository();
+  await workspace.write('packages/one/x.txt', 'x\n');
+  for (const [from, root] of [
+    [bare, bare.path],
+    [workspace, path.join(workspace.path, 'packages/one')],
+  ] as const) {
+    const shipped = trees({...from, path: root});
+    const state = await shipped.capture(signal);
+    const there = await new TreeCache(temporaryFolder()).open(state, source(shipped, state));
+    expect(listFiles(there)).toEqual(listFiles(root));
+  }
 });
