@@ -255,7 +255,10 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     over.abort();
     // A worker that died did not take them out.
     for (const part of sent) this.#tidy(part.then((blob) => connected.blobs.remove(blob)));
-    if (ended === 'left') return undefined;
+    if (ended === 'left') {
+      this.deps.notify(`${watch.label} goes on ${at ? `at ${at}` : 'in the queue'}: --continue follows it`);
+      return undefined;
+    }
     if (ended === 'stopped') {
       this.#tidy(this.#remove(runId, kept, connected));
       return stoppedEnd();

@@ -259,7 +259,7 @@ it('odd names, modes, links, deletions, line ends, pointers of LFS and submodule
   await workspace.write('new\nname', 'new\n');
   const shipped = trees(workspace);
   const state = await shipped.capture(signal);
-  const root = await new TreeCache(temporaryFolder()).open(state, source(shipped, state));
+  const {root} = await new TreeCache(temporaryFolder()).open(state, source(shipped, state));
   const own = Object.entries(listFiles(workspace.path)).filter(([name]) => !name.startsWith('inner/'));
   expect(listFiles(root)).toEqual(Object.fromEntries(own));
   expect(own.length).toBeGreaterThan(odd.length + 7);
@@ -280,7 +280,7 @@ it('a workspace without any commit, and one that is a folder of its repository, 
   ] as const) {
     const shipped = trees({...from, path: root});
     const state = await shipped.capture(signal);
-    const there = await new TreeCache(temporaryFolder()).open(state, source(shipped, state));
+    const {root: there} = await new TreeCache(temporaryFolder()).open(state, source(shipped, state));
     expect(listFiles(there)).toEqual(listFiles(root));
   }
 });
