@@ -4,6 +4,7 @@ import {describe, expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {callTools} from '../support/scripted-replies.ts';
+import {findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {explore, home, isSubagent, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
@@ -56,7 +57,8 @@ describe('a background run in the REPL', () => {
       const tasks = Array.from({length: 8}, (_, index) => explore(`part ${index}`, `look at part ${index}`));
       return callTools(tasks.map((task) => ({...task, input: {...task.input, background: true}})));
     });
-    const terminal = await repl({server, home: await home(), rows: 40});
+    const place = await home();
+    const terminal = await repl({server, home: place, rows: 40});
     await send(terminal, 'look around');
     await terminal.waitFor('They are running.');
     await idle(terminal);
@@ -65,9 +67,17 @@ describe('a background run in the REPL', () => {
     await terminal.waitFor('All eight have ended.');
     await idle(terminal);
     const turns = server.requests.filter(({body}) => !isSubagent(body)).slice(before);
-    expect(turns).toHaveLength(1);
-    const ends = turns[0]!.body.messages.filter(({content}) => JSON.stringify(content).includes('<task_announcement'));
-    expect(ends).toHaveLength(1);
+    const ends = turns
+      .at(-1)!
+      .body.messages.filter(({content}) => JSON.stringify(content).includes('<task_announcement'));
+    expect(ends).toHaveLength(turns.length);
+    const endedAt = findTranscripts(place.path)
+      .filter(isRun)
+      .map((file) => Date.parse(String(readLines(file).at(-1)!.at)));
+    expect(endedAt).toHaveLength(8);
+    // A quarter of a second is "together"; on a loaded machine they may end further apart.
+    const spread = Math.max(...endedAt) - Math.min(...endedAt);
+    expect(turns.length, `${spread} ms apart`).toBeLessThanOrEqual(1 + Math.floor(spread / 150));
     for (let index = 0; index < 8; index++) {
       const lines = terminal
         .scrollback()

@@ -88,6 +88,8 @@ export interface MessagesServer {
 export interface ServerOptions {
   /** Tokens of the largest prompt, by estimate; default 200,000. */
   readonly contextWindow?: number;
+  /** Each request comes on a connection of its own. A reset of one that was used before is answered without a word. */
+  readonly closesConnections?: boolean;
 }
 
 /** Starts a server on a free port of loopback. */
@@ -123,6 +125,7 @@ class ScriptedServer implements MessagesServer {
   ) {
     // The client ends idle connections: in a test of a minute the server must not close one.
     this.#server.keepAliveTimeout = 0;
+    if (options.closesConnections) this.#server.maxRequestsPerSocket = 1;
   }
 
   reopen(): Promise<void> {

@@ -17,13 +17,17 @@ describe('a glob', () => {
     const glob = new Glob(pattern, {braces: true, openStars: true});
     const time = (length: number) => {
       const name = 'a'.repeat(length);
-      const start = performance.now();
-      for (let count = 0; count < 5; count += 1) glob.matches(name);
-      return performance.now() - start;
+      // The fastest of five, so that other work of this machine does not matter.
+      const times = Array.from({length: 5}, () => {
+        const start = performance.now();
+        glob.matches(name);
+        return performance.now() - start;
+      });
+      return Math.min(...times);
     };
     time(100);
     // Four times the length: quadratic time would be sixteen times, and exponential time endless.
-    expect(time(40_000)).toBeLessThan(time(10_000) * 10 + 200);
+    expect(time(40_000)).toBeLessThan(time(10_000) * 10 + 40);
   });
 
   test('forgets sets of states, so that its memory is bounded', () => {

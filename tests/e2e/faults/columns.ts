@@ -20,7 +20,7 @@ import {
 import {cliEnvironment, runCli} from '../../support/run-cli.ts';
 import {emptyFolder, type Workspace} from '../../support/workspace.ts';
 import {isSubagent} from '../fixture.ts';
-import {FAULTS, type Fault, SLOW_FAULT} from './table.ts';
+import {FAULTS, type Fault, HANG, SLOW_FAULT} from './table.ts';
 
 export interface Seen {
   /** All that is shown; for a subagent, what the main agent reads, and the notes on its line. */
@@ -40,20 +40,21 @@ type Cell = Omit<Seen, 'requests' | 'next' | 'seconds'>;
 export const NEXT = 'Here again.';
 /** Seconds of the session's clock in each real one. */
 const SPEED = 20;
-const FAST_TIMES = {retry: {maxWaitSeconds: 20}, limits: {idleSeconds: 40}};
-const REAL_TIMES = {retry: {maxWaitSeconds: 2}, limits: {idleSeconds: 1}};
+const FAST_TIMES = {retry: {maxWaitSeconds: 20}, limits: {idleSeconds: 120}};
+/** A loaded machine is silent for seconds, too: only the fault that hangs has a short limit. */
+const realTimes = (name: string) => ({retry: {maxWaitSeconds: 2}, limits: {idleSeconds: name === HANG ? 2 : 40}});
 /** Tells the server what to answer. The last one in a request counts. */
 const MARK = /\[(fault|foreground|background|next) ?([^\]]*)\]/g;
 
 /** The real program, with the real clock. */
 export async function runPrintColumn(faults: readonly Fault[]): Promise<Map<string, Seen>> {
   const place = await createPlace();
-  const file = await place.folder.write('quick.json', JSON.stringify(REAL_TIMES));
   return runFaults(place, faults, async ({name, replies}) => {
     const prompt = `[fault ${name}]`;
     if (name === SLOW_FAULT) return printHere(place, prompt);
     if (replies === 'refused') await place.server.close();
-    const run = await runCli(['-p', prompt, '--settings', file], {...place, cwd: place.folder.path});
+    const times = JSON.stringify(realTimes(name));
+    const run = await runCli(['-p', prompt, '--settings', times], {...place, cwd: place.folder.path});
     if (replies === 'refused') await place.server.reopen();
     return {words: run.stderr + run.stdout, exitCode: run.code};
   });
@@ -195,7 +196,7 @@ interface Place {
 
 async function createPlace(): Promise<Place> {
   const counts = new Map<string, number>();
-  const server = await startMessagesServer((body) => answer(body, counts));
+  const server = await startMessagesServer((body) => answer(body, counts), {closesConnections: true});
   const [folder, home] = [await emptyFolder(), await createHome()];
   onTestFinished(async () => {
     await server.close();

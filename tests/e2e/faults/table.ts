@@ -31,6 +31,7 @@ export interface Fault {
 
 export const ANSWER = 'At last, the answer.';
 const answer = say(ANSWER);
+export const HANG = 'hang in the reply';
 const AGAIN = 'asks again';
 const FAILS = 'fails at once';
 const TAKES = 'takes the reply';
@@ -98,7 +99,7 @@ export const FAULTS: readonly Fault[] = [
   recovers('error event', errorEvent('overloaded_error', 4), retrying('the model server is overloaded')),
   recovers('a byte a second', drip(150), retrying('the stream brought less than 120 bytes in 120 s')),
   {
-    ...{name: 'hang in the reply', replies: [stall(5)], words: /timed out: no byte from the model for \d+ s/},
+    ...{name: HANG, replies: [stall(5)], words: /timed out: no byte from the model for \d+ s/},
     ...{ends: 'timed out', requests: [1, 1], does: 'ends the run'},
   },
   isTaken('hang after the reply', stall(whole, answer)),
@@ -126,5 +127,5 @@ export const SLOW_FAULT = 'a byte a second';
 
 /** With a fallback, the next model answers after these. The others end as without one. */
 export const FALLS_BACK: ReadonlySet<string> = new Set([
-  ...['401', '403', '404', '429, Retry-After 600', '503 without an end', 'connection refused', 'hang in the reply'],
+  ...['401', '403', '404', '429, Retry-After 600', '503 without an end', 'connection refused', HANG],
 ]);
