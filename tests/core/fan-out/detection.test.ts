@@ -74,6 +74,11 @@ const CODE = [
   'Переименуй каждый метод',
 ];
 const NONE = [
+  'The tool should process all files',
+  'This script must update every file in a folder.',
+  'every file is broken',
+  'All files have been deleted, help',
+  'It can rename every file, so be careful',
   '',
   'Explain how the TextEditorTool works',
   'Explain all the things this does',

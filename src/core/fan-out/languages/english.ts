@@ -27,6 +27,8 @@ const HANDLE_VERBS =
   'delete|remove|move|copy|commit|push|stage|unstage|zip|compress|upload|download|run|execute|install|restore|revert|discard|' +
   'ignore|stash|archive|backup|save|close|open|list|print|add|include|exclude|import|load|fetch|read|keep|track|untrack|select|' +
   'touch|chmod|checkout|create|generate';
+/** What a program does or should do, and how files are: "the tool should process all files", "every file is broken". */
+const STATEMENT = `^(?:the|this|that|it|its|our|my|an?)(?![\\p{L}\\p{N}_])[^,;:]{0,80}?\\s(?:should|must|shall|has\\s+to|needs\\s+to|ought\\s+to|will|can|could|may|might)\\s[^,;:]*?${ALL}|^${ALL}${BETWEEN}\\s+(?:${FILES})\\s+(?:is|are|was|were|has|have|had|does|do|did|seems?|looks?|fails?|breaks?|contains?|gets?|can(?:not)?|could|would|may|might|will)`;
 /** Before a verb in the imperative. */
 const BEGIN =
   "(?:^|[,;:(—–]|(?<![\\p{L}\\p{N}_])(?:and|then|to|please|also|now|just|you|should|must|we|let['’]?s|or|but|first|next|finally|kindly|simply|go|help\\s+me))\\s*(?:(?!only)\\p{L}+ly\\s+)?";
@@ -60,6 +62,6 @@ export const english: PromptLanguage = {
     `(?:make|get|have|let|ensure|sure|see|want|wish|need|hope|like|so\\s+that|until|bring)(?![\\p{L}\\p{N}_])[^.!?;]*${ALL}[^.!?;]*\\s(?:pass(?:es|ing)?|works?|working|compil(?:e|es|ing)|builds?|building|succeeds?|green|runs?|running|fail(?:s|ing)?|happy)`,
   ),
   aside: word(
-    `(?:in|of|within|inside|from)\\s+(?:this|the\\s+current|the\\s+open|that)\\s+(?:file|function|class|module|component)|(?:(?:that|which|who)|so\\s+that\\s+\\p{L}+)\\s+\\p{L}+\\s+${ALL}`,
+    `(?:in|of|within|inside|from)\\s+(?:this|the\\s+current|the\\s+open|that)\\s+(?:file|function|class|module|component)|(?:(?:that|which|who)|so\\s+that\\s+\\p{L}+)\\s+\\p{L}+\\s+${ALL}|${STATEMENT}`,
   ),
 };
