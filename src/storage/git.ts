@@ -266,6 +266,17 @@ export function parseTreeDiff(output: Buffer): TreeDiff[] {
   return found;
 }
 
+/** @param answer of `cat-file --batch-check`. @returns the bytes of each content by its id; what is missing is left out */
+export function parseSizes(answer: Buffer | string): Map<string, number> {
+  const lines = answer.toString().split('\n');
+  return new Map(
+    lines.flatMap((line) => {
+      const [, id, size] = /^(\w{40}) blob (\d+)$/.exec(line) ?? [];
+      return id === undefined ? [] : [[id, Number(size)] as const];
+    }),
+  );
+}
+
 /** The parts of a list in which each part ends with NUL. */
 export function splitNames(listed: Buffer): Buffer[] {
   const names: Buffer[] = [];

@@ -7,9 +7,10 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {type GitOptions, git, parseTreeDiff, splitNames, TREE_DIFF} from '../git.ts';
+import {type GitOptions, git, parseSizes, parseTreeDiff, splitNames, TREE_DIFF} from '../git.ts';
+import {formatIndex} from '../git-index.ts';
+import {readProjectIndex} from '../project-index.ts';
 import {blobId, type FileState} from './file-state.ts';
-import {copyProjectIndex} from './project-index.ts';
 import {filterSnapshotFiles} from './snapshot-filter.ts';
 
 /** Milliseconds for one git call: in a snapshot, and when many files are read. */
@@ -141,13 +142,7 @@ export class ShadowGit {
   async sizes(ids: readonly string[]): Promise<Map<string, number>> {
     if (ids.length === 0) return new Map();
     const answer = await this.#git(this.top, ['cat-file', '--batch-check'], {input: `${ids.join('\n')}\n`});
-    const lines = answer.toString().split('\n');
-    return new Map(
-      lines.flatMap((line) => {
-        const [, id, size] = /^(\w{40}) blob (\d+)$/.exec(line) ?? [];
-        return id === undefined ? [] : [[id, Number(size)] as const];
-      }),
-    );
+    return parseSizes(answer);
   }
 
   /** The contents by id, all in memory. Missing contents are left out. */
@@ -171,8 +166,8 @@ export class ShadowGit {
   /** Copies the project's index, so that unchanged files need not be read. Git compares the files with it. */
   async #seed(): Promise<void> {
     const {root, top} = this;
-    const index = await copyProjectIndex({root, top, limitMs: CALL_LIMIT_MS, sizes: (ids) => this.sizes(ids)});
-    if (index) await writeFile(path.join(this.folder, 'index'), index, {mode: 0o600});
+    const entries = await readProjectIndex({root, top, limitMs: CALL_LIMIT_MS});
+    if (entries) await writeFile(path.join(this.folder, 'index'), formatIndex(entries), {mode: 0o600});
     else await this.#seedByNames();
     // Exit code 1 means that files differ, which is no error here.
     await this.#git(this.top, ['update-index', '-q', '--refresh'], {limitMs: FIRST_LIMIT_MS}, [0, 1]);

@@ -11,7 +11,7 @@ import {isInside} from '../../core/util/paths.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
 import {type BringBackDeps, bringBack, exportChanges} from './bring-back.ts';
 import {keepCommits, readRefs} from './commit-bundle.ts';
-import {copyFiles, copyFolder} from './copy-files.ts';
+import {copyFiles, copyFolder, type WriteStored} from './copy-files.ts';
 import {recoverWorktree} from './recovery.ts';
 import {
   copyHistory,
@@ -141,9 +141,10 @@ async function createTree(
   const settings = await readCopiedSettings(repository, signal);
   const ownGit = await createBorrowingRepository(top, repository, {bare: false, settings});
   await copyHistory(ownGit, repository, signal);
-  const {leftOut, notes} = await copyFiles(repository, top, hidden, signal);
-  await mkdir(path.join(top, repository.prefix), {recursive: true});
   const snapshots = await TreeSnapshots.create(gitDir, top, repository, settings);
+  const writeStored: WriteStored = (entries) => snapshots.writeStored(entries, signal);
+  const {leftOut, notes} = await copyFiles(repository, top, hidden, writeStored, signal);
+  await mkdir(path.join(top, repository.prefix), {recursive: true});
   const start = await snapshots.take(signal);
   if (repository.head !== undefined) {
     await copyFile(snapshots.index, path.join(ownGit, 'index'));

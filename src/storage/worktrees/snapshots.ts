@@ -5,6 +5,7 @@
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {git, type KnownSettings, parseTreeDiff, TREE_DIFF, type TreeDiff} from '../git.ts';
+import {formatIndex, type IndexEntry} from '../git-index.ts';
 import {
   createBorrowingRepository,
   gitOrThrow,
@@ -110,8 +111,14 @@ export class TreeSnapshots {
   }
 
   /** Writes the files of the index into the folder. */
-  async writeFiles(): Promise<void> {
-    await this.#git(this.folder, ['checkout-index', '--all', '--force', '-u']);
+  async writeFiles(signal?: AbortSignal): Promise<void> {
+    await this.#git(this.folder, ['checkout-index', '--all', '--force', '-u'], signal ? {signal} : {});
+  }
+
+  /** Begins with these files, and writes them as they are stored. @throws MiniCcError when it could not write all of them */
+  async writeStored(entries: readonly IndexEntry[], signal: AbortSignal): Promise<void> {
+    await writeFile(this.index, formatIndex(entries), {mode: 0o600});
+    await this.writeFiles(signal);
   }
 
   async changes(from: string, to: string): Promise<readonly TreeDiff[]> {

@@ -1,12 +1,12 @@
 /**
- * The project's index as the first index of a session's snapshots: what git knows of the project's files need not be read
- * again. A file counts as known where the project's git would say that it has not changed, and where git stored its bytes
- * as they are.
+ * The project's index, for the first snapshot of a session and of a worktree: what git knows of the project's files need not
+ * be read again. A file counts as known where the project's git would say that it has not changed, and where git stored its
+ * bytes as they are.
  */
 import {readFile, stat} from 'node:fs/promises';
 import path from 'node:path';
-import {git, splitNames} from '../git.ts';
-import {forgetStat, formatIndex, getMode, getModifiedAt, getSize, type IndexEntry, parseIndex} from '../git-index.ts';
+import {type GitOptions, git, parseSizes, splitNames} from './git.ts';
+import {forgetStat, getMode, getModifiedAt, getSize, type IndexEntry, parseIndex} from './git-index.ts';
 
 const FILE_MODES = ['100644', '100755', '120000'];
 /** Attributes by which git stores other bytes than those of the file. Those of line ends show in its size. */
@@ -14,18 +14,20 @@ const CONVERSIONS = ['ident', 'filter', 'working-tree-encoding'];
 const LINE_ENDS = ['text', 'eol', 'crlf'];
 const NUL = Buffer.alloc(1);
 
-interface ProjectIndexOptions {
-  /** The workspace: files outside of it are left out. */
+interface ProjectIndexOptions extends Pick<GitOptions, 'limitMs' | 'signal'> {
+  /** Files outside of it are left out. */
   readonly root: string;
+  /** The top of the checkout. */
   readonly top: string;
-  readonly limitMs: number;
-  /** Sizes of contents by id. */
-  readonly sizes: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 }
 
-/** @returns an index file; undefined when the project's cannot be used as it is */
-export async function copyProjectIndex({root, top, limitMs, sizes}: ProjectIndexOptions): Promise<Buffer | undefined> {
-  const asked = await git(root, ['rev-parse', '--git-path', 'index']);
+/** @returns all files in git's order, those that are not known without a stat; undefined when the index cannot be used as it is */
+export async function readProjectIndex({
+  root,
+  top,
+  ...options
+}: ProjectIndexOptions): Promise<IndexEntry[] | undefined> {
+  const asked = await git(root, ['rev-parse', '--git-path', 'index'], options);
   const file = path.resolve(root, asked.stdout.toString().replace(/\n$/, ''));
   if (asked.exitCode !== 0) return undefined;
   // Before the bytes: an index that is written meanwhile is newer than that.
@@ -38,25 +40,24 @@ export async function copyProjectIndex({root, top, limitMs, sizes}: ProjectIndex
   const entries = parsed.filter(
     (entry) => FILE_MODES.includes(getMode(entry)) && entry.name.subarray(0, prefix.length).equals(prefix),
   );
-  const converted = await findConverted(top, entries, limitMs, sizes);
+  const converted = await findConverted(top, entries, options);
   if (!converted) return undefined;
   const second = Math.floor(writtenAt.mtimeMs / 1000);
   // A file that was written in the same second as the index may have changed since without a trace.
   const isKnown = (entry: IndexEntry) => !entry.isFlagged && getModifiedAt(entry) < second && !converted.has(entry);
-  return formatIndex(entries.map((entry) => (isKnown(entry) ? entry : forgetStat(entry))));
+  return entries.map((entry) => (isKnown(entry) ? entry : forgetStat(entry)));
 }
 
 /** Files whose bytes git may have stored otherwise. Undefined when git cannot say so. */
 async function findConverted(
   top: string,
   entries: readonly IndexEntry[],
-  limitMs: number,
-  sizes: ProjectIndexOptions['sizes'],
+  options: GitOptions,
 ): Promise<ReadonlySet<IndexEntry> | undefined> {
   const input = Buffer.concat(entries.flatMap(({name}) => [name, NUL]));
   const [attributes, lineEnds] = await Promise.all([
-    git(top, ['check-attr', '--all', '-z', '--stdin'], {input, limitMs}).catch(() => undefined),
-    git(top, ['config', '--get', 'core.autocrlf']),
+    git(top, ['check-attr', '--all', '-z', '--stdin'], {...options, input}).catch(() => undefined),
+    git(top, ['config', '--get', 'core.autocrlf'], options),
   ]);
   if (!attributes || attributes.exitCode !== 0) return undefined;
   const isAutomatic = !['', 'false'].includes(lineEnds.stdout.toString().trim());
@@ -70,7 +71,9 @@ async function findConverted(
   }
   const named = entries.map((entry) => ({entry, name: entry.name.toString('latin1')}));
   const doubtful = named.filter(({name}) => isAutomatic || maybe.has(name));
-  const known = await sizes([...new Set(doubtful.map(({entry}) => entry.id))]);
+  const ids = [...new Set(doubtful.map(({entry}) => entry.id))];
+  const batch = {...options, input: `${ids.join('\n')}\n`};
+  const known = parseSizes(ids.length === 0 ? '' : (await git(top, ['cat-file', '--batch-check'], batch)).stdout);
   const found = new Set(named.filter(({name}) => certain.has(name)).map(({entry}) => entry));
   for (const {entry} of doubtful) if (known.get(entry.id) !== getSize(entry)) found.add(entry);
   return found;
