@@ -1,6 +1,4 @@
 /** One round of bad luck: a session with runs at two workers, faults by the dice, and what must hold at its end. */
-import {readdirSync, readFileSync} from 'node:fs';
-import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect} from 'vitest';
 import {listProcessesOf} from '../../../bench/process-tree.ts';
@@ -27,6 +25,7 @@ import {runCli, spawnCli} from '../../support/run-cli.ts';
 import {countAnnouncements, findTranscripts, isRun, type Line, readLines} from '../../support/session-files.ts';
 import {typescriptProject, type Workspace} from '../../support/workspace.ts';
 import {type DroppingProxy, startProxy} from './dropping-proxy.ts';
+import {describeRedis, dumpRedis} from './redis-contents.ts';
 
 const WORKERS = 2;
 const PLACES = 3;
@@ -36,6 +35,8 @@ const APART = 8;
 /** The last run of a round works for so long that it is stopped, killed or cut off by its time limit. */
 const LIMIT_MS = 8_000;
 const MAX_ATTEMPTS = 3;
+/** From when all is well again until the session has ended. */
+const END_MS = 150_000;
 const KEY = 'sk-very-secret-0123456789abcdef';
 const MARKER = 'an-environment-0123456789';
 const FAULTS = ['worker', 'main', 'redis', 'network'] as const;
@@ -137,7 +138,8 @@ class Round {
   /** Everything is well again: the session goes on until all its runs have ended. */
   async end(): Promise<void> {
     for (const {proxy} of [...this.#places, {proxy: this.#own}]) proxy.heal();
-    const code = await this.#mainEnd;
+    const code = await Promise.race([this.#mainEnd, sleep(END_MS, 'late' as const)]);
+    if (code === 'late') throw new Error(`the session does not end: ${await this.#explain()}`);
     expect([0, null], this.#said).toContain(code);
     for (const prompt of ['go on', 'and on']) {
       const run = await runCli(['-p', '--continue', prompt, ...this.#flags], {...this.#options, timeoutMs: 120_000});
@@ -337,12 +339,11 @@ class Round {
   }
 
   async #expectNothingLeft(): Promise<void> {
-    const {client, folder} = this.redis;
+    const {client} = this.redis;
     await this.#until(async () => (await processesWith(this.#command)).length === 0, 'a command of a run is left');
     await this.#until(async () => (await this.#countRunning()) === 0, 'a worker still has a run');
     await this.#until(() => listProcessesOf(this.home.path).length === 0, 'a process of the session is left');
     for (const {home} of this.#places) expect(listProcessesOf(home.path).length, 'processes of a worker').toBe(1);
-    const keys = await client.keys('*');
     const isLeft = (key: string) => /:(?:control|blob):(?!tree-)/.test(key) || /:runs:[0-9a-f-]{30}/.test(key);
     const left = async () => (await client.keys('*')).filter(isLeft);
     await this.#until(async () => (await left()).length === 0, 'something of a run is left in Redis').catch(
@@ -350,13 +351,15 @@ class Round {
         throw new Error(`${error.message}: ${(await left()).join(', ')}`);
       },
     );
-    let dump = '';
-    for (const key of keys) dump += (await client.dumpBuffer(key))?.toString('latin1') ?? '';
-    for (const name of readdirSync(folder, {recursive: true, withFileTypes: true})) {
-      if (name.isFile()) dump += readFileSync(path.join(name.parentPath, name.name), 'latin1');
-    }
+    const dump = await dumpRedis(this.redis);
     expect(dump.length).toBeGreaterThan(1_000);
     for (const secret of [SECRET, KEY, MARKER]) expect(dump.includes(secret), `${secret} in Redis`).toBe(false);
+  }
+
+  /** Where the jobs are, and what the programs said. */
+  async #explain(): Promise<string> {
+    const said = this.#places.map(({worker}) => worker?.said() ?? 'gone');
+    return [await describeRedis(this.redis), this.#said, ...said].join('\n');
   }
 
   async #countRunning(): Promise<number> {
