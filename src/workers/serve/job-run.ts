@@ -23,6 +23,7 @@ import {
 } from '../queue/messages.ts';
 import {fromRelative, toRelative} from '../queue/paths.ts';
 import {RefusedMessage, type Sealer} from '../queue/seal.ts';
+import type {Controls} from './controls.ts';
 
 /** What a worker does with a job; `compose/` makes it of a session. */
 export type Execute = (work: RemoteWork, place: ExecutePlace) => Promise<Executed>;
@@ -56,6 +57,7 @@ export interface JobRunDeps {
   readonly sealer: Sealer;
   readonly trees: TreeCache;
   readonly worker: string;
+  readonly controls: Controls;
   readonly execute: Execute;
   /** Whether the job still is this worker's. */
   isHeld(): Promise<boolean>;
@@ -74,7 +76,6 @@ export class GiveBack extends MiniCcError {
 
 /** The main mini-cc answers within this time, if it is there. Milliseconds. */
 const PART_MS = 60_000;
-const POLL_MS = 500;
 /** Events kept for a session that does not read them. */
 const MAX_EVENTS = 5_000;
 /** Content of larger messages stays here until the end. */
@@ -89,7 +90,6 @@ export class JobRun {
   readonly #messages: {id: string; text: string}[] = [];
   #onMessage: (id: string, text: string) => void = (id, text) => void this.#messages.push({id, text});
   readonly #parts = new Map<TreePart, (blob: BlobRef) => void>();
-  #isOver = false;
   #isStopped = false;
 
   constructor(
@@ -112,7 +112,7 @@ export class JobRun {
   async work(): Promise<JobResult['outcome']> {
     const {deps, job} = this;
     await this.tell({type: 'begun'});
-    const controls = this.#readControls();
+    const unfollow = deps.controls.follow(job.jobId, (text) => this.#handle(text));
     try {
       const work = await this.#readWork();
       const tree = await this.#openTree();
@@ -131,8 +131,7 @@ export class JobRun {
       if (this.#abort.signal.aborted && !this.#isStopped) throw this.#abort.signal.reason;
       return await this.#pack(executed, tree.root);
     } finally {
-      this.#isOver = true;
-      void controls;
+      unfollow();
     }
   }
 
@@ -190,24 +189,6 @@ export class JobRun {
     });
     await this.tell({type: 'needs', part});
     return blobs.read(await answered, {take: true, signal});
-  }
-
-  /** Until the run is over. A worker that takes a job over reads all of them, from the first. */
-  async #readControls(): Promise<void> {
-    const {connection, keys} = this.deps;
-    let last = '-';
-    while (!this.#isOver) {
-      try {
-        const entries = await connection.xrange(keys.control(this.job.jobId), last, '+');
-        for (const [id, [, text = '']] of entries) {
-          last = `(${id}`;
-          this.#handle(text);
-        }
-      } catch {
-        // The connection is lost, and comes back by itself.
-      }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
   }
 
   #handle(text: string): void {

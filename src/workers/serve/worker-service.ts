@@ -15,6 +15,7 @@ import {Keys} from '../queue/keys.ts';
 import {type Job as JobBody, type JobResult, jobSchema, LIFE_MS} from '../queue/messages.ts';
 import {RefusedMessage, Sealer} from '../queue/seal.ts';
 import {getServerTime, HEARTBEAT_MS, takeName, type WorkerEntry} from '../queue/worker-list.ts';
+import {Controls} from './controls.ts';
 import {DeclinedJobs} from './declined-jobs.ts';
 import type {EndedJobs} from './ended-jobs.ts';
 import {findForeignJobs} from './foreign-jobs.ts';
@@ -52,6 +53,7 @@ export class WorkerService {
   readonly #runs = new Map<string, JobRun>();
   readonly #sealer: Sealer;
   readonly #keys: Keys;
+  readonly #controls: Controls;
   readonly #done: Promise<void>;
   #finish: () => void = () => undefined;
   #isLeaving = false;
@@ -72,6 +74,7 @@ export class WorkerService {
   ) {
     this.#sealer = new Sealer(options.address.secret);
     this.#keys = new Keys(options.address.prefix);
+    this.#controls = new Controls(connection, this.#keys);
     this.#declined = new DeclinedJobs(connection, this.#keys, {id, name, signer: this.#sealer.signer});
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
@@ -158,7 +161,17 @@ export class WorkerService {
     const {connection} = this;
     const blobs = new Blobs(connection, address.prefix);
     const isHeld = async () => (await job.extendLock(token, LOCK_MS)) === 1;
-    const deps = {connection, keys: this.#keys, blobs, sealer: this.#sealer, trees, worker: this.name, execute, isHeld};
+    const deps = {
+      connection,
+      keys: this.#keys,
+      blobs,
+      sealer: this.#sealer,
+      trees,
+      worker: this.name,
+      execute,
+      isHeld,
+      controls: this.#controls,
+    };
     const run = new JobRun(body, attempt, deps);
     this.#runs.set(body.jobId, run);
     this.#ending.set(body.jobId, async () => {

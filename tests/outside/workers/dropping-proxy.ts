@@ -12,22 +12,21 @@ export interface DroppingProxy {
 export async function startProxy(target: number): Promise<DroppingProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let state: 'open' | 'silent' | 'reset' = 'open';
+  const end = (pair: readonly [Socket, Socket]) => {
+    // While the network is away, no side hears of the end of the other.
+    if (state === 'silent') return;
+    for (const socket of pair) socket.destroy();
+    pairs.delete(pair);
+  };
   const server = createServer((near) => {
     if (state === 'reset') return near.resetAndDestroy();
     const far = open(target, '127.0.0.1');
     const pair = [near, far] as const;
     pairs.add(pair);
-    const end = () => {
-      pairs.delete(pair);
-      // While the network is away, no side hears of the end of the other.
-      if (state === 'silent') return;
-      near.destroy();
-      far.destroy();
-    };
     for (const [from, to] of [pair, [far, near] as const]) {
       from.on('data', (data) => to.write(data));
       from.on('error', () => undefined);
-      from.on('close', end);
+      from.on('close', () => end(pair));
       if (state === 'silent') from.pause();
     }
   });
@@ -41,7 +40,10 @@ export async function startProxy(target: number): Promise<DroppingProxy> {
     },
     heal() {
       state = 'open';
-      for (const pair of pairs) for (const socket of pair) socket.resume();
+      for (const pair of pairs) {
+        if (pair.some(({destroyed}) => destroyed)) end(pair);
+        else for (const socket of pair) socket.resume();
+      }
     },
     close() {
       for (const pair of pairs) for (const socket of pair) socket.destroy();

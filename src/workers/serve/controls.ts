@@ -1,0 +1,52 @@
+/** What sessions say to the runs of this worker: one question to the server for all of them, twice a second. */
+import type {Redis} from 'ioredis';
+import type {Keys} from '../queue/keys.ts';
+
+interface Follower {
+  readonly handle: (text: string) => void;
+  /** Of the last entry that was read. */
+  last: string;
+}
+
+const POLL_MS = 500;
+
+export class Controls {
+  /** By the key of the stream. */
+  readonly #followers = new Map<string, Follower>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly connection: Redis,
+    private readonly keys: Keys,
+  ) {}
+
+  /** Calls `handle` with each message for the job, from the first: another worker may have had the job. @returns ends that */
+  follow(jobId: string, handle: (text: string) => void): () => void {
+    const key = this.keys.control(jobId);
+    const follower = {handle, last: '0'};
+    this.#followers.set(key, follower);
+    this.#timer ??= setTimeout(() => void this.#poll(), 0);
+    return () => {
+      if (this.#followers.get(key) === follower) this.#followers.delete(key);
+    };
+  }
+
+  async #poll(): Promise<void> {
+    const keys = [...this.#followers.keys()];
+    const last = keys.map((key) => this.#followers.get(key)!.last);
+    try {
+      const read = keys.length === 0 ? [] : await this.connection.xread('STREAMS', ...keys, ...last);
+      for (const [key, entries] of read ?? []) for (const [id, [, text = '']] of entries) this.#handle(key, id, text);
+    } catch {
+      // The connection is lost, and comes back by itself.
+    }
+    this.#timer = this.#followers.size === 0 ? undefined : setTimeout(() => void this.#poll(), POLL_MS);
+  }
+
+  #handle(key: string, id: string, text: string): void {
+    const follower = this.#followers.get(key);
+    if (!follower) return;
+    follower.last = id;
+    follower.handle(text);
+  }
+}
