@@ -18,7 +18,7 @@ const FRAME_MS = 33;
 /** The pause after events of subagents only. */
 const SUBAGENT_FRAME_MS = 100;
 /** The pause is so many times as long as the frame before it took, drawing included, up to `MAX_FRAME_MS`. */
-const PAUSE_SHARE = 10;
+const PAUSE_SHARE = 15;
 const MAX_FRAME_MS = 200;
 
 export function createEventPump(apply: (events: readonly AgentEvent[]) => void): EventPump {
