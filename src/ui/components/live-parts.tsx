@@ -226,7 +226,7 @@ function shownTools(ui: UiState) {
 
 /**
  * The time in milliseconds since the epoch, which goes on by at least `intervalMs`. While `isActive` it goes on by itself:
- * the caller is drawn again, but not beside frames that come anyway.
+ * the caller is drawn again when nothing else was for so long.
  */
 function useNow(isActive: boolean, intervalMs: number): number {
   const [, drawAgain] = useReducer((count: number) => count + 1, 0);
@@ -234,7 +234,8 @@ function useNow(isActive: boolean, intervalMs: number): number {
   if (Date.now() - now.current >= intervalMs) now.current = Date.now();
   useEffect(() => {
     if (!isActive) return undefined;
-    const timer = setTimeout(drawAgain, now.current + intervalMs - Date.now());
+    // A little later, so that the time has gone on by then, however timers round.
+    const timer = setTimeout(drawAgain, intervalMs + 5);
     return () => clearTimeout(timer);
   });
   return now.current;

@@ -19,7 +19,8 @@ const FRAME_MS = 33;
 const SUBAGENT_FRAME_MS = 100;
 /** The pause is so many times as long as the frame before it took, drawing included, up to `MAX_FRAME_MS`. */
 const PAUSE_SHARE = 15;
-const MAX_FRAME_MS = 200;
+/** Shorter than the time of what moves by itself (`TICK_MS`), which is then drawn along with these frames. */
+const MAX_FRAME_MS = 180;
 
 export function createEventPump(apply: (events: readonly AgentEvent[]) => void): EventPump {
   let waiting: AgentEvent[] = [];

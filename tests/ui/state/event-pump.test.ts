@@ -29,7 +29,7 @@ async function stream(cost: number, parent?: string) {
 test.each([
   ['an answer', 33, 0, undefined],
   ['subagents alone', 100, 0, 'main'],
-  ['an answer whose frames take 20 ms', 200, 20, undefined],
+  ['an answer whose frames take 20 ms', 180, 20, undefined],
 ])('%s: a frame at most each %i ms', async (_what, pause, cost, parent) => {
   const {frames, ms} = await stream(cost, parent);
   expect(frames).toBeGreaterThan(0);
