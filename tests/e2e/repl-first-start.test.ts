@@ -40,7 +40,7 @@ it.each([100, 40])('learns what it is, what to type and how to set a key, in %d 
   terminal.type('?');
   await terminal.waitFor(() => words().includes('exit leaves'));
   await send(terminal, '/rewind 1');
-  await terminal.waitFor((now) => now.text().replaceAll(/\s+/g, ' ').includes('delete 1 file made since then?'));
+  await terminal.waitFor((now) => now.text().replaceAll(/\s+/g, ' ').includes('Delete 1 file made since then?'));
   await moment();
   terminal.type('1');
   await terminal.waitFor('1 new file deleted:');
