@@ -79,7 +79,7 @@ describe.runIf(usable)('a confined command', () => {
     const {run, confined, root} = await reaching(['localhost']);
     expect((await run('mkdir sub; cd sub; exit 3')).text).toBe('exit code 3');
     expect(confined.cwd).toBe(join(root, 'sub'));
-    expect((await run('kill -KILL $$')).text).toBe('exit code 137');
+    expect((await run('kill -KILL $$')).text).toBe('ended by SIGKILL (exit code 137)');
     expect((await run('echo out; echo err >&2; cat; [ -e /proc/self/fd/5 ] || echo closed')).text).toBe(
       'out\nerr\nclosed',
     );
