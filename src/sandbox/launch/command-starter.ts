@@ -47,7 +47,7 @@ const SCRIPT = 'unset PATH; while IFS= read -r file; do . "$file" & done; kill -
 const PIPES = 48;
 const FEW_PIPES = 24;
 /** How long the shell may take to answer, in milliseconds. Longer: it was stopped. */
-const ANSWER_MS = 10_000;
+const ANSWER_MS = 30_000;
 /** Characters. Longer ones are left to Node, whose error says that they are too long. */
 const MAX_ARGUMENTS = 100_000;
 /** Variables that bash has or uses itself. */
@@ -159,7 +159,7 @@ export class CommandStarter {
     else this.#end();
   }
 
-  /** Of the shell: `7 started 4711`, `7 ended 0`, `pipes made`. */
+  /** Of the shell: `7 started 4711`, `7 ended 0`, `pipes made`; `pipes failed` where the file system has none. */
   #take(line: string): void {
     const [id = '', what, value] = line.split(' ');
     const waiting = this.#waiting.get(id);
@@ -169,7 +169,8 @@ export class CommandStarter {
       this.#pipes.push(...names);
       remove([file]);
       if (this.#state === 'opening') this.#state = 'open';
-    } else if (what === 'started') waiting?.onStart(Number(value));
+    } else if (what === 'failed') this.#close();
+    else if (what === 'started') waiting?.onStart(Number(value));
     else if (what === 'ended') {
       waiting?.onExit(Number(value));
       this.#waiting.delete(id);
@@ -186,7 +187,7 @@ export class CommandStarter {
     const list = names.map(quote).join(' ');
     const file = this.#write(
       `pipes-${this.#files}`,
-      `command -p mkfifo -m 600 -- ${list} && builtin printf 'pipes made\\n'\n`,
+      `command -p mkfifo -m 600 -- ${list} && builtin printf 'pipes made\\n' || builtin printf 'pipes failed\\n'\n`,
     );
     if (!file) {
       this.#close();

@@ -1,5 +1,5 @@
 /** The same commands, started by Node and by the shell beside mini-cc. */
-import {mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
@@ -123,33 +123,33 @@ describe.runIf(process.platform === 'linux')('a command that the shell beside mi
 
   it('leaves no files behind, and the shell ends with the session', async () => {
     await run('true', starter);
-    const shell = listProcesses().find(({pid, parent}) => parent === process.pid && isStarter(pid));
+    const shell = await findShell();
     expect(readdirSync(folder.getFile('commands')).filter((name) => name.startsWith('command-'))).toEqual([]);
     folder.close();
-    await expect.poll(() => listProcesses().some(({pid, isRunning}) => isRunning && pid === shell?.pid)).toBe(false);
+    await expect.poll(() => listProcesses().some(({pid, isRunning}) => isRunning && pid === shell)).toBe(false);
     expect((await run('echo $PPID', starter)).output.trim()).toBe(String(process.pid));
     starter = new CommandStarter(folder);
   });
 
   it('whose shell was killed ends, and Node starts the next one', async () => {
     await warm();
-    const shell = listProcesses().find(
-      ({pid, parent, isRunning}) => isRunning && parent === process.pid && isStarter(pid),
-    );
-    const running = run('echo $$; sleep 100', starter);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    process.kill(-shell!.pid, 'SIGKILL');
-    const {output, killedBy} = await running;
+    const shell = await findShell();
+    let output = '';
+    const running = run('echo $$; sleep 100', starter, {
+      onText(text) {
+        output += text;
+      },
+    });
+    await expect.poll(() => output).not.toBe('');
+    process.kill(-shell, 'SIGKILL');
+    const {killedBy} = await running;
     expect(killedBy).toBe('SIGKILL');
     expect(listProcesses().some(({pid, isRunning}) => isRunning && pid === Number(output))).toBe(false);
     expect((await run('echo $PPID', starter)).output.trim()).toBe(String(process.pid));
   });
 });
 
-function isStarter(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('IFS= read -r file');
-  } catch {
-    return false;
-  }
+/** The shell that starts commands: a fork of it waits for each. */
+async function findShell(): Promise<number> {
+  return Number((await run('ps -o ppid= -p $PPID', starter)).output);
 }

@@ -4,7 +4,7 @@ import {join, resolve} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import type {Tool} from '../../../src/core/contract/tool.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
-import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments} from '../../../src/sandbox/launch/run-shell.ts';
 import type {BashInput} from '../../../src/tools/bash/bash.ts';
 import {fixture, isRunning, until} from '../fixture.ts';
@@ -160,17 +160,26 @@ describe('background processes', () => {
     process.kill(Number(text), 'SIGKILL');
   });
 
-  test('and running commands end when mini-cc exits', async () => {
+  test.each([
+    ['exits', 'process.exit(0)', ['a', 'b', 'c']],
+    // What left the session of the command is not found then.
+    ['is killed', "process.kill(process.pid, 'SIGKILL')", ['a', 'b']],
+  ])('and running commands end when mini-cc %s', async (_, end, files) => {
     const {root} = fixture();
     const program = `
       import {runShell, getShellArguments} from ${JSON.stringify(resolve('src/sandbox/launch/run-shell.ts'))};
+      import {CommandStarter} from ${JSON.stringify(resolve('src/sandbox/launch/command-starter.ts'))};
       import {ProcessGroups} from ${JSON.stringify(resolve('src/sandbox/launch/process-groups.ts'))};
+      import {SessionFolder} from ${JSON.stringify(resolve('src/sandbox/view/session-folder.ts'))};
       const processes = new ProcessGroups();
-      const run = (command) => runShell({file: 'bash', args: getShellArguments(command).slice(1), cwd: process.cwd(),
-        env: process.env, timeoutMs: 60000, signal: new AbortController().signal, processes, onText() {}});
+      const starter = new CommandStarter(new SessionFolder());
+      let output = '';
+      const run = (command) => runShell({file: 'bash', args: getShellArguments(command).slice(1), cwd: process.cwd(), env: {...process.env},
+        timeoutMs: 60000, signal: new AbortController().signal, processes, starter, onText: (text) => output = text});
+      do await run('echo $PPID'); while (process.platform === 'linux' && output.trim() === String(process.pid));
       await run("sleep 60 >/dev/null 2>&1 & echo $! > a");
       run("trap '' TERM; echo $$ > b; setsid sleep 60 & echo $! > c; sleep 60");
-      setTimeout(() => process.exit(0), 500);
+      setTimeout(() => ${end}, 500);
     `;
     const child = spawn(
       process.execPath,
@@ -178,9 +187,13 @@ describe('background processes', () => {
       {cwd: root, stdio: 'inherit'},
     );
     await new Promise((done) => child.once('exit', done));
-    const pids = ['a', 'b', 'c'].map((file) => Number(readFileSync(join(root, file), 'utf8')));
+    const pids = files.map((file) => Number(readFileSync(join(root, file), 'utf8')));
     expect(pids.every((pid) => pid > 1)).toBe(true);
     await until(() => !pids.some(isRunning), 1000);
+    const left = Number(readFileSync(join(root, 'c'), 'utf8'));
+    if (isRunning(left)) process.kill(left, 'SIGKILL');
+    const starters = listProcesses().filter(({parent, isRunning}) => isRunning && parent === child.pid);
+    expect(starters).toEqual([]);
   });
 
   test('a command does not begin when mini-cc was killed before', async () => {
