@@ -226,7 +226,7 @@ export class JobRun {
       await blobs.put(bytes, ref);
     } catch (error) {
       await blobs.remove(ref).catch(() => undefined);
-      throw new GiveBack(`its result cannot be written: ${describeFailure(error)}`);
+      throw new GiveBack(`its result cannot be written: ${describeFailure(error)}`, false);
     }
     return ref;
   }
