@@ -4,7 +4,7 @@ import type {Command} from '../core/contract/session.ts';
 
 export const hooksCommand: Command = {
   name: 'hooks',
-  description: 'lists the hooks, with where they come from',
+  description: 'what runs at which event, and where it comes from',
   run: ({request}) => ({ok: true, text: format(request({type: 'hooks'}))}),
 };
 

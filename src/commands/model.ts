@@ -4,7 +4,7 @@ import type {Command, CommandContext, CommandResult, ProviderModels} from '../co
 
 export const modelCommand: Command = {
   name: 'model',
-  description: 'choose the model from a list, or name it: /model haiku',
+  description: 'choose the model: from a list, or by name, /model haiku',
   async run(context) {
     const {args, info, request} = context;
     if (args !== '') return setModel(args, context);

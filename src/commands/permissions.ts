@@ -16,7 +16,7 @@ const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
 
 export const modeCommand: Command = {
   name: 'mode',
-  description: 'show the permission mode, or change it: /mode plan',
+  description: 'permission mode: show it, or change it by /mode plan',
   async run(context) {
     const {request, args} = context;
     const {permissionMode: before} = context.info;

@@ -12,7 +12,7 @@ const MODE_MEANING: Readonly<Record<SandboxMode, string>> = {
 
 export const sandboxCommand: Command = {
   name: 'sandbox',
-  description: 'show the sandbox, or turn it: /sandbox auto',
+  description: 'what confines commands: show it, or change it by /sandbox auto',
   async run({request, args}) {
     if (args === '') return {ok: true, text: formatState(await request({type: 'sandbox'}))};
     const mode = SANDBOX_MODES.find((name) => name === args.toLowerCase());

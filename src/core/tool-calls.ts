@@ -20,7 +20,7 @@ import {askModel, type OnUsage} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {toToolName} from './util/names.ts';
-import {cutContent, errorResult, WatchedOutput} from './util/tool-output.ts';
+import {cutContent, errorResult, REFUSED, WatchedOutput} from './util/tool-output.ts';
 
 const PREVIEW_CHARS = 2_000;
 /** After an abort, a tool has this long to return what it has; then the call gets a result without it. */
@@ -211,10 +211,10 @@ async function getResult(
   if (signal.aborted) return notRun(signal);
   try {
     const decided = await decideCall(call, prepared, caller, signal);
+    course.startedAt = performance.now();
     if (isResult(decided)) return decided;
     if (signal.aborted) return notRun(signal);
     const {decision, request} = decided;
-    course.startedAt = performance.now();
     let result = decided.prepared.isBackground
       ? startInBackground(call, decided, caller)
       : await executeCall(decided.prepared, decision, createContext(call, caller, signal, course), caller);
@@ -257,8 +257,8 @@ function createRequest(call: ToolUse, {tool, input, title}: PreparedCall, caller
 function toDecided(prepared: PreparedCall, request: PermitRequest, decision: CallDecision): DecidedCall | ToolResult {
   if (decision.verdict === 'allow') return {prepared, request, decision};
   if (decision.verdict === 'changed') return errorResult('Not run: its input was changed twice.');
-  const {message, stops} = decision;
-  return errorResult(message, stops === undefined ? {} : {stops});
+  const {message, stops, byPerson} = decision;
+  return errorResult(message, {...(stops !== undefined && {stops}), ...(byPerson && {summary: REFUSED})});
 }
 
 function createContext(
@@ -324,7 +324,7 @@ interface CallCourse {
   readonly title: string;
   readonly purpose: string | undefined;
   readonly used: NonNullable<ToolRecord['used']>[number][];
-  /** When it was allowed. By a monotonic clock, in milliseconds. */
+  /** When it was allowed or refused. By a monotonic clock, in milliseconds. */
   startedAt: number;
   readonly output: WatchedOutput;
 }

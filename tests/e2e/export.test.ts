@@ -38,7 +38,7 @@ it('exports a session with its subagents as one page in which all text stays tex
   expect(page).toContain('\\u202Egnp.exe');
   expect(page).toContain("default-src 'none'");
   expect(page).not.toContain(KEY);
-  expect(page).toContain('<td>12</td>');
+  expect(page).toContain('<td class="right">12</td>');
 
   // The timeline: each run with what it waited for, did and used.
   expect(page.match(/<section class="run"/g)).toHaveLength(3);

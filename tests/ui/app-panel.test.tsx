@@ -126,13 +126,13 @@ describe('an opened run', () => {
     repl.screen.type(DOWN);
     await repl.screen.shows('> [explore]');
     repl.screen.type('\r');
-    await repl.screen.shows('· running · esc back');
+    await repl.screen.shows('· running · Esc back');
     return repl;
   }
 
   test('shows its newest lines as they come, and nothing of them stays when it is closed', async () => {
     const {screen, session} = await opened();
-    await screen.shows('esc back\n● Grep "foo"\n  src/a.ts:1: foo\nI read **all**.\n');
+    await screen.shows('Esc back\n● Grep "foo"\n  src/a.ts:1: foo\nI read **all**.\n');
     await screen.shows('> message to [explore] read the tests');
     session.emit(runs.delta('Now the'), 'a');
     await screen.shows('Now the');
@@ -169,13 +169,13 @@ describe('an opened run', () => {
     const {screen, session} = await opened();
     session.emit(runs.runEnd(8), 'a');
     session.emit(runs.announcement('a', 'All found.'));
-    await screen.shows('[explore] read the tests · done · esc back');
+    await screen.shows('[explore] read the tests · done · Esc back');
     await screen.shows('All found.');
     screen.type('go on\r');
     await screen.shows('[explore] read the tests: go on');
     expect(session.requests).toEqual([{type: 'send_to_run', run: 'a', message: 'go on'}]);
     screen.type(ESC);
-    await screen.lacks('esc back');
+    await screen.lacks('Esc back');
   });
 
   test('fits a small window, and finished items are printed above it once', async () => {

@@ -16,7 +16,7 @@ code{background:var(--card);padding:.08em .3em;border-radius:4px}
 .note{margin:1rem 0;padding:.3rem .9rem;border-left:4px solid var(--line)}.note.bad{border-color:var(--bad)}
 .heading{font-weight:700;margin:1.2rem 0 .4rem}blockquote{margin:.5rem 0;padding-left:.9rem;border-left:3px solid var(--line);color:var(--dim)}
 details{margin:.3rem 0}summary{cursor:pointer}summary .name{font-weight:600}.bad{color:var(--bad)}
-.wide{overflow-x:auto}table{border-collapse:collapse;margin:.5rem 0;font-size:.92rem}th,td{border:1px solid var(--line);padding:.3rem .6rem;text-align:left;vertical-align:top}
+.wide{overflow-x:auto}table{border-collapse:collapse;margin:.5rem 0;font-size:.92rem}th,td{border:1px solid var(--line);padding:.3rem .6rem;text-align:left;vertical-align:top}.right{text-align:right}.center{text-align:center}
 .scale{display:flex;justify-content:space-between;font-size:.8rem;color:var(--dim);margin-left:15rem}
 .run{display:grid;grid-template-columns:14rem 1fr;gap:0 1rem;align-items:center;padding:.25rem 0;border-top:1px solid var(--line)}
 .run>.who{font-size:.9rem}.run>.figures{grid-column:2;font-size:.85rem;color:var(--dim)}

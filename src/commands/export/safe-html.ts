@@ -1,6 +1,7 @@
 /**
  * HTML that holds foreign text. Only the template `html` makes it, and it escapes what it is given: no matter what the text
- * says, it stays text. Markdown becomes a few elements without attributes; links and images become their words.
+ * says, it stays text. Markdown becomes a few elements whose attributes are
+ * ours: numbers of lists, sides of cells. Links and images become their words.
  */
 import {type MarkedToken, marked, type Token} from 'marked';
 import {showControls} from '../../core/util/text.ts';
@@ -56,6 +57,10 @@ function blocks(tokens: readonly Token[]): Html {
   return html`${tokens.map((token) => block(token as MarkedToken))}`;
 }
 
+function getSide(align: string | null): string {
+  return align === 'right' || align === 'center' ? align : 'left';
+}
+
 function block(token: MarkedToken): Html {
   switch (token.type) {
     case 'heading':
@@ -70,11 +75,14 @@ function block(token: MarkedToken): Html {
       return html`<hr>`;
     case 'list': {
       const items = token.items.map((item) => html`<li>${blocks(item.tokens)}</li>`);
-      return token.ordered ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`;
+      return token.ordered ? html`<ol start="${Number(token.start) || 1}">${items}</ol>` : html`<ul>${items}</ul>`;
     }
     case 'table':
-      return html`<div class="wide"><table><tr>${token.header.map(({tokens}) => html`<th>${inline(tokens)}</th>`)}</tr>${token.rows.map(
-        (row) => html`<tr>${row.map(({tokens}) => html`<td>${inline(tokens)}</td>`)}</tr>`,
+      return html`<div class="wide"><table><tr>${token.header.map(
+        ({tokens, align}) => html`<th class="${getSide(align)}">${inline(tokens)}</th>`,
+      )}</tr>${token.rows.map(
+        (row) =>
+          html`<tr>${row.map(({tokens, align}) => html`<td class="${getSide(align)}">${inline(tokens)}</td>`)}</tr>`,
       )}</table></div>`;
     case 'space':
     case 'def':

@@ -15,7 +15,7 @@ export interface InitDeps {
 export function createInitCommand(deps: InitDeps): Command {
   return {
     name: 'init',
-    description: 'make an AGENTS.md that tells agents about this project: /init [what matters]',
+    description: 'write an AGENTS.md: it tells agents about this project, /init [what matters]',
     run: (context) => init(deps, context),
   };
 }

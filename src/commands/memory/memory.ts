@@ -24,7 +24,7 @@ const CHARS_PER_TOKEN = 4;
 export function createMemoryCommand(deps: MemoryDeps): Command {
   return {
     name: 'memory',
-    description: 'the memory files that the model reads; opens one in your editor: /memory [#]',
+    description: 'memory files: what the model reads at the start; opens one in your editor, /memory [#]',
     run: (context) => show(deps, context),
   };
 }

@@ -14,6 +14,7 @@ export const fanOutCommand: Command = {
   run(context) {
     const words = context.args.trim();
     if (words === '') return show(context);
+    if (words === 'help') return {ok: true, text: FORMS};
     if (words === 'undo') return undo(context);
     if (words === 'continue') return {ok: true, text: '', prompt: {content: '/fanout continue', fanOut: 'continue'}};
     return {ok: true, text: '', prompt: {content: words, fanOut: 'new'}};

@@ -1,4 +1,5 @@
 /** `/status`: what this session is and works with, on one screen. */
+import type {SandboxState} from '../../core/contract/permission.ts';
 import type {Command, ContextUse} from '../../core/contract/session.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';
@@ -24,10 +25,7 @@ export function createStatusCommand(version: string): Command {
         ['window', formatWindow(context)],
         ['cost', used === NO_USAGE ? 'none yet' : formatCost(used)],
         ['mode', info.permissionMode],
-        [
-          'sandbox',
-          sandbox.kind === undefined ? `none works here: ${sandbox.problem}` : `${sandbox.mode}, by ${sandbox.kind}`,
-        ],
+        ['sandbox', formatSandbox(sandbox)],
         ['agents', `${info.agents.length} that can be dispatched, ${running} at work`],
         ['theme', info.theme ?? 'terminal'],
         ['transcript', info.transcript],
@@ -37,6 +35,11 @@ export function createStatusCommand(version: string): Command {
       return {ok: true, text: [...lines, ...info.warnings.map((warning) => `note: ${warning}`)].join('\n')};
     },
   };
+}
+
+function formatSandbox({mode, kind, problem}: SandboxState): string {
+  if (kind === undefined) return `none works here: ${problem}`;
+  return mode === 'off' ? `off; ${kind} confines commands that only read` : `${mode}, by ${kind}`;
 }
 
 function formatWindow({window, parts}: ContextUse): string {

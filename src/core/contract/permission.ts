@@ -114,8 +114,14 @@ export type CallDecision =
       readonly mayRead?: (file: string) => boolean;
       readonly attempts: Attempts;
     }
-  /** `message` is for the model. `stops`: a hook ends the run, for this reason. */
-  | {readonly verdict: 'deny'; readonly because: string; readonly message: string; readonly stops?: string}
+  /** `message` is for the model. `stops`: a hook ends the run, for this reason. `byPerson`: the answer to a question. */
+  | {
+      readonly verdict: 'deny';
+      readonly because: string;
+      readonly message: string;
+      readonly stops?: string;
+      readonly byPerson?: true;
+    }
   /** A hook or an answer changed the input: the call is prepared and decided anew. */
   | {readonly verdict: 'changed'; readonly input: unknown; readonly opinion: CallOpinion};
 

@@ -22,6 +22,7 @@ import type {
 } from '../contract/permission.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {formatCall} from '../util/names.ts';
+import {USER_SAYS} from '../util/tool-output.ts';
 import type {AgentPermissions, PermissionSandbox} from './context.ts';
 import {resolveLinks} from './files/paths.ts';
 import type {PermissionPolicy} from './policy.ts';
@@ -171,7 +172,7 @@ class Decider {
     }
     if (answer === 'settled') return 'again';
     if (answer.choice === 'no' || answer.choice === 'escape') {
-      return this.#deny(request, 'refused by the user', formatRefusal(answer));
+      return {...this.#deny(request, 'refused by the user', formatRefusal(answer)), byPerson: true};
     }
     return answer;
   }
@@ -302,7 +303,7 @@ function formatWayToAllow(tool: string, {rule, onlyOnce, onlyPerson}: Extract<Ve
 function formatRefusal(answer: Answer): string {
   const note = answer.note?.trim();
   return note
-    ? `The user refused this call. It was not run. The user says: ${note}`
+    ? `The user refused this call. It was not run. ${USER_SAYS}${note}`
     : 'The user refused this call. It was not run. Do not try the same by other means.';
 }
 

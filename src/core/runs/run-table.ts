@@ -10,8 +10,13 @@ import {hasEnded} from './run-record.ts';
 
 /** Characters of a description or a label in one line. */
 const MAX_CHARS = 60;
-/** The same in the list for people, so that a row fits in a window of 100 columns. */
+/** The same in the list for people; fewer, down to the least, so that a row fits in a window of 100 columns. */
 const MAX_LISTED_CHARS = 28;
+const MIN_LISTED_CHARS = 12;
+const MAX_ROW_CHARS = 99;
+const GAP = '  ';
+/** The column with the description or the label. */
+const LABEL = 3;
 
 /** Numbered, newest first, as commands take the numbers. @param last the column at the end */
 export function formatRunTable(records: readonly RunRecord[], now: number, last: 'ids' | 'activity'): string {
@@ -30,10 +35,17 @@ export function formatRunTable(records: readonly RunRecord[], now: number, last:
         ? [record.runId]
         : [`cost ${formatCost(record.usage)}`, formatIdleTime(record, now), record.lastTool ?? '-']),
     ]);
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const getWidths = () => rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  let widths = getWidths();
+  const excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - MAX_ROW_CHARS;
+  if (last === 'activity' && excess > 0) {
+    const max = Math.max(MIN_LISTED_CHARS, widths[LABEL]! - excess);
+    for (const row of rows) row[LABEL] = shown(row[LABEL]!, max);
+    widths = getWidths();
+  }
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
-  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+  return rows.map((row) => row.map(pad).join(GAP).trimEnd()).join('\n');
 }
 
 /** A run at work, in two lines. */

@@ -4,6 +4,11 @@ import {getErrorMessage} from './errors.ts';
 import {getText} from './messages.ts';
 import {toOneLine} from './text.ts';
 
+/** What came of a call that a person refused. */
+export const REFUSED = 'refused';
+/** Stands before what the person said to the model with it. */
+export const USER_SAYS = 'The user says: ';
+
 /** Of a result, for a tool that names no number of its own. */
 const DEFAULT_MAX_CHARS = 30_000;
 

@@ -29,7 +29,7 @@ export function createPromptCommands(prompts: readonly PromptFile[], taken: read
 export function createSkillsCommand(prompts: readonly PromptFile[], problems: readonly string[]): Command {
   return {
     name: 'skills',
-    description: 'lists skills and custom commands, with where they come from',
+    description: 'skills and commands: your own, and where they come from',
     run() {
       const lines = prompts.map(({kind, name, description, from, isForModel}) => {
         const note = kind === 'skill' && !isForModel ? ', not for the model' : '';

@@ -100,10 +100,12 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
 interface LiveProps extends Omit<LayoutInput, 'rows' | 'isStatic'> {
   readonly layout: LiveLayout;
   readonly isStatic: boolean;
+  /** The rows below the prompt may take the whole width: see `columnsBelowPrompt`. */
+  readonly isFree: boolean;
 }
 
 /** Everything that is not finished. Each part gets exactly the rows that the layout gave it. */
-export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
+export function LiveParts({layout, ui, local, columns, isStatic, isFree}: LiveProps) {
   const {given, tail, question, prompt, queued, panel, view} = layout;
   const awaited = awaitedRuns(ui);
   const isMoving = given.busy > 0 || (given.subagents > 0 && awaited.some((run) => !hasEnded(run)));
@@ -133,10 +135,10 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           columns={columns}
         />
       )}
-      {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
+      {given.frame > 0 && <Rule columns={columns} isFree={isFree} />}
       <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? getPlaceholder(view?.run, columns) : ''} />
-      {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
-      <BelowPrompt layout={layout} ui={ui} local={local} columns={columns} now={now} />
+      {given.frame > 0 && <Rule columns={columns} isFree={isFree} />}
+      <BelowPrompt layout={layout} ui={ui} local={local} columns={columns} isFree={isFree} now={now} />
     </>
   );
 }
@@ -146,7 +148,7 @@ interface BelowProps extends Omit<LiveProps, 'isStatic'> {
 }
 
 /** What is offered, the panel of runs, and the status line. */
-function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
+function BelowPrompt({layout, ui, local, columns, isFree, now}: BelowProps) {
   const {given, offered, panel} = layout;
   const hint = getHint(local);
   return (
@@ -156,7 +158,7 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
           offered={offered}
           selected={local.selected}
           rows={given.completion}
-          columns={columnsBelowPrompt(columns)}
+          columns={columnsBelowPrompt(columns, isFree)}
         />
       )}
       {given.panel > 0 && (
@@ -164,7 +166,7 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
           runs={panel.runs}
           marked={panel.marked}
           rows={given.panel}
-          columns={columnsBelowPrompt(columns, MIN_STATUS)}
+          columns={columnsBelowPrompt(columns, isFree, MIN_STATUS)}
           now={now}
         />
       )}
@@ -179,7 +181,7 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
           hint={hint}
           rows={given.status}
           tip={getTip(ui, local, panel)}
-          columns={hint === '' ? columnsBelowPrompt(columns, MIN_STATUS) : columns}
+          columns={hint === '' ? columnsBelowPrompt(columns, isFree, MIN_STATUS) : columns}
         />
       )}
     </>

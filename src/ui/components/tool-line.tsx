@@ -1,6 +1,7 @@
 import {Box, useIsScreenReaderEnabled} from 'ink';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {formatCall} from '../../core/util/names.ts';
+import {REFUSED, USER_SAYS} from '../../core/util/tool-output.ts';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {countChanges} from '../text/diff-lines.ts';
 import type {Formatter} from '../text/format.ts';
@@ -75,6 +76,7 @@ const NO_OUTPUT = '(no output)';
 
 function getOutcome({isError, summary, display, preview}: FinishedTool): string {
   if (summary === '' && preview === NO_OUTPUT) return isError ? 'failed' : 'no output';
+  if (isError && summary === REFUSED) return REFUSED;
   if (isError) return summary === '' ? 'failed' : `failed: ${summary}`;
   if (display?.type === 'todos') {
     const done = display.todos.filter(({status}) => status === 'completed').length;
@@ -87,6 +89,11 @@ function getOutcome({isError, summary, display, preview}: FinishedTool): string 
 
 function ToolOutcome({tool, columns, formatter}: ToolProps) {
   const {isError, summary, display, preview, lines, isEnd} = tool;
+  if (isError && summary === REFUSED) {
+    // The rest is for the model.
+    const [, said] = preview.split(USER_SAYS);
+    return said === undefined ? null : <Wrapped tone="muted" text={`you said: ${said}`} columns={columns} />;
+  }
   if (isError) {
     // What a command says of its end is in the row above.
     const text = summary !== '' && preview.endsWith(summary) ? preview.slice(0, -summary.length) : preview;

@@ -60,7 +60,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
         {
           kind: 'notice',
           level: event.level,
-          text: agentPrefix(state, event) + screenText(event.text),
+          text: agentPrefix(state, event) + screenText(event.text).replace(/\n+$/, ''),
           ...(event.isDiff ? {isDiff: true} : {}),
         },
       );
@@ -166,11 +166,12 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
   };
   // A notice has the output of a command that the user typed.
   if (event.byUser) return next;
-  // The subagent's own line shows how the call ended; one in the background has none.
-  if (state.dispatched.includes(event.callId)) {
-    if (event.display?.type !== 'text') return next;
+  // The subagent's own line shows how the call ended. One in the background has none, and may begin after its call's end.
+  const isDispatched = state.dispatched.includes(event.callId);
+  if (event.display?.type === 'text' && (isDispatched || event.tool === 'Task')) {
     return addItem(finishText(next), {kind: 'notice', level: 'info', text: screenLine(event.display.text)});
   }
+  if (isDispatched) return next;
   const tool: FinishedTool = {
     tool: screenLine(event.tool),
     title: running?.title ?? '',

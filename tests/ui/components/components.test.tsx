@@ -32,6 +32,18 @@ describe('a tool line', () => {
       ['✗ Bash(npm test) · failed: exit code 1 · 1m12s'],
     ],
     [{preview: '(no output)', durationMs: 999}, ['✓ Bash(npm test) · no output']],
+    [
+      {isError: true, summary: 'refused', preview: 'The user refused this call. It was not run. Do not try it again.'},
+      ['✗ Bash(npm test) · refused'],
+    ],
+    [
+      {
+        isError: true,
+        summary: 'refused',
+        preview: 'The user refused this call. It was not run. The user says: use make',
+      },
+      ['✗ Bash(npm test) · refused', '  you said: use make'],
+    ],
     [{outputFile: '/h/call-1.txt'}, ['✓ Bash(npm test)', '  ok', '  whole output: /h/call-1.txt']],
     [{description: 'Run the tests'}, ['✓ Bash(npm test) · Run the tests', '  ok']],
   ])('names the call, what it is for and what came of it', (change, shown) => {

@@ -98,7 +98,7 @@ test('an opened run shows its newest rows below its header', () => {
   expect(rows.map(({text}) => text)).toEqual(lines);
   const view = (maxRows: number) => drawn(<RunView run={run} rows={rows} maxRows={maxRows} columns={30} />);
   expect(view(10)).toBe(
-    ['[explore] … · running · esc back', ...lines].join('\n').replace('[explore] …', '[explore] loo…'),
+    ['[explore] … · running · Esc back', ...lines].join('\n').replace('[explore] …', '[explore] loo…'),
   );
   expect(view(3).split('\n').slice(1)).toEqual(lines.slice(-2));
   expect(view(1).split('\n')).toHaveLength(1);

@@ -23,24 +23,28 @@ describe('a background run', () => {
     expect(hasAwaitedWork(state)).toBe(false);
   });
 
-  test('shows one plain line where it was dispatched, and no JSON', () => {
+  test('shows one plain line where it was dispatched, and no JSON, also when it begins after the end of its call', () => {
     const text = '[explore] look runs in the background: /subagents';
     const preview = '{"status":"accepted","runId":"a"}';
-    const state = played(
-      runs.mainStart,
-      {type: 'tool_start', callId: 'c', tool: 'Task', title: 'look'},
-      ['a', {...runs.started('look'), callId: 'c', background: true} as AgentEventBody],
-      {
-        type: 'tool_end',
-        callId: 'c',
-        tool: 'Task',
-        isError: false,
-        preview,
-        display: {type: 'text', text},
-        durationMs: 1,
-      },
-    );
-    expect(state.finished).toMatchObject([{kind: 'notice', text}]);
+    const start: TestEvent = ['a', {...runs.started('look'), callId: 'c', background: true} as AgentEventBody];
+    const call = {callId: 'c', tool: 'Task'};
+    const end = {
+      type: 'tool_end',
+      ...call,
+      isError: false,
+      preview,
+      display: {type: 'text', text},
+      durationMs: 1,
+    } as const;
+    const begun: TestEvent[] = [runs.mainStart, {type: 'tool_start', ...call, title: 'look'}];
+    for (const order of [
+      [start, end],
+      [end, start],
+    ]) {
+      const state = played(...begun, ...order);
+      expect(state.finished).toMatchObject([{kind: 'notice', text}]);
+      expect(state.subagents).toMatchObject([{agentId: 'a', isBackground: true}]);
+    }
   });
 
   test('that was the last awaited one lets the others be printed', () => {
