@@ -19,11 +19,9 @@ export interface AppProps {
   readonly frame?: LiveFrame;
   /** As `stdout.getColorDepth` says. */
   readonly colorBits?: number;
-  /** As `keepsCursor` says; default: no. */
-  readonly isFree?: boolean;
 }
 
-export function App({controller, frame, colorBits, isFree = false}: AppProps) {
+export function App({controller, frame, colorBits}: AppProps) {
   const ui = useSyncExternalStore(controller.ui.subscribe, controller.ui.get);
   const local = useSyncExternalStore(controller.local.subscribe, controller.local.get);
   const {columns, rows} = useWindowSize();
@@ -68,7 +66,7 @@ export function App({controller, frame, colorBits, isFree = false}: AppProps) {
       </Static>
       {!local.isLeaving && (
         <Box flexDirection="column" ref={frame?.setBox}>
-          <LiveParts layout={layout} ui={ui} local={local} columns={columns} isStatic={isStatic} isFree={isFree} />
+          <LiveParts layout={layout} ui={ui} local={local} columns={columns} isStatic={isStatic} />
         </Box>
       )}
     </ThemeContext>

@@ -7,7 +7,7 @@ import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';
 import {Controller} from './controller.ts';
 import type {FirstPaint} from './first-paint/first-paint.ts';
-import {keepsCursor, wrapsAgain} from './first-paint/prompt-frame.ts';
+import {wrapsAgain} from './first-paint/prompt-frame.ts';
 import {edit} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {type InputOptions, terminalInput} from './input/terminal-input.ts';
@@ -44,8 +44,6 @@ export interface Terminal {
   readonly stderr: NodeJS.WritableStream;
   /** A monotonic clock in milliseconds: a new question ignores keys for a moment. */
   readonly now?: () => number;
-  /** Says which terminal it is. */
-  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** @returns the exit code, when the person has left */
@@ -139,7 +137,7 @@ function drawOver(
 
 function draw(
   controller: Controller,
-  {stdin, stdout, env = {}}: Terminal,
+  {stdin, stdout}: Terminal,
   output: TerminalOutput,
   input: InputOptions,
 ): Instance {
@@ -149,7 +147,7 @@ function draw(
     const isNarrower = stdout.columns < columns;
     columns = stdout.columns;
     const {isLeaving, handover} = controller.local.get();
-    if (!isNarrower || isLeaving || handover || !wrapsAgain(env)) return;
+    if (!isNarrower || isLeaving || handover || !wrapsAgain(process.env)) return;
     const erase = frame.erase(columns);
     if (erase === undefined) return;
     stdout.write(erase);
@@ -158,9 +156,7 @@ function draw(
   };
   // Before Ink's own listener.
   stdout.prependListener('resize', onResize);
-  const app = (
-    <App controller={controller} frame={frame} colorBits={stdout.getColorDepth?.() ?? 4} isFree={keepsCursor(env)} />
-  );
+  const app = <App controller={controller} frame={frame} colorBits={stdout.getColorDepth?.() ?? 4} />;
   const instance = render(app, {
     stdin: terminalInput(stdin, input),
     stdout: output.stream,

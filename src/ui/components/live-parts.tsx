@@ -100,12 +100,10 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
 interface LiveProps extends Omit<LayoutInput, 'rows' | 'isStatic'> {
   readonly layout: LiveLayout;
   readonly isStatic: boolean;
-  /** The rows below the prompt may take the whole width: see `columnsBelowPrompt`. */
-  readonly isFree: boolean;
 }
 
 /** Everything that is not finished. Each part gets exactly the rows that the layout gave it. */
-export function LiveParts({layout, ui, local, columns, isStatic, isFree}: LiveProps) {
+export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
   const {given, tail, question, prompt, queued, panel, view} = layout;
   const awaited = awaitedRuns(ui);
   const isMoving = given.busy > 0 || (given.subagents > 0 && awaited.some((run) => !hasEnded(run)));
@@ -135,10 +133,10 @@ export function LiveParts({layout, ui, local, columns, isStatic, isFree}: LivePr
           columns={columns}
         />
       )}
-      {given.frame > 0 && <Rule columns={columns} isFree={isFree} />}
+      {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
       <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? getPlaceholder(view?.run, columns) : ''} />
-      {given.frame > 0 && <Rule columns={columns} isFree={isFree} />}
-      <BelowPrompt layout={layout} ui={ui} local={local} columns={columns} isFree={isFree} now={now} />
+      {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
+      <BelowPrompt layout={layout} ui={ui} local={local} columns={columns} now={now} />
     </>
   );
 }
@@ -148,7 +146,7 @@ interface BelowProps extends Omit<LiveProps, 'isStatic'> {
 }
 
 /** What is offered, the panel of runs, and the status line. */
-function BelowPrompt({layout, ui, local, columns, isFree, now}: BelowProps) {
+function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
   const {given, offered, panel} = layout;
   const hint = getHint(local);
   return (
@@ -158,7 +156,7 @@ function BelowPrompt({layout, ui, local, columns, isFree, now}: BelowProps) {
           offered={offered}
           selected={local.selected}
           rows={given.completion}
-          columns={columnsBelowPrompt(columns, isFree)}
+          columns={columnsBelowPrompt(columns)}
         />
       )}
       {given.panel > 0 && (
@@ -166,7 +164,7 @@ function BelowPrompt({layout, ui, local, columns, isFree, now}: BelowProps) {
           runs={panel.runs}
           marked={panel.marked}
           rows={given.panel}
-          columns={columnsBelowPrompt(columns, isFree, MIN_STATUS)}
+          columns={columnsBelowPrompt(columns, MIN_STATUS)}
           now={now}
         />
       )}
@@ -181,7 +179,7 @@ function BelowPrompt({layout, ui, local, columns, isFree, now}: BelowProps) {
           hint={hint}
           rows={given.status}
           tip={getTip(ui, local, panel)}
-          columns={hint === '' ? columnsBelowPrompt(columns, isFree, MIN_STATUS) : columns}
+          columns={hint === '' ? columnsBelowPrompt(columns, MIN_STATUS) : columns}
         />
       )}
     </>

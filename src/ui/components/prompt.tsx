@@ -39,8 +39,8 @@ export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; r
 }
 
 /** A line above or below the prompt. */
-export function Rule({columns, isFree}: {readonly columns: number; readonly isFree: boolean}) {
-  return <Rows rows={[[{text: ruleText(columns, isFree), style: MUTED}]]} />;
+export function Rule({columns}: {readonly columns: number}) {
+  return <Rows rows={[[{text: ruleText(columns), style: MUTED}]]} />;
 }
 
 interface QueueProps {

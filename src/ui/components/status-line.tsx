@@ -16,7 +16,7 @@ interface StatusProps {
   readonly branch?: string | undefined;
   /** Shown in place of the line, when not empty. */
   readonly hint: string;
-  /** A key that is useful now; it is left out first. */
+  /** A key that is useful now. */
   readonly tip?: string;
   /** How many rows there are for a hint. */
   readonly rows?: number;
@@ -59,11 +59,11 @@ export function StatusLine({
   const parts = [
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
+    tip,
     model,
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
     branch === undefined ? '' : cutText(branch, MAX_BRANCH),
-    tip,
   ].filter((part) => part !== '');
   let line = '';
   for (const part of parts) {

@@ -5,7 +5,7 @@
  */
 import {type EarlyKeys, isLeaving, NO_KEYS, takeKeys} from './early-keys.ts';
 import {changeText, eraseFrame, frameText, type HeaderInfo, hasRoom, headerText, promptRoom} from './frame.ts';
-import {keepsCursor, ruleText, wrapsAgain} from './prompt-frame.ts';
+import {wrapsAgain} from './prompt-frame.ts';
 
 export interface PaintedTerminal {
   readonly stdin: NodeJS.ReadStream;
@@ -44,11 +44,9 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   let [keys, columns]: [EarlyKeys, number] = [NO_KEYS, stdout.columns || 80];
   let [isFirst, isFramed, isOver] = [true, false, false];
 
-  const isFree = keepsCursor(env);
-  const getRule = () => ruleText(columns, isFree);
   const getFrame = () => {
     isFramed = canFrame && hasRoom(columns, stdout.rows || 24);
-    return isFramed ? frameText(keys.typed, getRule(), color) : '';
+    return isFramed ? frameText(keys.typed, columns, color) : '';
   };
   // As Ink does it: a stream that was read by `data` events would have to be paused, and would lose keys.
   const onReadable = () => {
@@ -66,7 +64,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   };
   const onResize = () => {
     const erase = isFramed
-      ? eraseFrame(keys.typed, getRule(), wrapsAgain(env) ? Math.min(columns, stdout.columns) : columns)
+      ? eraseFrame(keys.typed, columns, wrapsAgain(env) ? Math.min(columns, stdout.columns) : columns)
       : '';
     columns = stdout.columns;
     stdout.write(`${erase}${getFrame()}`);
@@ -79,7 +77,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   const remove = () => {
     if (isOver) return;
     end();
-    stdout.write(`${isFramed ? eraseFrame(keys.typed, getRule(), columns) : ''}${BRACKETED_PASTE.off}`);
+    stdout.write(`${isFramed ? eraseFrame(keys.typed, columns) : ''}${BRACKETED_PASTE.off}`);
   };
 
   stdin.setEncoding('utf8');
@@ -93,7 +91,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
       const {typed, waiting} = keys;
       return {
         typed,
-        erase: isFramed ? eraseFrame(typed, getRule(), columns) : '',
+        erase: isFramed ? eraseFrame(typed, columns) : '',
         giveKeys: () => waiting !== '' && stdin.unshift(waiting, 'utf8'),
       };
     },

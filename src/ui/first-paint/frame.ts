@@ -1,6 +1,6 @@
 /** The first lines of a session, and the first frame as Ink would draw it: text alone, so that it needs no library. */
 import {screenLine} from '../text/screen-text.ts';
-import {MIN_FRAMED, PLACEHOLDER, PROMPT_MARK, promptWidth} from './prompt-frame.ts';
+import {columnsBelowPrompt, MIN_FRAMED, PLACEHOLDER, PROMPT_MARK, promptWidth, ruleText} from './prompt-frame.ts';
 
 export interface HeaderInfo {
   readonly version: string;
@@ -58,10 +58,10 @@ export function promptRoom(columns: number): number {
   return promptWidth(columns) - 1;
 }
 
-/** The frame, with the cursor behind what is typed. Below it is the row that Ink keeps free. @param rule above and below */
-export function frameText(typed: string, rule: string, color: boolean): string {
-  const line = paint('2', rule, color);
-  return `\n${line}\n\n${line}\n\n\u001b[3A${promptText(typed, color)}`;
+/** The frame, with the cursor behind what is typed. Below it is the row that Ink keeps free. */
+export function frameText(typed: string, columns: number, color: boolean): string {
+  const rule = paint('2', ruleText(columnsBelowPrompt(columns)), color);
+  return `\n${rule}\n\n${rule}\n\n\u001b[3A${promptText(typed, color)}`;
 }
 
 /** Shows what is typed now in place of what was typed before: of a longer text only the rest. */
@@ -77,10 +77,10 @@ function promptText(typed: string, color: boolean): string {
 
 /**
  * Erases the frame, from its first row on.
- * @param rule that it was drawn with. @param columns of the window, which may have wrapped its rows again
+ * @param columns that it was drawn for. @param now columns of a window that has wrapped its rows again
  */
-export function eraseFrame(typed: string, {length}: string, columns: number): string {
-  const rule = Math.ceil(length / columns);
-  const cursor = Math.floor((PROMPT_MARK.length + typed.length) / columns);
+export function eraseFrame(typed: string, columns: number, now = columns): string {
+  const rule = Math.ceil(ruleText(columnsBelowPrompt(columns)).length / now);
+  const cursor = Math.floor((PROMPT_MARK.length + typed.length) / now);
   return `\u001b[${1 + rule + cursor}A\r\u001b[J`;
 }

@@ -6,6 +6,14 @@ export const PLACEHOLDER = 'Ask about this project, or /help';
 /** In a lower window the prompt has no frame. Rows. */
 export const MIN_FRAMED = 16;
 
+/** A rule is not wider: when the window gets narrower, the terminal would break it into two rows. Columns. */
+const MAX_RULE = 100;
+
+/** A line above or below the prompt. */
+export function ruleText(columns: number): string {
+  return '─'.repeat(Math.min(MAX_RULE, columns));
+}
+
 /** Columns that the text of the prompt may take. */
 export function promptWidth(columns: number): number {
   return Math.max(4, columns - PROMPT_MARK.length - 1);
@@ -13,27 +21,12 @@ export function promptWidth(columns: number): number {
 
 /**
  * Some terminals lose the cursor when rows below it are wrapped again, because the window became narrower (xterm.js, and
- * what is built on it): such rows leave room for one step of that, where the terminal may be one of them.
- * @param isFree the terminal is none of them
+ * what is built on it): such rows leave room for one step of that.
  * @param least the row needs so much to be of use, in a window of less than 100 columns
  */
-export function columnsBelowPrompt(columns: number, isFree: boolean, least = 48): number {
-  if (isFree) return columns;
+export function columnsBelowPrompt(columns: number, least = 48): number {
   const share = Math.floor(columns * 0.7);
   return columns < 100 ? Math.min(columns, Math.max(least, share)) : share;
-}
-
-/** Where the rows below the prompt leave room, a rule is not wider. Columns. */
-const MAX_RULE = 100;
-
-/** A line above or below the prompt. @param isFree as in `columnsBelowPrompt` */
-export function ruleText(columns: number, isFree: boolean): string {
-  return '─'.repeat(isFree ? columns : Math.min(MAX_RULE, columnsBelowPrompt(columns, false)));
-}
-
-/** tmux keeps the cursor in its place; a terminal that wraps nothing again does, too. What others do is not known. */
-export function keepsCursor(env: NodeJS.ProcessEnv): boolean {
-  return env.TMUX !== undefined || !wrapsAgain(env);
 }
 
 /** These show a narrower window by cutting the rows: they wrap nothing again. */
