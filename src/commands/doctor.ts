@@ -20,8 +20,8 @@ export function createDoctorCommand(examine: Examine): Command {
     name: 'doctor',
     description: 'what works here, and how to fix what does not',
     async run() {
-      const findings = await examine();
-      return {ok: findings.every(isNotMissing), text: formatFindings(findings)};
+      // What is missing is its answer, and no error.
+      return {ok: true, text: formatFindings(await examine())};
     },
   };
 }

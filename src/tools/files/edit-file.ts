@@ -116,5 +116,10 @@ function formatPreview(path: string, given: EditFileInput): string {
   const edited = text === undefined ? undefined : applyEdits(text, edits);
   if (edited && 'text' in edited) return formatPatch(text!, edited.text);
   // Missing, large, or not as the edits want it: the wish is shown as it is, and the call itself says what is wrong.
-  return edits.map(({old_string, new_string}) => formatPatch(old_string, new_string)).join('\n');
+  return edits.map((edit) => formatPatch(endLine(edit.old_string), endLine(edit.new_string))).join('\n');
+}
+
+/** A part of a file says nothing about the end of the file. */
+function endLine(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
