@@ -3,6 +3,7 @@ import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts'
 import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {OutputFormat} from '../drivers/print.ts';
+import {wrapWords} from '../ui/first-paint/frame.ts';
 
 export type InputFormat = 'text' | 'stream-json';
 
@@ -185,9 +186,15 @@ Exit codes: 0 done, 1 the run failed, 2 bad usage, 3 a limit ended it, 129 130 1
 `;
 }
 
+/** meow indents all by two. Columns. */
+const MAX_HELP_COLUMNS = 98;
+
+/** Two columns; a longer second one goes on below itself. */
 function formatRows(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([what]) => what.length));
-  return rows.map(([what, help]) => `  ${what.padEnd(width)}  ${help}`).join('\n');
+  const room = MAX_HELP_COLUMNS - width - 4;
+  const next = `\n${' '.repeat(width + 4)}`;
+  return rows.map(([what, help]) => `  ${what.padEnd(width)}  ${wrapWords(help, room).join(next)}`).join('\n');
 }
 
 /** `stored sessions: list, show ID (--json, --yes)` */
@@ -203,11 +210,11 @@ function describeSubcommand(name: SubcommandName): string {
 /** Each can be typed as it is, in bash. */
 export const EXAMPLES: readonly (readonly [string, string])[] = [
   ['mini-cc "explain src/server.ts"', 'begins with this prompt'],
-  ['git diff | mini-cc -p "review this"', 'one answer about what is piped in'],
+  ['git diff | mini-cc -p "review this"', 'about what is piped in'],
   ['mini-cc -p "fix the lint errors" --permission-mode acceptEdits', 'may change files'],
   ['mini-cc -p "run the tests" --allowed-tools "bash(npm test)"', 'may run this command'],
-  ['mini-cc -p "list the routes" --json-schema routes.json', 'an answer that matches this schema'],
-  ['mini-cc --continue --fork-session', 'goes on with a copy of the last session'],
+  ['mini-cc -p "list the routes" --json-schema routes.json', 'an answer by this schema'],
+  ['mini-cc --continue --fork-session', 'a copy of the last session'],
   ['mini-cc --model ollama/qwen3-coder', 'a server on this machine'],
   ['source <(mini-cc completion bash)', 'completes commands and flags'],
 ];

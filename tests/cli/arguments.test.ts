@@ -135,8 +135,10 @@ describe('the command line', () => {
 
   it('has one table, from which the help text lists every flag', () => {
     const flags = helpText()
-      .match(/^ +(?:-\w, )?--[\w-]+/gm)
+      .match(/^ {2}(?:-\w, )?--[\w-]+/gm)
       ?.map((line) => line.replace(/^.*--/, '--'));
     expect(flags).toEqual(Object.keys(FLAGS).map(written));
+    // meow indents them by two.
+    for (const line of helpText().split('\n')) expect(line.length).toBeLessThanOrEqual(98);
   });
 });

@@ -35,7 +35,7 @@ function paint(code: string, text: string, color: boolean): string {
 }
 
 /** `text/wrap.ts` would do it too, and load what the header does not need. */
-function wrapWords(text: string, columns: number): string[] {
+export function wrapWords(text: string, columns: number): string[] {
   const rows: string[] = [];
   for (const word of text.split(' ')) {
     const last = rows.at(-1);
