@@ -9,7 +9,7 @@ const SYSTEM = `A coding agent wants to make a tool call, and a person must allo
 
 /** Of the call. A longer one is cut, and the model is told so. */
 const MAX_CALL_CHARS = 6_000;
-/** Of the reply. Where a model thinks, its thinking counts, too. */
+/** Of the reply. A model that cannot but think needs more than the text. */
 const MAX_TOKENS = 2_000;
 const MAX_MS = 60_000;
 
@@ -17,19 +17,23 @@ const MAX_MS = 60_000;
  * @param id of an open question about a call
  * @throws MiniCcError when there is no such question, no model that could explain, no answer, or nothing left of a budget
  */
-export async function explainCall({questions, state, run}: SessionParts, id: string): Promise<string> {
+export async function explainCall({questions, state, run, resolveModel}: SessionParts, id: string): Promise<string> {
   const call = questions.find(id)?.call;
   if (!call) throw new MiniCcError('NO_QUESTION', 'This question is about no call, or was answered.');
-  const {model, conversation} = state;
+  const {
+    model: {name},
+    conversation,
+  } = state;
+  const model = resolveModel(name, {thinking: 'off'});
   if (model.offline) throw new MiniCcError('OFFLINE', 'The built-in model cannot explain a call.');
   const maxOutputTokens = Math.min(MAX_TOKENS, run.budget.maxOutputTokens(model.outputPrice));
   if (run.budget.usedUp !== undefined || maxOutputTokens < 1) {
     throw new MiniCcError('BUDGET', 'The budget of the session has nothing left for it.');
   }
   const request = {system: SYSTEM, prompt: formatCall(call), maxOutputTokens};
-  const reply = await askModel(model, request, AbortSignal.timeout(MAX_MS), (usage, name) => {
-    run.budget.spendFor('mini-cc', usage, name);
-    conversation.history.recordUsage(usage, name, 'mini-cc');
+  const reply = await askModel(model, request, AbortSignal.timeout(MAX_MS), (usage, by) => {
+    run.budget.spendFor('mini-cc', usage, by);
+    conversation.history.recordUsage(usage, by, 'mini-cc');
   });
   const text = getText(reply.content).trim();
   if (text === '') throw new MiniCcError('NO_ANSWER', `${model.name} gave no explanation.`);
