@@ -59,8 +59,8 @@ export function StatusLine({
   const parts = [
     mode,
     running > 0 ? `${running} ${running === 1 ? 'agent' : 'agents'}` : '',
-    tip,
     model,
+    tip,
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
     branch === undefined ? '' : cutText(branch, MAX_BRANCH),
