@@ -179,7 +179,8 @@ ${formatRows(rows)}
 
 Environment
   ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL,
-  ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU}_MODEL, MINI_CC_HOME, MINI_CC_FAN_OUT, MINI_CC_DEBUG, NO_COLOR
+  ANTHROPIC_DEFAULT_{OPUS,SONNET,HAIKU}_MODEL,
+  MINI_CC_HOME, MINI_CC_FAN_OUT, MINI_CC_DEBUG, NO_COLOR
 
 Without a key or a server the built-in offline model answers.
 Exit codes: 0 done, 1 the run failed, 2 bad usage, 3 a limit ended it, 129 130 143 by a signal.
