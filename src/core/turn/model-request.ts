@@ -93,13 +93,18 @@ export class ToolSpecs {
 /** Bounds that a model keeps to without being told. The check of each call still has them. */
 const UNSAID = ['minLength', 'minItems', 'minimum', 'exclusiveMinimum', 'pattern'];
 
+/** A few lines of context need no bound that is told, and no number needs that of all numbers. */
+function isSaid(maximum: number | undefined): boolean {
+  return maximum !== undefined && maximum > 100 && maximum < Number.MAX_SAFE_INTEGER;
+}
+
 /** The JSON Schema of an input as it goes along with each request: in few words. */
 export function toSentSchema(input: ZodType): ToolSpec['input_schema'] {
   const {$schema: _, ...schema} = z.toJSONSchema(input, {
     io: 'input',
     override: ({jsonSchema}) => {
       for (const key of UNSAID) delete jsonSchema[key as keyof typeof jsonSchema];
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (!isSaid(jsonSchema.maximum)) delete jsonSchema.maximum;
       if (JSON.stringify(jsonSchema.additionalProperties) === '{}') delete jsonSchema.additionalProperties;
       const {anyOf = []} = jsonSchema;
       const types = anyOf.flatMap((each) => (Object.keys(each).join() === 'type' ? [each.type] : []));
