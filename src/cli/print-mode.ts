@@ -3,7 +3,6 @@ import {fstatSync, readdirSync, readlinkSync} from 'node:fs';
 import type {Session} from '../core/contract/session.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
-import {listProcesses} from '../sandbox/launch/process-groups.ts';
 import type {Arguments} from './arguments.ts';
 import {createWriter, onSignals, type Pipes} from './process.ts';
 import type {Start} from './start.ts';
@@ -122,6 +121,7 @@ function isReadable(): boolean {
 async function readStandardInput(isOptional: boolean): Promise<string> {
   const chunks: Buffer[] = [];
   let timer: NodeJS.Timeout | undefined;
+  const waitMs = isOptional && !(await isPipeline()) ? FIRST_BYTE_MS.other : FIRST_BYTE_MS.pipeline;
   const ended = (async () => {
     for await (const chunk of process.stdin) {
       clearTimeout(timer);
@@ -129,7 +129,6 @@ async function readStandardInput(isOptional: boolean): Promise<string> {
     }
     return true;
   })();
-  const waitMs = isOptional && !isPipeline() ? FIRST_BYTE_MS.other : FIRST_BYTE_MS.pipeline;
   const silent = new Promise<false>((resolve) => {
     if (isOptional) timer = setTimeout(() => resolve(false), waitMs);
   });
@@ -148,8 +147,9 @@ async function readStandardInput(isOptional: boolean): Promise<string> {
  * Whether a command beside us may write into our standard input: a process that has it open and did not start us. Known
  * on Linux; elsewhere it may always be so.
  */
-function isPipeline(): boolean {
+async function isPipeline(): Promise<boolean> {
   if (process.platform !== 'linux') return true;
+  const {listProcesses} = await import('../sandbox/launch/process-groups.ts');
   const table = listProcesses();
   const parents = new Map(table.map(({pid, parent}) => [pid, parent]));
   const ancestors = new Set<number>();
