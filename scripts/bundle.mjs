@@ -132,7 +132,7 @@ export async function bundle(root) {
   const program = await generate(root, {main: MAIN, index: 'src/library/index.ts'}, withoutUnused());
   const main = program.find(({facadeModuleId}) => facadeModuleId === path.join(root, MAIN)).fileName;
   // In one file: each further one costs a start half a millisecond.
-  const entry = await generate(root, {cli: 'src/cli/index.ts'}, goesOnWith(`./${main}`));
+  const entry = await generate(root, {cli: 'src/cli/index.ts'}, withVersionCheck(), goesOnWith(`./${main}`));
   const output = [...program, ...entry];
   writeOutput(dist, output);
   writeTypes(root, dist);
@@ -140,6 +140,17 @@ export async function bundle(root) {
   replaceFile(path.join(dist, 'THIRD_PARTY_NOTICES.txt'), formatNotices(root, output));
   stampDist(root, inputs);
 }
+
+/** Where Node.js is so old that it has no such call, the entry could not even say so. */
+const withVersionCheck = () => ({
+  name: 'with-version-check',
+  renderChunk(code) {
+    const [{start}] = this.parse(code).body;
+    const line = '`mini-cc needs Node.js 22.12 or newer; this is ${process.versions.node}.\\n`';
+    const check = `if (!process.getBuiltinModule) {process.stderr.write(${line}); process.exit(2);}\n`;
+    return {code: `${code.slice(0, start)}${check}${code.slice(start)}`, map: null};
+  },
+});
 
 /** @param {string} file the chunk */
 function goesOnWith(file) {
@@ -156,6 +167,8 @@ async function generate(root, input, ...plugins) {
     cwd: root,
     input,
     platform: 'node',
+    // Else a group of chunks takes along what another one has.
+    preserveEntrySignatures: 'allow-extension',
     // Of the main files, in CommonJS, a bundler can't tell what is used; jsonc-parser's loads its parts by computed names.
     resolve: {mainFields: ['module', 'main']},
     external: EXTERNAL,
@@ -181,7 +194,7 @@ async function generate(root, input, ...plugins) {
     minify: true,
     entryFileNames: ({name}) => (name === 'main' ? 'chunks/main-[hash].js' : '[name].js'),
     chunkFileNames: 'chunks/[name]-[hash].js',
-    codeSplitting: {groups},
+    codeSplitting: {includeDependenciesRecursively: false, groups},
   });
   await bundling.close();
   return output;

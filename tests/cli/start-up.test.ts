@@ -49,8 +49,8 @@ function counting() {
 
 it.each([
   ['--version', ['--version'], 0, 1],
-  ['--help', ['--help'], 0, 5],
-  ['a wrong flag', ['--hlep'], 2, 5],
+  ['--help', ['--help'], 0, 6],
+  ['a wrong flag', ['--hlep'], 2, 6],
   ['no prompt and no terminal', [], 2, 7],
 ])('%s loads the entry and little else', async (_, args, code, files) => {
   const {env, read} = counting();
@@ -69,11 +69,11 @@ it('a prompt in print mode loads a few large files, and starts no process before
     expect(await runCli(['-p', 'hello'], options)).toMatchObject({code: 0, stdout: 'hi\n'});
   }
   const counts = read();
-  expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(14);
+  expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(15);
   expect(counts).toMatchObject({processes: 0, requests: 1, loadsFetch: false});
 });
 
-it('the idle prompt loads what it needs, and no fetch', async () => {
+it('the idle prompt loads no client of a model, and no fetch', async () => {
   const {env, read} = counting();
   const server = {url: 'http://127.0.0.1:9'};
   const terminal = await startCli([], {env, server, home: await home(), cwd: (await project()).path});
@@ -84,4 +84,17 @@ it('the idle prompt loads what it needs, and no fetch', async () => {
   const counts = read();
   expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(24);
   expect(counts).toMatchObject({requests: 0, loadsFetch: false});
+  expect(counts.files).not.toContain('model');
+});
+
+it('a Node.js that is too old gets one line', async () => {
+  // The newest that has no call for its own modules was 20.15.
+  const run = await runCli(['--help'], {
+    env: {NODE_OPTIONS: '--import=data:text/javascript,delete%20process.getBuiltinModule'},
+  });
+  expect(run).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^mini-cc needs Node\.js 22\.12 or newer; .*\n$/),
+  });
 });
