@@ -65,6 +65,9 @@ function isSame(a: TextProps, b: TextProps): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
+/** Rows stand at most so far from the left edge. Columns. */
+const MAX_PADDING = 4;
+
 /**
  * Rows that fit the window: nothing breaks them again. Ink gets them when it writes. What it measures are as many empty rows:
  * it measures what changed for each frame. When the window becomes narrower, Ink draws once before we have made new rows.
@@ -80,7 +83,7 @@ export function Rows({rows, gap = false}: {readonly rows: readonly Row[]; readon
   if (gap) painted.unshift('');
   const draw = (_: string, index: number) => {
     if (stdout.columns >= columns || painted[index] === '') return painted[index]!;
-    return paintRow(cutRow(rows[gap ? index - 1 : index]!, stdout.columns), theme);
+    return paintRow(cutRow(rows[gap ? index - 1 : index]!, stdout.columns - MAX_PADDING), theme);
   };
   return <Transform transform={draw}>{`${' \n'.repeat(painted.length - 1)} `}</Transform>;
 }
@@ -91,14 +94,11 @@ function cutRow(row: Row, columns: number): Row {
 
 /** Styled text with line breaks of its own: Ink would begin a row with the space where it broke the line. */
 export function StyledText({spans, columns}: {readonly spans: readonly Span[]; readonly columns: number}) {
-  return <Rows rows={wrapSpans(spans, columns)} />;
-}
-
-export function wrapSpans(spans: readonly Span[], columns: number): Row[] {
-  return wrapRows(plainText(spans), columns).map(({start, end, indent}) => [
+  const rows = wrapRows(plainText(spans), columns).map(({start, end, indent}) => [
     ...(indent > 0 ? [{text: ' '.repeat(indent), style: {}}] : []),
     ...cutSpans(spans, start, end),
   ]);
+  return <Rows rows={rows} />;
 }
 
 /** Wrapped text in one style. */
