@@ -1,20 +1,26 @@
 /** A TCP proxy on loopback: the network between a process and its server, which can drop all that goes through it. */
 import {createServer, connect as open, type Socket} from 'node:net';
 
+export type Drop = 'silent' | 'lost' | 'reset';
+
 export interface DroppingProxy {
   readonly port: number;
-  /** `silent`: nothing goes through, and nobody is told, until `heal`. `reset`: connections break, and new ones are refused. */
-  drop(how: 'silent' | 'reset'): void;
+  /**
+   * `silent`: nothing goes through, and nobody is told, until `heal`. `lost`: the same, and `heal` is for new connections alone.
+   * `reset`: connections break, and new ones are refused.
+   */
+  drop(how: Drop): void;
   heal(): void;
   close(): Promise<void>;
 }
 
 export async function startProxy(target: number): Promise<DroppingProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
-  let state: 'open' | 'silent' | 'reset' = 'open';
+  const lost = new Set<readonly [Socket, Socket]>();
+  let state: 'open' | Drop = 'open';
   const end = (pair: readonly [Socket, Socket]) => {
     // While the network is away, no side hears of the end of the other.
-    if (state === 'silent') return;
+    if (state === 'silent' || state === 'lost' || lost.has(pair)) return;
     for (const socket of pair) socket.destroy();
     pairs.delete(pair);
   };
@@ -27,7 +33,7 @@ export async function startProxy(target: number): Promise<DroppingProxy> {
       from.on('data', (data) => to.write(data));
       from.on('error', () => undefined);
       from.on('close', () => end(pair));
-      if (state === 'silent') from.pause();
+      if (state === 'silent' || state === 'lost') from.pause();
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -36,11 +42,13 @@ export async function startProxy(target: number): Promise<DroppingProxy> {
     port,
     drop(how) {
       state = how;
-      for (const pair of pairs) for (const socket of pair) how === 'silent' ? socket.pause() : socket.resetAndDestroy();
+      for (const pair of pairs) for (const socket of pair) how === 'reset' ? socket.resetAndDestroy() : socket.pause();
     },
     heal() {
+      if (state === 'lost') for (const pair of pairs) lost.add(pair);
       state = 'open';
       for (const pair of pairs) {
+        if (lost.has(pair)) continue;
         if (pair.some(({destroyed}) => destroyed)) end(pair);
         else for (const socket of pair) socket.resume();
       }
