@@ -33,7 +33,7 @@ const DROP_MS = 20_000;
 /** Lines between those of two runs in the file that all of them change. */
 const APART = 8;
 /** The last run of a round works for so long that it is stopped, killed or cut off by its time limit. */
-const LIMIT_MS = 8_000;
+const LIMIT_S = 8;
 const MAX_ATTEMPTS = 3;
 /** From when all is well again until the session has ended. */
 const END_MS = 150_000;
@@ -290,7 +290,7 @@ class Round {
     const isLong = slot === this.#slots - 1 && this.#begun.get(slot)!.length === 1;
     if (turns === 0)
       return callTools([`parts/f${slot}.ts`, 'shared.txt'].map((file) => ({name: 'read_file', input: {path: file}})));
-    if (turns === 1 && isLong) return callTool('bash', {command: this.#command, timeout: LIMIT_MS});
+    if (turns === 1 && isLong) return callTool('bash', {command: this.#command, timeout_seconds: LIMIT_S});
     if (turns > 2) return say(`Slot ${slot} is done.`);
     if (turns === 1) return callTool('bash', {command: 'sleep 0.5'});
     return callTools([
