@@ -67,7 +67,6 @@ export class WorkerService {
   private constructor(
     private readonly options: WorkerOptions,
     private readonly connection: Redis,
-    private readonly blocking: Redis,
     /** As `mini-cc workers` and progress lines show it. */
     readonly name: string,
     private readonly id: string,
@@ -85,7 +84,6 @@ export class WorkerService {
   static async open(options: WorkerOptions): Promise<WorkerService> {
     const {url, prefix, secret} = options.address;
     const connection = await connect(url);
-    const blocking = await connect(url);
     const id = randomUUID();
     const base = os.hostname().split('.')[0] || 'worker';
     const {labels, concurrency, trees} = options;
@@ -93,10 +91,9 @@ export class WorkerService {
     const entry = {id, signer: new Sealer(secret).signer, running: 0, concurrency, ...seen};
     const name = await takeName(connection, new Keys(prefix), base, entry).catch((error: unknown) => {
       connection.disconnect();
-      blocking.disconnect();
       throw error;
     });
-    return new WorkerService(options, connection, blocking, name, id);
+    return new WorkerService(options, connection, name, id);
   }
 
   /** Until it is told to leave, or has served its one job. */
@@ -147,7 +144,6 @@ export class WorkerService {
     await Promise.all([...this.#saying]);
     await this.connection.hdel(this.#keys.workers, this.name).catch(() => undefined);
     this.connection.disconnect();
-    this.blocking.disconnect();
     this.#finish();
   }
 
