@@ -175,7 +175,7 @@ describe('what is typed', () => {
     await lacks('\n> /help ');
     terminal.press('ctrl-c');
     terminal.type('/shi');
-    await shows(/^> \/ship +WHERE · Ships it$/m);
+    await shows(/^> \/ship +Ships it · WHERE$/m);
     terminal.press('tab');
     await holds('/ship');
     terminal.type('Mars');

@@ -1,10 +1,10 @@
 /**
- * What the screen shows in the main situations, at 100 and at 40 columns, as snapshots that a person reads:
- * `__snapshots__/captures.test.ts.snap`. After a change of the looks, run vitest with `-u` and read the difference.
+ * What the screen shows in situations that the built program does not come to at will, at 100 and at 40 columns, as snapshots
+ * that a person reads: `__snapshots__/captures.test.ts.snap`. The others are in `tests/e2e/captures.test.ts`. After a change of the looks, run vitest with `-u` and read the difference.
  */
 import {expect, test} from 'vitest';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
-import {ESC, type Opened, open, SHIFT_TAB} from './app-fixture.ts';
+import {type Opened, open} from './app-fixture.ts';
 import {question} from './fake-session.ts';
 import * as runs from './runs-fixture.ts';
 
@@ -13,24 +13,6 @@ interface Situation {
   /** @returns what the screen shows when it is ready */
   readonly play: (repl: Opened) => string | RegExp | Promise<string | RegExp>;
 }
-
-const PATCH = [
-  '@@ -1,4 +1,5 @@',
-  ' import {format} from "./format.ts";',
-  ' ',
-  '-export const greet = (name: string) => `Hello ${name}`;',
-  '+export const greet = (name: string) => `Hi ${name}`;',
-  '+export const part = (name: string) => `Bye ${name}`;',
-].join('\n');
-
-const ANSWER = [
-  '# What I found',
-  'The **greeting** is made in `src/greet.ts:3`, and *nothing* else calls it.',
-  '1. Change the text\n2. Run the tests\n   - `npm test`',
-  '| File | Lines |\n|------|------:|\n| src/greet.ts | 12 |\n| src/format.ts | 140 |',
-  '```ts\nexport const greet = (name: string) => `Hi ${name}`;\n```',
-  '> It was so before.',
-].join('\n\n');
 
 const start = (callId: string, tool: string, title: string, description?: string): AgentEventBody => ({
   ...{type: 'tool_start', callId, tool, title},
@@ -58,44 +40,11 @@ function startAgents({session}: Opened): void {
 }
 
 const SITUATIONS: readonly Situation[] = [
-  {name: 'the first screen', play: () => 'default · sonnet'},
-  {
-    name: 'what is typed, in two lines',
-    play: ({screen}) => {
-      screen.type('fix the greeting\nand run the tests');
-      return 'and run the tests';
-    },
-  },
-  {
-    name: 'the list of commands',
-    play: ({screen}) => {
-      screen.type('/');
-      return 'shows or sets the model';
-    },
-  },
-  {
-    name: 'an answer with all kinds of blocks',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      session.emit(runs.delta(ANSWER));
-      session.emit(runs.reply(ANSWER, 12_300));
-      session.endTurn();
-      return 'It was so before.';
-    },
-  },
   {
     name: 'waiting for the model',
     play: async ({screen, session}) => {
       await sent({screen, session});
       return 'Waiting for sonnet';
-    },
-  },
-  {
-    name: 'a model call that is tried again',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      session.emit({type: 'retry', waitMs: 50_000, reason: '429', attempt: 2});
-      return 'retrying';
     },
   },
   {
@@ -105,14 +54,6 @@ const SITUATIONS: readonly Situation[] = [
       session.emit(runs.delta('The first part of the answer.\n\nThe second'));
       session.emit({type: 'retry', waitMs: 5000, reason: '503', attempt: 2});
       return 'The answer starts over.';
-    },
-  },
-  {
-    name: 'what the model thinks',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      session.emit({type: 'thinking_delta', text: 'The greeting is made in one place, so I look for it first.'});
-      return 'Thinking';
     },
   },
   {
@@ -134,15 +75,6 @@ const SITUATIONS: readonly Situation[] = [
     },
   },
   {
-    name: 'a running command with its last lines',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      session.emit(start('a', 'bash', 'npm test', 'Run the tests'));
-      session.emit({type: 'tool_progress', callId: 'a', text: '  ✓ greets\n  ✓ parts\n  - waits for the server'});
-      return 'waits for the server';
-    },
-  },
-  {
     name: 'a command that succeeded and one that failed',
     play: async ({screen, session}) => {
       await sent({screen, session});
@@ -153,45 +85,6 @@ const SITUATIONS: readonly Situation[] = [
       session.emit(end('b', 'bash', {isError: true, summary: 'exit code 1', preview, previewIsEnd: true, lines: 520}));
       session.endTurn();
       return 'earlier lines';
-    },
-  },
-  {
-    name: 'an edit',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      session.emit(start('a', 'edit_file', 'src/greet.ts'));
-      session.emit(end('a', 'edit_file', {display: {type: 'diff', path: 'src/greet.ts', patch: PATCH}}));
-      session.endTurn();
-      return '+2 -1';
-    },
-  },
-  {
-    name: 'todos',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      const todos = [
-        {content: 'Read the greeting', status: 'completed'},
-        {content: 'Change it', status: 'in_progress'},
-        {content: 'Run the tests', status: 'pending'},
-      ] as const;
-      session.emit(start('a', 'todo_write', 'Change it'));
-      session.emit(end('a', 'todo_write', {display: {type: 'todos', todos}}));
-      return '[ ] Run the tests';
-    },
-  },
-  {
-    name: 'a question about an edit',
-    play: ({session}) => {
-      session.emit(start('a', 'edit_file', 'src/greet.ts'));
-      const options = [
-        {digit: 1, choice: 'yes', label: 'yes'},
-        {digit: 2, choice: 'session', label: 'yes, all edits in this workspace for this session'},
-        {digit: 3, choice: 'always', label: 'yes, always in this project: edit_file(/src/greet.ts)'},
-        {digit: 4, choice: 'no', label: 'no, and say why', takesNote: true},
-      ];
-      const asks = {title: 'Edit src/greet.ts?', detail: PATCH, detailType: 'diff', callId: 'a', options} as const;
-      session.emit({type: 'ask', question: question(asks)});
-      return 'Press 1';
     },
   },
   {
@@ -210,28 +103,6 @@ const SITUATIONS: readonly Situation[] = [
       session.emit({type: 'ask_end', askId: 'ask-1', answer: 'session'});
       await screen.lacks('4 no');
       return '· yes for this session';
-    },
-  },
-  {
-    name: 'a reason for a no',
-    play: async ({screen, session}) => {
-      session.emit({type: 'ask', question: question()});
-      await screen.shows('1 yes');
-      screen.pass(1000);
-      screen.type('4');
-      await screen.shows('why:');
-      screen.type('use make');
-      return 'use make';
-    },
-  },
-  {
-    name: 'eight agents at work',
-    play: async (repl) => {
-      await sent(repl);
-      startAgents(repl);
-      repl.session.emit(runs.runEnd(3, 'success', '', RECEIPT), 'run 2');
-      repl.session.emit({type: 'retry', waitMs: 4000, reason: '429', attempt: 2}, 'run 0');
-      return /the typ/;
     },
   },
   {
@@ -269,53 +140,6 @@ const SITUATIONS: readonly Situation[] = [
       return '6 agents';
     },
   },
-  {
-    name: 'leaving while agents work',
-    play: async (repl) => {
-      await sent(repl);
-      startAgents(repl);
-      await repl.screen.shows('the types');
-      repl.screen.type('\x04');
-      return 'Press Ctrl+D again';
-    },
-  },
-  {
-    name: 'prompts that wait',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      screen.type('and the docs too\r');
-      await screen.shows('queued: and the docs too');
-      screen.type('then stop\r');
-      return 'queued: then stop';
-    },
-  },
-  {
-    name: 'an interrupted turn',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      session.emit(runs.delta('I begin with the'));
-      await screen.shows('I begin with');
-      screen.type(ESC);
-      return 'interrupted';
-    },
-  },
-  {
-    name: 'an error of the model server',
-    play: async ({screen, session}) => {
-      await sent({screen, session});
-      session.endTurn('error', 'the model server refused the key (401): check ANTHROPIC_API_KEY');
-      return 'refused the key';
-    },
-  },
-  {
-    name: 'another mode, and the keys',
-    play: async ({screen}) => {
-      screen.type(SHIFT_TAB);
-      await screen.shows('acceptEdits · sonnet');
-      screen.type('?');
-      return 'Ctrl+B';
-    },
-  },
 ];
 
 async function sent({screen}: Pick<Opened, 'screen' | 'session'>): Promise<void> {
@@ -331,10 +155,6 @@ function normalize(text: string): string {
     .replace(/retrying in \d+s/g, 'retrying in 5s')
     .replace(/(\.\.\. \d+ tools?), [\d.]+(s|…)/g, '$1, 0.0$2');
 }
-
-test('there are 25 situations', () => {
-  expect(new Set(SITUATIONS.map(({name}) => name)).size).toBe(25);
-});
 
 test.each([100, 40])('at %i columns', {timeout: 60_000}, async (columns) => {
   for (const {name, play} of SITUATIONS) {

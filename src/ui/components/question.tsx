@@ -97,7 +97,7 @@ export function questionRows(state: QuestionState): QuestionRows {
 
 function describeNote({isCommand}: QuestionFocus, isLine: boolean): string {
   if (isCommand) return 'Enter runs the changed command. Esc says no.';
-  return isLine ? 'Enter sends your answer. Esc cancels.' : 'Enter sends it. Esc says no without a reason.';
+  return isLine ? 'Enter sends your answer. Esc cancels.' : 'Enter sends it. Esc gives no reason.';
 }
 
 const TAB_HINT = 'Press Tab to answer this question.';

@@ -132,13 +132,16 @@ interface PreviewProps {
 /** A result, folded to a few rows, and how many lines are not shown. */
 function Preview({text, total, isEnd = false, rows, columns, isError = false}: PreviewProps) {
   if (text.trim() === '' || text === NO_OUTPUT) return null;
-  const lines = text.replace(/\s+$/, '').split('\n');
+  // npm begins with an empty line: it would look like a gap.
+  const trimmed = text.replace(/^(?:[^\S\n]*\n)+/, '');
+  const blank = text.slice(0, text.length - trimmed.length).split('\n').length - 1;
+  const lines = trimmed.replace(/\s+$/, '').split('\n');
   const wrapped = lines.flatMap((line, index) => wrapText(line, columns).map((row) => ({row, index})));
-  const isFolded = wrapped.length > rows || (total ?? 0) > lines.length;
+  const isFolded = wrapped.length > rows || (total ?? 0) - blank > lines.length;
   const count = isFolded ? rows - 1 : rows;
   const shown = isEnd ? wrapped.slice(-count) : wrapped.slice(0, count);
   const whole = new Set(shown.map(({index}) => index)).size;
-  const hidden = isFolded ? Math.max(0, (total ?? lines.length) - whole) : 0;
+  const hidden = isFolded ? Math.max(0, (total === undefined ? lines.length : total - blank) - whole) : 0;
   return (
     <>
       {isEnd && <MoreLines count={hidden} kind="earlier" />}

@@ -45,7 +45,7 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
   const command = commandQuery(editor);
   if (command !== undefined) {
     return local.search(command, ui.session.commands).map(({name, description, argumentHint}) => ({
-      ...{label: `/${name}`, description: [argumentHint, description].filter(Boolean).join(' · ')},
+      ...{label: `/${name}`, description: [description, argumentHint].filter(Boolean).join(' · ')},
       ...{text: `/${name} `, isTyped: editor.text === `/${name}`},
     }));
   }

@@ -68,8 +68,9 @@ export function pasteText(controller: Controller, text: string): void {
 /** Another key than the one to press again takes the hint away. */
 function disarm(controller: Controller, press: KeyPress): void {
   const {armed} = controller.local.get();
-  const isCtrlC = press.ctrl && press.text === 'c';
-  if (armed === 'leave' && !isCtrlC) controller.clearHint();
+  const isCtrl = (letter: string) => press.ctrl && press.text === letter;
+  if (armed === 'leave' && !isCtrl('c')) controller.clearHint();
+  if (armed === 'stop and leave' && !isCtrl('c') && !isCtrl('d')) controller.clearHint();
   if (armed === 'rewind' && press.name !== 'escape') controller.clearHint();
 }
 

@@ -17,7 +17,7 @@ export function addItems(state: UiState, bodies: readonly (FinishedBody & {reado
   const finished = [...state.finished];
   for (const {continued, ...body} of bodies) {
     const before = finished.at(-1);
-    const isPair = before?.kind === body.kind && PAIRED.has(body.kind);
+    const isPair = before?.kind === body.kind && PAIRED.has(body.kind) && !isList(before) && !isList(body);
     finished.push({...body, id: finished.length, gap: !isPair && !continued} as FinishedItem);
   }
   return {...state, finished};
@@ -25,6 +25,11 @@ export function addItems(state: UiState, bodies: readonly (FinishedBody & {reado
 
 /** Neighbours of these kinds stand together. */
 const PAIRED: ReadonlySet<FinishedBody['kind']> = new Set(['tool', 'notice', 'subagents', 'announcement']);
+
+/** A notice of several lines stands alone. */
+function isList(item: FinishedBody): boolean {
+  return item.kind === 'notice' && item.text.includes('\n');
+}
 
 /** Frees the text of the first `count` items, which Ink has printed. */
 export function forgetPrinted(state: UiState, count: number): UiState {

@@ -21,6 +21,9 @@ interface DiffLine {
   readonly text: string;
 }
 
+/** The number of a row that is no line of a file. */
+const NO_LINE = 0;
+
 /** The diff of one file. @param path gives the language. The names of files at its head are left out. */
 export function formatDiff(patch: string, path: string, highlighter: Highlighter): Line[] {
   const {before, hunks} = parsePatch(patch.replace(/\n$/, '').split('\n'));
@@ -87,8 +90,10 @@ function parsePatch(lines: readonly string[]): {before: string[]; hunks: DiffLin
     else if (line.startsWith(' ') || line === '') {
       hunk.push({sign: ' ', number: newLine++, text: line.slice(1)});
       oldLine += 1;
-      // "\ No newline at end of file", or a line that says how much was cut.
-    } else hunks.push([{sign: ' ', number: newLine, text: line}]);
+      // "\ No newline at end of file" is no line of the file.
+    } else if (line.startsWith('\\ ')) hunk.push({sign: ' ', number: NO_LINE, text: line.slice(2)});
+    // It says how much was cut.
+    else hunks.push([{sign: ' ', number: newLine, text: line}]);
   }
   // A diff without hunks is a text: nothing of it is left out.
   return hunks.length === 0 ? {before: [...lines], hunks} : {before, hunks};
@@ -108,7 +113,7 @@ function formatHunk(hunk: readonly DiffLine[], width: number, language: string, 
     const {sign, number} = line;
     const style = SIGN_STYLES[sign];
     const gutter: Span[] = [
-      {text: `${String(number).padStart(width)} `, style: MUTED},
+      {text: `${(number === NO_LINE ? '' : String(number)).padStart(width)} `, style: MUTED},
       {text: `${sign} `, style},
     ];
     const code = (sign === '-' ? before : after).get(line)!;

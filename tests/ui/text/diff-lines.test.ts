@@ -59,6 +59,12 @@ describe('a diff', () => {
     ]);
   });
 
+  test('says where a line end is missing, without the number of a line', () => {
+    const patch = '@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file';
+    const rows = shown(formatDiff(patch, 'a', highlighter));
+    expect(rows).toEqual([' 1 - a', '     No newline at end of file', ' 1 + b', '     No newline at end of file']);
+  });
+
   test('shows the line that says how much of it was cut', () => {
     const cut = '@@ -1,1 +1,2 @@\n a\n+b\n(12 more lines of the diff)';
     expect(shown(formatDiff(cut, 'a', highlighter)).at(-1)).toContain('(12 more lines of the diff)');
