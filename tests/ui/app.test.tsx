@@ -77,6 +77,28 @@ describe('the prompt', () => {
     expect(session.submitted).toEqual([content]);
   });
 
+  test('takes lines that come at once without bracketed paste as one paste, in however many pieces', async () => {
+    const {screen, session} = await open();
+    screen.type(`${'a long line\r'.repeat(400)}half a `);
+    screen.type('line\rand the last');
+    await screen.shows('> [Pasted 402 lines]');
+    screen.type('\r');
+    await screen.shows('Esc interrupts');
+    expect(session.submitted).toEqual([`${'a long line\n'.repeat(400)}half a line\nand the last`]);
+  });
+
+  test('puts keys together whose bytes come one by one, as over a slow line', async () => {
+    const {screen, session} = await open();
+    for (const byte of 'abc\x1b[D\x1b[200~1\r2\x1b[201~\x1b[13;2u') {
+      screen.type(byte);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    await screen.shows(/> ab1\n {2}2\n {2}c/);
+    expect(session.submitted).toEqual([]);
+    screen.type(ESC);
+    screen.type('\x03');
+  });
+
   test('recalls earlier prompts', async () => {
     const sent: string[] = [];
     const {screen} = await open({history: [{text: 'older words'}], onSubmit: ({text}) => sent.push(text)});

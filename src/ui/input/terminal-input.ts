@@ -1,5 +1,6 @@
 /**
- * Translates terminal input before Ink reads it, and takes out what the terminal says of its focus. Ink drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux sends
+ * Translates terminal input before Ink reads it, and takes out what the terminal says of its focus. A key whose bytes come one
+ * by one, over a slow line, is put together; many lines at once, in a terminal without bracketed paste, are one paste. Ink drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux sends
  * too with `extended-keys`; it gets the same key in the kitty protocol instead.
  */
 
@@ -16,22 +17,70 @@ export interface InputOptions {
   readonly onFocus?: (hasFocus: boolean) => void;
 }
 
+/** The beginning of a key at the end of what was read. */
+const OPEN_KEY = /\x1b(?:\[[0-?]*[ -/]*|O)?$/;
+/** How long the rest of a key may take: after Esc alone, which is a key too, and after more of it. Milliseconds. */
+const ESC_MS = 100;
+const REST_MS = 500;
+
+/** Who reads so much at once reads a paste: no one types it. Characters, and line ends. */
+const PASTED_CHARS = 1000;
+const PASTED_LINES = 3;
+/** A paste is over when nothing came for so long. Milliseconds. */
+const QUIET_MS = 50;
+
 /** The same stream, with translated results of `read`. */
 export function terminalInput(
   stdin: NodeJS.ReadStream,
   {isFirst = true, onFocus}: InputOptions = {},
 ): NodeJS.ReadStream {
   let mayHoldNewline = isFirst;
-  const read = (size?: number): unknown => {
-    const chunk: unknown = stdin.read(size);
-    if (typeof chunk !== 'string') return chunk;
-    // An Enter that was typed before raw mode comes as a newline.
-    const text = mayHoldNewline ? chunk.replace(/\n$/, '\r') : chunk;
-    mayHoldNewline = false;
-    return text.replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER).replace(FOCUS, (_, letter) => {
+  /** Was read, and waits for more: the beginning of a key, or of a paste. */
+  let held = '';
+  let timer: NodeJS.Timeout | undefined;
+  /** Was held long enough: it comes next, as it is. */
+  let released = '';
+  let isInPaste = false;
+  const hold = (text: string, ms: number, release: (text: string) => string) => {
+    held = text;
+    timer = setTimeout(() => {
+      held = '';
+      released = release(text);
+      stdin.emit('readable');
+    }, ms);
+  };
+  /** @returns what can be read of it now */
+  const take = (chunk: string): string => {
+    const text = held + chunk;
+    clearTimeout(timer);
+    held = '';
+    if (!isInPaste && isPasted(text)) {
+      hold(text, QUIET_MS, asPaste);
+      return '';
+    }
+    isInPaste = text.lastIndexOf(PASTE_START) > text.lastIndexOf(PASTE_END) || (isInPaste && !text.includes(PASTE_END));
+    const open = OPEN_KEY.exec(text)?.[0] ?? '';
+    if (open !== '') hold(open, open === '\x1b' ? ESC_MS : REST_MS, (key) => key);
+    return text.slice(0, text.length - open.length);
+  };
+  const translate = (text: string) =>
+    text.replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER).replace(FOCUS, (_, letter) => {
       onFocus?.(letter === 'I');
       return '';
     });
+  const read = (size?: number): unknown => {
+    if (released !== '') {
+      const text = released;
+      released = '';
+      return text;
+    }
+    for (let chunk: unknown = stdin.read(size); ; chunk = stdin.read(size)) {
+      if (typeof chunk !== 'string') return chunk;
+      // An Enter that was typed before raw mode comes as a newline.
+      const text = translate(take(mayHoldNewline ? chunk.replace(/\n$/, '\r') : chunk));
+      mayHoldNewline = false;
+      if (text !== '') return text;
+    }
   };
   return new Proxy(stdin, {
     get: (target, name) => {
@@ -41,4 +90,19 @@ export function terminalInput(
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+}
+
+const PASTE_START = '\x1b[200~';
+const PASTE_END = '\x1b[201~';
+
+/** Text of a paste that the terminal does not mark as one. */
+function isPasted(text: string): boolean {
+  const isMuch = text.length >= PASTED_CHARS || (text.match(/\r\n?|\n/g)?.length ?? 0) > PASTED_LINES;
+  return isMuch && !text.includes('\x1b');
+}
+
+/** A line end after it is the Enter key. */
+function asPaste(text: string): string {
+  const [lines, enter] = text.endsWith('\r') ? [text.slice(0, -1), '\r'] : [text, ''];
+  return `${PASTE_START}${lines}${PASTE_END}${enter}`;
 }
