@@ -1,5 +1,5 @@
-/** Runs the whole screen with a fake session, and leaves it after each test. */
-import {afterEach} from 'vitest';
+/** Runs the whole screen with a fake session, and leaves it when the test has finished. */
+import {onTestFinished} from 'vitest';
 import type {Session} from '../../src/core/contract/session.ts';
 import {type ReplOptions, runScreen} from '../../src/ui/screen.tsx';
 import {createFakeSession, type FakeSession} from './fake-session.ts';
@@ -14,9 +14,9 @@ export interface Opened {
   readonly screen: FakeTerminal;
   readonly session: FakeSession;
   readonly exit: Promise<number>;
+  /** The test may leave earlier: a process has room for the exit listeners of a few screens. */
+  readonly leave: () => Promise<void>;
 }
-
-const opened: Opened[] = [];
 
 /** Starts the REPL and waits for its prompt. */
 export async function open(
@@ -26,22 +26,20 @@ export async function open(
   const screen = createFakeTerminal(columns, rows);
   const session = createFakeSession();
   const exit = runScreen({session: opening ?? Promise.resolve(session), ...rest}, screen);
-  const repl = {screen, session, exit};
-  opened.push(repl);
+  const repl = {screen, session, exit, leave: () => leave(screen, exit)};
+  onTestFinished(repl.leave);
   await screen.shows(opening ? '> Ask about' : 'default · sonnet');
   return repl;
 }
 
-afterEach(async () => {
-  for (const {screen, exit} of opened.splice(0)) {
-    let hasLeft = false;
-    void exit.then(() => {
-      hasLeft = true;
-    });
-    // Ctrl+C ends a turn, clears the prompt, shows the hint, and then leaves.
-    while (!hasLeft) {
-      screen.type(CTRL_C);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+/** Ctrl+C ends a turn, clears the prompt, shows the hint, and then leaves. */
+async function leave(screen: FakeTerminal, exit: Promise<number>): Promise<void> {
+  let hasLeft = false;
+  void exit.then(() => {
+    hasLeft = true;
+  });
+  while (!hasLeft) {
+    screen.type(CTRL_C);
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
-});
+}

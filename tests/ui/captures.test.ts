@@ -170,6 +170,7 @@ test.each([100, 40])('at %i columns', {timeout: 60_000}, async (columns) => {
         .split('\n')
         .filter((line) => line.length > columns),
     ).toEqual([]);
+    await repl.leave();
   }
 });
 
