@@ -71,16 +71,20 @@ function reply(body: MessagesBody): Reply {
 
 /** Without what depends on the machine and the time. */
 function normalize(text: string, folder: string): string {
-  return text
-    .replace(new RegExp([...folder].join('(?:\\n *)?'), 'g'), '/var/tmp/project')
-    .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋')
-    .replace(/ · \d+s(?= · |$)/gm, ' · 0s')
-    .replace(/\b\d+\.\ds\b/g, '0.0s')
-    .replace(/ · idle \d+s/g, '')
-    .replace(/retrying in \d+s/g, 'retrying in 50s')
-    .replace(/context [\d.]+(?:k| %)/g, 'context 4k')
-    .replace(/[\d.]+k tokens/g, '4k tokens')
-    .replace(/cost \$[\d.]+/g, 'cost $0.01');
+  return (
+    text
+      .replace(new RegExp([...folder].join('(?:\\n *)?'), 'g'), '/var/tmp/project')
+      .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋')
+      // A call says how long it took when that was a second or more.
+      .replace(/^([✓✗] .*) · \d+s$/gm, '$1')
+      .replace(/ · \d+s(?= · |$)/gm, ' · 0s')
+      .replace(/\b\d+\.\ds\b/g, '0.0s')
+      .replace(/ · idle \d+s/g, '')
+      .replace(/retrying in \d+s/g, 'retrying in 50s')
+      .replace(/context [\d.]+(?:k| %)/g, 'context 4k')
+      .replace(/[\d.]+k tokens/g, '4k tokens')
+      .replace(/cost \$[\d.]+/g, 'cost $0.01')
+  );
 }
 
 test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {

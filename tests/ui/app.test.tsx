@@ -148,6 +148,28 @@ describe('a turn', () => {
     await expect.poll(screen.scrollback).toContain('▌ go\n\nTitle\n\nSome bold words.\n\n─');
   });
 
+  test('draws at most every 33 ms while it streams, and nothing at rest', async () => {
+    const {screen, session} = await open();
+    const frames = () => screen.written().split('\x1b[?2026h').length - 1;
+    screen.type('go\r');
+    await screen.shows('Esc interrupts');
+    const [before, began] = [frames(), performance.now()];
+    for (let count = 0; count < 200; count++) {
+      session.emit({type: 'text_delta', text: 'word '});
+      await new Promise((resolve) => setTimeout(resolve, 4));
+    }
+    const ms = performance.now() - began;
+    expect(frames() - before).toBeGreaterThan(3);
+    // The spinner has a clock of its own.
+    expect(frames() - before).toBeLessThan(ms / 33 + ms / 100 + 3);
+    session.endTurn();
+    await screen.lacks('Esc interrupts');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const atRest = frames();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(frames()).toBe(atRest);
+  });
+
   test('shows prompts that are sent meanwhile as queued', async () => {
     const {screen, session} = await open();
     screen.type('go\r');
