@@ -75,7 +75,7 @@ export async function executeRun(
   const before = registry.get(runId)!;
   const emit = updateRecord(before, execution, round.budget);
   // Awaited only where it is in question, so that runs of this machine begin at once.
-  const goesAway = round.where !== undefined && (await mustGoAway(round, pool, execution.deps));
+  const goesAway = mayGoAway(round, pool) && (await mustGoAway(round, execution.deps));
   const queued = goesAway || pool.isFull;
   emitStart(before, round, queued, emit);
   if (queued) live.transcript.park();
@@ -111,9 +111,14 @@ export async function executeRun(
 }
 
 /** Whether a run leaves this machine. With `auto` it does when it would wait here and a worker is there. */
-async function mustGoAway({where, isPending}: RunRound, pool: Pool, {remote}: SubagentDeps): Promise<boolean> {
+async function mustGoAway({where, isPending}: RunRound, {remote}: SubagentDeps): Promise<boolean> {
   if (isPending || where === 'workers') return true;
-  return pool.isFull && remote ? remote.isServed() : false;
+  return remote ? remote.isServed() : false;
+}
+
+/** Decided without a wait, so that of runs that begin together the first take the places, and the others see that. */
+function mayGoAway({where, isPending}: RunRound, pool: Pool): boolean {
+  return isPending || where === 'workers' || (where === 'auto' && pool.isFull);
 }
 
 /** The run takes no slot: a worker has its own. */

@@ -5,6 +5,7 @@ import {expect, it} from 'vitest';
 import {home, isSubagent, project, serve} from '../../e2e/fixture.ts';
 import {callTool, type MessagesBody, say} from '../../support/messages-server.ts';
 import {killGroup, runCli, spawnCli} from '../../support/run-cli.ts';
+import {callTools} from '../../support/scripted-replies.ts';
 import {eventually, SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
 
 const env = {QUEUE_KEY: SECRET};
@@ -111,4 +112,37 @@ it('a Redis server that is full says so in one line to who begins, and a run tha
   expect(run.stderr).toMatch(/\[code @\S+\] add a file - done/);
   expect(await workspace.read('made.txt')).toBe('made elsewhere\n');
   expect(worker.said().trim().split('\n').length).toBeLessThanOrEqual(4);
+}, 300_000);
+
+it('with auto a run goes to a worker only where it would wait here; without a queue that answers it stays, and one line says so', async () => {
+  const [redis, workspace, own, may] = [await startRedis(), await project(), await home(), gate()];
+  let asked = 0;
+  const input = {description: 'look', agent_type: 'code', isolation: 'worktree', where: 'auto'};
+  const server = await serve(async (body) => {
+    if (!isSubagent(body)) {
+      const turns = body.messages.filter(({role}) => role === 'assistant').length;
+      if (turns > 0) return say('All done.');
+      return callTools(['one', 'two'].map((prompt) => ({name: 'Task', input: {...input, prompt}})));
+    }
+    asked += 1;
+    if (asked === 2) may.open();
+    await may.opened;
+    return say('Looked.');
+  });
+  await startWorker({url: redis.url, server});
+  const run = (url: string) =>
+    runCli(
+      ['-p', 'go', '--settings', JSON.stringify({subagents: {maxConcurrent: 1, queue: {url, secretEnv: 'QUEUE_KEY'}}})],
+      {
+        ...{cwd: workspace.path, home: own, server, env, timeoutMs: 120_000},
+      },
+    );
+  const served = await run(redis.url);
+  const ends = (text: string) => [...text.matchAll(/\[code( @\S+)?\] look - done/g)].map(([, at]) => at !== undefined);
+  expect(ends(served.stderr).toSorted()).toEqual([false, true]);
+  const alone = await run('redis://127.0.0.1:1');
+  expect(ends(alone.stderr)).toEqual([false, false]);
+  expect(
+    alone.stderr.match(/where: "auto": runs stay on this machine: subagents\.queue: .*connection refused/g),
+  ).toHaveLength(1);
 }, 300_000);
