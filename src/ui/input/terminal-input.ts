@@ -63,11 +63,6 @@ export function terminalInput(
     if (open !== '') hold(open, open === '\x1b' ? ESC_MS : REST_MS, (key) => key);
     return text.slice(0, text.length - open.length);
   };
-  const translate = (text: string) =>
-    text.replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER).replace(FOCUS, (_, letter) => {
-      onFocus?.(letter === 'I');
-      return '';
-    });
   const read = (size?: number): unknown => {
     if (released !== '') {
       const text = released;
@@ -77,7 +72,7 @@ export function terminalInput(
     for (let chunk: unknown = stdin.read(size); ; chunk = stdin.read(size)) {
       if (typeof chunk !== 'string') return chunk;
       // An Enter that was typed before raw mode comes as a newline.
-      const text = translate(take(mayHoldNewline ? chunk.replace(/\n$/, '\r') : chunk));
+      const text = translate(take(mayHoldNewline ? chunk.replace(/\n$/, '\r') : chunk), onFocus);
       mayHoldNewline = false;
       if (text !== '') return text;
     }
@@ -94,6 +89,13 @@ export function terminalInput(
 
 const PASTE_START = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
+
+function translate(text: string, onFocus: InputOptions['onFocus']): string {
+  return text.replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER).replace(FOCUS, (_, letter) => {
+    onFocus?.(letter === 'I');
+    return '';
+  });
+}
 
 /** Text of a paste that the terminal does not mark as one. */
 function isPasted(text: string): boolean {
