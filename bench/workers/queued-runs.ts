@@ -50,8 +50,9 @@ export async function measureQueuedRuns(count: number, onProgress: (text: string
     const connections = async () => Number(/connected_clients:(\d+)/.exec(await redis.client.info('clients'))?.[1]);
     const own = await connections();
     for (let index = 0; index < WORKERS; index += 1) await start();
-    const connectionsPerWorker = ((await connections()) - own) / WORKERS;
     const idleCommandsPerSecond = (await countCommands(redis.client, 10_000)) / 10 / WORKERS;
+    // Afterwards: each has opened all of its own.
+    const connectionsPerWorker = ((await connections()) - own) / WORKERS;
     const measured = await play({redis, server, workspace: workspace.path, home, workers, count, onProgress});
     return {
       ...measured,
