@@ -118,6 +118,8 @@ function groupByStarts(root) {
   };
   const name = (id) => {
     const [first, ...others] = names.get(id) ?? [];
+    // The few modules that parsing shares with others are small: they need no chunk for each kind of others.
+    if (first === 'arguments' && others.length > 0) return 'base';
     if (first === undefined || first === 'base') return first;
     // What a session has loaded, the model's client need not have in a chunk of its own.
     return [first, ...others.filter((each) => each !== 'model')].join('-');
