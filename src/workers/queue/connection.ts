@@ -9,11 +9,6 @@ export function getQueueName(signer: string): string {
 }
 
 const CONNECT_MS = 5_000;
-/**
- * A server that answers nothing for so long is gone without a word, as behind a router that forgot the connection: another
- * connection is opened. BullMQ has the server wait for at most 10 s. Milliseconds.
- */
-const SILENCE_MS = 15_000;
 /** Between two attempts to connect again, at most. Milliseconds. */
 const MAX_PAUSE_MS = 1_000;
 
@@ -28,7 +23,6 @@ export async function connect(url: string): Promise<Redis> {
     // BullMQ asks for it: commands wait until the connection is back.
     maxRetriesPerRequest: null,
     keepAlive: 5_000,
-    socketTimeout: SILENCE_MS,
     retryStrategy: () => null,
   };
   const connection = new Redis(url, options);
@@ -53,7 +47,6 @@ export function describeFailure(error: unknown): string {
   if (/ECONNREFUSED/.test(text)) return 'no Redis server answers there (connection refused)';
   if (/ENOTFOUND|EAI_AGAIN/.test(text)) return 'there is no such host';
   if (/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/.test(text)) return 'it cannot be reached';
-  if (/^Socket timeout/.test(text)) return 'it does not answer';
   if (/NOAUTH|WRONGPASS|invalid password/i.test(text)) return 'the server refuses the password of the address';
   if (/^OOM|OOM command not allowed/.test(text)) return 'the Redis server is full (its maxmemory is reached)';
   if (/MISCONF/.test(text)) return 'the Redis server cannot write to its disk';

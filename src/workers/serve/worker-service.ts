@@ -42,6 +42,8 @@ const STALLED_MS = 5_000;
 const MAX_TAKEOVERS = 2;
 /** What runs at the end of a worker has this long; then it goes back to the queue. */
 const LEAVE_MS = 10_000;
+/** What a worker that leaves still has to say to the server has this long. Milliseconds. */
+const AWAY_MS = 1_500;
 /** A job that this worker cannot do comes again after this time, to any worker. */
 const PAUSE_MS = 5_000;
 /** The same for one that it has said so of before. */
@@ -136,13 +138,13 @@ export class WorkerService {
     const timer = setTimeout(() => {
       for (const run of this.#runs.values()) run.abort(new GiveBack('its worker leaves', false));
     }, LEAVE_MS);
-    await paused?.catch(() => undefined);
+    await unlessAway(paused);
     while (this.#runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
     clearTimeout(timer);
     clearTimeout(this.#timer);
-    await worker?.close().catch(() => undefined);
-    await Promise.all([...this.#saying]);
-    await this.connection.hdel(this.#keys.workers, this.name).catch(() => undefined);
+    await unlessAway(worker?.close());
+    await unlessAway(Promise.all([...this.#saying]));
+    await unlessAway(this.connection.hdel(this.#keys.workers, this.name));
     this.connection.disconnect();
     this.#finish();
   }
@@ -287,4 +289,9 @@ export class WorkerService {
     this.#said.add(text);
     this.options.say(text);
   }
+}
+
+/** The server may be away, and then its answer is not waited for. */
+async function unlessAway(work: Promise<unknown> | undefined): Promise<void> {
+  await Promise.race([work?.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, AWAY_MS))]);
 }

@@ -235,7 +235,7 @@ class Round {
 
   async #dropNetwork(): Promise<void> {
     const whose = this.dice(WORKERS + 2);
-    const how = (['silent', 'lost', 'reset'] as const)[(this.seed + this.faults.length) % 3]!;
+    const how = (['silent', 'reset'] as const)[(this.seed + this.faults.length) % 2]!;
     const all = [...this.#places.map(({proxy}) => proxy), this.#own];
     const hit = whose > WORKERS ? all : [all[whose]!];
     const names = [...this.#places.map((_, index) => `worker ${index + 1}`), 'session', 'all'];

@@ -1,14 +1,11 @@
 /** A TCP proxy on loopback: the network between a process and its server, which can drop all that goes through it. */
 import {createServer, connect as open, type Socket} from 'node:net';
 
-export type Drop = 'silent' | 'lost' | 'reset';
+export type Drop = 'silent' | 'reset';
 
 export interface DroppingProxy {
   readonly port: number;
-  /**
-   * `silent`: nothing goes through, and nobody is told, until `heal`. `lost`: the same, and `heal` is for new connections alone.
-   * `reset`: connections break, and new ones are refused.
-   */
+  /** `silent`: nothing goes through, and nobody is told, until `heal`. `reset`: connections break, and new ones are refused. */
   drop(how: Drop): void;
   heal(): void;
   close(): Promise<void>;
@@ -16,11 +13,10 @@ export interface DroppingProxy {
 
 export async function startProxy(target: number): Promise<DroppingProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
-  const lost = new Set<readonly [Socket, Socket]>();
   let state: 'open' | Drop = 'open';
   const end = (pair: readonly [Socket, Socket]) => {
     // While the network is away, no side hears of the end of the other.
-    if (state === 'silent' || state === 'lost' || lost.has(pair)) return;
+    if (state === 'silent') return;
     for (const socket of pair) socket.destroy();
     pairs.delete(pair);
   };
@@ -33,7 +29,7 @@ export async function startProxy(target: number): Promise<DroppingProxy> {
       from.on('data', (data) => to.write(data));
       from.on('error', () => undefined);
       from.on('close', () => end(pair));
-      if (state === 'silent' || state === 'lost') from.pause();
+      if (state === 'silent') from.pause();
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -45,10 +41,8 @@ export async function startProxy(target: number): Promise<DroppingProxy> {
       for (const pair of pairs) for (const socket of pair) how === 'reset' ? socket.resetAndDestroy() : socket.pause();
     },
     heal() {
-      if (state === 'lost') for (const pair of pairs) lost.add(pair);
       state = 'open';
       for (const pair of pairs) {
-        if (lost.has(pair)) continue;
         if (pair.some(({destroyed}) => destroyed)) end(pair);
         else for (const socket of pair) socket.resume();
       }

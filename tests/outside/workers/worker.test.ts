@@ -178,3 +178,12 @@ it('says in one line what is wrong with a queue, before any model call of the ru
   expect(server.requests).toEqual([]);
   expect(existsSync(path.join(workspace.path, 'made.txt'))).toBe(false);
 });
+
+it('a worker whose server is away leaves all the same', async () => {
+  const redis = await startRedis();
+  const worker = await startWorker({url: redis.url});
+  await redis.kill();
+  await until(async () => worker.said().includes('no Redis server answers there'));
+  worker.kill('SIGTERM');
+  expect(await worker.exit).toBe(0);
+});
