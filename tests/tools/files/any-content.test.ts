@@ -142,11 +142,15 @@ function createWrite(random: Random, given: Case): Change {
 async function withLimit<T>(bytes: number, work: () => Promise<T>): Promise<T> {
   const setLimit = (limit: string) =>
     execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${limit}:unlimited`]);
+  // Node ignores the signal until somebody in the process has listened to it: Ink does.
+  const ignore = () => undefined;
+  process.on('SIGXFSZ', ignore);
   setLimit(String(bytes));
   try {
     return await work();
   } finally {
     setLimit('unlimited');
+    process.off('SIGXFSZ', ignore);
   }
 }
 
