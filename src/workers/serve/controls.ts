@@ -32,21 +32,22 @@ export class Controls {
   }
 
   async #poll(): Promise<void> {
-    const keys = [...this.#followers.keys()];
-    const last = keys.map((key) => this.#followers.get(key)!.last);
+    const asked = new Map(this.#followers);
+    const last = [...asked.values()].map((follower) => follower.last);
     try {
-      const read = keys.length === 0 ? [] : await this.connection.xread('STREAMS', ...keys, ...last);
-      for (const [key, entries] of read ?? []) for (const [id, [, text = '']] of entries) this.#handle(key, id, text);
+      const read = asked.size === 0 ? [] : await this.connection.xread('STREAMS', ...asked.keys(), ...last);
+      for (const [key, entries] of read ?? []) {
+        // A job that came back meanwhile is read from the first entry.
+        const follower = asked.get(key);
+        if (!follower || this.#followers.get(key) !== follower) continue;
+        for (const [id, [, text = '']] of entries) {
+          follower.last = id;
+          follower.handle(text);
+        }
+      }
     } catch {
       // The connection is lost, and comes back by itself.
     }
     this.#timer = this.#followers.size === 0 ? undefined : setTimeout(() => void this.#poll(), POLL_MS);
-  }
-
-  #handle(key: string, id: string, text: string): void {
-    const follower = this.#followers.get(key);
-    if (!follower) return;
-    follower.last = id;
-    follower.handle(text);
   }
 }

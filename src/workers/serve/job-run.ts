@@ -219,12 +219,13 @@ export class JobRun {
     const {blobs} = this.deps;
     const bytes = compress(outcome);
     if (bytes.length <= MAX_INLINE_BYTES) return bytes.toString('base64');
-    // Of a job that another worker has by now, no session would take it out.
-    if (!(await this.deps.isHeld())) throw new MiniCcError('WORKER', 'another worker has taken it over');
     const ref = blobs.describe(bytes);
     try {
+      // Of a job that another worker has by now, no session would take it out.
+      if (!(await this.deps.isHeld())) throw new MiniCcError('WORKER', 'another worker has taken it over');
       await blobs.put(bytes, ref);
     } catch (error) {
+      if (error instanceof MiniCcError) throw error;
       await blobs.remove(ref).catch(() => undefined);
       throw new GiveBack(`its result cannot be written: ${describeFailure(error)}`, false);
     }

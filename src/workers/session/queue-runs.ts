@@ -250,11 +250,11 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       else if (what.type === 'given_back') this.deps.notify(`${watch.label}: ${worker} gave it back: ${what.why}`);
       else if (what.type === 'needs') sent.push(this.#sendPart(what.part, kept.tree, control, connected, over.signal));
     };
-    const [over, sent] = [new AbortController(), [] as Promise<BlobRef>[]];
+    const [over, sent] = [new AbortController(), [] as Promise<BlobRef | undefined>[]];
     const ended = await this.#waitForEnd(jobId, events, onEvent, watch.signal, control, connected);
     over.abort();
     // A worker that died did not take them out.
-    for (const part of sent) this.#tidy(part.then((blob) => connected.blobs.remove(blob)));
+    for (const part of sent) this.#tidy(part.then((blob) => blob && connected.blobs.remove(blob)));
     if (ended === 'left') {
       this.deps.notify(`${watch.label} goes on ${at ? `at ${at}` : 'in the queue'}: --continue follows it`);
       return undefined;
@@ -323,16 +323,18 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     await connection.pipeline().xadd(key, '*', 'm', sealed).pexpire(key, LIFE_MS).exec();
   }
 
+  /** Never rejects. @returns what is in the queue now, or a part of it */
   async #sendPart(
     part: TreePart,
     tree: TreeState,
     control: (message: JobControl) => Promise<void>,
     {blobs, laid}: Connected,
     signal: AbortSignal,
-  ): Promise<BlobRef> {
-    const bytes = await laid.read(tree, part);
-    const blob = blobs.describe(bytes);
+  ): Promise<BlobRef | undefined> {
+    let blob: BlobRef | undefined;
     try {
+      const bytes = await laid.read(tree, part);
+      blob = blobs.describe(bytes);
       await control({type: 'part', part, blob});
       await blobs.stream(bytes, blob, signal);
     } catch (error) {

@@ -79,7 +79,7 @@ export class SessionEvents {
       const event = this.deps.sealer.open('event', JSON.parse(text)).body as JobEvent;
       const follower = this.#followers.get(event.jobId);
       if (!follower) return;
-      if (event.what.type === 'ended') void this.#lookUp([event.jobId]);
+      if (event.what.type === 'ended') this.#lookUp([event.jobId]).catch(() => undefined);
       else follower.onEvent(event);
     } catch (error) {
       // Another may write into the stream: what is not signed does not count.
