@@ -56,7 +56,7 @@ describe('a question', () => {
     screen.type('\x05\x05');
     await screen.shows('Asking the model what this call does');
     explain('It runs the tests,\nand changes nothing.');
-    await screen.shows('  It runs the tests, and changes nothing.');
+    await screen.shows('  The model says: It runs the tests, and changes nothing.');
     expect(screen.window()).not.toContain('Ctrl+E');
     expect(session.requests.filter(({type}) => type === 'explain_call')).toEqual([
       {type: 'explain_call', question: 'ask-1'},

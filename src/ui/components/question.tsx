@@ -39,11 +39,13 @@ interface QuestionState {
 }
 
 const MAX_EXPLANATION_ROWS = 8;
+/** An explanation takes at most this share of the window: what is asked and the options stay on the screen. */
+const EXPLANATION_SHARE = 1 / 4;
 
 const NOTE_LABELS = {why: '    why: ', line: '  ? ', command: '  $ '};
 
 export function questionRows(state: QuestionState): QuestionRows {
-  const {question, count, focus, isPromptEmpty, columns, formatter} = state;
+  const {question, count, focus, isPromptEmpty, columns, formatter, windowRows = 30} = state;
   const rows: Row[] = [];
   const add = (style: RowStyle, lines: readonly string[]) => {
     for (const text of lines) rows.push({key: `${rows.length}`, text, style});
@@ -70,7 +72,8 @@ export function questionRows(state: QuestionState): QuestionRows {
   if (purpose !== '') add('hint', cutRows(wrapText(purpose, columns - 2), MAX_HEAD_ROWS).map(indent));
   if (focus?.explanation !== undefined) {
     const text = focus.explanation || 'Asking the model what this call does …';
-    add('note', cutRows(wrapText(text, columns - 2), MAX_EXPLANATION_ROWS).map(indent));
+    const most = Math.max(2, Math.min(MAX_EXPLANATION_ROWS, Math.floor(windowRows * EXPLANATION_SHARE)));
+    add('note', cutRows(wrapText(text, columns - 2), most).map(indent));
   }
   if (question.list) return {rows: [...rows, ...listPart(state)], cursor: findCursor(state, rows.length)};
   question.options.forEach(({digit, label}, index) => {

@@ -155,9 +155,10 @@ function pressQuestion(controller: Controller, press: KeyPress): boolean {
 
 /** Shows what the model says of the call, while its question is still on the screen. */
 async function explainCall(controller: Controller, question: string): Promise<void> {
-  const said = await controller
-    .explainCall(question)
-    .catch((error: unknown) => `No explanation: ${getErrorMessage(error)}`);
+  const said = await controller.explainCall(question).then(
+    (text) => `The model says: ${text}`,
+    (error: unknown) => `No explanation: ${getErrorMessage(error)}`,
+  );
   const {focus} = controller.local.get();
   if (focus?.id === question) controller.change({focus: {...focus, explanation: screenLine(said)}});
 }

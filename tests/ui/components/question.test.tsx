@@ -166,6 +166,17 @@ describe('a question on the screen', () => {
     expect(shown('command')).toHaveLength(2);
   });
 
+  test('with a long explanation in a low window still says what is asked, and has its options', () => {
+    const focus = {...focusOn(asked, START), explanation: 'It moves files. '.repeat(60)};
+    const {rows} = questionRows({...view, focus, columns: 40, windowRows: 16, question: question()});
+    const explained = rows.filter(({style}) => style === 'note').map(({text}) => text);
+    expect(explained).toHaveLength(4);
+    expect(explained.at(-1)).toMatch(/ …$/);
+    const {lastFrame} = render(<QuestionView rows={rows} maxRows={13} />);
+    expect(lastFrame()).toContain('Run this command?');
+    expect(lastFrame()).toContain('4 no, and say why');
+  });
+
   test('in a low window loses rows of its detail, never its options', () => {
     const {rows} = questionRows({...view, question: question({detail: 'a\nb\nc\nd\ne'})});
     const {lastFrame} = render(<QuestionView rows={rows} maxRows={8} />);
