@@ -71,6 +71,8 @@ it('a prompt in print mode loads a few large files, and starts no process before
   const counts = read();
   expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(15);
   expect(counts).toMatchObject({processes: 0, requests: 1, loadsFetch: false});
+  // The idle prompt must not load it: there it would be missed if it had another name.
+  expect(counts.files).toContain('model');
 });
 
 it('the idle prompt loads no client of a model, and no fetch', async () => {

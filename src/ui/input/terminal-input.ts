@@ -1,7 +1,8 @@
 /**
  * Translates terminal input before Ink reads it, and takes out what the terminal says of its focus. A key whose bytes come one
- * by one, over a slow line, is put together; many lines at once, in a terminal without bracketed paste, are one paste. Ink drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux sends
- * too with `extended-keys`; it gets the same key in the kitty protocol instead.
+ * by one, over a slow line, is put together; many lines at once, in a terminal without bracketed paste, are one paste. Ink
+ * drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux sends too with `extended-keys`; it gets the same key in the
+ * kitty protocol instead.
  */
 
 const XTERM_SHIFT_ENTER = '\x1b[27;2;13~';
@@ -37,22 +38,22 @@ export function terminalInput(
   let mayHoldNewline = isFirst;
   /** Was read, and waits for more: the beginning of a key, or of a paste. */
   let held = '';
-  let timer: NodeJS.Timeout | undefined;
+  let takeBack: () => void = () => undefined;
   /** Was held long enough: it comes next, as it is. */
   let released = '';
   let isInPaste = false;
   const hold = (text: string, ms: number, release: (text: string) => string) => {
     held = text;
-    timer = setTimeout(() => {
+    takeBack = afterReading(ms, () => {
       held = '';
       released = release(text);
       stdin.emit('readable');
-    }, ms);
+    });
   };
   /** @returns what can be read of it now */
   const take = (chunk: string): string => {
     const text = held + chunk;
-    clearTimeout(timer);
+    takeBack();
     held = '';
     if (!isInPaste && isPasted(text)) {
       hold(text, QUIET_MS, asPaste);
@@ -85,6 +86,21 @@ export function terminalInput(
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+}
+
+/**
+ * Calls back after a time in milliseconds, once what came while this process was busy has been read: timers come before that.
+ * @returns takes it back
+ */
+function afterReading(ms: number, callback: () => void): () => void {
+  let step: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    step = setImmediate(callback);
+  }, ms);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(step);
+  };
 }
 
 const PASTE_START = '\x1b[200~';

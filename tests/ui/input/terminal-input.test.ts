@@ -1,0 +1,57 @@
+/** What comes out of the terminal's input for Ink, in pieces as they are read. */
+import {connect, createServer, type Socket} from 'node:net';
+import {expect, onTestFinished, test} from 'vitest';
+import {terminalInput} from '../../../src/ui/input/terminal-input.ts';
+
+/** A stream whose bytes come from the system, as those of a terminal do. */
+async function open() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
+  const keyboard = connect((server.address() as {port: number}).port, '127.0.0.1').setNoDelay();
+  const socket = await accepted;
+  onTestFinished(() => {
+    keyboard.destroy();
+    socket.destroy();
+    server.close();
+  });
+  const input = terminalInput(socket.setEncoding('utf8') as unknown as NodeJS.ReadStream);
+  const pieces: string[] = [];
+  socket.on('readable', () => {
+    for (let piece = input.read(); piece !== null; piece = input.read()) pieces.push(String(piece));
+  });
+  return {keyboard, pieces};
+}
+
+/** As a program that draws, or collects garbage. */
+function block(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('Esc alone comes after a moment', async () => {
+  const {keyboard, pieces} = await open();
+  keyboard.write('a\x1b');
+  await expect.poll(() => pieces, {timeout: 10_000}).toEqual(['a', '\x1b']);
+});
+
+test('the rest of a key, or of a paste, that came while the program was busy belongs to it', async () => {
+  const {keyboard, pieces} = await open();
+  const lines = 'line\r'.repeat(10);
+  for (const [first, rest] of [
+    ['\x1b', '[A'],
+    [lines, 'and more\rto come'],
+  ]) {
+    keyboard.write(first!);
+    await wait(20);
+    // React draws after what was read: the next step of the loop is that of the timers.
+    await new Promise((resolve) => setImmediate(resolve));
+    const {length} = pieces;
+    keyboard.write(rest!);
+    block(300);
+    await expect.poll(() => pieces.length, {timeout: 10_000}).toBeGreaterThan(length);
+  }
+  expect(pieces).toEqual(['\x1b[A', `\x1b[200~${lines}and more\rto come\x1b[201~`]);
+});
