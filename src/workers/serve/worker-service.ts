@@ -142,7 +142,8 @@ export class WorkerService {
     while (this.#runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
     clearTimeout(timer);
     clearTimeout(this.#timer);
-    await unlessAway(worker?.close());
+    // A result may be on its way.
+    await unlessAway(worker?.close(), this.connection.status === 'ready' ? LEAVE_MS : AWAY_MS);
     await unlessAway(Promise.all([...this.#saying]));
     await unlessAway(this.connection.hdel(this.#keys.workers, this.name));
     this.connection.disconnect();
@@ -292,6 +293,6 @@ export class WorkerService {
 }
 
 /** The server may be away, and then its answer is not waited for. */
-async function unlessAway(work: Promise<unknown> | undefined): Promise<void> {
-  await Promise.race([work?.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, AWAY_MS))]);
+async function unlessAway(work: Promise<unknown> | undefined, ms = AWAY_MS): Promise<void> {
+  await Promise.race([work?.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, ms))]);
 }
