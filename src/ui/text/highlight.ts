@@ -85,8 +85,12 @@ export function createHighlighter(): Highlighter {
   const isKnown = (code: string, language: string) => code.length <= MAX_CODE && instance.getLanguage(language);
   const run = (code: string, language: string) => instance.highlight(code, {language, ignoreIllegals: true});
   return {
-    highlight: (code, language) =>
-      isKnown(code, language) ? (run(code, language)._emitter as SpanEmitter).spans : [{text: code, scope: ''}],
+    highlight: (code, language) => {
+      const result = isKnown(code, language) ? run(code, language) : undefined;
+      // Where highlight.js fails, it has only the beginning.
+      if (!result || result.errorRaised) return [{text: code, scope: ''}];
+      return (result._emitter as SpanEmitter).spans;
+    },
     endsOutside: (code, language) => {
       if (!isKnown(code, language)) return true;
       // The mode in which the code ends; the language itself has no parent.
