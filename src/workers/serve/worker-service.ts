@@ -139,7 +139,10 @@ export class WorkerService {
       for (const run of this.#runs.values()) run.abort(new GiveBack('its worker leaves', false));
     }, LEAVE_MS);
     await unlessAway(paused);
-    while (this.#runs.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    const until = performance.now() + LEAVE_MS + AWAY_MS;
+    // Without the server no job can be given back: it notices that this worker is gone.
+    const waits = () => this.connection.status === 'ready' || performance.now() < until;
+    while (this.#runs.size > 0 && waits()) await new Promise((resolve) => setTimeout(resolve, 50));
     clearTimeout(timer);
     clearTimeout(this.#timer);
     // A result may be on its way.
