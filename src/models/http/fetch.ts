@@ -3,12 +3,15 @@
  * would load undici with its parser in WebAssembly, which costs a start 65 ms and 16 MB.
  */
 import http, {type Agent, type ClientRequest, type IncomingMessage} from 'node:http';
+import {pipeline, type Readable} from 'node:stream';
 import {HeaderList} from './header-list.ts';
 import {createResponse} from './response.ts';
 
 const CONNECT_MS = 10_000;
 /** A connection that waits longer may have been dropped on its way. */
 const MAX_IDLE_MS = 60_000;
+/** A connection that the server closed while it waited is reset so soon after a request, by the first packet. */
+const STALE_MS = 1_000;
 
 interface Client {
   readonly request: typeof http.request;
@@ -32,9 +35,10 @@ export function createFetch(): typeof fetch {
   const send = async (input: string | URL | Request, init: Init = {}): Promise<Response> => {
     const url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
     const signal = init.signal ?? undefined;
-    signal?.throwIfAborted();
     const client = await getClient(url.protocol);
     for (;;) {
+      signal?.throwIfAborted();
+      const startedAt = performance.now();
       const request = client.request(url, {
         ...{method: init.method ?? 'GET', agent: client.agent},
         headers: Object.fromEntries(new HeaderList(init.headers)),
@@ -43,8 +47,8 @@ export function createFetch(): typeof fetch {
         return toResponse(await exchange(request, init.body, signal), url, signal);
       } catch (error) {
         signal?.throwIfAborted();
-        // The server closed the connection while it waited: it has not seen the request.
-        if (request.reusedSocket && isReset(error)) continue;
+        // The server closed the connection while it waited. Later resets may be of a request that it has begun.
+        if (request.reusedSocket && isReset(error) && performance.now() - startedAt < STALE_MS) continue;
         throw new TypeError('fetch failed', {cause: error});
       }
     }
@@ -99,11 +103,24 @@ async function* readBody(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* message;
+    yield* await decode(message);
   } catch (error) {
     signal?.throwIfAborted();
     throw new TypeError('terminated', {cause: error});
   }
+}
+
+/** Nothing compressed is asked for, but some gateways compress all the same. */
+async function decode(message: IncomingMessage): Promise<Readable> {
+  const coding = message.headers['content-encoding']?.trim().toLowerCase();
+  if (!coding || !['gzip', 'x-gzip', 'deflate', 'br'].includes(coding)) return message;
+  const {createBrotliDecompress, createUnzip, constants} = await import('node:zlib');
+  const decoder =
+    coding === 'br'
+      ? createBrotliDecompress({flush: constants.BROTLI_OPERATION_FLUSH})
+      : createUnzip({flush: constants.Z_SYNC_FLUSH});
+  // The reader is told of errors by the decoder.
+  return pipeline(message, decoder, () => undefined);
 }
 
 function isReset(error: unknown): boolean {

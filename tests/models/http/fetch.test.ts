@@ -3,6 +3,7 @@ import {createServer, type RequestListener} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
 import {text} from 'node:stream/consumers';
 import {setTimeout as sleep} from 'node:timers/promises';
+import {createBrotliCompress, createDeflate, createGzip} from 'node:zlib';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {createFetch} from '../../../src/models/http/fetch.ts';
 import {HeaderList} from '../../../src/models/http/header-list.ts';
@@ -57,6 +58,40 @@ describe('the fetch for model servers', () => {
     expect([await ask(), sockets.length]).toEqual(['4', 2]);
   });
 
+  it('does not repeat a request that the server may have begun', async () => {
+    let count = 0;
+    const {url} = await serve((request, response) => {
+      count += 1;
+      if (count === 1) response.end();
+      else setTimeout(() => request.socket.destroy(), 1_100);
+    });
+    const send = createFetch();
+    await (await send(url)).text();
+    await expect(send(url)).rejects.toMatchObject({cause: {code: 'ECONNRESET'}});
+    expect(count).toBe(2);
+  });
+
+  it('reads a body that a gateway compressed, as it comes', async () => {
+    const {url} = await serve((request, response) => {
+      const coding = request.url!.slice(1);
+      response.setHeader('content-encoding', coding);
+      const encoder = coding === 'br' ? createBrotliCompress() : coding === 'gzip' ? createGzip() : createDeflate();
+      encoder.pipe(response);
+      encoder.write('begin');
+      encoder.flush();
+      if (coding === 'deflate') encoder.end(' end');
+    });
+    const send = createFetch();
+    for (const coding of ['gzip', 'br']) {
+      const {body} = await send(`${url}/${coding}`);
+      for await (const chunk of body!) {
+        expect(Buffer.from(chunk).toString()).toBe('begin');
+        break;
+      }
+    }
+    expect(await (await send(`${url}/deflate`)).text()).toBe('begin end');
+  });
+
   it('does not repeat a request on a new connection', async () => {
     let count = 0;
     const {url} = await serve((request) => {
@@ -82,6 +117,10 @@ describe('the fetch for model servers', () => {
     const reason = new Error('enough');
     const send = createFetch();
     await expect(send(url, {signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
+    const atOnce = new AbortController();
+    const first = createFetch()(url, {signal: atOnce.signal});
+    atOnce.abort(reason);
+    await expect(first).rejects.toBe(reason);
     const head = new AbortController();
     const waiting = send(url, {signal: head.signal});
     await sleep(50);
