@@ -243,10 +243,14 @@ export class CommandStarter {
 }
 
 /** Whether the command gets from the shell all that it was to have, as it is. */
-function canPassOn({args, env, link}: StartRequest): boolean {
+function canPassOn({args, cwd, env, link}: StartRequest): boolean {
   if (link !== undefined || env.PATH === undefined) return false;
   if (!Object.keys(env).every((name) => /^[A-Za-z_]\w*$/.test(name) && !OWN_NAMES.test(name))) return false;
-  return [...args, ...Object.values(env)].reduce((sum, {length}) => sum + length, 0) <= MAX_ARGUMENTS;
+  const texts = [...args, cwd, ...Object.values(env)];
+  // Bash leaves NUL out: it would run another command than the one that was judged. Node refuses it.
+  return (
+    !texts.some((text) => text.includes('\0')) && texts.reduce((sum, {length}) => sum + length, 0) <= MAX_ARGUMENTS
+  );
 }
 
 /** What the shell reads: it starts the command in a group of its own, says its process id, waits, and says its exit code. */

@@ -140,7 +140,8 @@ async function follow(
   const left = run.processes.leave(pid, run.outlivesSignal ? undefined : run.signal);
   for (const stream of [...output, cwdStream]) stream.release(left);
   if (left) unref();
-  if (reported.toString('latin1') === NOT_STARTED) return undefined;
+  // One that was ended before it had started is not started again.
+  if (ended === 'itself' && reported.toString('latin1') === NOT_STARTED) return undefined;
   const {exitCode, killedBy} = toExit(
     (await Promise.race([exited, undefined])) ?? {code: null, signal: null},
     reported,

@@ -93,6 +93,15 @@ describe.runIf(process.platform === 'linux')('a command that the shell beside mi
     expect(texts.join()).not.toContain('undefined');
   });
 
+  it('is refused as by Node where it has a NUL, which bash would leave out', async () => {
+    await expect(run('echo a\0b', starter)).rejects.toThrow('null bytes');
+  });
+
+  it('is not started by Node when it was ended before the shell had started it', async () => {
+    const ended = run('true', starter, {file: 'no-such-program', signal: AbortSignal.abort()});
+    await expect(ended).resolves.toMatchObject({ended: 'abort'});
+  });
+
   it('ends whole at an abort and at its time limit', async () => {
     for (const more of [{signal: AbortSignal.timeout(300)}, {timeoutMs: 300}]) {
       const {output, ended} = await run('sleep 100 & echo $$ $!; trap "" TERM; sleep 100', starter, more);
