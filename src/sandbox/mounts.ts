@@ -1,5 +1,5 @@
 /** Which files a confined command sees: mounts on an empty root, outer ones first. */
-import {sep} from 'node:path';
+import {dirname, sep} from 'node:path';
 import {isInside} from '../core/util/paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 import type {SystemFolders} from './view/system-folders.ts';
@@ -144,6 +144,8 @@ function listCandidates({system, view, home, temporary, writable, files}: MountP
     ...at(writable && !files ? 'writable' : 'shown', view.roots),
     ...at('writable', writable && files ? files : []),
     ...(writable && !files ? listProtected(writable) : []),
+    // Else the session's folder, hidden in a workspace that has it, could be moved with a folder around it.
+    ...at('pinned', writable && !files ? foldersAbove(dirname(temporary.path), view.roots) : []),
     ...[...view.hidden, ...view.masked].map(
       ({path, isDirectory}): Mount => ({path, kind: isDirectory ? 'hidden-directory' : 'hidden-file'}),
     ),
@@ -156,6 +158,12 @@ function listProtected({readOnly, pinned, missing}: ProtectedPlaces): Mount[] {
     ...readOnly.map((path): Mount => ({path, kind: 'read-only'})),
     ...missing.map(({path, content}): Mount => ({path, kind: content === undefined ? 'empty' : 'read-only'})),
   ];
+}
+
+/** Between a place and the root that has it. */
+function foldersAbove(place: string, roots: readonly string[]): string[] {
+  const folder = dirname(place);
+  return isInside(folder, roots) && !roots.includes(folder) ? [folder, ...foldersAbove(folder, roots)] : [];
 }
 
 function depth(path: string): number {

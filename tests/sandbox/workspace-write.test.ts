@@ -14,6 +14,7 @@ import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
+import {SessionFolder} from '../../src/sandbox/view/session-folder.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {fixture, isRunning, until} from '../tools/fixture.ts';
@@ -68,6 +69,31 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(failed.text).toContain('only the workspace can be written');
     expect(failed.text).toContain('unconfined: true asks the user');
     expect(readdirSync(home)).toEqual([]);
+  });
+
+  test('does not reach the files of mini-cc where the workspace has the folder of temporary files in it', async () => {
+    const outer = process.env.TMPDIR;
+    onTestFinished(() => {
+      if (outer === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = outer;
+    });
+    const {run, root, sandbox} = createWorkspace();
+    process.env.TMPDIR = join(root, 'a/b');
+    mkdirSync(process.env.TMPDIR, {recursive: true});
+    const own = sandbox.folder.path;
+    expect(own.startsWith(`${root}/a/b/`)).toBe(true);
+    writeFileSync(join(own, 'secret'), 'key');
+    const other = new SessionFolder();
+    expect(other.list()).toEqual([]);
+    onTestFinished(() => other.close());
+    const reach = `cat ${own}/secret; mkdir ${own}/commands; mv ${own} ${root}/c; mv ${root}/a/b ${root}/d; mv ${root}/a ${root}/e`;
+    const {text} = await run(
+      `${reach}; touch ${other.path}/made; echo 1 > $TMPDIR/x && cat $TMPDIR/x && touch a/made && echo done`,
+    );
+    expect(text).not.toContain('key\n');
+    expect(text).toMatch(/\n1\ndone/);
+    expect([readdirSync(own).sort(), readdirSync(other.path)]).toEqual([['secret', 'tmp'], ['tmp']]);
+    expect(readdirSync(join(root, 'a')).sort()).toEqual(['b', 'made']);
   });
 
   test('leaves nothing in the workspace but its own files', async () => {

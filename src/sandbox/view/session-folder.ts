@@ -1,17 +1,28 @@
 /** The temporary files of one session: made when a command first needs it, removed at the end. */
-import {mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {onProcessExit} from '../../core/util/processes.ts';
+
+const PREFIX = 'mini-cc-';
+/** The system adds six letters. */
+const NAME = /^mini-cc-[A-Za-z0-9]{6}$/;
+/** What is for the commands in it. */
+const TEMPORARY = 'tmp';
 
 export class SessionFolder {
   #folder: string | undefined;
   #stopListening: (() => void) | undefined;
   readonly #onClose: (() => void)[] = [];
 
-  /** For the commands of the session: `TMPDIR`. Absolute, links resolved, 0700. @throws Error of the file system */
+  /** Absolute, links resolved, 0700. Confined commands must not write in it. @throws Error of the file system */
+  get path(): string {
+    return this.#open();
+  }
+
+  /** For the commands of the session: `TMPDIR`, within it. */
   get temporary(): string {
-    return path.join(this.#open(), 'tmp');
+    return path.join(this.#open(), TEMPORARY);
   }
 
   /** For mini-cc: a file that commands read and do not write. */
@@ -27,6 +38,13 @@ export class SessionFolder {
   /** What lies in `temporary` now: names. */
   list(): string[] {
     return readdirSync(this.temporary);
+  }
+
+  /** The folders of all sessions, also of other processes. */
+  listAll(): string[] {
+    const around = path.dirname(this.path);
+    const places = readdirSync(around).flatMap((name) => (NAME.test(name) ? path.join(around, name) : []));
+    return places.filter((place) => existsSync(path.join(place, TEMPORARY)));
   }
 
   /** @param listener called before the folder is removed */
@@ -50,8 +68,8 @@ export class SessionFolder {
 
   #open(): string {
     if (this.#folder === undefined) {
-      this.#folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'mini-cc-'));
-      mkdirSync(path.join(this.#folder, 'tmp'), {mode: 0o700});
+      this.#folder = mkdtempSync(path.join(realpathSync(tmpdir()), PREFIX));
+      mkdirSync(path.join(this.#folder, TEMPORARY), {mode: 0o700});
       this.#stopListening = onProcessExit(() => this.close());
     }
     return this.#folder;

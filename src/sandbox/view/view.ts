@@ -72,7 +72,7 @@ export class Views {
     const names = isHomeShown ? hiddenNames(home).filter((each) => !all.includes(each.path)) : [];
     return {
       ...{roots, links, shown: all},
-      hidden: [...this.#findHidden(), ...names],
+      hidden: [...this.#findHidden(), ...names, ...this.#findOwn(roots)],
       masked: existingPaths(scope.masked ?? []),
       gitSettings: this.#writeSettings(gitText),
     };
@@ -115,6 +115,12 @@ export class Views {
       watched: [...new Set(watched)].map((place) => [place, getStats(place)]),
       gitText: git.text,
     };
+  }
+
+  /** A workspace may have the system's temporary folder in it. Who writes a session's folder starts commands outside. */
+  #findOwn(roots: readonly string[]): HiddenPath[] {
+    if (!isInside(this.folder.path, roots)) return [];
+    return this.folder.listAll().map((place) => ({path: place, isDirectory: true}));
   }
 
   /** Places of keys are many, and most are not there: only those whose first name is in the home are looked at. */
