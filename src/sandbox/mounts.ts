@@ -104,7 +104,7 @@ export class Mounts {
       case 'dev':
         return ['--dev', path];
       case 'temporary':
-        return isInside(path, [PRIVATE_FOLDER]) ? ['--dir', path] : ['--tmpfs', path];
+        return this.#getInnermost(dirname(path))?.kind === 'private' ? ['--dir', path] : ['--tmpfs', path];
       case 'private':
       case 'empty':
       case 'hidden-directory':

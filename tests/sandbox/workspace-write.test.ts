@@ -77,7 +77,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
       if (outer === undefined) delete process.env.TMPDIR;
       else process.env.TMPDIR = outer;
     });
-    const {run, root, sandbox} = createWorkspace();
+    const {run, root, sandbox, call, workspace} = createWorkspace();
     process.env.TMPDIR = join(root, 'a/b');
     mkdirSync(process.env.TMPDIR, {recursive: true});
     const own = sandbox.folder.path;
@@ -94,6 +94,11 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     expect(text).toMatch(/\n1\ndone/);
     expect([readdirSync(own).sort(), readdirSync(other.path)]).toEqual([['secret', 'tmp'], ['tmp']]);
     expect(readdirSync(join(root, 'a')).sort()).toEqual(['b', 'made']);
+    const only = {workspace: {...workspace, confinement: 'read-only' as const}};
+    const command = `cat ${own}/secret; echo 2 > $TMPDIR/y && cat $TMPDIR/[xy]`;
+    expect((await call(createBash(sandbox, new ProcessGroups()), {command}, only)).text).toMatch(
+      /^cat: .*\n1\n2\n\(this agent is read-only: .* is hidden\)$/,
+    );
   });
 
   test('leaves nothing in the workspace but its own files', async () => {
