@@ -13,7 +13,12 @@ export interface ServerError {
 }
 
 /** @param server names the server and its key in the text */
-export function toConnectionError(error: Error, isTimeout: boolean, {host, redactor}: ServerWords): ModelError {
+export function toConnectionError(error: Error, isTimeout: boolean, {host, key, redactor}: ServerWords): ModelError {
+  // Nothing was sent, and another attempt would send nothing either.
+  if (getCauseCode(error) === 'ERR_INVALID_CHAR') {
+    const why = `a header of requests to ${host} has a character that none may have: check ${key}`;
+    return new ModelError('authentication', redactor.text(why), {retryable: false}, {cause: error});
+  }
   const text = isTimeout ? `${host} did not answer in time` : `cannot reach ${host}${formatCause(error)}`;
   return new ModelError('connection', redactor.text(text), {retryable: true}, {cause: error});
 }
@@ -131,10 +136,15 @@ function parseRetryAfter(headers: Headers | undefined): {retryAfterMs?: number} 
 
 /** ` (ECONNREFUSED)`, or empty. */
 function formatCause(error: Error): string {
+  const code = getCauseCode(error);
+  return code === undefined ? '' : ` (${code})`;
+}
+
+function getCauseCode(error: Error): string | undefined {
   let cause: unknown = error.cause;
   while (cause instanceof Error) {
-    if ('code' in cause && typeof cause.code === 'string') return ` (${cause.code})`;
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
     cause = cause.cause;
   }
-  return '';
+  return undefined;
 }

@@ -17,6 +17,17 @@ describe('an error', () => {
     );
   });
 
+  it.each([createMessagesProtocol, createChatProtocol])(
+    'says at once that no header can hold the key',
+    async (create) => {
+      const model = modelAt({baseURL: 'http://127.0.0.1:1', apiKey: 'k\u0007'}, {}, create);
+      const steps: string[] = [];
+      const reply = model.reply(hello(), ({type}) => void steps.push(type));
+      await expect(reply).rejects.toThrow(/^a header of requests to 127\.0\.0\.1:1 .*: check ANTHROPIC_API_KEY$/);
+      expect(steps).toEqual([]);
+    },
+  );
+
   it.each([
     ['Messages', createMessagesProtocol, '/v1/messages'],
     ['chat completions', createChatProtocol, '/v1/chat/completions'],

@@ -72,7 +72,9 @@ function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | u
     request.once('close', () => signal?.removeEventListener('abort', abort));
     request.once('socket', (socket) => {
       if (!socket.connecting) return;
-      const timer = setTimeout(() => request.destroy(new Error('connect timeout')), CONNECT_MS);
+      const timer = setTimeout(() => {
+        request.destroy(Object.assign(new Error(`no connection within ${CONNECT_MS / 1000} s`), {code: 'ETIMEDOUT'}));
+      }, CONNECT_MS);
       for (const event of ['encrypted' in socket ? 'secureConnect' : 'connect', 'close']) {
         socket.once(event, () => clearTimeout(timer));
       }
