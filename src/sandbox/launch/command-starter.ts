@@ -1,6 +1,7 @@
 /**
  * Starts commands from a small shell beside mini-cc. Node forks to start a program, and a fork copies the page tables of
  * all memory that was written: milliseconds in a process of 100 MB, in which nothing else happens. The shell has 4 MB.
+ * On Linux: on macOS, Node starts programs by `posix_spawn`, which copies nothing.
  *
  * For each command the shell gets the name of a file to read, with environment, folder and arguments quoted. It answers
  * with the command's process id, and later with its exit code. Output comes through named pipes, made ahead and removed
@@ -215,7 +216,7 @@ export class CommandStarter {
     return file;
   }
 
-  /** From now on Node starts all commands. Those that run go on, but nobody knows their exit codes. */
+  /** From now on Node starts all commands. Of those that run nobody gets to know the exit code: `runShell` ends them. */
   #close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';

@@ -45,14 +45,14 @@ export interface LaunchPlan {
 }
 
 export class Launcher {
-  readonly #starter: CommandStarter;
+  readonly #starter: CommandStarter | undefined;
 
   /** @param processes shared by all agents, so that everything they started ends with mini-cc. */
   constructor(
     private readonly sandbox: Sandbox,
     private readonly processes: ProcessGroups,
   ) {
-    this.#starter = new CommandStarter(sandbox.folder);
+    this.#starter = process.platform === 'linux' ? new CommandStarter(sandbox.folder) : undefined;
   }
 
   /** @throws MiniCcError when the program cannot be started, or the workspace cannot be confined: then nothing was run. */
@@ -62,7 +62,7 @@ export class Launcher {
     let notes: readonly string[] = [];
     let end: ShellEnd;
     try {
-      const shared = {processes: this.processes, starter: this.#starter};
+      const shared = {processes: this.processes, ...(this.#starter && {starter: this.#starter})};
       end = await runShell({...run, ...shared, file, args, env, input, link, cwd: workspace.cwd});
     } finally {
       notes = plan.release();
