@@ -22,5 +22,7 @@ test('a test that passed only at its second try is named, and no other is', asyn
     [vitest, 'run', '--retry=1', '--maxWorkers=1', `--reporter=${reporter}`],
     {cwd: folder.path, env: createUserEnvironment()},
   );
-  expect(stdout).toBe('passed at the second try: flaky.test.js > comes late\n');
+  expect(stdout).toBe(
+    'passed at the second try: flaky.test.js > comes late (first: expected 1 to be 2 // Object.is equality)\n',
+  );
 });
