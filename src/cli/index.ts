@@ -34,7 +34,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
   const {main} = await import('./main.ts');
   await main(start);
   await writesEnded();
-  // Else Node.js takes its memory apart piece by piece, and waits for connections that nobody needs any more.
+  // Else Node.js takes its memory apart piece by piece, and waits for connections that are not used any more.
   process.exit();
 }
 

@@ -72,7 +72,7 @@ function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
   return end;
 }
 
-/** Nobody waits for it any more: its end is announced. */
+/** No call waits for it any more: its end is announced. */
 function toLeftRecord({end: _, text: _t, archived: _a, ...facts}: StoredRun, sessionId: string): RunRecord {
   return {...facts, sessionId, background: true, state: 'created', restored: false};
 }

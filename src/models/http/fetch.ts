@@ -66,7 +66,7 @@ async function createClient(protocol: string): Promise<Client> {
 /** Sends the request. @returns the head of the answer */
 function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // By its own option Node.js throws an error that nobody can catch where the connection is just given back.
+    // By its own option Node.js throws an error that cannot be caught where the connection is just given back.
     const abort = () => void request.destroy();
     signal?.addEventListener('abort', abort, {once: true});
     request.once('close', () => signal?.removeEventListener('abort', abort));
@@ -91,7 +91,7 @@ function toResponse(message: IncomingMessage, url: URL, signal: AbortSignal | un
   for (let index = 0; index < message.rawHeaders.length; index += 2) {
     headers.append(message.rawHeaders[index]!, message.rawHeaders[index + 1]!);
   }
-  // A reader of the body is told too; where there is none, nobody needs it.
+  // A reader of the body is told too; without one the error has no use.
   message.on('error', () => undefined);
   const {statusCode = 0, statusMessage = ''} = message;
   return createResponse({

@@ -33,7 +33,7 @@ export interface StartedCommand {
   readonly output: readonly Readable[];
   /** What comes from descriptor 3. */
   readonly report: Readable;
-  /** A killed command has a signal, or 128 and its number as the code. Both are null where nobody knows. */
+  /** A killed command has a signal, or 128 and its number as the code. Both are null where it is not known. */
   readonly exited: Promise<{readonly code: number | null; readonly signal: NodeJS.Signals | null}>;
   /** What it left in the background does not keep mini-cc at work. */
   readonly unref: () => void;
@@ -84,7 +84,7 @@ export class CommandStarter {
   /**
    * Starts a command. The first one of a session is left to Node: it may be the only one.
    * @returns undefined when it cannot start this one, and nothing was run
-   * @throws MiniCcError `SPAWN` when the shell ended meanwhile, so that nobody knows whether the command ran
+   * @throws MiniCcError `SPAWN` when the shell ended meanwhile, so that it is not known whether the command ran
    */
   async start(request: StartRequest): Promise<StartedCommand | undefined> {
     this.#asked += 1;
@@ -216,7 +216,7 @@ export class CommandStarter {
     return file;
   }
 
-  /** From now on Node starts all commands. Of those that run nobody gets to know the exit code: `runShell` ends them. */
+  /** From now on Node starts all commands. The exit codes of those that run are lost: `runShell` ends them. */
   #close(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';

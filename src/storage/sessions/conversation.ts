@@ -47,7 +47,7 @@ export function readOpening(file: string, agent: string): Opening {
   return {restored: toRestored(last), announced, used: sumEntries(used)};
 }
 
-/** A line, or one whose results nobody has asked for yet. */
+/** A line, or one whose results have not been asked for yet. */
 type Line = TranscriptEntry | UnreadResults;
 
 function* noteEach(entries: Iterable<Line>, note: (entry: TranscriptEntry) => void): Generator<Line> {

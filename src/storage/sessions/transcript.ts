@@ -47,7 +47,7 @@ const READ = ['"announcement":', '"prompt":', '"usage":'];
 
 /**
  * A message with the results of calls, which are most of a long transcript: it is parsed once it is asked for, and most are
- * not. Nobody typed it, and it announces nothing.
+ * not. No person typed it, and it announces nothing.
  */
 export class UnreadResults {
   readonly type = 'results';

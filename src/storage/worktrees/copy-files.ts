@@ -1,6 +1,6 @@
 /**
  * Copies the tracked and untracked files of a checkout as they are now, byte by byte; ignored files are left out. What git
- * has stored and nobody changed since, git writes: it takes a fifth of the time.
+ * has stored, and what did not change since, git writes: it takes a fifth of the time.
  */
 import {constants, lstatSync, rmSync} from 'node:fs';
 import {copyFile, lstat, mkdir, readdir, readlink, realpath, symlink} from 'node:fs/promises';

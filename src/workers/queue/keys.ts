@@ -22,7 +22,7 @@ export class Keys {
     return `${this.prefix}:events:${sessionId}`;
   }
 
-  /** A stream: what the session says to whoever has the job. */
+  /** A stream: what the session says to the worker that has the job. */
   control(jobId: string): string {
     return `${this.prefix}:control:${jobId}`;
   }

@@ -1,5 +1,5 @@
 /**
- * What goes through the queue is signed by HMAC-SHA256 with the secret that both sides share: whoever reaches the Redis
+ * What goes through the queue is signed by HMAC-SHA256 with the secret that both sides share: one who reaches the Redis
  * server, but does not know the secret, can neither give work to a worker nor a patch to a workspace.
  */
 import {createHmac, randomUUID, timingSafeEqual} from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * Jobs that a worker could not do: another one may. A job that none of those at work can do goes on in the queue for a
- * minute, in case that one is mended or comes, and fails then with the reasons of all.
+ * minute, in case that one is repaired or comes, and fails then with the reasons of all.
  */
 import type {Redis} from 'ioredis';
 import type {Keys} from '../queue/keys.ts';

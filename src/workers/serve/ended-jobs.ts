@@ -1,4 +1,4 @@
-/** The jobs that ended at this worker, kept in its own folder: a copy of one is refused, whatever Redis says. */
+/** The jobs that ended at this worker, kept in its own folder: a copy of one is refused, also where Redis does not know it. */
 import {appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 

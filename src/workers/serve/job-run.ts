@@ -135,7 +135,7 @@ export class JobRun {
     }
   }
 
-  /** @throws GiveBack whatever goes wrong: its disk may be full, and another worker's is not */
+  /** @throws GiveBack for any failure: its disk may be full, and another worker's is not */
   async #openTree(): Promise<CachedTree> {
     const {tree, patch, bundle} = this.job;
     try {

@@ -29,7 +29,7 @@ export class Results {
     return {ref, worker, outcome: JSON.parse(gunzipSync(bytes).toString()) as RemoteOutcome};
   }
 
-  /** Once, whatever ends in between. */
+  /** Once, also where something else ends in between. */
   async bringBack(runId: string, job: KeptJob, outcome: RemoteOutcome, label: string): Promise<BroughtBack> {
     if (job.brought) return job.brought;
     const {trees, kept} = this.deps;

@@ -115,7 +115,7 @@ export class SessionEvents {
     if (there < jobIds.length) await this.#endMissing(open);
   }
 
-  /** Nobody asks for jobs that are there: that one is missing is rare. */
+  /** Jobs that are there are not asked for: that one is missing is rare. */
   async #endMissing(jobIds: readonly string[]): Promise<void> {
     const {connection, queue} = this.deps;
     const asked = connection.pipeline();
