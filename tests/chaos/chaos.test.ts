@@ -14,7 +14,7 @@ import {createHome, type Home} from '../support/environment.ts';
 import {type MessagesServer, startMessagesServer} from '../support/messages-server.ts';
 import {createRandom} from '../support/random.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
-import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
+import {countAnnouncements, findReturned, findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {createSmallDisk, type SmallDisk, wrapReadOnly} from '../support/small-disk.ts';
 import type {Key, Terminal} from '../support/terminal.ts';
 import {typescriptProject} from '../support/workspace.ts';
@@ -202,7 +202,10 @@ class Round {
   }
 }
 
-/** Each background run is announced once, and no other one. */
+/**
+ * Each background run is announced once, and no other one. One that a later call of the same task joined is told by the
+ * result of that call instead.
+ */
 function expectAnnouncedOnce(place: string, main: string): void {
   const expected = new Set<string>();
   const folder = path.dirname(main);
@@ -213,6 +216,7 @@ function expectAnnouncedOnce(place: string, main: string): void {
     if (header.background === true || lines.some(({type}) => type === 'background')) expected.add(String(header.id));
     expect(lines.filter(({type}) => type === 'end').length, file).toBeGreaterThan(0);
   }
+  for (const id of findReturned(main)) expected.delete(id);
   const announced = countAnnouncements(main);
   expect(Object.fromEntries([...announced].sort())).toEqual(
     Object.fromEntries([...expected].sort().map((id) => [id, 1])),

@@ -44,3 +44,14 @@ export function countAnnouncements(transcript: string): Map<string, number> {
   }
   return counts;
 }
+
+/** Ids of the runs whose end a call returned. */
+export function findReturned(transcript: string): Set<string> {
+  const results = readLines(transcript).flatMap(({message}) => {
+    const {content} = (message ?? {}) as {content?: unknown};
+    return Array.isArray(content)
+      ? content.map((block: {content?: unknown}) => JSON.stringify(block.content ?? ''))
+      : [];
+  });
+  return new Set(results.flatMap((text) => [...text.matchAll(/\\nRun: ([\w-]{36}) /g)].map(([, id]) => id!)));
+}

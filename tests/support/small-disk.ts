@@ -53,8 +53,10 @@ export function createSmallDisk(folder: string, kilobytes: number): SmallDisk {
       if [ -e "${orders}/free" ]; then rm -f "$0/ballast"; rm "${orders}/free"; fi
       sleep 0.05
     done) </dev/null >/dev/null 2>&1 &
+    # A key for the program that has just ended must not end the copying.
+    trap : INT
     "$@"; code=$?
-    rm -f "$0/ballast"; cp -a "$0" "${copy}"; exit $code`;
+    rm -f "$0/ballast"; setsid -w cp -a "$0" "${copy}"; exit $code`;
   const order = async (name: 'fill' | 'free') => {
     const file = path.join(orders, name);
     writeFileSync(file, '');
