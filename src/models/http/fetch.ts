@@ -1,6 +1,7 @@
 /**
- * The way to model servers: `fetch` by Node's own HTTP client, with connections that are used again. The global `fetch`
- * would load undici with its parser in WebAssembly, which costs a start 65 ms and 16 MB.
+ * The way to model servers, but for Bedrock and Vertex, whose packages use the global `fetch`: Node's own HTTP client, with
+ * connections that are used again. The global `fetch` would load undici with its parser in WebAssembly, which costs a start
+ * 65 ms and 16 MB.
  */
 import http, {type Agent, type ClientRequest, type IncomingMessage} from 'node:http';
 import {pipeline, type Readable} from 'node:stream';
