@@ -3,6 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {listAgentClaims} from '../agents/catalog.ts';
+import {isRead} from '../config/layers.ts';
 import {memoryClaims} from '../config/memory/memory-files.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type TrustState} from '../config/trust.ts';
@@ -117,18 +118,20 @@ export function getEffectiveTrust(
 
 /** Everything that counts only when it is trusted. */
 function getClaims(
-  {home}: Pick<SessionOptions, 'home'>,
+  {home, settingSources}: Pick<SessionOptions, 'home' | 'settingSources'>,
   root: string,
   {claims}: Pick<LoadedSettings, 'claims'>,
 ): Claim[] {
-  return [
-    ...claims,
-    ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}),
-    ...memoryClaims(root),
-    ...readProjectEntries(root).claims,
-    ...listPromptClaims({cwd: root, home: homedir(), miniCcHome: home}),
-    ...alternatesClaims(root, homedir()),
-  ];
+  // What is not read asks for nothing.
+  const ofProject = isRead('project', settingSources)
+    ? [
+        ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}),
+        ...memoryClaims(root),
+        ...readProjectEntries(root).claims,
+        ...listPromptClaims({cwd: root, home: homedir(), miniCcHome: home}),
+      ]
+    : [];
+  return [...claims, ...ofProject, ...alternatesClaims(root, homedir())];
 }
 
 /** `--trust` also trusts what was refused for good before. */

@@ -70,10 +70,13 @@ describe('--setting-sources', () => {
       await writeFile(memory, `memory-${of}`);
     };
     await put('project', path.join(where.path, '.mini-cc'), path.join(where.path, 'AGENTS.md'));
+    // It would be asked about, if it were read.
+    await where.write('.mini-cc/commands/push.md', '---\nallowed-tools: Bash(git push:*)\n---\nPush.');
     await put('user', mine.env.MINI_CC_HOME!, path.join(mine.env.MINI_CC_HOME!, 'AGENTS.md'));
     const server = await serve(() => say('ok'));
     const ask = async (prompt: string, ...flags: string[]) => {
-      await runCli(['-p', prompt, ...flags], {home: mine, cwd: where.path, server});
+      const {stderr} = await runCli(['-p', prompt, ...flags], {home: mine, cwd: where.path, server});
+      expect(stderr.includes('push.md')).toBe(flags.length === 0 || flags.includes('project'));
       const sent = JSON.stringify(server.requests.at(-1)!.body);
       return ['agent', 'skill', 'command', 'memory'].flatMap((kind) =>
         ['project', 'user'].map((of) => `${kind}-${of}`).filter((word) => sent.includes(word)),
