@@ -70,8 +70,8 @@ async function runTests() {
   const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-report-'));
   const report = path.join(folder, 'report.json');
   try {
-    const secondTries = `--reporter=${path.join(root, 'scripts', 'second-tries.mjs')}`;
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, secondTries];
+    const summary = `--reporter=${path.join(root, 'scripts', 'test-summary.mjs')}`;
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, summary];
     const passed = await runProgram('vitest/vitest.mjs', 'run', ...reporters, ...vitestArgs);
     countReported(report, passed);
   } finally {
