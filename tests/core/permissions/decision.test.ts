@@ -7,9 +7,9 @@ import type {BeforeCall} from '../../../src/core/contract/permission.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {SavedRules} from '../../../src/storage/saved-rules.ts';
 import {until} from '../manager-fixture.ts';
-import {permitFixture, root, workspace} from './fixture.ts';
+import {permissionFixture} from './fixture.ts';
 
-const _READING = {launch: 'plain', checkpoint: false, environment: 'reading'};
+const {permitFixture, root, workspace} = permissionFixture();
 
 describe('a decision', () => {
   const request = {

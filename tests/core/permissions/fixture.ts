@@ -12,19 +12,6 @@ import {createRule} from '../../../src/core/permissions/rules/rule.ts';
 import {RuleBook, type RuleStore} from '../../../src/core/permissions/rules/rule-book.ts';
 import {permissionSandbox} from '../../support/sandbox.ts';
 
-export const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
-export const root = path.join(base, 'work');
-export const outside = path.join(base, 'outside');
-mkdirSync(root);
-mkdirSync(outside);
-writeFileSync(path.join(outside, 'secret'), 'x');
-symlinkSync(outside, path.join(root, 'link'));
-symlinkSync(path.join(outside, 'not-yet'), path.join(root, 'dangling'));
-symlinkSync('circle', path.join(root, 'circle'));
-
-const env = {PATH: '/usr/bin:/bin', HOME: path.join(base, 'home')};
-export const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env};
-
 export type Rules = Partial<Record<RuleKind, readonly string[]>>;
 
 export function ruleBook(rules: Rules = {}, store?: RuleStore): RuleBook {
@@ -48,11 +35,6 @@ export interface DecideOptions {
   readonly container?: boolean;
 }
 
-export function createPolicy(options: DecideOptions): PermissionPolicy {
-  const {mode = 'default', rules = {}, secretPaths = [], systemFolders = []} = options;
-  return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPaths, systemFolders});
-}
-
 const TOOLS = {
   run: 'bash',
   read: 'read_file',
@@ -63,36 +45,49 @@ const TOOLS = {
   mcp: 'mcp__notes__add',
 };
 
-export async function decide(access: Access, options: DecideOptions = {}) {
-  const {sandbox = true, agent = {}, tool = TOOLS[access.kind]} = options;
-  const request = {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
-  return createPolicy(options).judge(request, options.in ?? workspace, {
-    sandbox: {...permissionSandbox(sandbox, options.secretPaths), ...(options.container && {isContainer: true})},
-    ...agent,
-  });
+/** @returns a new workspace with a folder outside, for the test file that calls it, and helpers that decide on calls there */
+export function permissionFixture() {
+  const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-permissions-')));
+  const root = path.join(base, 'work');
+  const outside = path.join(base, 'outside');
+  for (const folder of [root, outside]) mkdirSync(folder);
+  writeFileSync(path.join(outside, 'secret'), 'x');
+  const links = {link: outside, dangling: path.join(outside, 'not-yet'), circle: 'circle'};
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(root, name));
+  const env = {PATH: '/usr/bin:/bin', HOME: path.join(base, 'home')};
+  const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env};
+
+  const decide = async (access: Access, options: DecideOptions = {}) => {
+    const {sandbox = true, agent = {}, tool = TOOLS[access.kind]} = options;
+    const request = {callId: 'c', input: {}, tool, title: 't', accesses: [access]};
+    return createPolicy(options).judge(request, options.in ?? workspace, {
+      sandbox: {...permissionSandbox(sandbox, options.secretPaths), ...(options.container && {isContainer: true})},
+      ...agent,
+    });
+  };
+  const verdict = async (mode: PermissionMode, access: Access, options: DecideOptions = {}) =>
+    (await decide(access, {mode, tool: 'a_tool', ...options})).verdict;
+  /** The verdict on a bash command. */
+  const run = async (command: string, options: DecideOptions & {readonly unconfined?: boolean} = {}) =>
+    decide({kind: 'run', command, ...(options.unconfined && {unconfined: true})}, options);
+  const permitFixture = (options: PermitOptions = {}) => createPermitFixture(options.in ?? workspace, options);
+  return {base, root, outside, workspace, decide, verdict, run, permitFixture};
 }
 
-export async function verdict(mode: PermissionMode, access: Access, options: DecideOptions = {}) {
-  return (await decide(access, {mode, tool: 'a_tool', ...options})).verdict;
+export function createPolicy(options: DecideOptions): PermissionPolicy {
+  const {mode = 'default', rules = {}, secretPaths = [], systemFolders = []} = options;
+  return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPaths, systemFolders});
 }
 
-/** The verdict on a bash command. */
-export async function run(command: string, options: DecideOptions & {readonly unconfined?: boolean} = {}) {
-  return decide({kind: 'run', command, ...(options.unconfined && {unconfined: true})}, options);
-}
-
-export function permitFixture({
-  interactive = true,
-  store,
-  agent,
-  beforeCall = [],
-  ...options
-}: DecideOptions & {
+interface PermitOptions extends DecideOptions {
   readonly interactive?: boolean;
   readonly store?: RuleStore;
   readonly agent?: PermitAgent;
   readonly beforeCall?: readonly BeforeCall[];
-} = {}) {
+}
+
+function createPermitFixture(workspace: Workspace, options: PermitOptions) {
+  const {interactive = true, store, agent, beforeCall = []} = options;
   const events: AgentEventBody[] = [];
   const denials: Denial[] = [];
   const questions = new Questions();
@@ -106,6 +101,6 @@ export function permitFixture({
     beforeCall,
   };
   const emit = (event: AgentEventBody) => void events.push(event);
-  const permit = createPermit(deps, '[code] fix it', options.in ?? workspace, emit, agent);
+  const permit = createPermit(deps, '[code] fix it', workspace, emit, agent);
   return {permit, events, denials, questions, policy};
 }

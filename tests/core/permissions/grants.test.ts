@@ -4,7 +4,9 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Access} from '../../../src/core/contract/permission.ts';
 import {permissionSandbox} from '../../support/sandbox.ts';
-import {createPolicy, outside, workspace} from './fixture.ts';
+import {createPolicy, permissionFixture} from './fixture.ts';
+
+const {outside, workspace} = permissionFixture();
 
 mkdirSync(path.join(outside, 'logs'));
 writeFileSync(path.join(outside, '.netrc'), '');

@@ -3,7 +3,9 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {PermissionMode} from '../../../src/core/contract/events.ts';
 import type {Access, Workspace} from '../../../src/core/contract/permission.ts';
-import {createPolicy, decide, outside, root, run, verdict, workspace} from './fixture.ts';
+import {createPolicy, permissionFixture} from './fixture.ts';
+
+const {decide, outside, root, run, verdict, workspace} = permissionFixture();
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 const workspaceWrite: Workspace = {...workspace, confinement: 'workspace-write'};

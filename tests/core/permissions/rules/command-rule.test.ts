@@ -3,7 +3,9 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
 import {matchesCommand} from '../../../../src/core/permissions/rules/command-rule.ts';
-import {type Rules, root, run, workspace} from '../fixture.ts';
+import {permissionFixture, type Rules} from '../fixture.ts';
+
+const {root, run, workspace} = permissionFixture();
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 

@@ -3,7 +3,9 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
 import {permissionSandbox} from '../../../support/sandbox.ts';
-import {createPolicy, decide, outside, type Rules, root, run, workspace} from '../fixture.ts';
+import {createPolicy, permissionFixture, type Rules} from '../fixture.ts';
+
+const {decide, outside, root, run, workspace} = permissionFixture();
 
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 

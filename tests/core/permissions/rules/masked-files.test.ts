@@ -7,7 +7,9 @@ import {findMaskedFiles} from '../../../../src/core/permissions/rules/masked-fil
 import {createSandbox} from '../../../../src/sandbox/index.ts';
 import {Launcher} from '../../../../src/sandbox/launch/launch.ts';
 import {ProcessGroups} from '../../../../src/sandbox/launch/process-groups.ts';
-import {permitFixture, ruleBook, workspace} from '../fixture.ts';
+import {permissionFixture, ruleBook} from '../fixture.ts';
+
+const {permitFixture, workspace} = permissionFixture();
 
 const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-masked-')));
 const root = path.join(base, 'work');

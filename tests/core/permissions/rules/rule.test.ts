@@ -1,7 +1,9 @@
 import {describe, expect, it} from 'vitest';
 import type {Access} from '../../../../src/core/contract/permission.ts';
 import {parseRule} from '../../../../src/core/permissions/rules/rule.ts';
-import {decide, type Rules} from '../fixture.ts';
+import {permissionFixture, type Rules} from '../fixture.ts';
+
+const {decide} = permissionFixture();
 
 describe('the text of a rule', () => {
   it.each([

@@ -4,9 +4,11 @@ import path from 'node:path';
 import {execa} from 'execa';
 import {beforeAll, describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
-import {base, type DecideOptions, outside, root, run, workspace} from '../fixture.ts';
+import {type DecideOptions, permissionFixture} from '../fixture.ts';
 import {HOSTILE_PROGRAMS, HOSTILE_SYNTAX} from './hostile-commands.ts';
 import {LITERAL_COMMANDS, READING_COMMANDS} from './reading-commands.ts';
+
+const {base, outside, root, run, workspace} = permissionFixture();
 
 const READ_ONLY = {launch: 'read-only', checkpoint: false};
 const PLAIN = {launch: 'plain', checkpoint: false};

@@ -4,14 +4,9 @@ import path from 'node:path';
 import {execa} from 'execa';
 import {beforeAll, describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
-import {type DecideOptions, outside, root, run, workspace} from '../fixture.ts';
+import {type DecideOptions, permissionFixture} from '../fixture.ts';
 
-const _READ_ONLY = {launch: 'read-only', checkpoint: false};
-const _PLAIN = {launch: 'plain', checkpoint: false};
-const _CHECKPOINTED = {launch: 'plain', checkpoint: true};
-const _confined: Workspace = {...workspace, confinement: 'read-only'};
-const _worktree: Workspace = {...workspace, confinement: 'worktree'};
-const _workspaceWrite: Workspace = {...workspace, confinement: 'workspace-write'};
+const {outside, root, run, workspace} = permissionFixture();
 
 const repository = path.join(root, 'repository');
 const inside: Workspace = {...workspace, cwd: repository};

@@ -20,7 +20,9 @@ import {execa} from 'execa';
 import {afterAll, beforeAll, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
 import {LITERAL_PROGRAMS} from '../../../../src/core/permissions/shell/literal-grammar.ts';
-import {run} from '../fixture.ts';
+import {permissionFixture} from '../fixture.ts';
+
+const {run} = permissionFixture();
 
 const COUNT = Number(process.env.MINI_CC_COMMANDS ?? 300);
 const SEED = Number(process.env.MINI_CC_COMMAND_SEED ?? 1);
