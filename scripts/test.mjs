@@ -15,7 +15,7 @@ const counts = {passed: 0, failed: 0};
 
 if (vitestArgs.length === 0) {
   nameMissingPrograms();
-  await step('lint', () => runProgram('@biomejs/biome/bin/biome', 'check', '.'));
+  await step('lint', () => runProgram('@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'));
   await step('types', () => runProgram('typescript/bin/tsc', '--noEmit'));
   await step('build', () => build());
 }

@@ -57,7 +57,7 @@ export async function measureHello({program, server}: Bench): Promise<number> {
 /** Memory of a session that waits at its first prompt (megabytes), and its CPU time in ten seconds (milliseconds). */
 export async function measureAtRest({program, server}: Bench): Promise<{rss: number; pss: number; cpu: number}> {
   server.play(() => say(ANSWER));
-  return withPrompt(program, async (screen) => {
+  return withPrompt(program, async () => {
     await sleep(3000);
     const before = readUsage(listProcessesOf(program.home));
     await sleep(10_000);

@@ -7,7 +7,7 @@ import type {ModelServer} from '../compared/model-server.ts';
 import {createProgram} from '../compared/programs.ts';
 import {listProcessesOf, readUsage} from '../process-tree.ts';
 import {median} from '../statistics.ts';
-import type {Curve, ScaleOptions} from './scale.ts';
+import type {Curve, ScaleOptions} from './curve.ts';
 
 const LENGTHS = [10, 30, 100, 300, 1000, 3000];
 

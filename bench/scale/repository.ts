@@ -8,7 +8,7 @@ import {measureRun} from '../compared/measures.ts';
 import type {ModelServer} from '../compared/model-server.ts';
 import {createProgram, type Program} from '../compared/programs.ts';
 import {Screen} from '../compared/screen.ts';
-import type {Curve, Point, ScaleOptions} from './scale.ts';
+import type {Curve, Point, ScaleOptions} from './curve.ts';
 
 const COUNTS = [100, 1000, 10_000, 100_000, 200_000];
 const WHAT = {

@@ -10,7 +10,7 @@ import type {ModelServer} from '../compared/model-server.ts';
 import {createProgram, type Program} from '../compared/programs.ts';
 import {Screen} from '../compared/screen.ts';
 import {listProcessesOf, readUsage} from '../process-tree.ts';
-import type {Curve, Point, ScaleOptions} from './scale.ts';
+import type {Curve, Point, ScaleOptions} from './curve.ts';
 
 const MEGABYTES = [1, 10, 100, 1000];
 /** Turns between two compactions, each with a result of 4 KB. */

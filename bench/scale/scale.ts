@@ -1,33 +1,15 @@
 /** How the costs of mini-cc grow: with the history, the subagents, the files of a repository, the size of a transcript. */
 import {buildOnce} from '../../tests/support/run-cli.ts';
 import {type ModelServer, startModelServer} from '../compared/model-server.ts';
+import type {Curve, Point, ScaleOptions} from './curve.ts';
 import {measureHistory} from './history.ts';
 import {measureRepository} from './repository.ts';
 import {measureResume} from './resume.ts';
 import {measureFleet} from './subagents.ts';
 
-export interface Point {
-  /** How much there was: turns, subagents, files, megabytes. */
-  readonly of: number;
-  readonly value: number;
-}
-
-export interface Curve {
-  readonly what: string;
-  readonly per: string;
-  readonly unit: string;
-  readonly points: readonly Point[];
-}
-
 export interface ScaleResults {
   readonly date: string;
   readonly curves: readonly Curve[];
-}
-
-export interface ScaleOptions {
-  readonly short: boolean;
-  readonly only?: string;
-  readonly onProgress: (text: string) => void;
 }
 
 /** By the word of `--only`. */

@@ -4,7 +4,7 @@ import {measureRun} from '../compared/measures.ts';
 import type {ModelServer} from '../compared/model-server.ts';
 import {createProgram} from '../compared/programs.ts';
 import {listProcessesOf, readUsage} from '../process-tree.ts';
-import type {Curve, Point, ScaleOptions} from './scale.ts';
+import type {Curve, Point, ScaleOptions} from './curve.ts';
 
 const COUNTS = [1, 10, 100, 1000];
 const MAIN = 'Begin the work of the bench.';

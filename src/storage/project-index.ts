@@ -59,7 +59,7 @@ async function findConverted(
     git(top, ['check-attr', '--all', '-z', '--stdin'], {...options, input}).catch(() => undefined),
     git(top, ['config', '--get', 'core.autocrlf'], options),
   ]);
-  if (!attributes || attributes.exitCode !== 0) return undefined;
+  if (attributes?.exitCode !== 0) return undefined;
   const isAutomatic = !['', 'false'].includes(lineEnds.stdout.toString().trim());
   const [certain, maybe] = [new Set<string>(), new Set<string>()];
   const parts = splitNames(attributes.stdout);

@@ -2,9 +2,6 @@
 import {existsSync, readFileSync, renameSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {createSandbox} from '../../src/sandbox/index.ts';
-import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
-import {createBash} from '../../src/tools/bash/bash.ts';
 import {FileLocks} from '../../src/tools/files/change-file.ts';
 import {createEditFile} from '../../src/tools/files/edit-file.ts';
 import {readFileTool} from '../../src/tools/files/read-file.ts';
@@ -12,9 +9,6 @@ import {createWriteFile} from '../../src/tools/files/write-file.ts';
 import {globTool} from '../../src/tools/search/glob.ts';
 import {grepTool} from '../../src/tools/search/grep.ts';
 import {type Fixture, fixture} from './fixture.ts';
-
-const none = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
-const _bash = createBash(none, new ProcessGroups());
 
 describe('a file that was permitted', () => {
   /** A folder that was in the workspace when the call was decided, and is a link to elsewhere when the call runs. */
