@@ -9,7 +9,7 @@ import {withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {runProgram} from '../core/util/processes.ts';
 
-interface GitAnswer {
+export interface GitAnswer {
   readonly exitCode: number;
   /** Bytes: patches and names need not be UTF-8. */
   readonly stdout: Buffer;
@@ -26,7 +26,7 @@ export interface GitOptions {
   readonly signal?: AbortSignal;
   /** Git settings for this call only. */
   readonly settings?: readonly Pair[];
-  /** For calls of one repository of mini-cc's own, whose settings do not change: they are read with the first call. */
+  /** For calls in a row, and for a repository of mini-cc's own, whose settings do not change: the first call reads them. */
   readonly known?: KnownSettings;
 }
 

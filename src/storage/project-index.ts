@@ -14,7 +14,7 @@ const CONVERSIONS = ['ident', 'filter', 'working-tree-encoding'];
 const LINE_ENDS = ['text', 'eol', 'crlf'];
 const NUL = Buffer.alloc(1);
 
-interface ProjectIndexOptions extends Pick<GitOptions, 'limitMs' | 'signal'> {
+interface ProjectIndexOptions extends Pick<GitOptions, 'limitMs' | 'signal' | 'known'> {
   /** Files outside of it are left out. */
   readonly root: string;
   /** The top of the checkout. */

@@ -7,7 +7,16 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {type GitOptions, git, parseSizes, parseTreeDiff, splitNames, TREE_DIFF} from '../git.ts';
+import {
+  type GitAnswer,
+  type GitOptions,
+  git,
+  type KnownSettings,
+  parseSizes,
+  parseTreeDiff,
+  splitNames,
+  TREE_DIFF,
+} from '../git.ts';
 import {formatIndex} from '../git-index.ts';
 import {readProjectIndex} from '../project-index.ts';
 import {blobId, type FileState} from './file-state.ts';
@@ -59,6 +68,7 @@ interface ShadowGitOptions {
 export class ShadowGit {
   /** Ids of blobs that it has itself, and not only borrowed. */
   readonly #owned = new Set<string>();
+  readonly #settings: KnownSettings = {};
   /** The tree that the index was last written as. */
   #lastTree: string | undefined;
   /** By tree, for the last two snapshots: permission bits that git does not store, by name, where they are unusual. */
@@ -73,7 +83,8 @@ export class ShadowGit {
 
   /** @throws MiniCcError with the reason when there can be none */
   static async open({folder, root, ownFolders}: ShadowGitOptions): Promise<ShadowGit> {
-    const project = await findProject(root);
+    const settings: KnownSettings = {};
+    const project = await findProject(root, settings);
     const shadow = new ShadowGit(folder, root, project?.top ?? root);
     const isNew = !existsSync(path.join(folder, 'index'));
     for (const each of ['objects/info', 'objects/pack', 'refs', 'info']) {
@@ -88,7 +99,7 @@ export class ShadowGit {
     await write('HEAD', 'ref: refs/heads/none\n');
     if (project) {
       await write('objects/info/alternates', `${project.objects}\n`);
-      if (isNew) await shadow.#seed();
+      if (isNew) await shadow.#seed(settings);
     }
     return shadow;
   }
@@ -163,10 +174,10 @@ export class ShadowGit {
     return found;
   }
 
-  /** Copies the project's index, so that unchanged files need not be read. Git compares the files with it. */
-  async #seed(): Promise<void> {
+  /** Copies the project's index, so that unchanged files need not be read. @param known those of the project */
+  async #seed(known: KnownSettings): Promise<void> {
     const {root, top} = this;
-    const entries = await readProjectIndex({root, top, limitMs: CALL_LIMIT_MS});
+    const entries = await readProjectIndex({root, top, known, limitMs: CALL_LIMIT_MS});
     if (entries) await writeFile(path.join(this.folder, 'index'), formatIndex(entries), {mode: 0o600});
     else await this.#seedByNames();
     // Exit code 1 means that files differ, which is no error here.
@@ -187,13 +198,19 @@ export class ShadowGit {
     const isOwned = (id: string) =>
       this.#owned.has(id) || existsSync(path.join(this.folder, 'objects', id.slice(0, 2), id.slice(2)));
     const borrowed = [...new Set(ids)].filter((id) => !isOwned(id));
-    if (borrowed.length === 0) return;
+    if (borrowed.length === 0 || (await this.#pack(borrowed))) return;
+    // Some are missing, so that git packed none.
     const present = [...(await this.sizes(borrowed)).keys()];
-    if (present.length === 0) return;
+    if (present.length > 0) await this.#pack(present);
+  }
+
+  /** @returns false when git fails: one of them may be missing */
+  async #pack(ids: readonly string[]): Promise<boolean> {
     const pack = path.join(this.folder, 'objects', 'pack', 'pack');
-    const input = `${present.join('\n')}\n`;
-    await this.#git(this.top, ['pack-objects', '-q', '--window=0', pack], {input, limitMs: FIRST_LIMIT_MS});
-    for (const id of present) this.#owned.add(id);
+    const options: GitOptions = {input: `${ids.join('\n')}\n`, limitMs: FIRST_LIMIT_MS};
+    const {exitCode} = await this.#run(this.top, ['pack-objects', '-q', '--window=0', pack], options);
+    if (exitCode === 0) for (const id of ids) this.#owned.add(id);
+    return exitCode === 0;
   }
 
   async #git(
@@ -202,10 +219,14 @@ export class ShadowGit {
     options: Pick<GitOptions, 'input' | 'limitMs' | 'settings'> = {},
     fine: readonly number[] = [0],
   ): Promise<Buffer> {
-    const env = {GIT_DIR: this.folder, GIT_WORK_TREE: this.top, GIT_INDEX_FILE: path.join(this.folder, 'index')};
-    const answer = await git(cwd, args, {limitMs: CALL_LIMIT_MS, ...options, env});
+    const answer = await this.#run(cwd, args, options);
     if (fine.includes(answer.exitCode)) return answer.stdout;
     throw new MiniCcError('CHECKPOINT', `git ${args[0]}: ${answer.stderr.trim().split('\n')[0] ?? ''}`);
+  }
+
+  #run(cwd: string, args: readonly string[], options: GitOptions): Promise<GitAnswer> {
+    const env = {GIT_DIR: this.folder, GIT_WORK_TREE: this.top, GIT_INDEX_FILE: path.join(this.folder, 'index')};
+    return git(cwd, args, {limitMs: CALL_LIMIT_MS, ...options, env, known: this.#settings});
   }
 }
 
@@ -223,9 +244,9 @@ interface Project {
 }
 
 /** The repository of the workspace; undefined without one whose objects can be borrowed. */
-async function findProject(root: string): Promise<Project | undefined> {
+async function findProject(root: string, known: KnownSettings): Promise<Project | undefined> {
   const asked = ['--show-object-format', '--show-toplevel', '--git-path', 'objects', '--git-path', 'info/exclude'];
-  const answer = await git(root, ['rev-parse', ...asked]);
+  const answer = await git(root, ['rev-parse', ...asked], {known});
   const [format, top = '', objects = '', exclude = '', ...more] = answer.stdout.toString().split('\n');
   if (answer.exitCode !== 0 || format !== 'sha1' || more.join('') !== '') return undefined;
   const text = await readFile(path.resolve(root, exclude), 'utf8').catch(() => '');

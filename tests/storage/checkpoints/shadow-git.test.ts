@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {countGit} from '../../support/count-git.ts';
 import {CODE, workspace} from './fixture.ts';
 
 describe('a snapshot', () => {
@@ -175,6 +176,28 @@ describe('a snapshot of a project with settings of its own', () => {
     }
     expect(await undo()).toEqual({'a.txt': 'its earlier content is not stored any more'});
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('2');
+  });
+});
+
+describe('git is started', () => {
+  const getCommands = (starts: readonly string[]) => starts.map((line) => line.split(' ')[1]);
+
+  it('once before a command and five times after one that changed a file, and asked for its settings once', async () => {
+    const {store, put} = workspace({'a.txt': '1', 'b.txt': 'one'});
+    const asked = countGit();
+    const change = (name: string, text: string) => store.around(CODE, async () => put(name, text));
+    await change('a.txt', '2');
+    const first = asked();
+    expect(first.filter((line) => line.includes(' config --list'))).toHaveLength(2);
+    expect(first.length).toBeLessThanOrEqual(15);
+
+    await change('b.txt', '2');
+    const written = ['ls-files', 'ls-files', 'update-index', 'write-tree', 'diff-tree'];
+    expect(getCommands(asked())).toEqual([...written, 'pack-objects']);
+    await change('b.txt', '3');
+    expect(getCommands(asked())).toEqual(written);
+    await store.around(CODE, async () => undefined);
+    expect(getCommands(asked())).toEqual(['ls-files', 'ls-files']);
   });
 });
 

@@ -19,6 +19,7 @@ import {expect, it, onTestFinished} from 'vitest';
 import {EXPORTED_PATCH, GitWorktrees} from '../../../src/storage/worktrees/git-worktrees.ts';
 import {ShippedTrees} from '../../../src/storage/worktrees/shipped-trees.ts';
 import {TreeCache} from '../../../src/storage/worktrees/tree-cache.ts';
+import {countGit} from '../../support/count-git.ts';
 import {emptyFolder, type Workspace} from '../../support/workspace.ts';
 
 function temporaryFolder(): string {
@@ -164,20 +165,6 @@ it('what is left of a patch is applied when a crash cut it off in the middle', a
   expect(brought).toEqual({applied: ['a.txt', 'b.txt'].map((name) => path.join(workspace.path, name)), notes: []});
   expect(await workspace.read('b.txt')).toBe('TWO\n');
 });
-
-/** Counts the starts of git: each costs a fork of the whole program. */
-function countGit(): () => readonly string[] {
-  const [bin, earlier] = [temporaryFolder(), process.env.PATH!];
-  const log = path.join(bin, 'log');
-  writeFileSync(log, '');
-  writeFileSync(path.join(bin, 'git'), `#!/bin/sh\necho "$*" >> ${log}\nPATH=${earlier} exec git "$@"\n`);
-  chmodSync(path.join(bin, 'git'), 0o755);
-  process.env.PATH = `${bin}:${earlier}`;
-  onTestFinished(() => {
-    process.env.PATH = earlier;
-  });
-  return () => readFileSync(log, 'utf8').split('\n').filter(Boolean);
-}
 
 it('a run at a cached tree has an ordinary checkout, gives back what it changed, and starts git seldom', async () => {
   const workspace = await repository();
