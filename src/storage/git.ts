@@ -9,7 +9,7 @@ import {withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {runProgram} from '../core/util/processes.ts';
 
-export interface GitAnswer {
+interface GitAnswer {
   readonly exitCode: number;
   /** Bytes: patches and names need not be UTF-8. */
   readonly stdout: Buffer;

@@ -7,16 +7,7 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {
-  type GitAnswer,
-  type GitOptions,
-  git,
-  type KnownSettings,
-  parseSizes,
-  parseTreeDiff,
-  splitNames,
-  TREE_DIFF,
-} from '../git.ts';
+import {type GitOptions, git, type KnownSettings, parseSizes, parseTreeDiff, splitNames, TREE_DIFF} from '../git.ts';
 import {formatIndex} from '../git-index.ts';
 import {readProjectIndex} from '../project-index.ts';
 import {blobId, type FileState} from './file-state.ts';
@@ -198,19 +189,20 @@ export class ShadowGit {
     const isOwned = (id: string) =>
       this.#owned.has(id) || existsSync(path.join(this.folder, 'objects', id.slice(0, 2), id.slice(2)));
     const borrowed = [...new Set(ids)].filter((id) => !isOwned(id));
-    if (borrowed.length === 0 || (await this.#pack(borrowed))) return;
-    // Some are missing, so that git packed none.
-    const present = [...(await this.sizes(borrowed)).keys()];
-    if (present.length > 0) await this.#pack(present);
+    if (borrowed.length === 0) return;
+    await this.#pack(borrowed).catch(async (error) => {
+      // Git packs none when one is missing.
+      const present = [...(await this.sizes(borrowed)).keys()];
+      if (present.length === borrowed.length) throw error;
+      if (present.length > 0) await this.#pack(present);
+    });
   }
 
-  /** @returns false when git fails: one of them may be missing */
-  async #pack(ids: readonly string[]): Promise<boolean> {
+  async #pack(ids: readonly string[]): Promise<void> {
     const pack = path.join(this.folder, 'objects', 'pack', 'pack');
-    const options: GitOptions = {input: `${ids.join('\n')}\n`, limitMs: FIRST_LIMIT_MS};
-    const {exitCode} = await this.#run(this.top, ['pack-objects', '-q', '--window=0', pack], options);
-    if (exitCode === 0) for (const id of ids) this.#owned.add(id);
-    return exitCode === 0;
+    const input = `${ids.join('\n')}\n`;
+    await this.#git(this.top, ['pack-objects', '-q', '--window=0', pack], {input, limitMs: FIRST_LIMIT_MS});
+    for (const id of ids) this.#owned.add(id);
   }
 
   async #git(
@@ -219,14 +211,10 @@ export class ShadowGit {
     options: Pick<GitOptions, 'input' | 'limitMs' | 'settings'> = {},
     fine: readonly number[] = [0],
   ): Promise<Buffer> {
-    const answer = await this.#run(cwd, args, options);
+    const env = {GIT_DIR: this.folder, GIT_WORK_TREE: this.top, GIT_INDEX_FILE: path.join(this.folder, 'index')};
+    const answer = await git(cwd, args, {limitMs: CALL_LIMIT_MS, ...options, env, known: this.#settings});
     if (fine.includes(answer.exitCode)) return answer.stdout;
     throw new MiniCcError('CHECKPOINT', `git ${args[0]}: ${answer.stderr.trim().split('\n')[0] ?? ''}`);
-  }
-
-  #run(cwd: string, args: readonly string[], options: GitOptions): Promise<GitAnswer> {
-    const env = {GIT_DIR: this.folder, GIT_WORK_TREE: this.top, GIT_INDEX_FILE: path.join(this.folder, 'index')};
-    return git(cwd, args, {limitMs: CALL_LIMIT_MS, ...options, env, known: this.#settings});
   }
 }
 
