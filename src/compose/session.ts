@@ -361,7 +361,7 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
     ...{resolveModel: before.resolveModel, pricesAsOf: PRICES_AS_OF, listModels: () => before.resolver.listModels()},
-    chooseModel: (agent) => before.chooser.choose(agent),
+    chooseModel: (agent, asked) => before.chooser.choose(agent, asked),
   };
 }
 

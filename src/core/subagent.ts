@@ -277,7 +277,7 @@ async function createRun(
     checkpoints: deps.checkpoints,
     output: live.transcript.output,
     budget,
-    permit: createPermit(permits, label, workspace, emit, agent),
+    permit: createPermit(permits, label, workspace, emit, {...agent, runId: live.runId}),
     emit,
     model,
     system: `${createSystemPrompt(prompt, promptContext)}\n\n${answerSchema ? ANSWER_PROMPT : `Your last message: at most ${deps.resultTokens} tokens.`}`,

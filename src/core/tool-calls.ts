@@ -222,8 +222,7 @@ async function getResult(
     const {notes} = decided.prepared;
     return notes.length === 0 ? result : {...result, content: withFirstLine(notes.join('\n'), result.content)};
   } catch (error) {
-    if (error instanceof MiniCcError) return errorResult(error.message);
-    return errorResult(`${prepared.tool.name} failed: ${getErrorMessage(error)}`);
+    return errorResult(formatFailure(prepared.tool, error));
   }
 }
 
@@ -240,18 +239,37 @@ async function decideCall(
   caller: Caller,
   signal: AbortSignal,
 ): Promise<DecidedCall | ToolResult> {
-  const request = createRequest(call, prepared, caller);
+  const request = createRequest(call, prepared, caller, signal);
   const decision = await caller.permit(request, signal);
   if (decision.verdict !== 'changed') return toDecided(prepared, request, decision);
   const again = prepareCall({...call, input: decision.input}, caller);
   if (isResult(again)) return again;
-  const changed = {...createRequest(call, again, caller), changed: decision.opinion};
+  const changed = {...createRequest(call, again, caller, signal), changed: decision.opinion};
   return toDecided(again, changed, await caller.permit(changed, signal));
 }
 
-function createRequest(call: ToolUse, {tool, input, title}: PreparedCall, caller: Caller): PermitRequest {
+function createRequest(
+  call: ToolUse,
+  {tool, input, title}: PreparedCall,
+  caller: Caller,
+  signal: AbortSignal,
+): PermitRequest {
+  const {workspace, files, background} = caller;
+  const outlivesTurn = background !== undefined;
+  const findProblem = async (places: readonly string[]) => {
+    try {
+      return await tool.findProblem?.(input, {workspace, files, places, signal, outlivesTurn});
+    } catch (error) {
+      return formatFailure(tool, error);
+    }
+  };
   // Resolved now: a call before it in the same reply may have moved the working directory.
-  return {callId: call.id, tool: tool.name, input, title, accesses: tool.access(input, caller.workspace)};
+  const accesses = tool.access(input, workspace);
+  return {callId: call.id, tool: tool.name, input, title, accesses, ...(tool.findProblem && {findProblem})};
+}
+
+function formatFailure(tool: Tool, error: unknown): string {
+  return error instanceof MiniCcError ? error.message : `${tool.name} failed: ${getErrorMessage(error)}`;
 }
 
 function toDecided(prepared: PreparedCall, request: PermitRequest, decision: CallDecision): DecidedCall | ToolResult {

@@ -157,6 +157,8 @@ export interface Question {
   readonly id: string;
   /** Who asks: `main`, `[explore] look around`, or `mini-cc` for a command. */
   readonly agent: string;
+  /** Of the subagent that asks. */
+  readonly runId?: string;
   /** What the agent wants to do or know, in one line. */
   readonly title: string;
   /** Why the person is asked, in a few words. */

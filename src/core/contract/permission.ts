@@ -68,6 +68,12 @@ export interface PermitRequest {
   readonly accesses: readonly Access[];
   /** A hook or an answer changed the input: the call is decided anew, once. What was said with the change still counts. */
   readonly changed?: CallOpinion;
+  /**
+   * What would make the call fail, found without changing anything, so that nobody is asked about it in vain. It reads the
+   * files that the call would write: ask only where the agent may read them without a question.
+   * @param places the files that the call names, with links resolved
+   */
+  readonly findProblem?: (places: readonly string[]) => Promise<string | undefined>;
 }
 
 /** What a hook or a person said about a call. */

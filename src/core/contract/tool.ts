@@ -30,6 +30,9 @@ export interface ToolContext {
   readonly mayRead?: (file: string) => boolean;
 }
 
+/** What a tool gets to know before its call is decided. */
+export type TrialContext = Pick<ToolContext, 'workspace' | 'files' | 'places' | 'signal' | 'outlivesTurn'>;
+
 export interface Tool<Input = unknown> {
   readonly name: string;
   /** Text for the model, from the `.md` file beside the tool. It may change with the agent definitions. */
@@ -53,6 +56,11 @@ export interface Tool<Input = unknown> {
   repair?(input: unknown): {readonly input: unknown; readonly notes: readonly string[]};
   /** A longer result is cut in the middle and saved whole in a file. Characters. Default: 30,000. */
   readonly maxChars?: number;
+  /**
+   * What is sure to make `run` fail, found without changing anything. Called before a question about the call.
+   * @throws as `run`
+   */
+  findProblem?(input: Input, context: TrialContext): Promise<string | undefined>;
   /** May throw: the caller turns the error into an error result. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }

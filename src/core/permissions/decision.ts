@@ -40,8 +40,8 @@ export interface PermitDeps {
   readonly answerCall?: AnswerCall | undefined;
 }
 
-/** The fields of an agent's definition that concern its permissions. */
-export type PermitAgent = Partial<Pick<AgentDefinition, 'permissionMode' | 'readOnly'>>;
+/** The fields of an agent's definition that concern its permissions, and the run of a subagent. */
+export type PermitAgent = Partial<Pick<AgentDefinition, 'permissionMode' | 'readOnly'>> & {readonly runId?: string};
 
 /** The permit of one agent. @param label how questions and denials name the agent */
 export function createPermit(
@@ -49,21 +49,21 @@ export function createPermit(
   label: string,
   workspace: Workspace,
   emit: Emit,
-  {permissionMode, readOnly}: PermitAgent = {},
+  {permissionMode, readOnly, runId}: PermitAgent = {},
 ): Permit {
   const agent: AgentPermissions = {
     sandbox: deps.sandbox,
     ...(permissionMode === undefined ? {} : {mode: permissionMode}),
     ...(readOnly === undefined ? {} : {readOnly}),
   };
-  const decider = new Decider(deps, label, workspace, emit, agent);
+  const decider = new Decider(deps, {label, ...(runId !== undefined && {runId})}, workspace, emit, agent);
   return (request, signal) => decider.decide(request, signal);
 }
 
 class Decider {
   constructor(
     private readonly deps: PermitDeps,
-    private readonly label: string,
+    private readonly asker: {readonly label: string; readonly runId?: string},
     private readonly workspace: Workspace,
     private readonly emit: Emit,
     private readonly agent: AgentPermissions,
@@ -85,6 +85,8 @@ class Decider {
       }
       const verdict = applyOpinion(judged, opinion);
       if (verdict.verdict === 'allow') return this.#allow(request, verdict, targets);
+      const problem = await this.#findProblem(request, targets);
+      if (problem !== undefined) return {verdict: 'deny', because: 'it would fail', message: problem};
       const said = await this.#answerByHook(request, verdict, signal);
       if (said?.verdict === 'allow') return this.#allow(request, {...judged, because: said.because}, targets);
       if (said) return said;
@@ -110,6 +112,20 @@ class Decider {
       const judged = await policy.judge(request, this.workspace, this.agent);
       if (policy.changes === changes) return {judged, changes};
     }
+  }
+
+  /**
+   * Nobody is asked about a call that would fail. What is wrong with it tells of the files that it would write: it is looked
+   * for only where the agent may read these without a question.
+   */
+  async #findProblem({findProblem, ...request}: PermitRequest, {places}: CallTargets): Promise<string | undefined> {
+    const {questions, policy} = this.deps;
+    if (!questions || !findProblem) return undefined;
+    const reads = request.accesses.flatMap((access): Access[] =>
+      access.kind === 'write' ? [{kind: 'read', path: access.path}] : [],
+    );
+    const {verdict} = await policy.judge({...request, tool: 'read_file', accesses: reads}, this.workspace, this.agent);
+    return verdict === 'allow' ? findProblem(places) : undefined;
   }
 
   /** A changed call is not shown to hooks again. A refusal wins over a question, a question over an approval. */
@@ -205,7 +221,7 @@ class Decider {
 
   #deny(request: PermitRequest, because: string, message = `Permission denied: ${because}.`) {
     const {callId, tool, title, input} = request;
-    this.deps.onDenied({agent: this.label, callId, tool, title, input, reason: because});
+    this.deps.onDenied({agent: this.asker.label, callId, tool, title, input, reason: because});
     return {verdict: 'deny', because, message} as const;
   }
 
@@ -232,10 +248,12 @@ class Decider {
     {because, onlyOnce = false, rule}: Extract<Verdict, {verdict: 'ask'}>,
   ): Question {
     const {policy} = this.deps;
+    const {label, ...run} = this.asker;
     const canSave = !onlyOnce && rule !== undefined && policy.rules.canSave(rule);
     return {
       id: randomUUID(),
-      agent: this.label,
+      agent: label,
+      ...run,
       callId: request.callId,
       title: formatQuestion(request),
       ...(!REPEATS_TITLE.test(because) && {because}),

@@ -1,5 +1,6 @@
 /** A short explanation of a call, by the model, for the person who must allow it or refuse it. It costs one small request. */
 import type {Question} from '../contract/events.ts';
+import type {Model} from '../contract/model.ts';
 import {askModel} from '../turn/model-request.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
@@ -17,14 +18,12 @@ const MAX_MS = 60_000;
  * @param id of an open question about a call
  * @throws MiniCcError when there is no such question, no model that could explain, no answer, or nothing left of a budget
  */
-export async function explainCall({questions, state, run, resolveModel}: SessionParts, id: string): Promise<string> {
-  const call = questions.find(id)?.call;
+export async function explainCall(parts: SessionParts, id: string): Promise<string> {
+  const {questions, state, run} = parts;
+  const {call, runId} = questions.find(id) ?? {};
   if (!call) throw new MiniCcError('NO_QUESTION', 'This question is about no call, or was answered.');
-  const {
-    model: {name},
-    conversation,
-  } = state;
-  const model = resolveModel(name, {thinking: 'off'});
+  const {conversation} = state;
+  const model = getAskersModel(parts, runId);
   if (model.offline) throw new MiniCcError('OFFLINE', 'The built-in model cannot explain a call.');
   const maxOutputTokens = Math.min(MAX_TOKENS, run.budget.maxOutputTokens(model.outputPrice));
   if (run.budget.usedUp !== undefined || maxOutputTokens < 1) {
@@ -38,6 +37,14 @@ export async function explainCall({questions, state, run, resolveModel}: Session
   const text = getText(reply.content).trim();
   if (text === '') throw new MiniCcError('NO_ANSWER', `${model.name} gave no explanation.`);
   return text;
+}
+
+/** What a subagent sees goes to no other server than its own, and the call is explained with its key. */
+function getAskersModel({state, manager, agents, chooseModel, resolveModel}: SessionParts, runId?: string): Model {
+  const record = runId === undefined ? undefined : manager.get(runId);
+  const name = record?.model ?? state.model.name;
+  const agent = record && agents.get(record.agent);
+  return agent ? chooseModel(agent, {model: name, thinking: 'off'}).model : resolveModel(name, {thinking: 'off'});
 }
 
 function formatCall({tool, input}: NonNullable<Question['call']>): string {

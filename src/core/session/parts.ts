@@ -92,8 +92,11 @@ export interface SessionParts {
   resolveModel(name: string, thinking?: SessionState['thinking']): Model;
   /** See the request `models`. */
   listModels(): Promise<readonly ProviderModels[]>;
-  /** What an agent runs with, and warnings for its result. */
-  chooseModel(agent: AgentDefinition): {readonly model: Model; readonly warnings: readonly string[]};
+  /** What an agent runs with, and warnings for its result. @param asked wins over its definition */
+  chooseModel(
+    agent: AgentDefinition,
+    asked?: {readonly model?: string | undefined; readonly thinking?: Thinking},
+  ): {readonly model: Model; readonly warnings: readonly string[]};
   /** Stops watching files, and waits for what goes on beside the turns. */
   onClose(): Promise<void>;
 }

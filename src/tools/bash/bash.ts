@@ -3,7 +3,7 @@ import {stat} from 'node:fs/promises';
 import {z} from 'zod';
 import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
-import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {Tool, ToolContext, TrialContext} from '../../core/contract/tool.ts';
 import {RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
@@ -57,16 +57,26 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
     title: ({command}) => formatTitle(command),
     purpose: ({description}) => description,
     access: ({command, unconfined}) => [{kind: 'run', command, ...(unconfined && {unconfined})}],
+    findProblem: async (given, context) => findBashProblem(given, context),
     run: (given, context) => runBash(given, context, launcher),
   };
 }
 
+/** Models send it also as text. */
+const isInBackground = ({background}: BashInput) => /^true$/i.test(String(background));
+
+function findBashProblem(given: BashInput, {outlivesTurn}: TrialContext): string | undefined {
+  if (given.command.includes('\0')) return 'The command has a NUL in it. Nothing was run.';
+  return isInBackground(given) && !outlivesTurn
+    ? 'Only the main agent can run a command in the background. Nothing was run.'
+    : undefined;
+}
+
 async function runBash(given: BashInput, context: ToolContext, launcher: Launcher): Promise<ToolResult> {
-  const isBackground = /^true$/i.test(String(given.background));
+  const isBackground = isInBackground(given);
   const {workspace, signal} = context;
-  if (isBackground && !context.outlivesTurn) {
-    return errorResult('Only the main agent can run a command in the background. Nothing was run.');
-  }
+  const problem = findBashProblem(given, context);
+  if (problem !== undefined) return errorResult(problem);
   if (signal.aborted) return errorResult(`${describeInterruption(signal)} before it began. Nothing was run.`);
   const notes: string[] = [];
   if (!(await isDirectory(workspace.cwd))) notes.push(returnToRoot(workspace, `${workspace.cwd} no longer exists`));

@@ -4,12 +4,14 @@ import {access, type FileHandle} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import type {Access, Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
-import type {ToolContext} from '../../core/contract/tool.ts';
+import type {ToolContext, TrialContext} from '../../core/contract/tool.ts';
 import {findNewMark} from '../../core/secrets/redaction.ts';
 import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {OpenFolder, openRegularFile} from '../../core/util/files/open-folder.ts';
 import {type NewContent, writeWholeIn} from '../../core/util/files/whole-file.ts';
+import {getText} from '../../core/util/messages.ts';
+import {textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';
 
 /** Lets one agent at a time change a file: two that edit it at once would lose an update. */
@@ -78,34 +80,57 @@ export async function changeFile(
   context: ToolContext,
   change: (file: FileToChange) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const {workspace, files} = context;
-  const path = await writeTarget(absolutePath(named, workspace));
+  const path = await writeTarget(absolutePath(named, context.workspace));
   assertPermitted(path, context);
-  return locks.run(path, async () => {
-    const shown = shownPath(path, workspace);
-    let folder = await OpenFolder.open(dirname(path)).catch(ignoreAbsent);
-    let handle: FileHandle | undefined;
-    try {
-      handle = folder && (await openToChange(folder, basename(path), shown));
-      const stamp = await handle?.stat({bigint: true});
-      const isLarge = stamp !== undefined && stamp.size > MAX_WHOLE_BYTES;
-      const content = isLarge ? undefined : await handle?.readFile();
-      if (stamp) files.assertFresh(path, content ?? stamp);
-      return await change({
-        ...{path, shown},
-        old: handle && {handle, size: Number(stamp!.size), content},
-        async replace(next, {before, after}) {
-          assertNoNewMark(before, after, shown);
-          folder ??= await OpenFolder.open(dirname(path), {create: true});
-          const written = await writeWholeIn(folder, basename(path), next, {over: stamp ?? 'nothing'});
-          files.recordWrite(path, Buffer.isBuffer(next) && next.length <= MAX_WHOLE_BYTES ? next : written);
-        },
-      });
-    } finally {
-      await handle?.close();
-      await folder?.close();
-    }
-  });
+  return locks.run(path, () => changeOpened(path, context, change));
+}
+
+/**
+ * The same up to the change, without it. A file that is too large to be in memory is looked at only by its stamp.
+ * @returns what is wrong, as the result of the call would say it. @throws as `changeFile`
+ */
+export async function findChangeProblem(
+  named: string,
+  context: TrialContext,
+  change: (file: FileToChange) => Promise<ToolResult>,
+): Promise<string | undefined> {
+  const path = await writeTarget(absolutePath(named, context.workspace));
+  assertPermitted(path, context);
+  const result = await changeOpened(path, context, change, {isTrial: true});
+  return result.isError ? getText(result.content ?? '') : undefined;
+}
+
+async function changeOpened(
+  path: string,
+  {workspace, files}: TrialContext,
+  change: (file: FileToChange) => Promise<ToolResult>,
+  {isTrial = false} = {},
+): Promise<ToolResult> {
+  const shown = shownPath(path, workspace);
+  let folder = await OpenFolder.open(dirname(path)).catch(ignoreAbsent);
+  let handle: FileHandle | undefined;
+  try {
+    handle = folder && (await openToChange(folder, basename(path), shown));
+    const stamp = await handle?.stat({bigint: true});
+    const isLarge = stamp !== undefined && stamp.size > MAX_WHOLE_BYTES;
+    const content = isLarge ? undefined : await handle?.readFile();
+    if (stamp) files.assertFresh(path, content ?? stamp);
+    if (isTrial && isLarge) return textResult('');
+    return await change({
+      ...{path, shown},
+      old: handle && {handle, size: Number(stamp!.size), content},
+      async replace(next, {before, after}) {
+        assertNoNewMark(before, after, shown);
+        if (isTrial) return;
+        folder ??= await OpenFolder.open(dirname(path), {create: true});
+        const written = await writeWholeIn(folder, basename(path), next, {over: stamp ?? 'nothing'});
+        files.recordWrite(path, Buffer.isBuffer(next) && next.length <= MAX_WHOLE_BYTES ? next : written);
+      },
+    });
+  } finally {
+    await handle?.close();
+    await folder?.close();
+  }
 }
 
 /** Undefined when there is no such file. */

@@ -1,12 +1,13 @@
 /** Replaces strings in a file that the agent has read. */
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
-import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {Tool, TrialContext} from '../../core/contract/tool.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {
   changeFile,
   type FileLocks,
   type FileToChange,
+  findChangeProblem,
   type OldFile,
   readForPreview,
   writeAccess,
@@ -40,6 +41,11 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
     input,
     title: ({path}, workspace) => titlePath(path, workspace),
     access: (given, workspace) => writeAccess(given.path, workspace, (absolute) => formatPreview(absolute, given)),
+    async findProblem(given, context) {
+      const edits = parseEdits(given);
+      if (typeof edits === 'string') return edits;
+      return findChangeProblem(given.path, context, (file) => editFile(file, edits, context));
+    },
     async run(given, context) {
       const edits = parseEdits(given);
       if (typeof edits === 'string') return errorResult(edits);
@@ -48,7 +54,7 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
   };
 }
 
-async function editFile(file: FileToChange, edits: readonly TextEdit[], context: ToolContext): Promise<ToolResult> {
+async function editFile(file: FileToChange, edits: readonly TextEdit[], context: TrialContext): Promise<ToolResult> {
   const {path, shown, old} = file;
   if (!old) {
     const {message} = await createNotFoundError(path, context.workspace);

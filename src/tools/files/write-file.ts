@@ -7,6 +7,7 @@ import {
   changeFile,
   type FileLocks,
   type FileToChange,
+  findChangeProblem,
   type OldFile,
   readForPreview,
   writeAccess,
@@ -30,6 +31,7 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
     title: ({path}, workspace) => titlePath(path, workspace),
     access: ({path, content}, workspace) =>
       writeAccess(path, workspace, (absolute) => formatPreview(absolute, content)),
+    findProblem: ({path, content}, context) => findChangeProblem(path, context, (file) => write(file, content)),
     run: ({path, content}, context) => changeFile(path, locks, context, (file) => write(file, content)),
   };
 }

@@ -1,5 +1,6 @@
 /** What a session answers to requests, and how prompts with blocks wait and reach the model. */
 import {describe, expect, it} from 'vitest';
+import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {AgentEvent} from '../../../src/core/contract/events.ts';
 import type {ModelRequest} from '../../../src/core/contract/model.ts';
 import type {Prompt} from '../../../src/core/contract/session.ts';
@@ -7,18 +8,22 @@ import {Questions} from '../../../src/core/permissions/questions.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';
 import {getText} from '../../../src/core/util/messages.ts';
-import {managerFixture, until} from '../manager-fixture.ts';
-import {runFixture} from '../run-fixture.ts';
-import {ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
+import {createPermitDeps, type ManagerFixtureOptions, managerFixture, until} from '../manager-fixture.ts';
+import {runFixture, tool} from '../run-fixture.ts';
+import {call, calls, ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
 import {sessionOver} from './fixture.ts';
 
 const KEY = 'sk-ant-0123456789abcdef';
 const ONE_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const image = {type: 'image', source: {type: 'base64', media_type: 'image/png', data: ONE_PIXEL}} as const;
 
-function given(script: readonly ScriptedReply[] = [], change: Partial<SessionParts> = {}) {
+function given(
+  script: readonly ScriptedReply[] = [],
+  change: Partial<SessionParts> = {},
+  runs: ManagerFixtureOptions = {},
+) {
   const model = new ScriptedModel(script);
-  const made = managerFixture({model: new ScriptedModel([say('went on')])});
+  const made = managerFixture({model: new ScriptedModel([say('went on')]), ...runs});
   const {session, history} = sessionOver(made, model, runFixture(model), change);
   const events: AgentEvent[] = [];
   session.subscribe((event) => void events.push(event));
@@ -93,6 +98,27 @@ describe('request', () => {
     session.answer('ask-1', {choice: 'no'});
     await asked;
     await expect(session.request({type: 'explain_call', question: 'ask-1'})).rejects.toThrow('was answered');
+  });
+
+  it('lets the model of a subagent explain its call, with the key of its agent', async () => {
+    const questions = new Questions();
+    const own = new ScriptedModel([say('It removes the folder build.')]);
+    const chosen: unknown[] = [];
+    const chooseModel: SessionParts['chooseModel'] = ({name}, asked) => {
+      chosen.push([name, asked]);
+      return {model: own, warnings: []};
+    };
+    const permits = createPermitDeps(questions, () => undefined);
+    const bash = tool('bash', undefined, [{kind: 'run', command: 'rm -rf build'}]);
+    const {session, model, events, spawn} = given([], {questions, chooseModel}, {tools: [bash], runs: {permits}});
+    const ended = spawn(new ScriptedModel([calls(call('bash', {})), say('done')]), {agent: AGENT_TYPES.code!});
+    await until(() => events.some(({type}) => type === 'ask'));
+    const {question} = events.find((event) => event.type === 'ask')!;
+    expect(await session.request({type: 'explain_call', question: question.id})).toBe('It removes the folder build.');
+    expect(chosen).toEqual([['code', {model: 'scripted', thinking: 'off'}]]);
+    expect([own.requests.length, model.requests.length]).toEqual([1, 0]);
+    session.answer(question.id, {choice: 'no'});
+    await ended;
   });
 
   it('refuses a name that is not there, also one that every object has', () => {
