@@ -23,7 +23,8 @@ if (major < 22 || (major === 22 && minor < 12)) {
   });
   process.stdout.write(`${version}\n`);
 } else {
-  if (process.stdin.isTTY && process.stdout.isTTY && startsRepl()) {
+  // In this order: what has no use for standard input must not load what reads it, all of Node's streams.
+  if (startsRepl() && process.stdin.isTTY && process.stdout.isTTY) {
     // From the first moment: a line that is typed before this is echoed, and its Enter comes as a new line.
     process.stdin.setRawMode(true);
     process.on('exit', () => process.stdin.setRawMode(false));

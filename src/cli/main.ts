@@ -35,9 +35,9 @@ export async function main(start: Start): Promise<void> {
 }
 
 async function run(start: Start, pipes: Pipes): Promise<number> {
-  const terminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
+  const isTerminal = () => Boolean(process.stdin.isTTY && process.stdout.isTTY);
   // A bare start is the common one: there is nothing to parse, so meow is not loaded for it.
-  if (start.args.length === 0 && terminal) return repl(start, undefined);
+  if (start.args.length === 0 && isTerminal()) return repl(start, undefined);
   const {parseArguments} = await import('./arguments.ts');
   const parsed = parseArguments(start.args, process.env);
   const {subcommand} = parsed;
@@ -50,7 +50,7 @@ async function run(start: Start, pipes: Pipes): Promise<number> {
     const {runSubcommand} = await import('./subcommands.ts');
     return runSubcommand(start, parsed, {...subcommand, name: subcommand.name});
   }
-  if (!parsed.print && terminal) return repl(start, parsed);
+  if (!parsed.print && isTerminal()) return repl(start, parsed);
   collectGarbageEarly();
   const {runPrint, runDriver} = await import('./print-mode.ts');
   if (parsed.driver) return runDriver(start, parsed, parsed.driver.mayBypass, pipes);

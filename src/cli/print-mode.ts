@@ -101,11 +101,12 @@ const FIRST_BYTE_MS = {pipeline: 3_000, other: 300};
 
 /** The prompt of the command line, what is piped in, or both. What is piped in may be anybody's words: it names no files. */
 async function readPrompt(typed: string): Promise<{prompt: string; isTyped: boolean}> {
-  const piped = process.stdin.isTTY || !isReadable() ? '' : await readStandardInput(typed.trim() !== '');
+  const piped = isReadable() ? await readStandardInput(typed.trim() !== '') : '';
   const parts = [typed.trim(), piped.trim()].filter((part) => part !== '');
   return {prompt: parts.join('\n\n'), isTyped: piped.trim() === ''};
 }
 
+/** A terminal is not, and needs no stream to find that out. */
 function isReadable(): boolean {
   try {
     const stat = fstatSync(0);

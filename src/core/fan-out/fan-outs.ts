@@ -8,7 +8,8 @@
  * 5. the checks run again, and what fails by the fan-out goes back to those who changed it;
  * 6. the runtime counts and writes the summary.
  *
- * Each step is in the journal, so that a fan-out that was cut off can go on.
+ * Each step is in the journal, so that a fan-out that was cut off can go on. What reads prompts is loaded late: to parse
+ * the patterns of four languages takes a quarter of the time in which Node.js starts.
  */
 import {randomUUID} from 'node:crypto';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
@@ -29,12 +30,10 @@ import type {Caller} from '../tool-calls.ts';
 import {UsageError} from '../util/errors.ts';
 import {toToolName} from '../util/names.ts';
 import type {Verifier} from '../verification/verifier.ts';
-import {detectFanOut} from './detection.ts';
 import type {ProjectFiles} from './meant-files.ts';
 import {type FanOutWork, isClosing, PartRuns, type PartRunsDeps} from './part-runs.ts';
 import {type FanOutPlan, type FanOutSettings, type GetCost, splitFiles} from './plan.ts';
 import {askForPlan} from './preview.ts';
-import {resolveFiles} from './resolve-files.ts';
 import {describeCutOff, FAN_OUT_VERSION, isCutOff, isDone, readFanOuts} from './state.ts';
 import {count, formatSummary, nameFiles} from './summary.ts';
 import {verifyParts} from './verify-parts.ts';
@@ -102,8 +101,10 @@ export class FanOuts {
     const {interactive, settings, listFiles: list, root, emit} = this.#deps;
     const mode = settings.mode ?? (interactive ? 'ask' : 'off');
     if (mode === 'off' || this.#deps.permissionMode() === 'plan') return undefined;
+    const {detectFanOut} = await import('./detection.ts');
     const unit = detectFanOut(prompt);
     if (!unit) return undefined;
+    const {resolveFiles} = await import('./resolve-files.ts');
     const files = resolveFiles(prompt, undefined, await list(), root, unit);
     if (files.length < LEAST_FILES || !this.#deps.agents.get(AGENT)) return undefined;
     const plan = await this.#decide(this.#createPlan({instruction: prompt}, files), signal);
@@ -129,6 +130,10 @@ export class FanOuts {
     const {interactive, settings, listFiles: list, root} = this.#deps;
     const instruction = request.instruction.trim();
     if (instruction === '') throw new UsageError('A fan-out needs an instruction: what to do in each file');
+    const [{detectFanOut}, {resolveFiles}] = await Promise.all([
+      import('./detection.ts'),
+      import('./resolve-files.ts'),
+    ]);
     const files = resolveFiles(instruction, request.files, await list(), root, detectFanOut(instruction));
     if (files.length === 0) throw new UsageError(`No file in ${root} is meant by: ${instruction}`);
     const plan = await this.#decide(this.#createPlan({...request, instruction}, files), signal);

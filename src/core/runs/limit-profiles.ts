@@ -82,28 +82,33 @@ export function gradedTurns(agent: string, complexity: Complexity, promptLength:
   return Math.max(MIN_TURNS, Math.min(MAX_TURNS, Math.round(base * FACTORS[complexity] * lengthFactor)));
 }
 
-/** Whole words: `get` is not in `widget`. Russian and French words with their endings. Chinese writes no spaces between words. */
-const COMPLEX_WORDS = words(
-  ...['analy[sz](?:e|es|ed|ing|is)', 'audit(?:s|ed|ing)?', 'refactor(?:s|ed|ing)?', '(?:re)?design(?:s|ed|ing)?'],
-  ...['analys(?:er|ez|ons)', 'audit(?:er|ez|e|ons)', 'refactor(?:er|ez|e|ise[rz]?)', 'refactorisation'],
-  ...['conce(?:voir|vez|ption)', 'conçois', 'détaillé(?:e|s|es)?', 'exhausti(?:f|ve)', 'en détail'],
-  ...['(?:про)?анализ\\p{L}*', 'аудит\\p{L}*', '(?:от)?рефактор\\p{L}*', '(?:с|за)?проектир\\p{L}*'],
-  ...['подробн\\p{L}*', 'детальн\\p{L}*', 'всесторонн\\p{L}*'],
-  /分析|审计|重构|设计|全面|详细/,
-);
-const SIMPLE_WORDS = words(
-  ...['find', 'list', 'read', 'get'],
-  ...['trouve[rz]?', 'liste[rz]?', 'lire', 'lis', 'lisez', 'cherche[rz]?', 'obten(?:ir|ez)', 'obtiens'],
-  ...['найди(?:те)?', 'найти', 'про(?:читай(?:те)?|читать|чти(?:те)?)', 'перечисли(?:те|ть)?', 'получи(?:те|ть)?'],
-  /查找|读取|列出|获取/,
-);
+/**
+ * Whole words: `get` is not in `widget`. Russian and French words with their endings. Chinese writes no spaces between
+ * words. Made when they are asked for: a start has no use for them.
+ */
+const getComplexWords = () =>
+  words(
+    ...['analy[sz](?:e|es|ed|ing|is)', 'audit(?:s|ed|ing)?', 'refactor(?:s|ed|ing)?', '(?:re)?design(?:s|ed|ing)?'],
+    ...['analys(?:er|ez|ons)', 'audit(?:er|ez|e|ons)', 'refactor(?:er|ez|e|ise[rz]?)', 'refactorisation'],
+    ...['conce(?:voir|vez|ption)', 'conçois', 'détaillé(?:e|s|es)?', 'exhausti(?:f|ve)', 'en détail'],
+    ...['(?:про)?анализ\\p{L}*', 'аудит\\p{L}*', '(?:от)?рефактор\\p{L}*', '(?:с|за)?проектир\\p{L}*'],
+    ...['подробн\\p{L}*', 'детальн\\p{L}*', 'всесторонн\\p{L}*'],
+    /分析|审计|重构|设计|全面|详细/,
+  );
+const getSimpleWords = () =>
+  words(
+    ...['find', 'list', 'read', 'get'],
+    ...['trouve[rz]?', 'liste[rz]?', 'lire', 'lis', 'lisez', 'cherche[rz]?', 'obten(?:ir|ez)', 'obtiens'],
+    ...['найди(?:те)?', 'найти', 'про(?:читай(?:те)?|читать|чти(?:те)?)', 'перечисли(?:те|ть)?', 'получи(?:те|ть)?'],
+    /查找|读取|列出|获取/,
+  );
 /** `1. a 2. b 3. c`, `1、a`, and not `1.2.3.4`. */
 const NUMBERED_ITEM = /(?:^|\s)\d+(?:[.)](?=\s)|、|．|[.)](?=\p{L}))/gu;
 const SIMPLE_LENGTH = 100;
 
 export function getComplexity(prompt: string): Complexity {
-  if (COMPLEX_WORDS.test(prompt) || (prompt.match(NUMBERED_ITEM)?.length ?? 0) >= 3) return 'complex';
-  return SIMPLE_WORDS.test(prompt) && prompt.length < SIMPLE_LENGTH ? 'simple' : 'moderate';
+  if (getComplexWords().test(prompt) || (prompt.match(NUMBERED_ITEM)?.length ?? 0) >= 3) return 'complex';
+  return getSimpleWords().test(prompt) && prompt.length < SIMPLE_LENGTH ? 'simple' : 'moderate';
 }
 
 function words(...parts: readonly (string | RegExp)[]): RegExp {
