@@ -1,5 +1,5 @@
 /** The four folders that agents are read from, and the files in them. */
-import {type BigIntStats, type Dirent, readdirSync, realpathSync, statSync} from 'node:fs';
+import {type BigIntStats, type Dirent, lstatSync, readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../config/layers.ts';
 import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
@@ -69,6 +69,8 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
   const files: ListedFile[] = [];
   const folders: string[] = [];
   const problems: Problem[] = [];
+  // Each turn asks for the files, and most of the four folders are not there.
+  if (isMissing(folder.path)) return {files, folders, problems};
   const [root] = isProjects(folder.source) ? listProjectFolders(path.resolve(folder.path, '../..')) : [];
   const report = (file: string, message: string) => {
     const list = new ProblemList(file);
@@ -157,15 +159,18 @@ export function statFollowingLinks(file: string): BigIntStats | undefined {
   }
 }
 
-function isSameFolder(a: string, b: string): boolean {
-  return resolveLinks(a) === resolveLinks(b);
-}
-
-function resolveLinks(folder: string): string {
+function isMissing(folder: string): boolean {
   try {
-    return realpathSync(folder);
+    return lstatSync(folder, {throwIfNoEntry: false}) === undefined;
   } catch (error) {
-    if (error instanceof Error) return path.resolve(folder);
+    // Reading the folder meets the same error, and reports it.
+    if (error instanceof Error) return false;
     throw error;
   }
+}
+
+/** False where one of them does not exist. */
+function isSameFolder(a: string, b: string): boolean {
+  const [one, other] = [statFollowingLinks(a), statFollowingLinks(b)];
+  return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }

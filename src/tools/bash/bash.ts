@@ -1,5 +1,5 @@
 /** Runs a command in bash, in the directory in which the agent's last command ended. */
-import {stat} from 'node:fs/promises';
+import {statSync} from 'node:fs';
 import {z} from 'zod';
 import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
@@ -79,7 +79,7 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   if (problem !== undefined) return errorResult(problem);
   if (signal.aborted) return errorResult(`${describeInterruption(signal)} before it began. Nothing was run.`);
   const notes: string[] = [];
-  if (!(await isDirectory(workspace.cwd))) notes.push(returnToRoot(workspace, `${workspace.cwd} no longer exists`));
+  if (!isDirectory(workspace.cwd)) notes.push(returnToRoot(workspace, `${workspace.cwd} no longer exists`));
 
   const seconds = given.timeout_seconds ?? (isBackground ? undefined : DEFAULT_TIMEOUT_S);
   const openFile = () => context.output.open(context.callId);
@@ -145,9 +145,9 @@ function returnToRoot(workspace: Workspace, why: string): string {
   return `(${why}; cwd is back at ${workspace.root})`;
 }
 
-async function isDirectory(path: string): Promise<boolean> {
+function isDirectory(path: string): boolean {
   try {
-    return (await stat(path)).isDirectory();
+    return statSync(path, {throwIfNoEntry: false})?.isDirectory() ?? false;
   } catch {
     return false;
   }
