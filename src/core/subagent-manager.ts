@@ -61,7 +61,9 @@ export class SubagentManager {
   /** What the Task tool does: the same task twice is one run. Does not wait for the end. */
   async dispatch(request: SpawnRequest): Promise<Dispatched> {
     const key = getTaskKey(request, this.deps.store.sessionId);
-    const dispatched = await this.#dedup.dispatch(key, request.agent.readOnly, () => this.#start(request));
+    // The result of a run that ends for good is asked for once.
+    const isReusable = request.agent.readOnly && !request.endsForGood;
+    const dispatched = await this.#dedup.dispatch(key, isReusable, () => this.#start(request));
     if (dispatched.source === 'cached' && request.background) {
       const model = createReplayModel(request.model, dispatched.result);
       return {source: 'run', started: this.#start({...request, model})};

@@ -119,8 +119,8 @@ export async function createWorker(options: WorkerSettings): Promise<RunningWork
 }
 
 /** Settings of a session that has this queue. */
-export function withQueue(url: string, more: object = {}) {
-  return JSON.stringify({...more, subagents: {queue: {url, secretEnv: 'QUEUE_KEY'}}});
+export function withQueue(url: string, more: object = {}, queue: object = {}) {
+  return JSON.stringify({...more, subagents: {queue: {url, secretEnv: 'QUEUE_KEY', ...queue}}});
 }
 
 export function listWorkers(url: string, own: Home) {

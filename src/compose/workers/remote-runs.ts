@@ -11,6 +11,9 @@ import {createShippedTrees, type FileChangesOptions, type WritingDeps} from '../
 import type {SessionOptions} from '../options.ts';
 import {getAddress} from './queue-settings.ts';
 
+/** Of a session in the queue, unless the settings say otherwise. */
+const MAX_JOBS = 1_000;
+
 interface RemoteRunsOptions extends FileChangesOptions {
   readonly options: SessionOptions;
   readonly loaded: LoadedSettings;
@@ -34,6 +37,7 @@ export function createRemoteRuns(options: RemoteRunsOptions, checkpoints: Writin
     const {QueueRuns: Runs} = await import('../../workers/session/queue-runs.ts');
     const deps: QueueRunsDeps = {
       address: getAddress(queue, options.options.env),
+      maxJobs: queue.maxJobs ?? MAX_JOBS,
       root: options.root,
       sessionId: () => options.state.conversation.id,
       runFolder,

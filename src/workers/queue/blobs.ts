@@ -11,7 +11,7 @@ export const CHUNK_BYTES = 1024 * 1024;
 export const WINDOW = 16;
 const POLL_MS = 200;
 /** Without any progress of the other side. Milliseconds. */
-const GIVE_UP_MS = 10 * 60 * 1000;
+const GIVE_UP_MS = 60_000;
 
 export class Blobs {
   constructor(

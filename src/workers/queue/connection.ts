@@ -9,11 +9,18 @@ export function getQueueName(signer: string): string {
 }
 
 const CONNECT_MS = 5_000;
+/** Until the first answer. Milliseconds. */
+const ANSWER_MS = 10_000;
 /** Between two attempts to connect again, at most. Milliseconds. */
 const MAX_PAUSE_MS = 1_000;
+/** Each connection is asked for a sign of life so often. Milliseconds. */
+const PING_MS = 3_000;
+/** Without an answer to so many looks in a row it is gone. Counted, since this process may have been stopped meanwhile. */
+const MAX_SILENT_PINGS = 3;
 
 /**
- * A connection that is there when this resolves. Later it connects again by itself, and commands wait meanwhile.
+ * A connection that is there when this resolves. Later it connects again by itself, and commands wait meanwhile. One that is
+ * gone without a word (a router forgot it) is noticed within about 12 s.
  * @throws MiniCcError `QUEUE` with one line when the server cannot be reached or refuses
  */
 export async function connect(url: string): Promise<Redis> {
@@ -30,15 +37,47 @@ export async function connect(url: string): Promise<Redis> {
   connection.on('error', (error) => {
     last = error;
   });
+  let timer: NodeJS.Timeout | undefined;
+  const silent = new Promise<never>((_resolve, reject) => {
+    const what = 'what answers there is no Redis server: it says nothing';
+    timer = setTimeout(() => reject(new MiniCcError('QUEUE', what)), ANSWER_MS);
+  });
   try {
-    await connection.connect();
-    await connection.ping();
+    await Promise.race([connection.connect().then(() => connection.ping()), silent]);
   } catch (error) {
     connection.disconnect();
     throw new MiniCcError('QUEUE', `${formatAddress(url)}: ${describeFailure(last ?? error)}`);
+  } finally {
+    clearTimeout(timer);
   }
   connection.options.retryStrategy = (times) => Math.min(MAX_PAUSE_MS, times * 100);
+  watchSilence(connection);
   return connection;
+}
+
+/** TCP alone would notice after a quarter of an hour. A blocking command must be shorter than the pings that may be missed. */
+function watchSilence(connection: Redis): void {
+  let [isAsked, missed] = [false, 0];
+  const answered = () => {
+    [isAsked, missed] = [false, 0];
+  };
+  const timer = setInterval(() => {
+    const {status} = connection;
+    // Connecting has a limit of its own; after it, `connect` lasts until the server has answered.
+    if (status !== 'ready' && status !== 'connect') return answered();
+    if (status === 'ready' && !isAsked) {
+      isAsked = true;
+      connection.ping().then(answered, answered);
+      return;
+    }
+    missed += 1;
+    if (missed < MAX_SILENT_PINGS) return;
+    answered();
+    // Commands that wait for their answer are sent again.
+    connection.disconnect(true);
+  }, PING_MS);
+  timer.unref();
+  connection.once('end', () => clearInterval(timer));
 }
 
 /** In a few words. */
@@ -46,6 +85,10 @@ export function describeFailure(error: unknown): string {
   const text = getErrorMessage(error);
   if (/ECONNREFUSED/.test(text)) return 'no Redis server answers there (connection refused)';
   if (/ENOTFOUND|EAI_AGAIN/.test(text)) return 'there is no such host';
+  if (/^Protocol error/.test(text)) return 'what answers there is no Redis server';
+  if (/EPROTO|wrong version number|packet length too long/i.test(text)) {
+    return 'the server there does not speak TLS: redis:// is without it, rediss:// with it';
+  }
   if (/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/.test(text)) return 'it cannot be reached';
   if (/NOAUTH|WRONGPASS|invalid password/i.test(text)) return 'the server refuses the password of the address';
   if (/^OOM|OOM command not allowed/.test(text)) return 'the Redis server is full (its maxmemory is reached)';

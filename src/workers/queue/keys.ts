@@ -27,6 +27,11 @@ export class Keys {
     return `${this.prefix}:control:${jobId}`;
   }
 
+  /** There while the session's process is. */
+  presence(sessionId: string): string {
+    return `${this.prefix}:session:${sessionId}`;
+  }
+
   /** The job that a nonce belongs to, or `ended`. */
   nonce(nonce: string): string {
     return `${this.prefix}:nonce:${nonce}`;

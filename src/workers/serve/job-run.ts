@@ -74,8 +74,10 @@ export class GiveBack extends MiniCcError {
   }
 }
 
-/** The main mini-cc answers within this time, if it is there. Milliseconds. */
+/** The main mini-cc, where it is there, answers within this time. Milliseconds. */
 const PART_MS = 60_000;
+/** While a worker waits for it, it looks so often whether it is there. Milliseconds. */
+const LOOK_MS = 2_000;
 /** Events kept for a session that does not read them. */
 const MAX_EVENTS = 5_000;
 /** Content of larger messages stays here until the end. */
@@ -179,16 +181,40 @@ export class JobRun {
     const {blobs} = this.deps;
     const {signal} = this.#abort;
     if (laid && (await blobs.has(laid))) return blobs.read(laid, {take: false, signal});
-    const answered = new Promise<BlobRef>((resolve, reject) => {
-      this.#parts.set(part, resolve);
-      const timer = setTimeout(
-        () => reject(new GiveBack(`its files are not in the queue, and its session is away`, false)),
-        PART_MS,
-      );
-      timer.unref();
-    });
-    await this.tell({type: 'needs', part});
-    return blobs.read(await answered, {take: true, signal});
+    return this.#askForPart(part);
+  }
+
+  /** @throws GiveBack when the session is away or does not send it: no place of this worker is held for one that is not there */
+  async #askForPart(part: TreePart): Promise<Buffer> {
+    const {connection, keys, blobs} = this.deps;
+    const over = new AbortController();
+    const giveUp = (why: string) =>
+      over.abort(new GiveBack(`its files are not in the queue, and its session ${why}`, false));
+    const look = async () => {
+      if ((await connection.exists(keys.presence(this.job.sessionId))) === 0) giveUp('is away');
+    };
+    const timers = [
+      setInterval(() => void look().catch(() => undefined), LOOK_MS),
+      setTimeout(() => giveUp('does not send them'), PART_MS),
+    ];
+    const signal = AbortSignal.any([this.#abort.signal, over.signal]);
+    try {
+      await look();
+      signal.throwIfAborted();
+      const answered = new Promise<BlobRef>((resolve, reject) => {
+        this.#parts.set(part, resolve);
+        signal.addEventListener('abort', () => reject(signal.reason as Error), {once: true});
+      });
+      await this.tell({type: 'needs', part});
+      const ref = await answered;
+      clearTimeout(timers[1]);
+      return await blobs.read(ref, {take: true, signal});
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw new GiveBack(`its files did not come: ${getErrorMessage(error)}`, false);
+    } finally {
+      for (const timer of timers) clearTimeout(timer);
+    }
   }
 
   #handle(text: string): void {

@@ -35,9 +35,9 @@ export interface WorkerOptions {
 }
 
 /** A worker that is silent for this long has lost its jobs. Milliseconds. */
-const LOCK_MS = 10_000;
-/** How often workers look for such jobs. */
-const STALLED_MS = 5_000;
+const LOCK_MS = 15_000;
+/** How often workers look for such jobs. A job is taken over at the second look, at the latest: within `LOCK_MS` and two of these. */
+const STALLED_MS = 2_500;
 /** A job is taken over at most so often. */
 const MAX_TAKEOVERS = 2;
 /** What runs at the end of a worker has this long; then it goes back to the queue. */
@@ -48,8 +48,8 @@ const AWAY_MS = 1_500;
 const PAUSE_MS = 5_000;
 /** The same for one that it has said so of before. */
 const LEAVE_TO_OTHERS_MS = 1_000;
-/** The pause grows with each attempt up to this. Milliseconds. */
-const MAX_PAUSE_MS = 120_000;
+/** The pause grows with each attempt up to this; a session that comes back ends it. Milliseconds. */
+const MAX_PAUSE_MS = 10 * 60_000;
 
 export class WorkerService {
   readonly #runs = new Map<string, JobRun>();

@@ -2,7 +2,6 @@
 import path from 'node:path';
 import {Job, Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
-import PQueue from 'p-queue';
 import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/remote/remote-runs.ts';
 import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
@@ -24,6 +23,7 @@ import {
 } from '../queue/messages.ts';
 import {fromRelative, toRelative} from '../queue/paths.ts';
 import {Sealer} from '../queue/seal.ts';
+import {JobPlaces} from './job-places.ts';
 import {type KeptJob, KeptJobs} from './kept-jobs.ts';
 import {LaidTrees} from './laid-trees.ts';
 import {Results} from './results.ts';
@@ -32,6 +32,8 @@ import {SessionEvents} from './session-events.ts';
 
 export interface QueueRunsDeps {
   readonly address: QueueAddress;
+  /** Jobs of the session in the queue at a time; the others wait here. */
+  readonly maxJobs: number;
   /** The workspace, links resolved. */
   readonly root: string;
   readonly sessionId: () => string;
@@ -45,12 +47,14 @@ export interface QueueRunsDeps {
   readonly redact: <T>(value: T) => T;
 }
 
-/** Jobs of one session in the queue at a time; the others wait here. */
-const MAX_JOBS = 1_000;
 /** A run whose worker does not answer a stop is given up. */
 const STOP_MS = 8_000;
 /** What is still to be taken out of the queue has this long when the session ends. */
 const CLOSE_MS = 2_000;
+
+interface CapturedTask extends RemoteTask {
+  readonly captured: Promise<TreeState>;
+}
 
 interface Connected {
   readonly connection: Redis;
@@ -64,7 +68,7 @@ interface Connected {
 export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   readonly #keys: Keys;
   readonly #sealer: Sealer;
-  readonly #jobs = new PQueue({concurrency: MAX_JOBS});
+  readonly #places: JobPlaces;
   #connected: Promise<Connected> | undefined;
   readonly #tidying = new Set<Promise<unknown>>();
   readonly #kept: KeptJobs;
@@ -73,6 +77,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     this.#keys = new Keys(deps.address.prefix);
     this.#sealer = new Sealer(deps.address.secret);
     this.#kept = new KeptJobs(deps.runFolder);
+    this.#places = new JobPlaces(deps.maxJobs, deps.notify);
   }
 
   /** @throws MiniCcError when the queue cannot be reached */
@@ -81,14 +86,17 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   }
 
   run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
-    return this.#jobs.add(async () => {
-      if (watch.signal.aborted) return stoppedEnd();
+    // The files as they are now, also where it waits: runs that are sent together share one reading.
+    const captured = this.deps.trees.capture(watch.signal);
+    captured.catch(() => undefined);
+    const work = async () => {
       const connected = await this.#connect();
-      const kept = await this.#sendUnlessStopped(task, watch.signal, connected);
+      const kept = await this.#sendUnlessStopped({...task, captured}, watch.signal, connected);
       if (!kept) return stoppedEnd();
       this.#tidy(connected.served.tellUnserved());
       return this.#follow(task.runId, kept, watch, connected);
-    });
+    };
+    return this.#places.run(work, watch.signal, stoppedEnd);
   }
 
   isPending(runId: string): boolean {
@@ -103,6 +111,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       const what = 'its job was signed with another secret, or by another version of mini-cc';
       throw new MiniCcError('QUEUE_AWAY', what);
     }
+    // Workers that found no session leave a job aside for a while.
+    this.#tidy(Job.fromId(connected.queue, kept.jobId).then((job) => job?.promote()));
     return this.#follow(runId, kept, watch, connected);
   }
 
@@ -110,7 +120,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   async close(): Promise<void> {
     const connected = await this.#connected?.catch(() => undefined);
     await Promise.race([Promise.all(this.#tidying), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
-    await connected?.events.close();
+    connected?.events.close();
     await connected?.queue.close();
     connected?.connection.disconnect();
   }
@@ -134,6 +144,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const events = new SessionEvents({
       ...{connection, reader, queue, sealer: this.#sealer},
       stream: this.#keys.events(this.deps.sessionId()),
+      presence: this.#keys.presence(this.deps.sessionId()),
     });
     events.start();
     const blobs = new Blobs(connection, prefix);
@@ -146,8 +157,12 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   }
 
   /** While the queue cannot be reached it waits. A job that was stopped meanwhile is taken out again. */
-  async #sendUnlessStopped(task: RemoteTask, signal: AbortSignal, connected: Connected): Promise<KeptJob | undefined> {
-    const sending = this.#send(task, signal, connected).catch((error: unknown) => {
+  async #sendUnlessStopped(
+    task: CapturedTask,
+    signal: AbortSignal,
+    connected: Connected,
+  ): Promise<KeptJob | undefined> {
+    const sending = this.#send(task, connected).catch((error: unknown) => {
       if (error instanceof MiniCcError || signal.aborted) throw error;
       throw new MiniCcError('QUEUE', `${formatAddress(this.deps.address.url)}: ${describeFailure(error)}`);
     });
@@ -170,10 +185,10 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     this.#tidying.add(tidied);
   }
 
-  async #send(task: RemoteTask, signal: AbortSignal, {laid, queue, blobs}: Connected): Promise<KeptJob> {
+  async #send(task: CapturedTask, {laid, queue, blobs, events}: Connected): Promise<KeptJob> {
     const {runId, round} = task;
     const jobId = `${runId}-${round}`;
-    const tree = await this.deps.trees.capture(signal);
+    const tree = await task.captured;
     const parts = await laid.lay(tree);
     const work = JSON.stringify(this.deps.redact(this.#describe(task)));
     const inline = Buffer.byteLength(work) <= MAX_INLINE_BYTES;
@@ -188,6 +203,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const kept: KeptJob = {jobId, nonce: sealed.nonce, signer: this.#sealer.signer, tree};
     await this.#kept.keep(runId, kept);
     try {
+      await events.showPresence();
       await queue.add('run', sealed, {
         ...{jobId, attempts: 1, removeOnComplete: {age: LIFE_MS / 1000}, removeOnFail: {age: LIFE_MS / 1000}},
       });
@@ -205,14 +221,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const {apiKeyEnv: _, permissionMode: _m, mcpServers: _s, hooks: _h, ...definition} = agent;
     const relative = (files: readonly string[]) => files.map((file) => path.relative(root, file));
     return {
-      ...{
-        agent: definition,
-        description,
-        prompt,
-        model,
-        limits,
-        permissions,
-      },
+      ...{agent: definition, description, prompt, model, limits, permissions},
       messages: toRelative(messages, root),
       ...(scope && {scope: {files: relative(scope.files), allowed: relative(scope.allowed)}}),
     };
@@ -297,6 +306,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     try {
       const ended = await Promise.race([follower.ended, stopping]);
       if (ended === 'left' || ended === 'stopped') return ended;
+      // It was stopped before its files were there.
+      if (ended === 'failed' && signal.aborted) return 'stopped';
       const job = await Job.fromId(queue, jobId);
       if (!job) return {job: undefined as never, failed: 'its job is not in the queue any more'};
       return ended === 'failed' ? {job, failed: job.failedReason ?? 'no worker could end it'} : {job};

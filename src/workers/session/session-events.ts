@@ -14,6 +14,8 @@ interface SessionEventsDeps {
   readonly queue: Queue;
   readonly sealer: Sealer;
   readonly stream: string;
+  /** The key by which workers see that this session is there. */
+  readonly presence: string;
 }
 
 type End = 'completed' | 'failed' | 'missing';
@@ -25,12 +27,16 @@ interface Follower {
 
 const BLOCK_MS = 2_000;
 const LOOK_UP_MS = 2_000;
+/** Without a sign of life for this long, the session counts as away. Milliseconds. */
+const AWAY_MS = 10_000;
 const PAUSE_MS = 200;
 
 export class SessionEvents {
   readonly #followers = new Map<string, Follower>();
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
+  /** When workers heard of it last, milliseconds of `performance.now()`. */
+  #shownAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly deps: SessionEventsDeps) {}
 
@@ -49,10 +55,21 @@ export class SessionEvents {
     return {ended, close: () => void this.#followers.delete(jobId)};
   }
 
-  async close(): Promise<void> {
+  /** Says that the session is there: a worker that has a job asks it for files. */
+  async showPresence(): Promise<void> {
+    const {connection, presence} = this.deps;
+    const now = performance.now();
+    if (now - this.#shownAt < LOOK_UP_MS) return;
+    await connection.set(presence, '1', 'PX', AWAY_MS);
+    this.#shownAt = now;
+  }
+
+  close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.deps.reader.disconnect();
+    // While the server is away nothing is waited for: what it knows expires.
+    this.deps.connection.unlink(this.deps.presence).catch(() => undefined);
   }
 
   async #read(): Promise<void> {
@@ -89,7 +106,8 @@ export class SessionEvents {
 
   #plan(): void {
     this.#timer = setTimeout(() => {
-      void this.#lookUp([...this.#followers.keys()])
+      const jobIds = [...this.#followers.keys()];
+      void Promise.all([this.#lookUp(jobIds), jobIds.length > 0 && this.showPresence()])
         .catch(() => undefined)
         .finally(() => this.#isClosed || this.#plan());
     }, LOOK_UP_MS);

@@ -8,15 +8,18 @@ export interface DroppingProxy {
   /** `silent`: nothing goes through, and nobody is told, until `heal`. `reset`: connections break, and new ones are refused. */
   drop(how: Drop): void;
   heal(): void;
+  /** As a router that forgets connections: nothing goes through those of now any more, and nobody is told. New ones work. */
+  forget(): void;
   close(): Promise<void>;
 }
 
 export async function startProxy(target: number): Promise<DroppingProxy> {
   const pairs = new Set<readonly [Socket, Socket]>();
+  const forgotten = new Set<readonly [Socket, Socket]>();
   let state: 'open' | Drop = 'open';
   const end = (pair: readonly [Socket, Socket]) => {
     // While the network is away, no side hears of the end of the other.
-    if (state === 'silent') return;
+    if (state === 'silent' || forgotten.has(pair)) return;
     for (const socket of pair) socket.destroy();
     pairs.delete(pair);
   };
@@ -40,9 +43,16 @@ export async function startProxy(target: number): Promise<DroppingProxy> {
       state = how;
       for (const pair of pairs) for (const socket of pair) how === 'reset' ? socket.resetAndDestroy() : socket.pause();
     },
+    forget() {
+      for (const pair of pairs) {
+        forgotten.add(pair);
+        for (const socket of pair) socket.pause();
+      }
+    },
     heal() {
       state = 'open';
       for (const pair of pairs) {
+        if (forgotten.has(pair)) continue;
         if (pair.some(({destroyed}) => destroyed)) end(pair);
         else for (const socket of pair) socket.resume();
       }

@@ -1,0 +1,145 @@
+/** What a queue, a worker's places and a connection are held by, and for how long. */
+import {createServer} from 'node:net';
+import {expect, it, onTestFinished} from 'vitest';
+import {home, isSubagent, project, serve} from '../../e2e/fixture.ts';
+import {callTool, callTools, type MessagesBody, say} from '../../support/messages-server.ts';
+import {killGroup, runCli, spawnCli} from '../../support/run-cli.ts';
+import {startProxy} from './dropping-proxy.ts';
+import {eventually, listWorkers, SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
+
+const env = {QUEUE_KEY: SECRET};
+const EDITS = ['--permission-mode', 'acceptEdits'];
+const NOTICED_MS = 60_000;
+
+const task = (name: string, more: object = {}) => ({
+  name: 'Task',
+  input: {
+    ...{description: `write ${name}`, prompt: `Write ${name}.txt`, agent_type: 'code'},
+    ...{isolation: 'worktree', where: 'workers', ...more},
+  },
+});
+
+/** What a subagent is asked for is written, once `mayWrite` resolves. */
+async function write(body: MessagesBody, mayWrite: (name: string) => Promise<void> = async () => undefined) {
+  const [, name = ''] = /Write (\w+)\.txt/.exec(JSON.stringify(body.messages[0])) ?? [];
+  if (body.messages.some(({role}) => role === 'assistant')) return say(`I wrote ${name}.txt:1.`);
+  await mayWrite(name);
+  return callTool('write_file', {path: `${name}.txt`, content: `${name}\n`});
+}
+
+const countReplies = ({messages}: MessagesBody) => messages.filter(({role}) => role === 'assistant').length;
+
+it('a session has at most so many jobs in the queue: further runs wait here, say so in one line, and are stopped at once', async () => {
+  const [redis, workspace, own] = [await startRedis(), await project(), await home()];
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  let mostJobs = 0;
+  const countJobs = async () => (await redis.client.keys('mini-cc:runs-*:*-1')).length;
+  const server = await serve(async (body) => {
+    if (isSubagent(body)) {
+      mostJobs = Math.max(mostJobs, await countJobs());
+      return write(body);
+    }
+    const said = JSON.stringify(body.messages);
+    if (countReplies(body) === 0) return callTools(names.map((name) => task(name, {background: true})));
+    if (said.includes('TaskStop')) return say('Go on.');
+    const ids = [...said.matchAll(/runId\\*":\\*"([\w-]+)/g)].map(([, id]) => id!);
+    await eventually(async () => (await countJobs()) === 2);
+    return callTool('TaskStop', {run_id: ids.at(-1)!});
+  });
+  const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url, {}, {maxJobs: 2})];
+  const running = runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000});
+  // It is stopped while no worker is there at all.
+  await eventually(() => server.requests.some(({body}) => JSON.stringify(body.messages).includes('TaskStop')));
+  expect(await countJobs()).toBe(2);
+  await startWorker({url: redis.url, server, args: ['--concurrency', '5']});
+  const run = await running;
+  expect(run.stderr.match(/2 jobs of this session are in the queue \(subagents\.queue\.maxJobs\)/g)).toHaveLength(1);
+  expect(run.stderr.match(/\[code @\S+\] write [a-d] - done/g)).toHaveLength(4);
+  expect(run.stderr).toMatch(/write e - stopped/);
+  expect(mostJobs).toBeLessThanOrEqual(2);
+  for (const name of names.slice(0, 4)) expect(await workspace.read(`${name}.txt`)).toBe(`${name}\n`);
+}, 300_000);
+
+it('a job whose files only its session has holds no place of a worker while that is away, and is done when it returns', async () => {
+  const [redis, workspace, own] = [await startRedis(), await project(), await home()];
+  const server = await serve((body) => {
+    if (isSubagent(body)) return write(body);
+    if (countReplies(body) > 0) return say('All done.');
+    return callTools([task(JSON.stringify(body.messages).includes('other') ? 'other' : 'left', {background: true})]);
+  });
+  const options = {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000};
+  const settings = [...EDITS, '--settings', withQueue(redis.url)];
+  const main = await spawnCli(['-p', 'go', ...settings], options);
+  main.stdout.resume();
+  main.stderr.resume();
+  await eventually(async () => (await redis.client.keys('mini-cc:runs-*:*-1')).length === 1);
+  killGroup(main);
+  // Its session has left, and what it laid into the queue has expired.
+  const laid = [...(await redis.client.keys('mini-cc:blob:tree-*')), ...(await redis.client.keys('mini-cc:session:*'))];
+  expect(laid.length).toBeGreaterThan(1);
+  await redis.client.unlink(...laid);
+  const worker = await startWorker({url: redis.url, server, args: ['--concurrency', '1']});
+  const [key = ''] = await redis.client.keys('mini-cc:runs-*:*-1');
+  const attempts = async () => Number(await redis.client.hget(key, 'ats'));
+  await eventually(async () => (await attempts()) >= 2);
+  expect(await listWorkers(redis.url, own)).toMatchObject([{state: 'idle', running: 0}]);
+  // Its one place is free for others.
+  const workspace2 = await project();
+  const other = await runCli(['-p', 'the other', ...settings], {...options, cwd: workspace2.path, home: await home()});
+  expect(other.stderr).toMatch(/\[code @\S+\] write other - done/);
+  const again = await runCli(['-p', '--continue', 'and now?', ...settings], options);
+  expect(again.stderr).toMatch(/\[code @\S+\] write left - done/);
+  expect(await workspace.read('left.txt')).toBe('left\n');
+  expect(worker.said().trim().split('\n')).toHaveLength(1);
+}, 300_000);
+
+it('connections that are gone without a word are noticed on both sides, and the run ends as if nothing had been', async () => {
+  const [redis, workspace, own] = [await startRedis(), await project(), await home()];
+  const [there, here] = [await startProxy(redis.port), await startProxy(redis.port)];
+  onTestFinished(() => there.close());
+  onTestFinished(() => here.close());
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let asked = 0;
+  const server = await serve((body) => {
+    if (!isSubagent(body)) return countReplies(body) === 0 ? callTools([task('made')]) : say('All done.');
+    asked += countReplies(body) === 0 ? 1 : 0;
+    return write(body, () => released);
+  });
+  await startWorker({url: `redis://127.0.0.1:${there.port}`, server});
+  // Before it has any job.
+  there.forget();
+  const forgottenAt = performance.now();
+  const args = ['-p', 'go', ...EDITS, '--settings', withQueue(`redis://127.0.0.1:${here.port}`)];
+  const running = runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 200_000});
+  await eventually(() => asked === 1);
+  console.log(
+    `a worker took a job ${((performance.now() - forgottenAt) / 1000).toFixed(1)} s after its connections were forgotten`,
+  );
+  there.forget();
+  here.forget();
+  const again = performance.now();
+  release();
+  const run = await running;
+  const took = performance.now() - again;
+  console.log(`the run ended ${(took / 1000).toFixed(1)} s after all connections were forgotten`);
+  expect(run.stderr).toMatch(/\[code @\S+\] write made - done/);
+  expect(await workspace.read('made.txt')).toBe('made\n');
+  expect(took).toBeLessThan(NOTICED_MS);
+}, 300_000);
+
+it('an address where something answers that is no Redis server is told in one line', async () => {
+  const silent = createServer(() => undefined);
+  const talkative = createServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.9\r\n'));
+  const own = await home();
+  for (const server of [silent, talkative]) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const {port} = server.address() as {port: number};
+    const run = await runCli(['workers', '--queue', `redis://127.0.0.1:${port}`], {home: own, timeoutMs: 60_000});
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/^mini-cc: redis:\/\/127\.0\.0\.1:\d+: .*no Redis server.*\n$/);
+  }
+}, 120_000);
