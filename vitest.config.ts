@@ -19,6 +19,7 @@ export default defineConfig({
   ],
   test: {
     globalSetup: 'tests/support/temporary-folders.ts',
+    setupFiles: 'tests/support/unchanged-process.ts',
     // Files share what they import, and tests leave nothing behind in their process: it saves a second of each file.
     isolate: false,
     projects: [

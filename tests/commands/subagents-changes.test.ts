@@ -1,6 +1,6 @@
 /** What `/subagents diff` and `undo` say, over real files and a real run. */
 import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {subagentsCommand} from '../../src/commands/runs/subagents.ts';
 import type {RunRecord} from '../../src/core/contract/runs.ts';
 import type {CommandContext} from '../../src/core/contract/session.ts';
@@ -95,20 +95,17 @@ describe('/subagents diff', () => {
 
   it('says that nothing was changed, and which commands it knows nothing of', async () => {
     const {diff, store, reasons} = given({}, {git: false});
-    const {PATH} = process.env;
-    process.env.PATH = '/nonexistent';
-    try {
-      for (const _ of [1, 2]) {
-        expect(await store.around(CODE, async () => 'ran')).toEqual({
-          value: 'ran',
-          changed: [],
-          uncounted: 'git is not installed',
-        });
-      }
-      expect(reasons).toEqual(['git is not installed']);
-    } finally {
-      process.env.PATH = PATH;
+    vi.stubEnv('PATH', '/nonexistent');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    for (const _ of [1, 2]) {
+      expect(await store.around(CODE, async () => 'ran')).toEqual({
+        value: 'ran',
+        changed: [],
+        uncounted: 'git is not installed',
+      });
     }
+    expect(reasons).toEqual(['git is not installed']);
+    vi.unstubAllEnvs();
     expect((await diff(ended)).text).toBe(
       '[code] refactor auth changed no files.\nWhat some commands changed is not known: git is not installed.',
     );

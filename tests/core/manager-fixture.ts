@@ -1,5 +1,5 @@
 /** A manager of subagents: everything is real except the model. Transcripts are files; a test may pass a clock. */
-import {mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, realpathSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
@@ -25,10 +25,19 @@ import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 import {permissionSandbox} from '../support/sandbox.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
 
-export const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-')));
-writeFileSync(path.join(root, 'a.ts'), 'one\ntwo\n');
+/** @returns a workspace with a file of two lines, `a.ts` */
+export function createRoot(home = createHome()): string {
+  const root = path.join(home, 'work');
+  mkdirSync(root, {recursive: true});
+  writeFileSync(path.join(root, 'a.ts'), 'one\ntwo\n');
+  return root;
+}
+
+const createHome = () => realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-')));
 
 export interface ManagerFixtureOptions {
+  /** Default: one in `home`. */
+  readonly root?: string;
   readonly tools?: readonly Tool[];
   readonly maxConcurrent?: ManagerDeps['maxConcurrent'];
   readonly runs?: Partial<SubagentDeps>;
@@ -41,7 +50,8 @@ export interface ManagerFixtureOptions {
 
 export function managerFixture(given: ManagerFixtureOptions = {}) {
   const events: AgentEvent[] = [];
-  const home = given.home ?? mkdtempSync(path.join(tmpdir(), 'mini-cc-manager-home-'));
+  const home = given.home ?? createHome();
+  const root = given.root ?? createRoot(home);
   const store = new SessionStore(home, root).runStore(() => 'session-1');
   const bus = new EventBus((message) => {
     throw new Error(message);

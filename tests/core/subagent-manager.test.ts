@@ -2,7 +2,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import {managerFixture, root} from './manager-fixture.ts';
+import {createRoot, managerFixture} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
@@ -24,13 +24,14 @@ describe('a subagent', () => {
   });
 
   it('returns its text and a receipt of what the runtime saw', async () => {
+    const root = createRoot();
     const read = tool('read_file', () => textResult('', {facts: {read: [path.join(root, 'a.ts')]}}));
     const bash = tool('bash', () => textResult('', {facts: {exitCode: 1}}));
     const model = new ScriptedModel([
       calls(call('read_file', {}, '1'), call('bash', {}, '2')),
       say('It is in a.ts:2, also b.ts:9. I changed 12 files.'),
     ]);
-    const {report, receipt} = await managerFixture({tools: [read, bash]}).spawn(model);
+    const {report, receipt} = await managerFixture({root, tools: [read, bash]}).spawn(model);
     expect(report).toContain('It is in a.ts:2');
     expect(receipt.line).toMatch(
       /^Receipt: 2 tools · read 1 file · changed none · commands 1 \(exit 1\) · citations 1\/2 exist \(missing: b\.ts:9\) · [\d.]+s · tokens in 20 out 10 · est n\/a$/,

@@ -1,11 +1,13 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
-import {beforeAll, describe, expect, it} from 'vitest';
+import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {OFFLINE_CANNOT} from '../../src/offline-model/report.ts';
 import {client, converse} from './converse.ts';
 import {project} from './project.ts';
-import {EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './simple-tools.ts';
+import {closeIndexes, EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './simple-tools.ts';
+
+afterAll(closeIndexes);
 
 /** `npm run soak` takes 20,000 files and 2,000 prompts. */
 const FILES = Number(process.env.MINI_CC_FILES ?? 3_000);

@@ -1,9 +1,11 @@
 import {Anthropic} from '@anthropic-ai/sdk';
-import {describe, expect, it} from 'vitest';
+import {afterAll, describe, expect, it} from 'vitest';
 import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
 import {client, converse} from './converse.ts';
 import {project} from './project.ts';
-import {MAIN_TOOLS, specs} from './simple-tools.ts';
+import {closeIndexes, MAIN_TOOLS, specs} from './simple-tools.ts';
+
+afterAll(closeIndexes);
 
 const ASK = {model: 'offline', max_tokens: 1000} as const;
 const HELLO = [{role: 'user' as const, content: 'hello'}];

@@ -5,7 +5,6 @@ import {tmpdir} from 'node:os';
 import {dirname, join, matchesGlob} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {rgPath} from '@vscode/ripgrep';
-import {afterAll} from 'vitest';
 import type {CodeIndex} from '../../src/code-index/contract.ts';
 import {openCodeIndex} from '../../src/code-index/index.ts';
 import type {ToolContext} from '../../src/core/contract/tool.ts';
@@ -93,7 +92,13 @@ export async function runTool(root: string, name: string, input: Input, seen = n
 }
 
 const indexes = new Map<string, CodeIndex>();
-afterAll(() => Promise.all([...indexes.values()].map((index) => index.close())));
+
+/** Test files share this module: each closes the indexes of its folders, `afterAll(closeIndexes)`. */
+export async function closeIndexes(): Promise<void> {
+  const open = [...indexes.values()];
+  indexes.clear();
+  await Promise.all(open.map((index) => index.close()));
+}
 
 function getIndex(root: string): CodeIndex {
   const index = indexes.get(root) ?? openCodeIndex({root, env: {}});

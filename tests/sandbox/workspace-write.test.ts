@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {SessionFolder} from '../../src/sandbox/view/session-folder.ts';
@@ -72,14 +72,10 @@ describe.runIf(usable)('a command that may write the workspace', () => {
   });
 
   test('does not reach the files of mini-cc where the workspace has the folder of temporary files in it', async () => {
-    const outer = process.env.TMPDIR;
-    onTestFinished(() => {
-      if (outer === undefined) delete process.env.TMPDIR;
-      else process.env.TMPDIR = outer;
-    });
+    onTestFinished(() => void vi.unstubAllEnvs());
     const {run, root, sandbox, call, workspace} = createWorkspace();
-    process.env.TMPDIR = join(root, 'a/b');
-    mkdirSync(process.env.TMPDIR, {recursive: true});
+    vi.stubEnv('TMPDIR', join(root, 'a/b'));
+    mkdirSync(join(root, 'a/b'), {recursive: true});
     const own = sandbox.folder.path;
     expect(own.startsWith(`${root}/a/b/`)).toBe(true);
     writeFileSync(join(own, 'secret'), 'key');

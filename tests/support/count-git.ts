@@ -1,7 +1,7 @@
 import {chmodSync, mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {onTestFinished} from 'vitest';
+import {onTestFinished, vi} from 'vitest';
 
 /**
  * Counts the starts of git until the test ends: each costs a fork of the whole program.
@@ -13,10 +13,8 @@ export function countGit(): () => readonly string[] {
   writeFileSync(log, '');
   writeFileSync(path.join(bin, 'git'), `#!/bin/sh\necho "$*" >> ${log}\nPATH=${earlier} exec git "$@"\n`);
   chmodSync(path.join(bin, 'git'), 0o755);
-  process.env.PATH = `${bin}:${earlier}`;
-  onTestFinished(() => {
-    process.env.PATH = earlier;
-  });
+  vi.stubEnv('PATH', `${bin}:${earlier}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
   return () => {
     const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean);
     writeFileSync(log, '');

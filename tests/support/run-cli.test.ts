@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {createHome} from './environment.ts';
 import {say, startMessagesServer} from './messages-server.ts';
 import {getKey} from './request-facts.ts';
@@ -41,10 +41,8 @@ test('a run that does not end is killed, and its output is in the error', async 
 });
 
 test('its environment has a home of its own and no key from outside', async () => {
-  process.env.ANTHROPIC_AUTH_TOKEN = 'from outside';
-  onTestFinished(() => {
-    delete process.env.ANTHROPIC_AUTH_TOKEN;
-  });
+  vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'from outside');
+  onTestFinished(() => void vi.unstubAllEnvs());
   const home = await createHome();
   onTestFinished(home.remove);
   const env = cliEnvironment(home, {});

@@ -1,16 +1,12 @@
 /** For a screen reader each state is a word: no glyph and no colour alone says it. */
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {afterAll, beforeAll, expect, test, vi} from 'vitest';
 import {QUIET_MS} from '../../src/ui/input/question-keys.ts';
 import {open} from './app-fixture.ts';
 import {question} from './fake-session.ts';
 
 // Ink reads it where an instance begins.
-beforeAll(() => {
-  process.env.INK_SCREEN_READER = 'true';
-});
-afterAll(() => {
-  delete process.env.INK_SCREEN_READER;
-});
+beforeAll(() => void vi.stubEnv('INK_SCREEN_READER', 'true'));
+afterAll(() => void vi.unstubAllEnvs());
 
 test('says in words who wrote, what runs, how it ended, what is marked, and how far the todos are', async () => {
   const {screen, session} = await open();

@@ -1,15 +1,16 @@
 /** Questions that are open while the mode changes: the new mode settles each of them, or it stays open. */
 import {describe, expect, it} from 'vitest';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import type {Access, Denial, Workspace} from '../../../src/core/contract/permission.ts';
+import type {Access, Denial} from '../../../src/core/contract/permission.ts';
 import {createPermit} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../../src/core/permissions/rules/rule-book.ts';
 import {permissionSandbox} from '../../support/sandbox.ts';
-import {root, until} from '../manager-fixture.ts';
+import {until} from '../manager-fixture.ts';
+import {permissionFixture} from './fixture.ts';
 
-const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env: {}};
+const {workspace} = permissionFixture();
 const EDIT: Access = {kind: 'write', path: 'a.ts'};
 const RUN: Access = {kind: 'run', command: 'make'};
 

@@ -5,12 +5,13 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, it} from 'vitest';
 import type {RunStore} from '../../../src/core/contract/runs.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
-import {managerFixture, root} from '../manager-fixture.ts';
+import {createRoot, managerFixture} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
 it('the end of a run is emitted only when its transcript is on the disk', async () => {
   const log: string[] = [];
-  const real = new SessionStore(mkdtempSync(path.join(tmpdir(), 'mini-cc-run-end-')), root).runStore(() => 'session-1');
+  const [home, root] = [mkdtempSync(path.join(tmpdir(), 'mini-cc-run-end-')), createRoot()];
+  const real = new SessionStore(home, root).runStore(() => 'session-1');
   const store: RunStore = {
     sessionId: real.sessionId,
     create: (header) => {
@@ -28,7 +29,7 @@ it('the end of a run is emitted only when its transcript is on the disk', async 
     read: (runId) => real.read(runId),
     archive: (runId) => real.archive(runId),
   };
-  const {bus, spawn} = managerFixture({options: {store}});
+  const {bus, spawn} = managerFixture({root, options: {store}});
   bus.subscribe(({type}) => void (type === 'run_end' && log.push(type)));
   await spawn(new ScriptedModel([say('found')]));
   log.push('returned');

@@ -9,9 +9,11 @@ import type {BroughtBack, Worktree, Worktrees} from '../../../src/core/contract/
 import {MiniCcError} from '../../../src/core/util/errors.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
 import {emptyFolder} from '../../support/workspace.ts';
-import {managerFixture, root, until} from '../manager-fixture.ts';
+import {createRoot, managerFixture, until} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
+
+const root = createRoot();
 
 /** A fake worktree in an empty folder. `called`: the methods that were called, in order. */
 async function fakeWorktrees(brought: BroughtBack | Error, change: Partial<Worktree> = {}) {
@@ -51,6 +53,7 @@ test('a run with a worktree works in the tree, and its result names paths of the
   const seen: Workspace[] = [];
   const env = {HOME: '/home/ann', GIT_DIR: '/elsewhere', GIT_AUTHOR_NAME: 'Ann'};
   const {spawn} = managerFixture({
+    root,
     tools: [look(seen)],
     runs: {worktrees, workspace: {root, extraRoots: ['/added'], cwd: root, confinement: 'none', env}},
   });
@@ -73,7 +76,7 @@ test('while the tree is made and brought back the progress line says so, and tha
     {bringBack: () => pause().then(() => ({applied: [], notes: []}))},
   );
   const slow: Worktrees = {...worktrees, open: (...given) => pause().then(() => worktrees.open(...given))};
-  const {spawn, events} = managerFixture({runs: {worktrees: slow}});
+  const {spawn, events} = managerFixture({root, runs: {worktrees: slow}});
   const {result} = await spawn(new ScriptedModel([say('done')]), code);
   const told = events.flatMap((event) =>
     event.type === 'run_note' ? [event.text] : event.type === 'message' ? [event.role] : [],
@@ -86,7 +89,7 @@ test('while the tree is made and brought back the progress line says so, and tha
 test('changes that were saved as a patch are named first in the report, in the receipt, and on the screen', async () => {
   const kept = {patch: '/kept/changes.patch', why: 'conflict in a.ts', explanation: 'Nothing was applied: so and so.'};
   const {worktrees} = await fakeWorktrees({applied: [], notes: [], kept});
-  const {spawn, events} = managerFixture({runs: {worktrees}});
+  const {spawn, events} = managerFixture({root, runs: {worktrees}});
   const {result, receipt, report} = await spawn(new ScriptedModel([say('done')]), code);
   expect(result).toMatchObject({outcome: 'success'});
   expect(report).toMatch(
@@ -100,7 +103,7 @@ test('changes that were saved as a patch are named first in the report, in the r
 
 test('a run fails and its tree stays when its changes cannot even be saved', async () => {
   const {top, called, worktrees} = await fakeWorktrees(new Error('ENOSPC: no space left on device'));
-  const {spawn} = managerFixture({runs: {worktrees}});
+  const {spawn} = managerFixture({root, runs: {worktrees}});
   const {result, report} = await spawn(new ScriptedModel([say('all is done')]), code);
   expect(result).toMatchObject({outcome: 'error', code: 'WORKTREE', text: 'all is done'});
   expect(report).toContain(`could not be brought back (ENOSPC: no space left on device). It is still in ${top}`);
@@ -110,6 +113,7 @@ test('a run fails and its tree stays when its changes cannot even be saved', asy
 test('a run without a tree fails with the reason, and calls no model', async () => {
   const refused = new MiniCcError('WORKTREE', 'isolation: worktree needs a git repository: /x lies in none');
   const {spawn} = managerFixture({
+    root,
     runs: {worktrees: {open: () => Promise.reject(refused), settled: async () => undefined}},
   });
   const model = new ScriptedModel([say('never')]);
@@ -124,7 +128,7 @@ test('a run that is stopped while its tree is made calls no model', async () => 
       waiting = true;
       signal.addEventListener('abort', () => reject(signal.reason));
     });
-  const {manager, spawn} = managerFixture({runs: {worktrees: {open, settled: async () => undefined}}});
+  const {manager, spawn} = managerFixture({root, runs: {worktrees: {open, settled: async () => undefined}}});
   const model = new ScriptedModel([say('never')]);
   const running = spawn(model, code);
   await until(() => waiting);
@@ -135,7 +139,7 @@ test('a run that is stopped while its tree is made calls no model', async () => 
 
 test('a run that is stopped at work brings its changes back', async () => {
   const {called, worktrees} = await fakeWorktrees({applied: [path.join(root, 'a.ts')], notes: []});
-  const {manager, spawn} = managerFixture({runs: {worktrees}});
+  const {manager, spawn} = managerFixture({root, runs: {worktrees}});
   const model = new ScriptedModel([{hang: true, partial: 'half'}]);
   const running = spawn(model, code);
   await until(() => model.requests.length === 1);
@@ -148,7 +152,7 @@ test('a run that is stopped at work brings its changes back', async () => {
 test('a read-only agent is confined in its tree too, and a Task call cannot lift the isolation of its definition', async () => {
   const {top, worktrees} = await fakeWorktrees({applied: [], notes: []});
   const seen: Workspace[] = [];
-  const {spawn, manager} = managerFixture({tools: [look(seen)], runs: {worktrees}});
+  const {spawn, manager} = managerFixture({root, tools: [look(seen)], runs: {worktrees}});
   const agent = {...AGENT_TYPES.explore!, tools: ['look'], isolation: 'worktree'} as const;
   await spawn(new ScriptedModel([calls(call('look', {})), say('ok')]), {agent, isolation: 'none'});
   expect(seen[0]).toMatchObject({root: top, confinement: 'read-only'});

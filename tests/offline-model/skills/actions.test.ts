@@ -1,9 +1,11 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {afterAll, describe, expect, it} from 'vitest';
 import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
 import {client, converse} from '../converse.ts';
-import {CODE_TOOLS, folder, MAIN_TOOLS, PART_TOOLS, specs, type ToolName} from '../simple-tools.ts';
+import {CODE_TOOLS, closeIndexes, folder, MAIN_TOOLS, PART_TOOLS, specs, type ToolName} from '../simple-tools.ts';
+
+afterAll(closeIndexes);
 
 const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');
 const at = (root: string, prompt: string, tools: readonly ToolName[] = MAIN_TOOLS) => converse(prompt, {root, tools});

@@ -1,8 +1,10 @@
 /** Answers about projects in several languages are true, and failures are at the start of a line. */
-import {describe, expect, it} from 'vitest';
+import {afterAll, describe, expect, it} from 'vitest';
 import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
 import {type ConverseOptions, converse} from '../converse.ts';
-import {EXPLORE_TOOLS, folder, MAIN_TOOLS} from '../simple-tools.ts';
+import {closeIndexes, EXPLORE_TOOLS, folder, MAIN_TOOLS} from '../simple-tools.ts';
+
+afterAll(closeIndexes);
 
 const PYTHON = {
   'pyproject.toml':

@@ -1,9 +1,11 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {afterAll, describe, expect, it} from 'vitest';
 import {converse} from '../converse.ts';
 import {project} from '../project.ts';
-import {EXPLORE_TOOLS, MAIN_TOOLS, type ToolName} from '../simple-tools.ts';
+import {closeIndexes, EXPLORE_TOOLS, MAIN_TOOLS, type ToolName} from '../simple-tools.ts';
+
+afterAll(closeIndexes);
 
 const NOTICE = '(offline model: rule-based. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets up a real one.)';
 const root = project();

@@ -1,10 +1,12 @@
 /** Renames and replacements do exactly what the request says, or nothing. */
 import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {afterAll, describe, expect, it} from 'vitest';
 import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
 import {converse} from '../converse.ts';
-import {folder, MAIN_TOOLS} from '../simple-tools.ts';
+import {closeIndexes, folder, MAIN_TOOLS} from '../simple-tools.ts';
+
+afterAll(closeIndexes);
 
 const at = (root: string, prompt: string) => converse(prompt, {root, tools: MAIN_TOOLS});
 const text = (root: string, path: string) => readFileSync(join(root, path), 'utf8');

@@ -2,11 +2,13 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
-import {describe, expect, it} from 'vitest';
+import {afterAll, describe, expect, it} from 'vitest';
 import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
 import {converse} from '../converse.ts';
 import {project} from '../project.ts';
-import {EXPLORE_TOOLS, folder, MAIN_TOOLS} from '../simple-tools.ts';
+import {closeIndexes, EXPLORE_TOOLS, folder, MAIN_TOOLS} from '../simple-tools.ts';
+
+afterAll(closeIndexes);
 
 const root = project();
 const ask = async (prompt: string) => (await converse(prompt, {root, tools: MAIN_TOOLS})).text;

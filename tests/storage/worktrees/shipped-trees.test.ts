@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {expect, it, onTestFinished} from 'vitest';
+import {expect, it, onTestFinished, vi} from 'vitest';
 import {EXPORTED_PATCH, GitWorktrees} from '../../../src/storage/worktrees/git-worktrees.ts';
 import {ShippedTrees} from '../../../src/storage/worktrees/shipped-trees.ts';
 import {TreeCache} from '../../../src/storage/worktrees/tree-cache.ts';
@@ -185,7 +185,7 @@ it('a run at a cached tree has an ordinary checkout, gives back what it changed,
   const owner = {agentId: 'run', label: '[code] run'};
   const tree = await worktrees.open(owner, signal);
   expect(asked()).toEqual([]);
-  process.env.PATH = process.env.PATH!.replace(/^[^:]*:/, '');
+  vi.unstubAllEnvs();
   const git = async (...args: string[]) => (await workspace.git('-C', tree.top, ...args)).trimEnd();
   expect(await git('status', '--porcelain')).toBe(' M a.txt\n?? new/');
   expect(await git('log', '--format=%s', 'main')).toBe('second\nfirst');

@@ -1,7 +1,7 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {Tool} from '../../../src/core/contract/tool.ts';
 import {createSandbox} from '../../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
@@ -176,9 +176,9 @@ describe('exit code', () => {
 describe('the shell', () => {
   test('sees no arguments, no standard input, and only the environment of the workspace', async () => {
     const {call} = fixture();
-    process.env.MINI_CC_TEST_SECRET = 'leaked';
+    vi.stubEnv('MINI_CC_TEST_SECRET', 'leaked');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const {text} = await call(newBash(), {command: 'echo "$#:$1"; cat; env | grep -c SECRET; echo "$HOME"'});
-    delete process.env.MINI_CC_TEST_SECRET;
     expect(text).toMatch(/^0:\n0\n.*\/home$/);
   });
 
