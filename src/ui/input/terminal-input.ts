@@ -1,9 +1,10 @@
 /**
- * Translates terminal input before Ink reads it, and takes out what the terminal says of its focus. A key whose bytes come one
+ * Translates terminal input before Ink reads it, and takes out what the terminal says of itself. A key whose bytes come one
  * by one, over a slow line, is put together; many lines at once, in a terminal without bracketed paste, are one paste. Ink
  * drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux sends too with `extended-keys`; it gets the same key in the
  * kitty protocol instead.
  */
+import {findOpenSequence, LateSequence, withoutReplies} from './control-sequences.ts';
 
 const XTERM_SHIFT_ENTER = '\x1b[27;2;13~';
 const KITTY_SHIFT_ENTER = '\x1b[13;2u';
@@ -18,8 +19,6 @@ export interface InputOptions {
   readonly onFocus?: (hasFocus: boolean) => void;
 }
 
-/** The beginning of a key at the end of what was read. */
-const OPEN_KEY = /\x1b(?:\[[0-?]*[ -/]*|O)?$/;
 /** How long the rest of a key may take: after Esc alone, which is a key too, and after more of it. Milliseconds. */
 const ESC_MS = 100;
 const REST_MS = 500;
@@ -42,17 +41,23 @@ export function terminalInput(
   /** Was held long enough: it comes next, as it is. */
   let released = '';
   let isInPaste = false;
+  const late = new LateSequence();
   const hold = (text: string, ms: number, release: (text: string) => string) => {
     held = text;
     takeBack = afterReading(ms, () => {
       held = '';
       released = release(text);
-      stdin.emit('readable');
+      if (released !== '') stdin.emit('readable');
     });
+  };
+  /** The rest did not come. Half a key is none, but Esc is one. */
+  const giveUp = (open: string) => {
+    late.begin(open);
+    return open === '\x1b' ? open : '';
   };
   /** @returns what can be read of it now */
   const take = (chunk: string): string => {
-    const text = held + chunk;
+    const text = held + late.complete(chunk);
     takeBack();
     held = '';
     if (!isInPaste && isPasted(text)) {
@@ -60,8 +65,8 @@ export function terminalInput(
       return '';
     }
     isInPaste = text.lastIndexOf(PASTE_START) > text.lastIndexOf(PASTE_END) || (isInPaste && !text.includes(PASTE_END));
-    const open = OPEN_KEY.exec(text)?.[0] ?? '';
-    if (open !== '') hold(open, open === '\x1b' ? ESC_MS : REST_MS, (key) => key);
+    const open = findOpenSequence(text);
+    if (open !== '') hold(open, open === '\x1b' ? ESC_MS : REST_MS, giveUp);
     return text.slice(0, text.length - open.length);
   };
   const read = (size?: number): unknown => {
@@ -107,10 +112,12 @@ const PASTE_START = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
 
 function translate(text: string, onFocus: InputOptions['onFocus']): string {
-  return text.replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER).replace(FOCUS, (_, letter) => {
-    onFocus?.(letter === 'I');
-    return '';
-  });
+  return withoutReplies(text)
+    .replaceAll(XTERM_SHIFT_ENTER, KITTY_SHIFT_ENTER)
+    .replace(FOCUS, (_, letter) => {
+      onFocus?.(letter === 'I');
+      return '';
+    });
 }
 
 /** Text of a paste that the terminal does not mark as one. */

@@ -55,3 +55,37 @@ test('the rest of a key, or of a paste, that came while the program was busy bel
   }
   expect(pieces).toEqual(['\x1b[A', `\x1b[200~${lines}and more\rto come\x1b[201~`]);
 });
+
+test('a reply of the terminal is no text: whole, in pieces, or long after its beginning', async () => {
+  const colours = '\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\';
+  // What is left over goes to Ink, which drops replies in the form of keys.
+  const replies: [string[], string][] = [
+    [[colours], ''],
+    [['\x1b]11;rgb:1e1e', '/1e1e/2e2e\x07'], ''],
+    [['\x1b]', '11;rgb:1e1e/1e1e/2e2e\x1b', '\\'], ''],
+    [['\x1bP>|xterm(', '390)\x1b\\'], ''],
+    [['\x1b[?62;', '22c'], '\x1b[?62;22c'],
+    [['\x1b[?', '1', 'u'], '\x1b[?1u'],
+    [['\x1b[24;8', '0R'], '\x1b[24;80R'],
+    [['\x1b', '[?62;22c'], '\x1b\x1b[?62;22c'],
+    [['\x1b', ']11;rgb:1e1e/1e1e/2e2e\x07'], '\x1b'],
+    // No rest, but typed.
+    [['\x1b[?62;', 'hello'], 'hello'],
+    [['\x1b[', 'a'], 'a'],
+    [['\x1b', 'a'], '\x1ba'],
+    [['\x1b]', 'a'], 'a'],
+  ];
+  const read = await Promise.all(
+    replies.map(async ([pieces]) => {
+      const terminal = await open();
+      for (const piece of pieces) {
+        terminal.keyboard.write(piece);
+        await wait(700);
+      }
+      terminal.keyboard.write('.');
+      await expect.poll(() => terminal.pieces.at(-1), {timeout: 10_000}).toMatch(/\.$/);
+      return terminal.pieces.join('');
+    }),
+  );
+  expect(read).toEqual(replies.map(([, left]) => `${left}.`));
+});

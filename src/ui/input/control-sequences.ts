@@ -1,0 +1,45 @@
+/**
+ * Keys and replies of the terminal that come in pieces, over a slow line. A reply, perhaps to a question of the program before,
+ * may come at any time: it must never count as typed.
+ */
+
+/** What a terminal says of itself, such as its colours, in the form that Ink takes for text. */
+const STRING_REPLY = /\x1b(?:\]\d[\x20-\x7e]{0,256}?(?:\x07|\x1b\\)|P[\d>!=+$][\x20-\x7e]{0,256}?\x1b\\)/g;
+/** The beginning of a key or a reply, at the end of what was read. */
+const OPEN = /\x1b(?:\[[0-?]*[ -/]*|O|\](?:\d[\x20-\x7e]{0,256}\x1b?)?|P(?:[\d>!=+$][\x20-\x7e]{0,256}\x1b?)?)?$/;
+/** No one types what begins so. */
+const UNMISTAKABLE = /^\x1b(?:\[(?:[?>=]|\d+[;:~])|\]\d|P[\d>!=+$])/;
+const WHOLE_START =
+  /^\x1b(?:\[[?>=][\d;:]*\$?[cnuytRS]|\[[\d;:]+[~A-FHPQRSntu]|\]\d[\x20-\x7e]*(?:\x07|\x1b\\)|P[\x20-\x7e]*\x1b\\)/;
+/** So long after its beginning, what comes is not its rest. Milliseconds. */
+const LATE_MS = 5_000;
+
+/** The unfinished key or reply at the end of what was read; empty when there is none. */
+export function findOpenSequence(text: string): string {
+  return OPEN.exec(text)?.[0] ?? '';
+}
+
+/** Ink drops whole replies in the form of keys by itself. */
+export function withoutReplies(text: string): string {
+  return text.includes('\x1b') ? text.replace(STRING_REPLY, '') : text;
+}
+
+/** The beginning of a key or a reply whose rest did not come in time. It may come still. */
+export class LateSequence {
+  #begun = '';
+  #at = 0;
+
+  begin(text: string): void {
+    this.#begun = text;
+    this.#at = performance.now();
+  }
+
+  /** @returns the chunk, with its beginning if it is the rest of what was begun */
+  complete(chunk: string): string {
+    const whole = this.#begun + chunk;
+    const isLate = this.#begun !== '' && performance.now() - this.#at < LATE_MS;
+    this.#begun = '';
+    const isRest = isLate && UNMISTAKABLE.test(whole) && (WHOLE_START.test(whole) || findOpenSequence(whole) === whole);
+    return isRest ? whole : chunk;
+  }
+}
