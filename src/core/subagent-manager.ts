@@ -140,18 +140,29 @@ export class SubagentManager {
 
   /** Sends a foreground run to the background: its caller gets `accepted` at once. False when it is no such run. */
   detach(runId: string): boolean {
-    const live = this.#live.get(runId);
-    const record = this.#registry.get(runId);
-    // The parts of a fan-out are awaited together.
-    if (!live || live.isOver || record?.background || record?.scope) return false;
-    this.#toBackground(live);
-    live.detach();
-    return true;
+    return this.#detach(this.list().filter((run) => run.runId === runId)).length > 0;
   }
 
   /** Sends all foreground runs to the background. @returns their records. */
   detachAll(): readonly RunRecord[] {
-    return this.list().filter(({runId}) => this.detach(runId));
+    return this.#detach(this.list());
+  }
+
+  #detach(runs: readonly RunRecord[]): readonly RunRecord[] {
+    // The parts of a fan-out are awaited together.
+    const detached = runs.filter(
+      ({runId, background, scope}) => this.#live.get(runId)?.isOver === false && !background && !scope,
+    );
+    for (const [index, {runId}] of detached.entries()) {
+      const live = this.#live.get(runId)!;
+      live.outlive();
+      live.history.recordBackground();
+      this.#registry.update(runId, {background: true});
+      this.#pools.toBackground(runId);
+      this.#emitFor(runId)({type: 'run_background', count: index === 0 ? detached.length : 0});
+      live.detach();
+    }
+    return detached;
   }
 
   get(runId: string): RunRecord | undefined {
@@ -372,16 +383,6 @@ export class SubagentManager {
     } catch (error) {
       this.#emitMain({type: 'notice', level: 'warning', text: `not sent: ${message} (${getErrorMessage(error)})`});
     }
-  }
-
-  #toBackground(live: LiveRun): void {
-    const {runId} = live;
-    live.outlive();
-    if (this.#registry.get(runId)?.background) return;
-    live.history.recordBackground();
-    this.#registry.update(runId, {background: true});
-    this.#pools.toBackground(runId);
-    this.#emitFor(runId)({type: 'run_background'});
   }
 
   #emitFor(runId: string): Emit {

@@ -37,19 +37,32 @@ describe('/subagents', () => {
     await until(() => manager.find('1').state === 'processing');
     const {text} = await run('list');
     expect(text.split('\n')).toEqual([
-      expect.stringMatching(
-        /^1 {2}processing {2}code {5}look around {2}0 tools {2}0 tokens {3}cost \$0\.00 {2}idle 0\.\ds +-$/,
-      ),
-      expect.stringMatching(
-        /^2 {2}failed {6}explore {2}second one {3}0 tools {2}0 tokens {3}cost \$0\.00 {2}ended 0\.\ds ago {2}-$/,
-      ),
-      expect.stringMatching(
-        /^3 {2}done {8}explore {2}first one {4}1 tool {3}30 tokens {2}cost n\/a {4}ended 0\.\ds ago {2}look$/,
-      ),
+      '1  processing  code     look around',
+      expect.stringMatching(/^ {3}0 tools · 0 tokens · cost \$0\.00 · idle 0\.\ds$/),
+      '2  failed      explore  second one',
+      expect.stringMatching(/^ {3}0 tools · 0 tokens · cost \$0\.00 · 0\.\ds ago$/),
+      '3  done        explore  first one',
+      expect.stringMatching(/^ {3}1 tool · 30 tokens · cost n\/a · 0\.\ds ago · look$/),
     ]);
-    expect((await run('list', tasksCommand)).text.split('\n')).toHaveLength(3);
+    expect((await run('list', tasksCommand)).text.split('\n')).toHaveLength(6);
     await manager.stopAll();
     await hanging;
+  });
+
+  it('lists each run in one row where that fits in 80 columns, else in two that fit in 60', async () => {
+    const {run, spawn} = commands();
+    await spawn(new ScriptedModel([]), {description: 'a task with a name that is much too long for a row'});
+    const [row, ...more] = (await run('')).text.split('\n');
+    expect(more).toEqual([]);
+    expect(row).toMatch(
+      /^1 {2}failed {2}explore {2}a task with.*… {2}0 tools {2}0 tokens {2}cost \$0\.00 {2}0\.\ds ago {2}-$/,
+    );
+    expect(row!.length).toBeLessThan(80);
+    await spawn(new ScriptedModel([]), {agent: {...AGENT_TYPES.explore!, name: 'documentation-reader'}});
+    const rows = (await run('')).text.split('\n');
+    expect(rows).toHaveLength(4);
+    expect(rows[3]).toMatch(/^ {3}0 tools · /);
+    expect(Math.max(...rows.map(({length}) => length))).toBeLessThan(64);
   });
 
   it('names what is wrong with a name', async () => {

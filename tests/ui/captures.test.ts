@@ -128,7 +128,8 @@ const SITUATIONS: readonly Situation[] = [
     play: async (repl) => {
       await sent(repl);
       startAgents(repl);
-      for (const index of AGENTS.keys()) repl.session.emit(runs.background, `run ${index}`);
+      for (const index of AGENTS.keys())
+        repl.session.emit({type: 'run_background', count: index === 0 ? AGENTS.length : 0}, `run ${index}`);
       repl.session.endTurn();
       for (const index of [0, 1]) {
         repl.session.emit(runs.runEnd(8, 'success', '', RECEIPT), `run ${index}`);

@@ -40,7 +40,7 @@ export const started = (description: string, agent = 'explore'): AgentEventBody 
   queued: false,
 });
 
-export const background: AgentEventBody = {type: 'run_background'};
+export const background: AgentEventBody = {type: 'run_background', count: 1};
 
 export const delta = (text: string): AgentEventBody => ({type: 'text_delta', text});
 

@@ -7,7 +7,7 @@ import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import {getSessionKey} from '../../core/runs/announcement.ts';
 import {describeSent, formatDuration, formatRunTitle} from '../../core/runs/progress-line.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';
-import {formatRunTable, formatState} from '../../core/runs/run-table.ts';
+import {formatRunList, formatState} from '../../core/runs/run-table.ts';
 import {getText} from '../../core/util/messages.ts';
 import {formatCost} from '../../core/util/money.ts';
 import {toShortLine} from '../../core/util/text.ts';
@@ -26,7 +26,7 @@ const FORMS = `/subagents [list]
 type Form = (context: CommandContext, args: string) => CommandResult | Promise<CommandResult>;
 
 const FORM_TABLE = new Map<string, Form>([
-  ['list', ({request}) => done(formatRunTable(request({type: 'runs'}), Date.now(), 'activity'))],
+  ['list', ({request}) => done(formatRunList(request({type: 'runs'}), Date.now()))],
   ['stop', stop],
   ['log', log],
   ['info', ({request}, args) => named(args, (run) => done(formatRun(request({type: 'run', run}))))],

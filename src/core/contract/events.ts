@@ -45,7 +45,8 @@ export type AgentEventBody =
   /** What a run does before or after its turns, for its progress line; empty when that is over. */
   | {readonly type: 'run_note'; readonly text: string}
   /** The run was sent to the background while it was at work. */
-  | {readonly type: 'run_background'}
+  /** `count`: how many went there at once, said by the first of them; 0 by the others. */
+  | {readonly type: 'run_background'; readonly count: number}
   /** A background run ended. The message for the main agent waits in its inbox. */
   | ({readonly type: 'announcement'} & Announcement)
   | {readonly type: 'text_delta'; readonly text: string}

@@ -10,39 +10,60 @@ import {hasEnded} from './run-record.ts';
 
 /** Characters of a description or a label in one line. */
 const MAX_CHARS = 60;
-/** The same in the list for people; fewer, down to the least, so that a row fits in a window of 100 columns. */
+/** The same in the list for people; fewer, down to the least, so that a row fits in a window of 80 columns. */
 const MAX_LISTED_CHARS = 28;
 const MIN_LISTED_CHARS = 12;
-const MAX_ROW_CHARS = 99;
+const MAX_ROW_CHARS = 79;
 const GAP = '  ';
-/** The column with the description or the label. */
-const LABEL = 3;
 
-/** Numbered, newest first, as commands take the numbers. @param last the column at the end */
-export function formatRunTable(records: readonly RunRecord[], now: number, last: 'ids' | 'activity'): string {
-  if (records.length === 0) return 'No subagents in this session.';
-  const rows = records
-    .toReversed()
-    .map((record, index) => [
-      ...[
-        String(index + 1),
-        formatState(record),
-        record.worker === undefined ? record.agent : `${record.agent} @${shown(record.worker, MAX_LISTED_CHARS)}`,
-        shown(record.label ?? record.description, last === 'ids' ? MAX_CHARS : MAX_LISTED_CHARS),
-      ],
-      ...[formatToolCount(record.tools), `${tokens(countRunTokens(record))} tokens`],
-      ...(last === 'ids'
-        ? [record.runId]
-        : [`cost ${formatCost(record.usage)}`, formatIdleTime(record, now), record.lastTool ?? '-']),
-    ]);
-  const getWidths = () => rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  let widths = getWidths();
-  const excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - MAX_ROW_CHARS;
-  if (last === 'activity' && excess > 0) {
-    const max = Math.max(MIN_LISTED_CHARS, widths[LABEL]! - excess);
-    for (const row of rows) row[LABEL] = shown(row[LABEL]!, max);
-    widths = getWidths();
+/** Numbered, newest first, as commands take the numbers. */
+export function formatRunTable(records: readonly RunRecord[]): string {
+  return formatTable(records, (record) => [
+    ...listHead(record, MAX_CHARS),
+    formatToolCount(record.tools),
+    formatTokenCount(record),
+    record.runId,
+  ]);
+}
+
+/** The same for people. Where a run does not fit in a row it takes two short ones. */
+export function formatRunList(records: readonly RunRecord[], now: number): string {
+  const listFacts = (record: RunRecord) => [
+    formatToolCount(record.tools),
+    formatTokenCount(record),
+    `cost ${formatCost(record.usage)}`,
+    // That it ended is its state.
+    formatIdleTime(record, now).replace('ended ', ''),
+    record.lastTool ?? '-',
+  ];
+  for (let chars = MAX_LISTED_CHARS; chars >= MIN_LISTED_CHARS; chars -= 1) {
+    const table = formatTable(records, (record) => [...listHead(record, chars), ...listFacts(record)]);
+    if (table.split('\n').every((row) => row.length <= MAX_ROW_CHARS)) return table;
   }
+  const heads = formatTable(records, (record) => listHead(record, MAX_LISTED_CHARS)).split('\n');
+  const indent = ' '.repeat(String(records.length).length);
+  const facts = records.toReversed().map(
+    (record) =>
+      `${indent}${GAP}${listFacts(record)
+        .filter((fact) => fact !== '-')
+        .join(' · ')}`,
+  );
+  return heads.map((head, index) => `${head}\n${facts[index]}`).join('\n');
+}
+
+function listHead(record: RunRecord, chars: number): string[] {
+  const {agent, worker, label, description} = record;
+  return [
+    formatState(record),
+    worker === undefined ? agent : `${agent} @${shown(worker, MAX_LISTED_CHARS)}`,
+    shown(label ?? description, chars),
+  ];
+}
+
+function formatTable(records: readonly RunRecord[], getCells: (record: RunRecord) => readonly string[]): string {
+  if (records.length === 0) return 'No subagents in this session.';
+  const rows = records.toReversed().map((record, index) => [String(index + 1), ...getCells(record)]);
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const pad = (cell: string, column: number) =>
     column === 0 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
   return rows.map((row) => row.map(pad).join(GAP).trimEnd()).join('\n');
@@ -86,6 +107,10 @@ export function countRunTokens({usage}: RunRecord): number {
 
 function formatToolCount(count: number): string {
   return `${count} ${count === 1 ? 'tool' : 'tools'}`;
+}
+
+function formatTokenCount(record: RunRecord): string {
+  return `${tokens(countRunTokens(record))} tokens`;
 }
 
 function formatIdleTime(record: RunRecord, now: number): string {

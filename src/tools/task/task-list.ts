@@ -14,6 +14,6 @@ export function createTaskList(manager: () => SubagentManager): Tool<z.infer<typ
     name: 'TaskList',
     description,
     input,
-    run: async () => textResult(formatRunTable(manager().list(), Date.now(), 'ids')),
+    run: async () => textResult(formatRunTable(manager().list())),
   });
 }

@@ -29,10 +29,12 @@ export class LateSequence {
   #begun = '';
   #at = 0;
 
-  begin(text: string): void {
+  /** The rest did not come. @returns the key that it is all the same: Esc alone is one, half a key is none */
+  readonly begin = (text: string): string => {
     this.#begun = text;
     this.#at = performance.now();
-  }
+    return text === '\x1b' ? text : '';
+  };
 
   /** @returns the chunk, with its beginning if it is the rest of what was begun */
   complete(chunk: string): string {

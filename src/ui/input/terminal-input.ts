@@ -50,11 +50,6 @@ export function terminalInput(
       if (released !== '') stdin.emit('readable');
     });
   };
-  /** The rest did not come. Half a key is none, but Esc is one. */
-  const giveUp = (open: string) => {
-    late.begin(open);
-    return open === '\x1b' ? open : '';
-  };
   /** @returns what can be read of it now */
   const take = (chunk: string): string => {
     const text = held + late.complete(chunk);
@@ -66,7 +61,7 @@ export function terminalInput(
     }
     isInPaste = text.lastIndexOf(PASTE_START) > text.lastIndexOf(PASTE_END) || (isInPaste && !text.includes(PASTE_END));
     const open = findOpenSequence(text);
-    if (open !== '') hold(open, open === '\x1b' ? ESC_MS : REST_MS, giveUp);
+    if (open !== '') hold(open, open === '\x1b' ? ESC_MS : REST_MS, late.begin);
     return text.slice(0, text.length - open.length);
   };
   const read = (size?: number): unknown => {

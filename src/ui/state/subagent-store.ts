@@ -23,7 +23,10 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
   switch (event.type) {
     case 'run_background': {
       if (run.isBackground) return next;
-      return settleGroup(addItem(next, {kind: 'notice', level: 'info', text: describeInBackground(run)}));
+      if (event.count === 0) return settleGroup(next);
+      const text =
+        event.count > 1 ? `${event.count} agents run in the background: /subagents` : describeInBackground(run);
+      return settleGroup(addItem(next, {kind: 'notice', level: 'info', text}));
     }
     case 'run_end':
       if (!run.isBackground) return settleGroup(next);

@@ -57,9 +57,12 @@ export function wrapRows(text: string, width: number): WrappedRow[] {
   return rows;
 }
 
-/** The later rows of a line are indented like its first row, unless the indent is more than a third of the width. */
+/**
+ * The later rows of a line are indented like its first row, in a numbered table like what follows the number, unless the
+ * indent is more than a third of the width.
+ */
 function wrapIndented(line: string, width: number): WrappedRow[] {
-  const lead = /^ */.exec(line)![0].length;
+  const lead = /^ *(?:\d+ {2})?/.exec(line)![0].length;
   const indent = lead <= width / 3 ? lead : 0;
   return wrapLine(line.slice(indent), width - indent).map(({start, end}, index) =>
     index === 0 ? {start: 0, end: end + indent, indent: 0} : {start: start + indent, end: end + indent, indent},

@@ -104,6 +104,18 @@ describe('a foreground run sent to the background', () => {
   });
 });
 
+it('several runs that go to the background at once are said together, by the first of them', async () => {
+  const {spawn, manager, events} = managerFixture();
+  const stop = new AbortController();
+  const ended = [1, 2, 3].map(() => spawn(new ScriptedModel([{hang: true}]), {signal: stop.signal}));
+  await until(() => manager.list().every(({state}) => state === 'processing'));
+  expect(manager.detachAll()).toHaveLength(3);
+  const counts = events.flatMap((event) => (event.type === 'run_background' ? [event.count] : []));
+  expect(counts).toEqual([3, 0, 0]);
+  await manager.stopAll();
+  await Promise.all(ended);
+});
+
 describe('a message to a run', () => {
   it('at work is delivered at its next turn', async () => {
     const model = new ScriptedModel((_, index) => {

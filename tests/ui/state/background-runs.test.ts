@@ -16,6 +16,18 @@ const played = (...events: TestEvent[]) => apply(INITIAL_STATE, ...events);
 const kinds = (state: UiState) => state.finished.map(({kind}) => kind);
 
 describe('a background run', () => {
+  test('is said in one line with those that go there at the same time', () => {
+    const start = ['a', 'b'].map((id): TestEvent => [id, runs.started('look')]);
+    const state = played(
+      runs.mainStart,
+      ...start,
+      ['a', {type: 'run_background', count: 2}],
+      ['b', {type: 'run_background', count: 0}],
+    );
+    expect(state.finished).toMatchObject([{kind: 'notice', text: '2 agents run in the background: /subagents'}]);
+    expect(state.subagents.map(({isBackground}) => isBackground)).toEqual([true, true]);
+  });
+
   test('is removed from the lines of awaited runs, with one notice', () => {
     const state = played(runs.mainStart, ['a', runs.started('look')], ['a', runs.background], ['a', runs.background]);
     expect(state.subagents).toMatchObject([{agentId: 'a', isBackground: true, state: 'running'}]);

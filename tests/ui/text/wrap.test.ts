@@ -26,6 +26,10 @@ describe('emoji that some terminals draw as one picture and others as several', 
   });
 });
 
+test('the later rows of a numbered table stand below what follows the number', () => {
+  expect(wrapText(' 1  processing  explore  look around', 24)).toEqual([' 1  processing  explore', '    look around']);
+});
+
 test('a sentence is cut after a whole word', () => {
   expect(cutWords('press Ctrl+C again to leave', 20)).toBe('press Ctrl+C again…');
   expect(cutWords('digit, or arrows · Enter or Esc: no', 21)).toBe('digit, or arrows…');
