@@ -17,7 +17,7 @@ import {attachFiles} from './attached-files.ts';
 import type {Message, Model, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
-import type {RunHooks} from './hooks/run-hooks.ts';
+import {formatHookStop, type RunHooks} from './hooks/run-hooks.ts';
 import {type Caller, getCallsShown, listTools, refuseCalls, runToolCalls} from './tool-calls.ts';
 import type {AnswerSchema} from './turn/answer/answer-schema.ts';
 import {ANSWER_AS_TEXT, NO_DATA_OFFLINE, StructuredAnswer, takeAnswer} from './turn/answer/structured-answer.ts';
@@ -100,6 +100,7 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
   // Of the history as it was restored. What the run repairs is reported at its end.
   reportRepairs(run);
   await run.moreTools?.ready(run.signal);
+  for (const text of (await run.hooks?.started()) ?? []) run.history.appendCompanion(text, 'a SubagentStart hook');
   for (;;) {
     run.signal.throwIfAborted();
     await deliverMessages(run);
@@ -365,7 +366,7 @@ async function answerCalls(
   await waitUntilWritten(run);
   run.emit({type: 'message', role: 'user', content});
   const stops = outcomes.find((outcome) => outcome.stops !== undefined)?.stops;
-  return stops === undefined ? undefined : {outcome: 'error', code: 'HOOK', error: `a hook ended the run: ${stops}`};
+  return stops === undefined ? undefined : {outcome: 'error', code: 'HOOK', error: formatHookStop(stops)};
 }
 
 /** The time in which a person is asked does not count as the run's. */

@@ -36,7 +36,7 @@ class LocalSession implements Session {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#emit = parts.bus.emitFor(parts.agentId);
-    this.#hooks = new SessionHooks(parts);
+    this.#hooks = new SessionHooks(parts, (why) => this.#turns.abort(why));
     this.#hooks.start(parts.state.conversation.restored.length > 0 ? 'resume' : 'startup');
     this.#turns = new Turns(parts, this.#hooks, this.#emit);
     this.#commands = new CommandRunner(parts, this, this.#emit);

@@ -96,7 +96,6 @@ export async function executeRun(
     const work = async () => {
       const workplace = await openWorkplace(live, round, execution.deps, emit);
       const run = await createRun(live, round, workplace, execution.deps, emit);
-      for (const text of (await run.hooks?.started()) ?? []) run.history.appendCompanion(text, 'a SubagentStart hook');
       const bash = execution.deps.baseTools.find(({name}) => name === 'bash');
       // The parts of a fan-out are verified together.
       const isVerified = bash && round.agent.name === AGENT_TYPES.code!.name && !round.scope;

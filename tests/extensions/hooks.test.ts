@@ -2,6 +2,7 @@
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {startDriven} from '../drivers/driven.ts';
 import {home as createHome, explore, isSubagent, project, serve} from '../e2e/fixture.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, callTools, say} from '../support/scripted-replies.ts';
@@ -164,6 +165,49 @@ describe('hooks', () => {
     const outer = await runCli(['-p', 'go'], {server, home, cwd});
     expect(outer).toMatchObject({code: 0, stdout: 'It was stopped.\n'});
     expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('a hook ended the run: enough of it');
+  });
+
+  it('with continue: false let no prompt of the session pass, and end a run, a compaction or a turn that asks', async () => {
+    const stop = command(`cat > /dev/null; echo '{"continue":false,"stopReason":"enough of it"}'`);
+    const unused = await serve([]);
+    const atStart = await withHooks({SessionStart: stop});
+    const refused = await runCli(['-p', 'go'], {...atStart, server: unused});
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('did not let the prompt pass: enough of it'),
+    });
+    expect(unused.requests).toHaveLength(0);
+
+    const ofRuns = await withHooks({SubagentStart: stop});
+    const server = await serve([callTools([explore()]), say('It did not run.')]);
+    const outer = await runCli(['-p', 'go'], {...ofRuns, server});
+    expect(outer).toMatchObject({code: 0, stdout: 'It did not run.\n'});
+    expect(server.requests).toHaveLength(2);
+    expect(JSON.stringify(server.requests[1]!.body.messages)).toContain('a hook ended the run: enough of it');
+
+    const driven = await withHooks({PreCompact: stop, Notification: stop});
+    const asked = await serve([say('one'), say('two'), callTool('bash', {command: 'touch made'}), say('goes on')]);
+    const driver = await startDriven(['--permission-prompt-tool', 'stdio'], {...driven, server: asked});
+    await driver.prompt('a '.repeat(4000));
+    await driver.prompt('second');
+    expect(await driver.prompt('/compact')).toMatchObject({
+      is_error: true,
+      result: expect.stringContaining('enough of it'),
+    });
+    const ended = await driver.prompt('make it');
+    expect(ended).toMatchObject({subtype: 'error_during_execution', errors: ['a hook ended the run: enough of it']});
+    expect(existsSync(path.join(driven.cwd, 'made'))).toBe(false);
+    expect(await driver.prompt('and now?')).toMatchObject({result: 'goes on'});
+  });
+
+  it('have their systemMessage, and what they say in vain, before the person', async () => {
+    const tell = (text: string) => command(`cat > /dev/null; echo '{"systemMessage":"${text}"}'`);
+    const vain = command('cat > /dev/null; echo not today >&2; exit 2');
+    const {home, cwd} = await withHooks({Stop: tell('lint is red'), SessionStart: vain, SessionEnd: vain});
+    const run = await runCli(['-p', 'go'], {home, cwd, server: await serve([say('done')])});
+    expect(run).toMatchObject({code: 0, stdout: 'done\n'});
+    expect(run.stderr).toContain('mini-cc: lint is red');
+    expect(run.stderr).toMatch(/the SessionStart hook cannot prevent this: not today/);
   });
 
   it('that fail, hang or print nonsense are named, and stop nothing', async () => {

@@ -1,5 +1,6 @@
 /** Hooks about a run: at its start, before it ends, and before its history is compacted. */
 import type {HookAnswer, Hooks} from '../contract/hooks.ts';
+import {MiniCcError} from '../util/errors.ts';
 
 /** For where there are none. */
 export const NO_HOOKS: Hooks = {listens: () => false, run: async () => ({context: []})};
@@ -8,10 +9,11 @@ export const NO_HOOKS: Hooks = {listens: () => false, run: async () => ({context
 const MAX_CONTINUED = 8;
 
 export interface RunHooks {
-  /** @returns texts for the model */
+  /** Told once, however often the run goes on. @returns texts for the model. @throws MiniCcError with the code `HOOK` where a hook ends the run */
   started(): Promise<readonly string[]>;
   /** The model has answered. @returns why it must go on, for the model; undefined: it may end */
   beforeEnd(answer: string): Promise<string | undefined>;
+  /** @throws as `started` */
   beforeCompaction(trigger: 'auto' | 'manual', focus: string): Promise<void>;
 }
 
@@ -21,6 +23,7 @@ export function createRunHooks(
   subagent: {readonly id: string; readonly name: string; readonly transcript: string} | undefined,
   signal: AbortSignal,
 ): RunHooks {
+  let hasStarted = false;
   let continued = 0;
   const about = subagent && {
     agent_id: subagent.id,
@@ -30,8 +33,11 @@ export function createRunHooks(
   const subject = subagent && {subject: subagent.name};
   return {
     async started() {
-      if (!subagent || !hooks.listens('SubagentStart')) return [];
-      return (await hooks.run({event: 'SubagentStart', ...subject, input: {...about}}, signal)).context;
+      if (!subagent || hasStarted || !hooks.listens('SubagentStart')) return [];
+      hasStarted = true;
+      const answer = await hooks.run({event: 'SubagentStart', ...subject, input: {...about}}, signal);
+      endIfStopped(answer);
+      return answer.context;
     },
     async beforeEnd(answer) {
       const event = subagent ? 'SubagentStop' : 'Stop';
@@ -44,7 +50,17 @@ export function createRunHooks(
     },
     async beforeCompaction(trigger, focus) {
       if (!hooks.listens('PreCompact')) return;
-      await hooks.run({event: 'PreCompact', subject: trigger, input: {trigger, custom_instructions: focus}}, signal);
+      const input = {trigger, custom_instructions: focus};
+      endIfStopped(await hooks.run({event: 'PreCompact', subject: trigger, input}, signal));
     },
   };
+}
+
+/** How a hook ends a run, in words. */
+export function formatHookStop(stops: string): string {
+  return `a hook ended the run: ${stops}`;
+}
+
+function endIfStopped({stops}: HookAnswer): void {
+  if (stops !== undefined) throw new MiniCcError('HOOK', formatHookStop(stops));
 }

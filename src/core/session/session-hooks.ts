@@ -3,6 +3,8 @@ import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../contract/events.ts';
 import type {HookCall} from '../contract/hooks.ts';
 import type {PromptContent} from '../contract/model.ts';
+import {formatHookStop} from '../hooks/run-hooks.ts';
+import {RunAborted} from '../turn/run-ending.ts';
 import {getText} from '../util/messages.ts';
 import type {SessionParts} from './parts.ts';
 
@@ -10,18 +12,24 @@ export type SessionStart = 'startup' | 'resume' | 'clear';
 
 export class SessionHooks {
   readonly #parts: SessionParts;
-  #started: Promise<void> | undefined;
+  /** Why no prompt may be sent, if a hook said so. */
+  #started: Promise<string | undefined> | undefined;
 
-  constructor(parts: SessionParts) {
+  /** @param endTurn ends the turn under way. */
+  constructor(
+    parts: SessionParts,
+    private readonly endTurn: (why: RunAborted) => void,
+  ) {
     this.#parts = parts;
     if (parts.hooks.listens('Notification')) parts.bus.subscribe((event) => this.#notify(event));
   }
 
-  /** What they print is before the model with the next prompt. */
+  /** What they print is before the model with the next prompt. One that ends the session lets no prompt pass. */
   start(source: SessionStart): void {
     const {hooks} = this.#parts;
     if (!hooks.listens('SessionStart')) return;
-    this.#started = this.#tell({event: 'SessionStart', subject: source, input: {source}}).then(() => undefined);
+    const told = this.#tell({event: 'SessionStart', subject: source, input: {source}});
+    this.#started = told.then(({stops}) => stops);
   }
 
   /** Undefined: nothing has to be waited for. @returns why the prompt must not be sent; undefined: it may be */
@@ -31,8 +39,8 @@ export class SessionHooks {
   }
 
   async #askAbout(content: PromptContent, isAsked: boolean): Promise<string | undefined> {
-    await this.#started;
-    if (!isAsked) return undefined;
+    const refusal = await this.#started;
+    if (refusal !== undefined || !isAsked) return refusal;
     const {blocked, stops} = await this.#tell({event: 'UserPromptSubmit', input: {prompt: getText(content)}});
     return blocked ?? stops;
   }
@@ -53,9 +61,17 @@ export class SessionHooks {
   }
 
   #notify(event: AgentEvent): void {
-    if (event.type !== 'ask') return;
+    if (event.type === 'ask') void this.#tellOfQuestion(event);
+  }
+
+  /** A hook may end the turn in the place of an answer, and a run that asks in the background. */
+  async #tellOfQuestion(event: AgentEvent & {readonly type: 'ask'}): Promise<void> {
+    const {hooks, manager} = this.#parts;
     const type = 'permission_prompt';
     const input = {message: `mini-cc asks: ${event.question.title}`, notification_type: type};
-    void this.#parts.hooks.run({event: 'Notification', subject: type, input});
+    const {stops} = await hooks.run({event: 'Notification', subject: type, input});
+    if (stops === undefined) return;
+    this.endTurn(new RunAborted('hook', formatHookStop(stops)));
+    if (event.parent !== undefined) await manager.stop(event.agentId);
   }
 }

@@ -13,13 +13,14 @@ export class RunAborted extends Error {
   constructor(
     /**
      * `user`: a person interrupted the turn. `stop`: a person or the main agent stopped the run. `close`: the session
-     * ends. `timeout`: the wall time is used up. `budget`: other runs have used up what there was for all.
+     * ends. `timeout`: the wall time is used up. `budget`: other runs have used up what there was for all. `hook`: a hook
+     * ended it.
      */
-    readonly reason: 'user' | 'stop' | 'close' | 'timeout' | 'budget',
-    /** Of a `timeout` and of a `budget`: the limit in words. */
-    limit = '',
+    readonly reason: 'user' | 'stop' | 'close' | 'timeout' | 'budget' | 'hook',
+    /** Of a `timeout` and of a `budget`: the limit in words. Of a `hook`: what it said. */
+    words = '',
   ) {
-    super(limit || (reason === 'user' ? 'interrupted by the user' : 'stopped'));
+    super(words || (reason === 'user' ? 'interrupted by the user' : 'stopped'));
     this.name = 'RunAborted';
   }
 }
@@ -125,6 +126,9 @@ export function endFailedRun(error: unknown, run: FailedRun, tally: Tally): RunR
     }
     if (aborted instanceof RunAborted && aborted.reason === 'budget') {
       return tally.result({outcome: 'limit', limit: aborted.message});
+    }
+    if (aborted instanceof RunAborted && aborted.reason === 'hook') {
+      return tally.result({outcome: 'error', code: 'HOOK', error: aborted.message});
     }
     return tally.result({outcome: 'stopped'});
   }

@@ -36,13 +36,22 @@ export function createHooks(
       if (called.length === 0) return NOTHING;
       const input = {...getCommon(), hook_event_name: call.event, ...call.input};
       const outputs = await Promise.all(called.map((hook) => runHook(hook, input, call.callId, signal, emit)));
-      for (const text of outputs.flatMap(({message}) => message ?? [])) emit({type: 'notice', level: 'info', text});
+      const inVain = VAIN.includes(call.event) ? outputs.flatMap(({blocked}) => blocked ?? []) : [];
+      for (const text of [
+        ...outputs.flatMap(({message}) => message ?? []),
+        ...inVain.map((why) => `the ${call.event} hook cannot prevent this: ${why}`),
+      ]) {
+        emit({type: 'notice', level: 'warning', text});
+      }
       return join(outputs);
     },
   };
 }
 
 const NOTHING: HookAnswer = {context: []};
+
+/** Events at which a refusal prevents nothing: the person reads it. */
+const VAIN: readonly HookEvent[] = ['SessionStart', 'SessionEnd', 'SubagentStart', 'PreCompact', 'Notification'];
 
 /** Events whose matcher is compared with a tool's name, in both spellings. */
 const ABOUT_TOOLS: readonly HookEvent[] = ['PreToolUse', 'PostToolUse', 'PermissionRequest'];
