@@ -50,21 +50,31 @@ const withLightMeow = () => ({
   },
 });
 
-/** The packages of model servers keep headers in our class: see src/models/http/header-list.ts. */
-const withHeaderList = (root) => ({
-  name: 'with-header-list',
+/**
+ * The packages of model servers keep headers in our class (src/models/http/header-list.ts), and know a stream of the web by
+ * its method: to ask for its class loads all of these streams.
+ */
+const withLightGlobals = (root) => ({
+  name: 'with-light-globals',
   transform: {
-    filter: {id: /node_modules[/\\](?:@anthropic-ai|openai)[/\\]/, code: /\bHeaders\b/},
+    filter: {id: /node_modules[/\\](?:@anthropic-ai|openai)[/\\]/, code: /\b(?:Headers|ReadableStream)\b/},
     handler: (code) => {
       const file = JSON.stringify(path.join(root, 'src', 'models', 'http', 'header-list.ts'));
-      return `import {HeaderList as Headers} from ${file};\n${code.replace(/^\/\/# sourceMappingURL=.*$/m, '')}`;
+      const light = code
+        .replace(/^\/\/# sourceMappingURL=.*$/m, '')
+        .replaceAll(
+          /globalThis\.ReadableStream\s*&&\s*([\w.]+) instanceof globalThis\.ReadableStream/g,
+          "typeof $1?.getReader === 'function'",
+        );
+      return /\bHeaders\b/.test(light) ? `import {HeaderList as Headers} from ${file};\n${light}` : light;
     },
   },
 });
 
 /**
  * A module of Node.js that is imported gives all of its names at once, and some are made by code that loads others: all
- * of `fetch` for `node:http`, the streams for `node:fs`. Asked for by a call it gives what is used.
+ * of `fetch` for `node:http`, the streams for `node:fs`. Asked for by a call it gives what is used. The functions of
+ * `node:fs/promises` load it when they are called: most starts call none.
  */
 const withBuiltinsByCall = () => ({
   name: 'with-builtins-by-call',
@@ -80,8 +90,10 @@ const withBuiltinsByCall = () => ({
         .map(({local}) => `${local.name}=${builtin}`);
       const named = specifiers
         .filter(({type}) => type === 'ImportSpecifier')
-        .map(({imported, local}) => `${imported.name ?? JSON.stringify(imported.value)}:${local.name}`);
-      const parts = [...whole, ...(named.length > 0 ? [`{${named.join(',')}}=${builtin}`] : [])];
+        .map(({imported, local}) => [imported.name ?? JSON.stringify(imported.value), local.name]);
+      const atOnce = `{${named.map((names) => names.join(':')).join(',')}}=${builtin}`;
+      const late = named.map(([name, local]) => `${local}=(...all)=>${builtin}.${name}(...all)`);
+      const parts = [...whole, ...(source.value === 'node:fs/promises' ? late : named.length > 0 ? [atOnce] : [])];
       code = `${code.slice(0, start)}const ${parts.join(',')};${code.slice(end)}`;
     }
     return imports.length > 0 ? {code, map: null} : null;
@@ -186,7 +198,7 @@ async function generate(root, input, ...plugins) {
         __dirname: 'import.meta.dirname',
       },
     },
-    plugins: [withFrameOutput(root), withHeaderList(root), withLightMeow(), withBuiltinsByCall(), plugin, ...plugins],
+    plugins: [withFrameOutput(root), withLightGlobals(root), withLightMeow(), withBuiltinsByCall(), plugin, ...plugins],
     logLevel: 'warn',
     // web-tree-sitter has an eval for modules that no grammar contains.
     // The session and print mode are loaded late by starts, and with the library.
