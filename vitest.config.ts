@@ -31,8 +31,6 @@ export default defineConfig({
           include: ['tests/**/*.test.{ts,tsx}'],
           // `npm run test:outside`: these need the network.
           exclude: [...PARTS, ...(process.env.MINI_CC_OUTSIDE ? [] : ['tests/outside/**'])],
-          // A CI machine may stop for seconds. `scripts/test-summary.mjs` names each test that needed it.
-          retry: process.env.CI ? 1 : 0,
         },
       },
     ],

@@ -1,11 +1,11 @@
 // npm test: sets up as npm start does, then runs lint, types, build and tests. With arguments after `--`, only vitest runs,
 // with these arguments. The last line counts the tests; each step before them counts as one test.
-import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {SetupError} from './checkout.mjs';
 import {runChild} from './child.mjs';
+import {runTests} from './run-tests.mjs';
 import {ensureBuilt, ensurePackages, orExit, printLine} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -19,7 +19,11 @@ if (vitestArgs.length === 0) {
   await step('types', () => runProgram('typescript/bin/tsc', '--noEmit'));
   await step('build', () => build());
 }
-await runTests();
+const vitest = (...args) => runProgram('vitest/vitest.mjs', 'run', ...args);
+const tests = await runTests(vitest, {args: vitestArgs, onCi: Boolean(process.env.CI)});
+count('passed', tests.passed);
+count('failed', tests.failed);
+for (const line of tests.lines) process.stdout.write(`${line}\n`);
 process.stdout.write(`\nTests: ${counts.passed} passed, ${counts.failed} failed\n`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
 
@@ -63,51 +67,5 @@ async function build() {
     if (!(error instanceof SetupError)) throw error;
     printLine(error.message);
     return false;
-  }
-}
-
-async function runTests() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-report-'));
-  const report = path.join(folder, 'report.json');
-  try {
-    const summary = `--reporter=${path.join(root, 'scripts', 'test-summary.mjs')}`;
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`, summary];
-    const passed = await runProgram('vitest/vitest.mjs', 'run', ...reporters, ...vitestArgs);
-    countReported(report, passed);
-  } finally {
-    rmSync(folder, {recursive: true, force: true});
-  }
-}
-
-function countReported(report, passed) {
-  const before = counts.failed;
-  for (const file of readReport(report)) {
-    const tests = file.assertionResults;
-    const failed = tests.filter(({status}) => status === 'failed').length;
-    count('passed', tests.filter(({status}) => status === 'passed').length);
-    // A file that could not be loaded has failed without a failing test.
-    count('failed', failed === 0 && file.status === 'failed' ? 1 : failed);
-    countSkipped(tests);
-  }
-  // Errors outside of tests; vitest has printed them.
-  if (!passed && counts.failed === before) count('failed', 1);
-}
-
-/** On CI a skipped test fails: CI has all that tests need, so a test that is skipped there is never run. */
-function countSkipped(tests) {
-  if (!process.env.CI || vitestArgs.length > 0) return;
-  for (const {status, fullName} of tests) {
-    if (status === 'passed' || status === 'failed') continue;
-    printLine(`skipped on CI: ${fullName}`);
-    count('failed', 1);
-  }
-}
-
-function readReport(report) {
-  try {
-    return JSON.parse(readFileSync(report, 'utf8')).testResults;
-  } catch (error) {
-    printLine(`vitest left no report (${error.message})`);
-    return [];
   }
 }
