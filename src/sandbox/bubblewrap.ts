@@ -30,6 +30,8 @@ const ISOLATION_FLAGS = [
 /** The descriptor from which bwrap reads the system call filter, see `ConfinedCommand.input`. */
 const INPUT = 4;
 const PROBE_LIMIT_MS = 5000;
+/** Agents with workspaces of their own have their own ones, each to read and to write. */
+const MAX_MOUNTS = 20;
 const PROBE_MOUNTS = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'];
 
 export interface BubblewrapOptions {
@@ -52,6 +54,8 @@ export class Bubblewrap implements Sandbox {
   readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
   readonly #repositories = new RepositoryFinder();
+  /** By all that they are made of. */
+  readonly #mounts = new Map<string, Mounts>();
   #status: Promise<SandboxStatus> | undefined;
   #system: SystemFolders | undefined;
   /** Set when the probe has shown that the sandbox works. */
@@ -127,10 +131,16 @@ export class Bubblewrap implements Sandbox {
     return existsSync(directory) && this.#createMounts(this.#views.get(options), undefined).hasFolder(directory);
   }
 
+  /** One command asks several times, and the next one mostly sees the same places: then they are worked out once. */
   #createMounts(view: View, writable: ProtectedPlaces | undefined, files?: readonly string[]): Mounts {
     this.#system ??= findSystemFolders();
     const temporary = {path: this.folder.temporary, names: this.folder.list()};
-    return new Mounts({system: this.#system, view, home: realpathOr(this.#places.home), temporary, writable, files});
+    const home = realpathOr(this.#places.home);
+    const key = JSON.stringify([view, home, temporary, writable, files]);
+    const mounts = this.#mounts.get(key) ?? new Mounts({system: this.#system, view, home, temporary, writable, files});
+    if (!this.#mounts.has(key) && this.#mounts.size >= MAX_MOUNTS) this.#mounts.clear();
+    this.#mounts.set(key, mounts);
+    return mounts;
   }
 
   /** @returns the placeholders that were created, without those where neither mini-cc nor its commands may write. */

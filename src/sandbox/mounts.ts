@@ -42,8 +42,11 @@ export class Mounts {
 
   constructor(plan: MountPlan) {
     const candidates = listCandidates(plan);
+    const depths = new Map(candidates.map(({path}) => [path, depth(path)]));
     // Outer ones first, so that a workspace inside a hidden directory is visible, and keys inside a workspace are not.
-    candidates.sort((a, b) => depth(a.path) - depth(b.path) || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+    candidates.sort(
+      (a, b) => depths.get(a.path)! - depths.get(b.path)! || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind),
+    );
     for (const mount of candidates) if (this.#isNeeded(mount)) this.#mounts.push(mount);
   }
 
