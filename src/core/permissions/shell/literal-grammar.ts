@@ -34,6 +34,9 @@ const GREP: LiteralProgram = {
 };
 const LINES: LiteralProgram = {flags: 'qvz', options: '-# -n# -c# -n -c --lines=# --bytes=# --'};
 
+/** Formats of texts and whole numbers. Others set variables, and evaluate what the names of these hold. */
+const PLAIN_FORMAT = /^(?!-)(?:[^%]|%%|%-?\d{0,5}[sd])*$/s;
+
 const PROGRAMS: Readonly<Record<string, LiteralProgram>> = {
   ls: {
     flags: '1aAbBcCdfFgGhiklmnopqrRsStuUvxXZ',
@@ -66,6 +69,7 @@ const PROGRAMS: Readonly<Record<string, LiteralProgram>> = {
   test: {options: '-d -e -f -s -r -x -z -n -a -o -eq -ne -lt -le -gt -ge'},
   '[': {options: '-d -e -f -s -r -x -z -n -a -o -eq -ne -lt -le -gt -ge'},
   command: {begin: [/^-[vV]$/], operands: 'texts'},
+  printf: {begin: [PLAIN_FORMAT], operands: 'texts'},
   pwd: {flags: 'LP', operands: 'none'},
   true: {operands: 'none'},
   false: {operands: 'none'},
@@ -111,7 +115,7 @@ export const LITERAL_PROGRAMS: ReadonlyMap<string, LiteralProgram> = new Map([
 ]);
 
 /** Bash runs these itself and looks for no program of that name. */
-const BUILT_IN = new Set(['echo', 'test', '[', 'command', 'pwd', 'true', 'false']);
+const BUILT_IN = new Set(['echo', 'test', '[', 'command', 'printf', 'pwd', 'true', 'false']);
 
 export function isBuiltIn(program: string): boolean {
   return BUILT_IN.has(program);

@@ -145,6 +145,11 @@ const PLAIN = [
   'src/',
   './a',
 ];
+/** First words of programs that must have some. */
+const BEGINNINGS: Readonly<Record<string, readonly string[]>> = {
+  ...{sed: ['-n', '1,2p'], command: ['-v'], 'git stash': ['list']},
+  printf: ["'%s %05d %% %-3s'"],
+};
 const BETWEEN = [' | ', ' && ', ' || ', '; ', ' 2>&1 | ', ' 2>/dev/null | ', ' & ', '|', '\n'];
 
 beforeAll(async () => {
@@ -212,10 +217,10 @@ function createCommand(seed: number): string {
   };
   const createPart = () => {
     const [name, spec] = pick([...LITERAL_PROGRAMS]);
-    const begin = name === 'sed' ? ['-n', '1,2p'] : name === 'command' ? ['-v'] : spec.begin ? ['--version'] : [];
+    const begin = BEGINNINGS[name] ?? (spec.begin ? ['--version'] : []);
     const words = [...times(3, () => createOption(spec)), ...times(2, () => pick(PLAIN))];
     if (random() < 0.3) words.splice(Math.floor(random() * (words.length + 1)), 0, pick(HOSTILE));
-    return [name, ...(name === 'git stash' ? ['list'] : begin), ...words].join(' ');
+    return [name, ...begin, ...words].join(' ');
   };
   const parts = [
     ...(random() < 0.1 ? [`cd ${pick(['src', 'sub', '.', 'out', '..'])}`] : []),

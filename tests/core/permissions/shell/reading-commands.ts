@@ -134,6 +134,8 @@ export const READING_COMMANDS: readonly string[] = [
 
 /** Commands of the literal grammar, in a repository with a file `a`. */
 export const LITERAL_COMMANDS: readonly string[] = [
+  "printf '%s\\n' a b",
+  'printf "%-5s %03d 100%%\\n" a 7',
   'ls',
   'ls -la',
   'ls -la .',
