@@ -24,7 +24,10 @@ export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
     <Box flexDirection="column">
       {shown.map((run, index) => {
         const isMarked = first + index === marked;
-        const name = cutText(run.agent, Math.floor(columns / 3));
+        const name = cutText(
+          run.worker === undefined ? run.agent : `${run.agent} @${run.worker}`,
+          Math.floor(columns / 3),
+        );
         const width = columns - textWidth(name) - 5;
         return (
           <Styled key={run.agentId} bold={isMarked} {...(!isMarked && hasEnded(run) && {tone: 'muted'})}>

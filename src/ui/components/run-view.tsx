@@ -49,7 +49,7 @@ interface ViewProps {
 export function RunView({run, rows, maxRows, columns}: ViewProps) {
   if (maxRows <= 0) return null;
   const shown = maxRows > 1 ? rows.slice(1 - maxRows) : [];
-  const name = cutText(run.agent, Math.floor(columns / 3));
+  const name = cutText(run.worker === undefined ? run.agent : `${run.agent} @${run.worker}`, Math.floor(columns / 3));
   const ending = ` · ${formatState(run)} · Esc back`;
   const label = cutText(run.description, Math.max(4, columns - textWidth(name) - 3 - textWidth(ending)));
   return (
