@@ -1,10 +1,11 @@
 /** `mini-cc worker` and `mini-cc workers`. */
+import {access, constants, mkdir} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from '../../commands/command-line.ts';
 import {loadSettings, type Settings} from '../../config/settings.ts';
 import {QUEUE_SECRET} from '../../core/secrets/known-secrets.ts';
-import {MiniCcError, UsageError} from '../../core/util/errors.ts';
+import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {quote} from '../../core/util/problem.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import {showControls} from '../../core/util/text.ts';
@@ -55,6 +56,7 @@ export async function workerCommandLine(
     import('./execute.ts'),
   ]);
   const folder = path.resolve(flags.cache?.at(-1) ?? path.join(options.home, 'worker', 'trees'));
+  await checkFolder(folder);
   const {settingsFile, settingSources, debug} = options;
   const own = {
     ...(settingsFile !== undefined && {settingsFile}),
@@ -157,8 +159,20 @@ async function checkMachine(settings: Settings, home: string): Promise<void> {
   if (settings.sandbox?.container) return;
   const status = await createSessionSandbox(settings, home).status();
   if (status.available) return;
-  const otherwise = 'or say in your settings that this container is the wall: {"sandbox": {"container": true}}';
-  throw new MiniCcError('WORKER', `worker: no sandbox works here: ${status.reason}: ${status.remedy}, ${otherwise}`);
+  const otherwise = ', or say in your settings that this container is the wall: {"sandbox": {"container": true}}';
+  const remedy = /"container": true/.test(status.remedy) ? status.remedy : `${status.remedy}${otherwise}`;
+  throw new MiniCcError('WORKER', `worker: no sandbox works here: ${status.reason}: ${remedy}`);
+}
+
+/** @throws MiniCcError when no files can be kept there */
+async function checkFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, {recursive: true, mode: 0o700});
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    const why = `${getErrorMessage(error)}: name another folder by --cache`;
+    throw new MiniCcError('WORKER', `worker: files cannot be kept in ${quote(folder)}: ${why}`);
+  }
 }
 
 /** @param note of a worker, for its line */

@@ -24,6 +24,10 @@ const MAX_SILENT_PINGS = 3;
  * @throws MiniCcError `QUEUE` with one line when the server cannot be reached or refuses
  */
 export async function connect(url: string): Promise<Redis> {
+  const {pathname, protocol} = new URL(url);
+  if (!/^\/?\d*$/.test(pathname)) {
+    throw new MiniCcError('QUEUE', `${formatAddress(url)}: after the port stands the number of a database, such as /1`);
+  }
   const options: RedisOptions = {
     lazyConnect: true,
     connectTimeout: CONNECT_MS,
@@ -44,9 +48,12 @@ export async function connect(url: string): Promise<Redis> {
   });
   try {
     await Promise.race([connection.connect().then(() => connection.ping()), silent]);
+    // It would go on in another one.
+    if (last !== undefined) throw last;
   } catch (error) {
     connection.disconnect();
-    throw new MiniCcError('QUEUE', `${formatAddress(url)}: ${describeFailure(last ?? error)}`);
+    const isSilent = protocol === 'rediss:' && /ETIMEDOUT/.test(getErrorMessage(last ?? error));
+    throw new MiniCcError('QUEUE', `${formatAddress(url)}: ${isSilent ? NO_TLS : describeFailure(last ?? error)}`);
   } finally {
     clearTimeout(timer);
   }
@@ -80,14 +87,17 @@ function watchSilence(connection: Redis): void {
   connection.once('end', () => clearInterval(timer));
 }
 
+const NO_TLS = 'no server answers there over TLS: redis:// is without it, rediss:// with it';
+
 /** In a few words. */
 export function describeFailure(error: unknown): string {
   const text = getErrorMessage(error);
   if (/ECONNREFUSED/.test(text)) return 'no Redis server answers there (connection refused)';
   if (/ENOTFOUND|EAI_AGAIN/.test(text)) return 'there is no such host';
+  if (/DB index is out of range/.test(text)) return 'the server has no database of this number';
   if (/^Protocol error/.test(text)) return 'what answers there is no Redis server';
   if (/EPROTO|wrong version number|packet length too long/i.test(text)) {
-    return 'the server there does not speak TLS: redis:// is without it, rediss:// with it';
+    return NO_TLS;
   }
   if (/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/.test(text)) return 'it cannot be reached';
   if (/NOAUTH|WRONGPASS|invalid password/i.test(text)) return 'the server refuses the password of the address';

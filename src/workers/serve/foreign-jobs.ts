@@ -27,5 +27,7 @@ export async function findForeignJobs(
 }
 
 function mend(why: string): string {
-  return why.endsWith('secret') ? '. Give both the same value of MINI_CC_QUEUE_SECRET (or of secretEnv)' : '';
+  return why.endsWith('secret')
+    ? '. Give both the same value of MINI_CC_QUEUE_SECRET (or of secretEnv)'
+    : '. Install one version on both sides';
 }

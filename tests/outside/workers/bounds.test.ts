@@ -130,7 +130,7 @@ it('connections that are gone without a word are noticed on both sides, and the 
   expect(took).toBeLessThan(NOTICED_MS);
 }, 300_000);
 
-it('an address where something answers that is no Redis server is told in one line', async () => {
+it('an address where something answers that is no Redis server, or has no such database, is told in one line', async () => {
   const silent = createServer(() => undefined);
   const talkative = createServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.9\r\n'));
   const own = await home();
@@ -142,4 +142,18 @@ it('an address where something answers that is no Redis server is told in one li
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(/^mini-cc: redis:\/\/127\.0\.0\.1:\d+: .*no Redis server.*\n$/);
   }
+  const redis = await startRedis();
+  const ask = (url: string) => runCli(['workers', '--queue', url], {home: own, timeoutMs: 60_000});
+  expect((await ask(`${redis.url}/99`)).stderr).toMatch(
+    /^mini-cc: redis:\S+: the server has no database of this number\n$/,
+  );
+  expect((await ask(`${redis.url}/x`)).stderr).toMatch(
+    /^mini-cc: redis:\S+: after the port stands the number of a database.*\n$/,
+  );
+  expect((await ask(redis.url.replace('redis:', 'rediss:'))).stderr).toMatch(
+    /^mini-cc: rediss:\S+: no server answers there over TLS.*\n$/,
+  );
+  const cache = ['worker', '--queue', redis.url, '--secret-env', 'QUEUE_KEY', '--cache', '/etc/hostname/none'];
+  const worker = await runCli(cache, {home: own, env, timeoutMs: 60_000});
+  expect(worker.stderr).toMatch(/^mini-cc: worker: files cannot be kept in "\/etc\/hostname\/none": .*--cache\n$/);
 }, 120_000);
