@@ -150,9 +150,7 @@ export class SubagentManager {
 
   #detach(runs: readonly RunRecord[]): readonly RunRecord[] {
     // The parts of a fan-out are awaited together.
-    const detached = runs.filter(
-      ({runId, background, scope}) => this.#live.get(runId)?.isOver === false && !background && !scope,
-    );
+    const detached = runs.filter((run) => !run.background && !run.scope && this.#live.get(run.runId)?.isOver === false);
     for (const [index, {runId}] of detached.entries()) {
       const live = this.#live.get(runId)!;
       live.outlive();

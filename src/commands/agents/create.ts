@@ -12,6 +12,7 @@ import {UsageError} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
 import type {AgentsDeps, AgentsResult} from './deps.ts';
+import {describeConfinement} from './show.ts';
 
 export interface CreateOptions {
   /** What it is for; empty: the person is asked. */
@@ -106,7 +107,7 @@ function check(fields: AgentFile, deps: AgentsDeps): {ok: boolean; lines: string
   const {agent, problems} = parseJsonAgent(formatDefinition(fields), file, createReadOptions(deps));
   const found = problems.map((problem) => formatProblem({...problem, file: deps.shownPath(file)}));
   if (!agent) return {ok: false, lines: found};
-  const access = agent.definition.readOnly ? 'read-only: its bash is confined by the operating system' : 'may write';
+  const access = agent.definition.readOnly ? `read-only${describeConfinement(agent.tools, ': ')}` : 'may write';
   return {ok: true, lines: [`Effective tools: ${agent.tools.join(', ')} · ${access}`, ...found]};
 }
 

@@ -119,6 +119,11 @@ export function findAgent(name: string, deps: AgentsDeps): LoadedAgent | AgentsR
   return {ok: false, text: `No agent ${name}.${meant ? ` Did you mean ${meant}?` : ''} There are: ${names.join(', ')}`};
 }
 
+/** Of a read-only agent. */
+export function describeConfinement(tools: readonly string[], before: string): string {
+  return tools.includes('bash') ? `${before}its bash is confined by the operating system` : '';
+}
+
 function formatAgent({definition, source, file, tools, missing, readOnly}: LoadedAgent, deps: AgentsDeps): string {
   const {name, description, model, permissionMode, maxTurns, timeoutSeconds, prompt} = definition;
   const lines = [
@@ -127,7 +132,7 @@ function formatAgent({definition, source, file, tools, missing, readOnly}: Loade
     '',
     `tools: ${tools.join(', ')}`,
     ...missing.map((tool) => `  without ${tool.name}: ${tool.reason}`),
-    `read-only: ${readOnly ? 'yes, its bash is confined by the operating system' : 'no'}`,
+    `read-only: ${readOnly ? `yes${describeConfinement(tools, ', ')}` : 'no'}`,
     `model: ${model ?? 'inherit'}`,
     ...(permissionMode === undefined ? [] : [`mode: ${permissionMode}`]),
     ...(maxTurns === undefined ? [] : [`turns: ${maxTurns}`]),

@@ -20,7 +20,7 @@ export const contextCommand: Command = {
 };
 
 /** Characters of the bar. */
-const BAR = 40;
+const BAR = 36;
 const MARKS = ['█', '▓', '▒', '░'];
 
 function formatContextUse({model, window, reserve, limit, isEstimate, parts}: ContextUse): string {
@@ -30,7 +30,7 @@ function formatContextUse({model, window, reserve, limit, isEstimate, parts}: Co
   const bar = parts.map((part, index) => marks[index]!.repeat(Math.round((BAR * part.tokens) / window))).join('');
   const rest = '·'.repeat(Math.max(0, BAR - bar.length));
   const row = (mark: string, name: string, amount: number) =>
-    `  ${mark} ${name.padEnd(22)} ${tokens(amount).padStart(7)} ${`${Math.round((100 * amount) / window)} %`.padStart(6)}`;
+    `  ${mark} ${name.padEnd(21)} ${tokens(amount).padStart(6)} ${`${Math.round((100 * amount) / window)} %`.padStart(5)}`;
   return [
     `Context window of ${model}: ${tokens(used)} of ${tokens(window)} tokens${isEstimate ? ', estimated' : ''}`,
     `  ${bar.slice(0, BAR)}${rest}`,

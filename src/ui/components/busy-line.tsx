@@ -40,7 +40,8 @@ export function BusyLine(props: BusyProps) {
   const choices = [join(work, time, used, esc, background), join(work, time, used, esc), join(work, time, esc)];
   const least = join(time, esc);
   const cut = join(cutText(work, Math.max(8, room - textWidth(least) - 3)), least);
-  const short = isWhole ? [work, work.replace(/^[^:]*: /, '')] : [join(work, esc), cut];
+  const bare = work.replace(/^[^:]*: /, '');
+  const short = isWhole ? [join(work, esc), join(bare, esc), work, bare] : [join(work, esc), cut];
   const line = [...choices, ...short].find((choice) => textWidth(choice) <= room) ?? short.at(-1)!;
   const mark = FRAMES[Math.floor(now / TICK_MS) % FRAMES.length]!;
   return (

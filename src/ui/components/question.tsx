@@ -111,7 +111,9 @@ const FILTER_LABEL = '  find: ';
 function listPart({question, focus, columns, windowRows = 30}: QuestionState): readonly Row[] {
   const typed = focus?.note?.text ?? '';
   const list = listRows(findInList(question.list ?? [], typed), focus?.marked ?? 0, {columns, windowRows});
-  const hint = `  Type to find, choose with Up and Down, take with Enter. Esc means ${question.escape}.`;
+  const end = `Esc means ${question.escape}.`;
+  const hints = [`Type to find, choose with Up and Down, take with Enter. ${end}`, `Type, Up, Down, Enter. ${end}`];
+  const hint = `  ${hints.find((line) => line.length + 2 <= columns) ?? end}`;
   return [
     {key: 'find', text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
     ...list.map((row, index): Row => ({...row, key: `item ${index}`})),

@@ -47,12 +47,6 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       return announceRun(state, event);
     case 'cost':
       return {...state, cost: event.usage};
-    case 'context': {
-      const {tokens, limit} = event;
-      return {...state, context: limit === undefined ? {tokens} : {tokens, limit}};
-    }
-    case 'compacted':
-      return {...state, context: {...state.context, tokens: event.postTokens}};
     case 'notice':
       return addItem(
         // A subagent's notice is also part of its transcript.
@@ -77,6 +71,12 @@ const ENDS_RETRY: ReadonlySet<AgentEvent['type']> = new Set([
 function reduceMain(before: UiState, event: AgentEvent): UiState {
   const state = before.retry && ENDS_RETRY.has(event.type) ? {...before, retry: undefined} : before;
   switch (event.type) {
+    case 'context': {
+      const {tokens, limit} = event;
+      return {...state, context: limit === undefined ? {tokens} : {tokens, limit}};
+    }
+    case 'compacted':
+      return {...state, context: {...state.context, tokens: event.postTokens}};
     case 'run_start':
       return {...state, busy: true, busySince: event.at, turnTokens: 0, hasRun: true, reply: NO_REPLY};
     case 'text_delta': {

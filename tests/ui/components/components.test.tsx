@@ -163,6 +163,14 @@ test('in a narrow window the busy line keeps the time and how to stop it', () =>
   expect(frame).toBe('⠴ Running Bash(np… · 5s · Esc interrupts');
 });
 
+test('a retry says how to stop it before it names the model', () => {
+  const work = 'claude-sonnet-5-5: retrying in 3s (cannot reach 127.0.0.1:9 (ECONNREFUSED)), attempt 6';
+  const line = (columns: number) => drawn(<BusyLine {...busy} work={work} isWhole columns={columns} />);
+  expect(line(120)).toBe(`⠴ ${work} · 5s · Esc interrupts`);
+  expect(line(100)).toBe(`⠴ ${work.slice('claude-sonnet-5-5: '.length)} · Esc interrupts`);
+  expect(line(80)).toBe(`⠴ ${work.slice('claude-sonnet-5-5: '.length)}`);
+});
+
 test('for a screen reader nothing moves', () => {
   expect(drawn(<BusyLine {...busy} isStatic columns={80} />)).toBe('Running Bash(npm test). Esc interrupts.');
 });

@@ -208,6 +208,12 @@ describe('subagents', () => {
     expect(kinds(state)).toEqual(['subagents']);
   });
 
+  test('leave the share of the main window as it is', () => {
+    const main: AgentEventBody = {type: 'context', tokens: 2_000, limit: 200_000};
+    const state = played(START, main, subagent('a'), ['a', {...main, limit: 8_000}]);
+    expect(state.context).toEqual({tokens: 2_000, limit: 200_000});
+  });
+
   test('show on their line that they wait for a retry', () => {
     const state = played(START, subagent('a'), ['a', {type: 'retry', waitMs: 2000, reason: '529', attempt: 2}]);
     expect(state.subagents).toMatchObject([{note: 'retrying in 2s (529), attempt 2'}]);
