@@ -1,13 +1,12 @@
 /** Print mode: one answer. Standard output gets the answer alone; standard error gets progress, warnings and errors. */
-import type {Retry} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session.ts';
-import {formatRunTitle} from '../core/runs/progress-line.ts';
 import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {formatRetry, showControls, toShortLine} from '../core/util/text.ts';
 import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress} from './progress.ts';
+import {RunTitles} from './run-titles.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 
@@ -35,12 +34,13 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   const startedAt = performance.now();
   for (const warning of session.info.warnings) stderr(`mini-cc: ${showControls(warning)}`);
   session.subscribe(live ? createLiveProgress(live) : createProgress(stderr));
-  /** Of subagents' runs. */
-  const titles = new Map<string, string>();
+  const titles = new RunTitles();
   session.subscribe((event) => {
-    if (event.type === 'run_start' && event.parent !== undefined) titles.set(event.agentId, formatRunTitle(event));
-    if (event.type === 'retry') stderr(showControls(formatOwnedRetry(event, titles.get(event.agentId))));
-    if (event.type === 'notice' && event.level !== 'info') stderr(`mini-cc: ${showControls(event.text)}`);
+    titles.take(event);
+    if (event.type === 'retry') stderr(showControls(titles.prefix(event, formatRetry(event))));
+    if (event.type === 'notice' && event.level !== 'info') {
+      stderr(`mini-cc: ${showControls(titles.prefix(event, event.text))}`);
+    }
     if (options.verbose && event.type === 'tool_start') stderr(showControls(`* ${event.tool} ${event.title}`));
     if (options.verbose && event.type === 'tool_end' && event.isError) {
       stderr(showControls(`  failed: ${event.preview.split('\n')[0]}`));
@@ -78,11 +78,6 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   }
   if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(leaving ?? formatEnding(result).split('\n')[0]!)}`);
   return getExitCode(result);
-}
-
-/** @param title of the subagent's run whose call it is */
-function formatOwnedRetry(retry: Retry, title: string | undefined): string {
-  return title === undefined ? formatRetry(retry) : `${title}: ${formatRetry(retry)}`;
 }
 
 /** Of denied calls so many are named; the JSON result lists all. */

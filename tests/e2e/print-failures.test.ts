@@ -58,6 +58,17 @@ describe('print mode with a failure', () => {
     );
   });
 
+  it("names the subagent's run in what it says about itself on standard error", async () => {
+    const task = callTool('Task', {description: 'look around here', prompt: 'look', agent_type: 'explore'});
+    const script: Script = ({tools = []}, index) => {
+      if (!tools.some(({name}) => name === 'Task')) return refuse('No.');
+      return index === 0 ? task : say('ok');
+    };
+    const {stderr} = await runCli(['-p', 'x'], {server: await serve(script)});
+    expect(stderr).toMatch(/^mini-cc: \[explore\] look around here: The last prompt .* left out/m);
+    expect(stderr).not.toMatch(/^mini-cc: The last prompt/m);
+  });
+
   it('exits with 3 and the matching subtype at the limit of turns or time', async () => {
     const loop: Script = () => callTool('glob', {pattern: '*'});
     const turns = await failing(loop, ['--max-turns', '3', '--output-format', 'json']);

@@ -7,6 +7,7 @@ import type {ToolResult} from '../contract/results.ts';
 import type {FileLedger} from '../contract/tool.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {errorResult} from '../util/tool-output.ts';
+import {RunAborted} from './run-ending.ts';
 
 export interface CheckpointedCaller {
   readonly agentId: string;
@@ -18,6 +19,10 @@ export interface CheckpointedCaller {
 
 /** After an abort, the checkpoint may take so many milliseconds more; then the result is returned without it. */
 const CHECKPOINT_GRACE_MS = 500;
+/** The same at the end of the wall time or of the budget: no person waits for it. */
+const CHECKPOINT_GRACE_AT_LIMIT_MS = 5_000;
+/** What the receipt says then of a command. */
+const NOT_COMPARED = 'the run ended before its files were compared';
 
 /**
  * @param writes the files that the call names, as absolute paths with links resolved; empty for a command, which may
@@ -31,8 +36,9 @@ export async function runCheckpointed(
   signal: AbortSignal,
   work: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const runWithCheckpoint = writes.length > 0 ? runWithSavedFiles : runWithSavedWorkspace;
-  return endSoonAfterAbort(signal, work, (step) => runWithCheckpoint(caller, step, writes));
+  const mayWriteAny = writes.length === 0;
+  const runWithCheckpoint = mayWriteAny ? runWithSavedWorkspace : runWithSavedFiles;
+  return endSoonAfterAbort(signal, work, mayWriteAny, (step) => runWithCheckpoint(caller, step, writes));
 }
 
 async function runWithSavedFiles(
@@ -81,11 +87,12 @@ async function runWithSavedWorkspace(
 
 /**
  * After an abort, work that has not begun does not begin, and the result of work that ran does not wait for its
- * checkpoint.
+ * checkpoint: of a command its receipt then says that what it changed is not counted.
  */
 async function endSoonAfterAbort(
   signal: AbortSignal,
   work: () => Promise<ToolResult>,
+  mayWriteAny: boolean,
   checkpointed: (step: () => Promise<ToolResult>) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   let working: Promise<ToolResult> | undefined;
@@ -98,9 +105,15 @@ async function endSoonAfterAbort(
   result.catch(() => undefined);
   return withAbortGrace(result, signal, async (grace) => {
     await working?.catch(() => undefined);
-    await grace(CHECKPOINT_GRACE_MS);
-    return working ?? notRun(signal);
+    await grace(isAtLimit(signal) ? CHECKPOINT_GRACE_AT_LIMIT_MS : CHECKPOINT_GRACE_MS);
+    if (!working) return notRun(signal);
+    const ended = await working;
+    return mayWriteAny ? {...ended, facts: {...ended.facts, uncounted: NOT_COMPARED}} : ended;
   });
+}
+
+function isAtLimit({reason}: AbortSignal): boolean {
+  return reason instanceof RunAborted && (reason.reason === 'timeout' || reason.reason === 'budget');
 }
 
 /** The result of a call that did not run because of the abort. */

@@ -15,6 +15,7 @@ import {type AgentEvent, PERMISSION_MODES, type PermissionMode, type Question} f
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session, SubmitResult} from '../../core/contract/session.ts';
 import {formatEnding} from '../../core/turn/run-ending.ts';
+import {RunTitles} from '../run-titles.ts';
 import {toPromptContent} from './prompt-content.ts';
 import {replay} from './replay.ts';
 import {formatTitle, readPatch, textContent} from './tool-calls.ts';
@@ -48,6 +49,7 @@ export class AcpSession {
   readonly #editor: Editor;
   readonly #modes: readonly PermissionMode[];
   readonly #updates: Updates;
+  readonly #titles = new RunTitles();
   /** What the person should read, from before the first prompt. */
   #warnings: readonly string[];
   /** Of open questions, by their ids: takes the question back. */
@@ -162,11 +164,14 @@ export class AcpSession {
   }
 
   #take(event: AgentEvent): void {
+    this.#titles.take(event);
     this.#updates.take(event);
     if (event.type === 'context' && event.parent === undefined) void this.#tellUsage(event.tokens, event.limit);
     if (event.type === 'ask') void this.#ask(event.question);
     if (event.type === 'ask_end') this.#asking.get(event.askId)?.abort();
-    if (event.type === 'notice' && event.level !== 'info') this.#tell(event.level, event.text);
+    if (event.type === 'notice' && event.level !== 'info') {
+      this.#tell(event.level, this.#titles.prefix(event, event.text));
+    }
   }
 
   /** Never rejects. @param limit asked for where it is not known yet */

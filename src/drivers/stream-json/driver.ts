@@ -12,6 +12,7 @@ import {getTotals, NO_TOTALS} from '../../core/turn/run-ending.ts';
 import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {countReported, createInitObject, createResultObject, createStreamJson} from '../json-output.ts';
 import {getExitCode} from '../print.ts';
+import {RunTitles} from '../run-titles.ts';
 import {answerControlRequest} from './control-requests.ts';
 import {MessageServers} from './driver-servers.ts';
 import {type CallHook, describeSession, type Initialize, initializeSchema} from './initialize.ts';
@@ -134,11 +135,13 @@ class StreamJsonDriver {
     for (const warning of session.info.warnings) this.#options.warn(warning);
     const opened: Opened = {session, toObject: undefined, firstModel: session.info.model, points: new Map()};
     this.#opened = opened;
+    const titles = new RunTitles();
     session.subscribe((event) => {
+      titles.take(event);
       const object = opened.toObject?.(event);
       if (object) this.#write(object);
       this.#askDriver(session, event);
-      if (event.type === 'notice' && event.level !== 'info') this.#options.warn(event.text);
+      if (event.type === 'notice' && event.level !== 'info') this.#options.warn(titles.prefix(event, event.text));
     });
     return opened;
   }

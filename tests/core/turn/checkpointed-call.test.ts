@@ -110,7 +110,25 @@ describe('the checkpoint of a call', () => {
       },
     };
     const {run, abort} = runOneCall([{kind: 'run', command: 'make'}], {...recorded, checkpoints});
-    expect(await runAgent(run)).toMatchObject({outcome: 'stopped', tools: [{tool: 'work', isError: false}]});
+    const result = await runAgent(run);
+    expect(result).toMatchObject({outcome: 'stopped', tools: [{tool: 'work', isError: false}]});
+    expect(makeReceipt(result, root).line).toContain('what commands changed is not counted (the run ended before');
+  });
+
+  it('is waited for when the wall time is used up, so that the receipt names what the command changed', async () => {
+    const recorded = recordCheckpoints();
+    const checkpoints: Checkpoints = {
+      ...recorded.checkpoints,
+      around: async (_by, work) => {
+        const value = await work();
+        abort.abort(new RunAborted('timeout', 'timed out after 2 s'));
+        // A busy machine takes longer than what a person who stops a run waits for.
+        await new Promise((resolve) => setTimeout(resolve, 700));
+        return {value, changed: [path.join(root, 'a.txt')]};
+      },
+    };
+    const {run, abort} = runOneCall([{kind: 'run', command: 'make'}], {...recorded, checkpoints});
+    expect(makeReceipt(await runAgent(run), root).line).toContain('changed 1 file: a.txt');
   });
 
   it('is not followed by the command when the run was stopped while it was taken', async () => {
