@@ -63,8 +63,8 @@ describe('the slots of a model server on this machine', () => {
 
   it('are waited for no longer than a moment', async () => {
     const began = performance.now();
-    const slots = await measureLocalCapacity({baseURL: await ollama(undefined), env: nvidia('exec sleep 20')});
+    const slots = await measureLocalCapacity({baseURL: await ollama(undefined), env: nvidia('exec sleep 60')});
     expect(slots).toBe(3);
-    expect(performance.now() - began).toBeLessThan(1_500);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });

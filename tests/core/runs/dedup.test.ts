@@ -42,11 +42,11 @@ describe('the same task twice', () => {
     });
     const run = async (
       key: string,
-      options: {readOnly?: boolean; ms?: number; result?: string; fail?: boolean} = {},
+      options: {readOnly?: boolean; ms?: number; until?: Promise<void>; result?: string; fail?: boolean} = {},
     ) => {
       const work = async () => {
         world.runs += 1;
-        await new Promise((resolve) => setTimeout(resolve, options.ms ?? 1));
+        await (options.until ?? new Promise((resolve) => setTimeout(resolve, options.ms ?? 1)));
         if (options.fail) throw new Error('failed');
         return options.result ?? `result ${world.runs}`;
       };
@@ -99,11 +99,13 @@ describe('the same task twice', () => {
 
   it('keeps 50 results, drops the oldest one, and never a run at work', async () => {
     const {run, world} = dedup();
-    const running = run('running', {ms: 200});
+    const end = Promise.withResolvers<void>();
+    const running = run('running', {until: end.promise});
     for (let index = 0; index < 50; index += 1) await run(`k${index}`);
     expect((await run('k0')).source).toBe('run');
     expect((await run('k49')).source).toBe('cached');
     const joined = run('running');
+    end.resolve();
     expect((await joined).source).toBe('joined');
     await running;
     expect(world.runs).toBe(52);

@@ -135,7 +135,7 @@ describe('glob', () => {
     const {text} = await call(globTool, {pattern: '**/f1*.ts'});
     const took = performance.now() - start;
     expect(text).toContain('(120 more files');
-    expect(took).toBeLessThan(2000);
+    expect(took).toBeLessThan(10_000);
     if (process.env.MINI_CC_FIGURES) console.log(`glob of 2,000 files: ${took.toFixed(0)} ms`);
   });
 

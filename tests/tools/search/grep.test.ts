@@ -272,7 +272,7 @@ describe('grep', () => {
       const start = performance.now();
       const {text} = await call(grepTool, input);
       const took = performance.now() - start;
-      expect(took).toBeLessThan(3000);
+      expect(took).toBeLessThan(10_000);
       if (process.env.MINI_CC_FIGURES)
         console.log(`grep of 2,000 files ${JSON.stringify(input)}: ${took.toFixed(0)} ms`);
       return text;

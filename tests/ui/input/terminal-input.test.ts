@@ -1,4 +1,5 @@
 /** What comes out of the terminal's input for Ink, in pieces as they are read. */
+import {once} from 'node:events';
 import {connect, createServer, type Socket} from 'node:net';
 import {expect, onTestFinished, test} from 'vitest';
 import {terminalInput} from '../../../src/ui/input/terminal-input.ts';
@@ -20,7 +21,7 @@ async function open() {
   socket.on('readable', () => {
     for (let piece = input.read(); piece !== null; piece = input.read()) pieces.push(String(piece));
   });
-  return {keyboard, pieces};
+  return {keyboard, pieces, arrival: () => once(socket, 'readable')};
 }
 
 /** As a program that draws, or collects garbage. */
@@ -38,14 +39,15 @@ test('Esc alone comes after a moment', async () => {
 });
 
 test('the rest of a key, or of a paste, that came while the program was busy belongs to it', async () => {
-  const {keyboard, pieces} = await open();
+  const {keyboard, pieces, arrival} = await open();
   const lines = 'line\r'.repeat(10);
   for (const [first, rest] of [
     ['\x1b', '[A'],
     [lines, 'and more\rto come'],
   ]) {
+    const arrived = arrival();
     keyboard.write(first!);
-    await wait(20);
+    await arrived;
     // React draws after what was read: the next step of the loop is that of the timers.
     await new Promise((resolve) => setImmediate(resolve));
     const {length} = pieces;

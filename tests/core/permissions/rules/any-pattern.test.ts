@@ -2,6 +2,7 @@ import {expect, test} from 'vitest';
 import {expandPattern} from '../../../../src/core/permissions/files/file-patterns.ts';
 import {createRule} from '../../../../src/core/permissions/rules/rule.ts';
 import {RuleBook} from '../../../../src/core/permissions/rules/rule-book.ts';
+import {measureCpu} from '../../../support/cpu-time.ts';
 import {fixture} from '../../../tools/fixture.ts';
 
 test('a rule with many stars, from the settings of a project, is matched in linear time', () => {
@@ -10,20 +11,22 @@ test('a rule with many stars, from the settings of a project, is matched in line
     createRule(index === 0 ? `${tool}(${stars}b)` : tool, 'deny', 'test'),
   );
   const book = new RuleBook(rules);
-  const start = performance.now();
-  for (let count = 0; count < 20; count += 1) {
-    const name = 'a'.repeat(2000 + count);
-    expect(book.findFileRule('read_file', 'deny', [`/root/${name}`], '/root')).toBeUndefined();
-    expect(book.findFileRule('read_file', 'deny', [`/root/${name}b`], '/root')).toBeDefined();
-    expect(book.forbids(`mcp__${name.replaceAll('a', 'c')}`)).toBe(false);
-  }
-  expect(performance.now() - start).toBeLessThan(5000);
+  const ms = measureCpu(() => {
+    for (let count = 0; count < 20; count += 1) {
+      const name = 'a'.repeat(2000 + count);
+      expect(book.findFileRule('read_file', 'deny', [`/root/${name}`], '/root')).toBeUndefined();
+      expect(book.findFileRule('read_file', 'deny', [`/root/${name}b`], '/root')).toBeDefined();
+      expect(book.forbids(`mcp__${name.replaceAll('a', 'c')}`)).toBe(false);
+    }
+  });
+  expect(ms).toBeLessThan(5000);
 });
 
 test('a pattern of a command with many stars is expanded in linear time', () => {
   const {put, root} = fixture();
   put({['a'.repeat(200)]: '', [`${'a'.repeat(200)}b`]: ''});
-  const start = performance.now();
-  expect(expandPattern(`${'*a'.repeat(40)}b`, root, true)).toEqual([root, `${root}/${'a'.repeat(200)}b`]);
-  expect(performance.now() - start).toBeLessThan(2000);
+  const ms = measureCpu(() => {
+    expect(expandPattern(`${'*a'.repeat(40)}b`, root, true)).toEqual([root, `${root}/${'a'.repeat(200)}b`]);
+  });
+  expect(ms).toBeLessThan(2000);
 });
