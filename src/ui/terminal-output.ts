@@ -1,8 +1,9 @@
 /**
- * The stream to which Ink writes. It passes everything on, but for what is said twice, and with fewer moves. A frame may be
- * written at once.
+ * The stream to which Ink writes. It passes everything on, but for what is said twice, with fewer moves and shorter codes. A
+ * frame may be written at once.
  */
 import {shortenMoves} from './frame-moves.ts';
+import {shortenCodes} from './short-codes.ts';
 
 export interface TerminalOutput {
   readonly stream: NodeJS.WriteStream;
@@ -18,8 +19,9 @@ export function terminalOutput(stdout: NodeJS.WriteStream): TerminalOutput {
   const write: NodeJS.WriteStream['write'] = (text: unknown, ...given: unknown[]) => {
     if (isQuiet) return true;
     if (typeof text !== 'string') return Reflect.apply(stdout.write, stdout, [text, ...given]);
-    if (gathered === undefined) return Reflect.apply(stdout.write, stdout, [shortenMoves(text), ...given]);
-    gathered += shortenMoves(text);
+    const short = shortenCodes(shortenMoves(text));
+    if (gathered === undefined) return Reflect.apply(stdout.write, stdout, [short, ...given]);
+    gathered += short;
     const done = given.at(-1);
     if (typeof done === 'function') queueMicrotask(() => done());
     return true;
