@@ -19,8 +19,8 @@ import {type ListedFile, listAgentFiles, listAgentFolders} from './folders.ts';
 export interface LiveCatalogOptions extends Omit<CatalogOptions, 'toolNames' | 'overrides'> {
   readonly toolNames: () => readonly string[];
   readonly overrides?: () => CatalogOptions['overrides'];
-  /** Called with one line for the user, once for each change after the first reading. */
-  readonly onNotice: (text: string) => void;
+  /** Called with one line for the user, once for each change after the first reading. `warning`: an agent is broken. */
+  readonly onNotice: (text: string, level: 'info' | 'warning') => void;
 }
 
 interface KnownFile extends FileVersion {
@@ -88,8 +88,9 @@ export class LiveCatalog implements AgentCatalog {
     // The notices come last, so that a listener may call this method. Other tools or settings are no news about agents.
     if (before && hasSameOptions) {
       const now = {files: known, agents: loaded.agents};
-      const notices = [...describeBrokenFiles(before, now), ...describeChangedAgents(before, now)];
-      for (const text of notices) this.#options.onNotice(text);
+      const [broken, changed] = [describeBrokenFiles(before, now), describeChangedAgents(before, now)];
+      for (const text of broken) this.#options.onNotice(text, 'warning');
+      for (const text of changed) this.#options.onNotice(text, 'info');
     }
     return this.#loaded!;
   }

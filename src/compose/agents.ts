@@ -69,7 +69,7 @@ export function openCatalog(
   options: SessionOptions,
   {root, settings, trusts}: {readonly root: string; readonly settings: Settings; readonly trusts: Trusts},
   toolNames: readonly string[],
-  onNotice: (text: string) => void,
+  onNotice: (text: string, level: 'info' | 'warning') => void,
 ): LiveCatalog {
   const catalog = new LiveCatalog({
     cwd: root,

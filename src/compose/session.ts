@@ -170,8 +170,8 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
 function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
   const {options, root, loaded, emit, resolver, toolNames, firstConversation} = before;
   const {settings, trust} = loaded;
-  const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, (text) =>
-    emit({type: 'notice', level: 'info', text}),
+  const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, (text, level) =>
+    emit({type: 'notice', level, text}),
   );
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
   const missing: string[] = [];

@@ -139,8 +139,11 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
   }
   try {
     const repaired = tool.repair?.(call.input) ?? {input: call.input, notes: []};
-    const parsed = tool.input.safeParse(repaired.input);
-    if (!parsed.success) return errorResult(`Invalid input for ${tool.name}:\n${z.prettifyError(parsed.error)}`);
+    const parsed = tool.input.safeParse(repaired.input, {error: describeMissing});
+    if (!parsed.success) {
+      const problems = [z.prettifyError(parsed.error), ...unknownKeys(tool, repaired.input)];
+      return errorResult(`Invalid input for ${tool.name}:\n${problems.join('\n')}`);
+    }
     const accesses = tool.access(parsed.data, caller.workspace);
     const notes = [
       ...(repaired.notes.length > 0 ? [`Repaired: ${repaired.notes.join('; ')}`] : []),
@@ -154,6 +157,11 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
   } catch (error) {
     return errorResult(getErrorMessage(error));
   }
+}
+
+/** @returns undefined for the words of the schema */
+function describeMissing({input, path = []}: {readonly input?: unknown; readonly path?: PropertyKey[] | undefined}) {
+  return input === undefined && path.length > 0 ? `${String(path.at(-1))} is missing` : undefined;
 }
 
 /** The model reads which of the keys that it sent are no parameters: it takes them for effective. */

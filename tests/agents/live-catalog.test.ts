@@ -7,7 +7,8 @@ import {agentWorkspace, good, json, markdown, TOOLS} from './fixture.ts';
 async function liveWorkspace(change: Partial<LiveCatalogOptions> = {}) {
   const workspace = await agentWorkspace();
   const notices: string[] = [];
-  const onNotice = (text: string) => void notices.push(text);
+  const onNotice: LiveCatalogOptions['onNotice'] = (text, level) =>
+    void notices.push(level === 'warning' ? `warning: ${text}` : text);
   const {cwd, home, miniCcHome} = workspace.options;
   const live = new LiveCatalog({cwd, home, miniCcHome, toolNames: () => TOOLS, onNotice, ...change});
   onTestFinished(() => live.close());
@@ -56,7 +57,7 @@ test('after a broken edit the last valid definition stays in use, and one notice
   expect(live.snapshot().agents.at(-1)).toMatchObject({stale: true, file});
   const [notice, ...more] = takeNotices();
   expect(notice).toBe(
-    `Agent reviewer is broken; its last valid definition stays in use: ${file}:4:12: "bash" is not JSON: text needs double quotes`,
+    `warning: Agent reviewer is broken; its last valid definition stays in use: ${file}:4:12: "bash" is not JSON: text needs double quotes`,
   );
   expect(more).toEqual([]);
   await writeFile(file, json(good()));
@@ -69,7 +70,9 @@ test('a definition that was never valid is reported and not used', async () => {
   names();
   const file = await write(project, 'reviewer.json', '{');
   expect(names()).toEqual([]);
-  expect(takeNotices()).toEqual([`This agent is broken and cannot be used: ${file}:1:2: a closing } is missing`]);
+  expect(takeNotices()).toEqual([
+    `warning: This agent is broken and cannot be used: ${file}:1:2: a closing } is missing`,
+  ]);
 });
 
 test('the notice about a new agent includes its warnings', async () => {

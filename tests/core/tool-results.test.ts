@@ -1,5 +1,6 @@
 /** What the model, the screen and the receipt get of the result of a tool. */
 import {describe, expect, it} from 'vitest';
+import {z} from 'zod';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
@@ -27,6 +28,15 @@ describe('the result of a call', () => {
   it('begins with the parameters that were ignored', async () => {
     const {block} = await callOnce(tool('look'), {value: 'x', colour: 'red', size: 3});
     expect(block?.content).toBe('Ignored: colour, size (no parameters of look)\nlook done');
+  });
+
+  it('names the parameter that is missing, and the ones that are no parameters of the tool', async () => {
+    const look = {...tool('look'), input: z.object({path: z.string(), run: z.union([z.string(), z.number()])})};
+    expect((await callOnce(look as unknown as Tool, {file_path: 'a.ts'})).block).toMatchObject({
+      is_error: true,
+      content:
+        'Invalid input for look:\n✖ path is missing\n  → at path\n✖ run is missing\n  → at run\nIgnored: file_path (no parameters of look)',
+    });
   });
 
   it('begins with what was repaired in the input, also when it is made of blocks', async () => {
