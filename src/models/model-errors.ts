@@ -32,8 +32,9 @@ export function toCredentialsError(error: Error, {host, address, redactor}: Serv
 
 /** A connection that breaks in the middle of a stream throws a plain error, `terminated`; invalid JSON a SyntaxError. */
 export function toStreamError(error: unknown, {redactor}: ServerWords): ModelError {
-  const text =
-    error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off (${getErrorMessage(error)})`;
+  const message = getErrorMessage(error);
+  const why = message === 'terminated' ? '' : ` (${message})`;
+  const text = error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off${why}`;
   return new ModelError('stream', redactor.text(text), {retryable: true}, {cause: error});
 }
 

@@ -2,7 +2,9 @@ import events from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {describe, expect, it, onTestFinished} from 'vitest';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
+import {toStreamError} from '../../src/models/model-errors.ts';
 import {createChatProtocol} from '../../src/models/openai/protocol.ts';
 import {say, status} from '../support/messages-server.ts';
 import {ask, hello, modelAt} from './fixture.ts';
@@ -54,6 +56,13 @@ describe('an error', () => {
       expect(asked).toEqual([`${endpoint} Bearer key`]);
     },
   );
+
+  it('says that a stream broke off, and why where that says more', () => {
+    const server = {redactor: new Redactor([])} as Parameters<typeof toStreamError>[1];
+    const message = (error: Error) => toStreamError(error, server).message;
+    expect(message(new TypeError('terminated'))).toBe('the stream broke off');
+    expect(message(new Error('read ECONNRESET'))).toBe('the stream broke off (read ECONNRESET)');
+  });
 
   it('has at most 200 characters of what the server said', async () => {
     const {reply} = await ask([status(400, {message: 'x'.repeat(5000)})], once);

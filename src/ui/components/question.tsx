@@ -112,7 +112,7 @@ function listPart({question, focus, columns, windowRows = 30}: QuestionState): r
   const typed = focus?.note?.text ?? '';
   const list = listRows(findInList(question.list ?? [], typed), focus?.marked ?? 0, {columns, windowRows});
   const end = `Esc means ${question.escape}.`;
-  const hints = [`Type to find, choose with Up and Down, take with Enter. ${end}`, `Type, Up, Down, Enter. ${end}`];
+  const hints = [`Type to find, choose with Up and Down, take with Enter. ${end}`, `Type, Up/Down, Enter. ${end}`];
   const hint = `  ${hints.find((line) => line.length + 2 <= columns) ?? end}`;
   return [
     {key: 'find', text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},

@@ -206,3 +206,14 @@ describe('a question for a line of text', () => {
     expect(questionKey(typed.focus, asked, press('return'), at).answer).toBeUndefined();
   });
 });
+
+test('a list says in a window of 40 columns, too, how to take a row and how to leave', () => {
+  const list = [{choice: 'dark', label: 'dark'}];
+  const asks = {...question(), options: [], list, escape: 'leave'};
+  const hint = (columns: number) =>
+    questionRows({question: asks, count: 1, focus: focusOn(asks, START), isPromptEmpty: true, columns}).rows.at(-1)
+      ?.text;
+  expect(hint(100)).toBe('  Type to find, choose with Up and Down, take with Enter. Esc means leave.');
+  expect(hint(40)).toBe('  Type, Up/Down, Enter. Esc means leave.');
+  expect(hint(30)).toBe('  Esc means leave.');
+});
