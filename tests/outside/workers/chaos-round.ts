@@ -235,10 +235,15 @@ class Round {
 
   async #dropNetwork(): Promise<void> {
     const whose = this.dice(WORKERS + 2);
-    const how = (['silent', 'reset'] as const)[(this.seed + this.faults.length) % 2]!;
+    const how = (['silent', 'reset', 'forgotten'] as const)[(this.seed + this.faults.length) % 3]!;
     const all = [...this.#places.map(({proxy}) => proxy), this.#own];
     const hit = whose > WORKERS ? all : [all[whose]!];
     const names = [...this.#places.map((_, index) => `worker ${index + 1}`), 'session', 'all'];
+    if (how === 'forgotten') {
+      this.faults.push(`connections of ${names[whose]} forgotten`);
+      for (const proxy of hit) proxy.forget();
+      return;
+    }
     this.faults.push(`network of ${names[whose]} ${how} for ${DROP_MS / 1000} s`);
     for (const proxy of hit) proxy.drop(how);
     await sleep(DROP_MS);
