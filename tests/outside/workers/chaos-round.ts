@@ -30,6 +30,7 @@ import {describeRedis, dumpRedis} from './redis-contents.ts';
 const WORKERS = 2;
 const PLACES = 3;
 const DROP_MS = 20_000;
+const HANG_MS = 20_000;
 /** Lines between those of two runs in the file that all of them change. */
 const APART = 8;
 /** The last run of a round works for so long that it is stopped, killed or cut off by its time limit. */
@@ -39,7 +40,7 @@ const MAX_ATTEMPTS = 3;
 const END_MS = 150_000;
 const KEY = 'sk-very-secret-0123456789abcdef';
 const MARKER = 'an-environment-0123456789';
-const FAULTS = ['worker', 'main', 'redis', 'network'] as const;
+const FAULTS = ['worker', 'hang', 'main', 'redis', 'network'] as const;
 
 type Fault = (typeof FAULTS)[number];
 
@@ -193,6 +194,7 @@ class Round {
 
   async #play(fault: Fault): Promise<void> {
     if (fault === 'worker') return this.#killWorker();
+    if (fault === 'hang') return this.#hangWorker();
     if (fault === 'main') return this.#killMain();
     if (fault === 'redis') return this.#killRedis();
     return this.#dropNetwork();
@@ -214,6 +216,18 @@ class Round {
     for (let tries = 0; !place.worker && tries < 60; tries += 1) {
       await this.#startWorker(place).catch(() => sleep(1_000));
     }
+  }
+
+  async #hangWorker(): Promise<void> {
+    const index = this.dice(this.#places.length);
+    const {worker} = this.#places[index]!;
+    if (!worker) return;
+    this.faults.push(`worker ${index + 1} hangs for ${HANG_MS / 1000} s`);
+    process.kill(worker.pid, 'SIGSTOP');
+    this.#killed.push({at: performance.now(), slots: []});
+    await sleep(HANG_MS);
+    // It may have been killed meanwhile.
+    if (this.#places[index]!.worker === worker) process.kill(worker.pid, 'SIGCONT');
   }
 
   async #killMain(): Promise<void> {
