@@ -66,7 +66,8 @@ class Round {
   readonly #places: Place[] = [];
   /** First requests of each run, by its slot. Milliseconds of `performance.now()`. */
   readonly #begun = new Map<number, number[]>();
-  readonly #killed: {readonly at: number; readonly slots: readonly number[]}[] = [];
+  /** When workers went away, milliseconds of `performance.now()`. */
+  readonly #gone: number[] = [];
   #server!: MessagesServer;
   #own!: DroppingProxy;
   #main: Awaited<ReturnType<typeof spawnCli>> | undefined;
@@ -210,7 +211,7 @@ class Round {
     place.worker = undefined;
     process.kill(worker.pid, 'SIGKILL');
     await worker.exit;
-    this.#killed.push({at: performance.now(), slots: []});
+    this.#gone.push(performance.now());
     await sleep(pause);
     // Redis may be away just now.
     for (let tries = 0; !place.worker && tries < 60; tries += 1) {
@@ -224,7 +225,7 @@ class Round {
     if (!worker) return;
     this.faults.push(`worker ${index + 1} hangs for ${HANG_MS / 1000} s`);
     process.kill(worker.pid, 'SIGSTOP');
-    this.#killed.push({at: performance.now(), slots: []});
+    this.#gone.push(performance.now());
     await sleep(HANG_MS);
     // It may have been killed meanwhile.
     if (this.#places[index]!.worker === worker) process.kill(worker.pid, 'SIGCONT');
@@ -324,8 +325,8 @@ class Round {
   #noteBegin(slot: number): void {
     const now = performance.now();
     const before = this.#begun.get(slot) ?? [];
-    const kill = this.#killed.findLast(({at}) => at > (before.at(-1) ?? Number.POSITIVE_INFINITY));
-    if (kill) this.#takeoverMs = Math.max(this.#takeoverMs, now - kill.at);
+    const gone = this.#gone.findLast((at) => at > (before.at(-1) ?? Number.POSITIVE_INFINITY));
+    if (gone !== undefined) this.#takeoverMs = Math.max(this.#takeoverMs, now - gone);
     this.#begun.set(slot, [...before, now]);
   }
 

@@ -1,7 +1,8 @@
 /**
- * Bad luck of runs at workers: `kill -9` of a worker, of the session and of Redis, a worker that hangs, and a network that drops for
- * 20 s or forgets its connections. Whatever happened, each run ends once with a true outcome, its changes come once, and nothing of it is left.
- * MINI_CC_WORKER_CHAOS sets the number of rounds; `npm run soak` plays a hundred. MINI_CC_WORKER_SEED repeats one.
+ * Bad luck of runs at workers: `kill -9` of a worker, of the session and of Redis, a worker that hangs, and a network that drops
+ * for 20 s or forgets its connections. Whatever happened, each run ends once with a true outcome, its changes come once, and
+ * nothing of it is left. MINI_CC_WORKER_CHAOS sets the number of rounds; `npm run soak` plays a hundred. MINI_CC_WORKER_SEED
+ * repeats one.
  */
 import {describe, expect, it} from 'vitest';
 import {openRound} from './chaos-round.ts';
