@@ -61,7 +61,6 @@ export class SubagentManager {
   /** What the Task tool does: the same task twice is one run. Does not wait for the end. */
   async dispatch(request: SpawnRequest): Promise<Dispatched> {
     const key = getTaskKey(request, this.deps.store.sessionId);
-    // The result of a run that ends for good is asked for once.
     const isReusable = request.agent.readOnly && !request.endsForGood;
     const dispatched = await this.#dedup.dispatch(key, isReusable, () => this.#start(request));
     if (dispatched.source === 'cached' && request.background) {

@@ -103,7 +103,7 @@ export interface SpawnRequest extends SubagentTask {
   readonly cleanup?: Cleanup;
   /** The conversation before the prompt, of a run that continues elsewhere. */
   readonly history?: readonly Message[];
-  /** A message that comes after its last turn does not make it go on. */
+  /** A message that comes after its last turn does not make it go on, and its result is not given again. */
   readonly endsForGood?: boolean;
   /** The Task call of the main model. */
   readonly callId?: string;

@@ -6,7 +6,6 @@ import {isSubagent, processesWith} from '../../e2e/fixture.ts';
 import {createHome, type Home} from '../../support/environment.ts';
 import {
   callTool,
-  callTools,
   type MessagesBody,
   type MessagesServer,
   say,
@@ -24,6 +23,7 @@ import {createRandom} from '../../support/random.ts';
 import {runCli, spawnCli} from '../../support/run-cli.ts';
 import {countAnnouncements, findTranscripts, isRun, type Line, readLines} from '../../support/session-files.ts';
 import {typescriptProject, type Workspace} from '../../support/workspace.ts';
+import {dispatchSlots, editFiles, readFiles} from './chaos-replies.ts';
 import {type DroppingProxy, startProxy} from './dropping-proxy.ts';
 import {describeRedis, dumpRedis} from './redis-contents.ts';
 
@@ -272,15 +272,7 @@ class Round {
   #direct(body: MessagesBody) {
     const said = JSON.stringify(body.messages);
     if (!said.includes('slot 0')) {
-      return callTools(
-        Array.from({length: this.#slots}, (_, slot) => ({
-          name: 'Task',
-          input: {
-            ...{description: `slot ${slot}`, prompt: `Do slot ${slot}`, agent_type: 'code'},
-            ...{isolation: 'worktree', where: 'workers', background: true},
-          },
-        })),
-      );
+      return dispatchSlots(this.#slots);
     }
     const ids = [...said.matchAll(/runId\\*":\\*"([\w-]+)/g)].map(([, id]) => id!);
     const last = ids[this.#slots - 1];
@@ -308,18 +300,11 @@ class Round {
     if (turns === 0) this.#noteBegin(slot);
     await sleep(100 + ((slot * 7 + turns * 3) % 5) * 400);
     const isLong = slot === this.#slots - 1 && this.#begun.get(slot)!.length === 1;
-    if (turns === 0)
-      return callTools([`parts/f${slot}.ts`, 'shared.txt'].map((file) => ({name: 'read_file', input: {path: file}})));
+    if (turns === 0) return readFiles(slot);
     if (turns === 1 && isLong) return callTool('bash', {command: this.#command, timeout_seconds: LIMIT_S});
     if (turns > 2) return say(`Slot ${slot} is done.`);
     if (turns === 1) return callTool('bash', {command: 'sleep 0.5'});
-    return callTools([
-      {name: 'edit_file', input: {path: `parts/f${slot}.ts`, old_string: `old ${slot}`, new_string: `new ${slot}`}},
-      {
-        name: 'edit_file',
-        input: {path: 'shared.txt', old_string: `slot ${slot}: old`, new_string: `slot ${slot}: new`},
-      },
-    ]);
+    return editFiles(slot);
   }
 
   #noteBegin(slot: number): void {
