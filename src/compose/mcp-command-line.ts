@@ -17,7 +17,7 @@ import {findNearest} from '../core/util/names.ts';
 import {ProblemList} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {getEntryKey, PROJECT_FILE} from '../extensions/mcp/entry-files.ts';
-import {readServerEntry} from '../extensions/mcp/server-entry.ts';
+import {readServerEntry, toServerId} from '../extensions/mcp/server-entry.ts';
 import {getProjectFolder} from '../storage/sessions/session-store.ts';
 import {createMcpServers} from './mcp.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
@@ -127,6 +127,9 @@ async function add(options: SessionOptions, args: McpArguments): Promise<Command
   const {words, scope = 'local'} = args;
   const [name = ''] = words;
   const entry = createEntry(args);
+  if (toServerId(name) !== name) {
+    throw new UsageError(`mcp add: ${JSON.stringify(name)} is no name: letters, digits, - and single _ alone`);
+  }
   const {problem} = readServerEntry(name, entry, '');
   if (problem !== undefined) throw new UsageError(`mcp add ${name}: ${problem}`);
   const file = getFile(options, scope);

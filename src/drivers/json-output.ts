@@ -10,6 +10,7 @@ import {NO_MATCHING_ANSWER} from '../core/turn/answer/structured-answer.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';
 import {addUsage, addUsageTo, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
 import {isBudget} from '../core/util/money.ts';
+import {getKnownWindow} from '../models/context-size.ts';
 
 /** The first line of stream-json. */
 export function createInitObject(session: Session): Record<string, unknown> {
@@ -134,7 +135,9 @@ export function createResultObject(
     total_cost_usd: toCost(total),
     ...(isCostKnown(total) ? {} : {cost_unknown: true}),
     usage: toApiUsage(subtractUsage(total, reported.usage)),
-    modelUsage: Object.fromEntries(Object.entries(byModel).map(([model, usage]) => [model, toModelUsage(usage)])),
+    modelUsage: Object.fromEntries(
+      Object.entries(byModel).map(([model, usage]) => [model, toModelUsage(model, usage)]),
+    ),
     // Another model answered than the one that was asked for.
     ...(result.warnings && {warnings: result.warnings}),
     permission_denials: session
@@ -205,7 +208,9 @@ function sumUsage(entries: readonly UsageEntry[]): Usage {
 
 /** As a server counts: the cost has fields of its own. */
 function toApiUsage(usage: Usage) {
-  const {cost_usd: _, cost_unknown: _u, cache_creation_1h_input_tokens: hour, ...counts} = usage;
+  const {cost_usd: _, cost_unknown: _u, cache_creation_1h_input_tokens: hour, ...rest} = usage;
+  const {web_search_requests: searches, ...tokens} = rest;
+  const counts = {...tokens, ...(searches !== undefined && {server_tool_use: {web_search_requests: searches}})};
   if (hour === undefined) return counts;
   const minutes = usage.cache_creation_input_tokens - hour;
   return {...counts, cache_creation: {ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour}};
@@ -216,12 +221,14 @@ function toCost(usage: Usage): number | null {
   return isCostKnown(usage) ? (usage.cost_usd ?? 0) : null;
 }
 
-function toModelUsage(usage: Usage) {
+function toModelUsage(model: string, usage: Usage) {
   return {
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     cacheReadInputTokens: usage.cache_read_input_tokens,
     cacheCreationInputTokens: usage.cache_creation_input_tokens,
+    webSearchRequests: usage.web_search_requests ?? 0,
     costUSD: toCost(usage),
+    contextWindow: getKnownWindow(model),
   };
 }

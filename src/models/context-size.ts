@@ -42,8 +42,13 @@ export class ContextSize {
     if (!this.ask) return OFFLINE_WINDOW;
     if (!mayAsk && this.#asked === undefined) return undefined;
     this.#asked ??= this.ask();
-    return (await this.#asked) ?? KNOWN.find(([name]) => name.test(this.model))?.[1] ?? DEFAULT_WINDOW;
+    return (await this.#asked) ?? getKnownWindow(this.model);
   }
+}
+
+/** Tokens, by the name alone: where neither the settings nor the server say it. */
+export function getKnownWindow(model: string): number {
+  return KNOWN.find(([name]) => name.test(model))?.[1] ?? DEFAULT_WINDOW;
 }
 
 /** @param found what a server says of a model */

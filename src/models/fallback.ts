@@ -113,6 +113,10 @@ export class FallbackModel implements Model {
     return prices.every((price) => price !== undefined) ? Math.max(...prices) : undefined;
   }
 
+  get unpriced(): string | undefined {
+    return this.links.find(({model}) => model.outputPrice === undefined)?.model.name;
+  }
+
   contextWindow(mayAsk: boolean): Promise<number | undefined> {
     return this.#first.contextWindow(mayAsk);
   }

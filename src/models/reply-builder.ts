@@ -14,6 +14,7 @@ const COUNTS = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cac
 
 type ServerUsage = {readonly [K in (typeof COUNTS)[number]]?: number | null} & {
   readonly cache_creation?: {readonly ephemeral_1h_input_tokens?: number} | null;
+  readonly server_tool_use?: {readonly web_search_requests?: number} | null;
 };
 
 export class ReplyBuilder {
@@ -136,6 +137,8 @@ export class ReplyBuilder {
     }
     const hour = usage?.cache_creation?.ephemeral_1h_input_tokens;
     if (typeof hour === 'number' && hour > 0) this.#usage.cache_creation_1h_input_tokens = hour;
+    const searches = usage?.server_tool_use?.web_search_requests;
+    if (typeof searches === 'number' && searches > 0) this.#usage.web_search_requests = searches;
   }
 }
 

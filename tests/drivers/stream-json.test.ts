@@ -1,4 +1,4 @@
-import {readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {project, serve} from '../e2e/fixture.ts';
@@ -171,8 +171,38 @@ describe('a driver by stream-json', () => {
       response: {subtype: 'error'},
     });
     driven.send({type: 'user', message: {role: 'user', content: [{type: 'video'}]}});
-    await driven.next((line) => line.subtype === 'input_error');
+    expect((await driven.next((line) => line.subtype === 'input_error')).error).toMatch(/: message\.content: [^\n]+$/);
+    await expect(driven.request({subtype: 'set_model', model: 5})).rejects.toThrow(/^model: [^\n]+$/);
     expect(await driven.prompt('hello')).toMatchObject({result: 'still here'});
+  });
+
+  it('takes an answer that cannot be read for a refusal: the call does not wait for another', async () => {
+    const answers = ['allow', null, {behavior: 'perhaps'}, {behavior: 'allow', updatedInput: null}];
+    const server = await serve((_, index) =>
+      index < answers.length ? callTool('bash', {command: `echo ${index} > f${index}`}) : say('done'),
+    );
+    const {path: cwd} = await project();
+    const driven = await startDriven(['--permission-prompt-tool', 'stdio'], {server, cwd});
+    const ended = driven.prompt('go', {uuid: 'p1'});
+    for (const response of answers) {
+      const {request_id} = await driven.next(isQuestion);
+      driven.send({type: 'control_response', response: {subtype: 'success', request_id, response}});
+    }
+    const {permission_denials: denials, modelUsage} = await ended;
+    expect(denials).toHaveLength(3);
+    expect(existsSync(path.join(cwd, 'f3'))).toBe(true);
+    expect(Object.values(modelUsage)).toMatchObject([{webSearchRequests: 0, contextWindow: expect.any(Number)}]);
+  });
+
+  it('tells a price that is not known beside a number, in the sum and by model', async () => {
+    const driven = await startDriven(['--model', 'mystery'], {
+      server: await serve([say('x')]),
+      cwd: (await project()).path,
+    });
+    expect(await driven.prompt('go')).toMatchObject({
+      ...{total_cost_usd: 0, cost_unknown: true},
+      modelUsage: {mystery: {costUSD: 0, cost_unknown: true}},
+    });
   });
 
   it('takes files back to before a message, by the id that the driver gave it', async () => {

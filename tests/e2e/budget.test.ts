@@ -83,7 +83,7 @@ describe('the cost of a session', () => {
           content: [],
           stop_reason: null,
           stop_sequence: null,
-          usage: {...body, cache_creation, cache_read_input_tokens: 0},
+          usage: {...body, cache_creation, cache_read_input_tokens: 0, server_tool_use: {web_search_requests: 2}},
         },
       },
       {type: 'content_block_start', index: 0, content_block: {type: 'text', text: ''}},
@@ -96,6 +96,8 @@ describe('the cost of a session', () => {
     // 2 + 1 + 0.2 × 2.5 + 0.1 × 4
     expect(result.total_cost_usd).toBeCloseTo(3.9, 9);
     expect(result.usage.cache_creation).toEqual(cache_creation);
+    expect(result.usage.server_tool_use).toEqual({web_search_requests: 2});
+    expect(Object.values(result.modelUsage)).toMatchObject([{webSearchRequests: 2, contextWindow: 200_000}]);
   });
 
   it('is unknown for a model without a price, and says so', async () => {
@@ -246,6 +248,11 @@ describe('a budget', () => {
     ['a model without a price', ['--model', 'mystery', '--max-budget-usd', '1'], /that of mystery is not known/],
     ['no number', ['--max-budget-usd', 'much'], /--max-budget-usd takes an amount in US dollars above 0, not "much"/],
     ['a negative amount', ['--max-budget-usd=-1'], /--max-budget-usd takes an amount/],
+    [
+      'a fallback without a price',
+      ['--model', 'sonnet', '--fallback-model', 'mystery', '--max-budget-usd', '1'],
+      /that of mystery is not known/,
+    ],
     ['a negative price', ['--settings', settingsFile({pricing: {m: {input: -1, output: 2}}})], /pricing\.m\.input/],
     [
       'a price that is none',

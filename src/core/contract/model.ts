@@ -22,6 +22,8 @@ export interface Usage {
   readonly cache_creation_input_tokens: number;
   /** Those of `cache_creation_input_tokens` that are kept for an hour: they cost more. Absent: none, or not told. */
   readonly cache_creation_1h_input_tokens?: number;
+  /** Searches that the server made. Absent: none. */
+  readonly web_search_requests?: number;
   /** What it cost in US dollars, by the prices of that time. Absent: no price was known. */
   readonly cost_usd?: number;
   /** Of a sum: some of its tokens have no known price, so `cost_usd` is too low. */
@@ -124,6 +126,8 @@ export interface Model {
   readonly maxOutputTokens: number;
   /** US dollars for a million tokens out. Absent: what its replies cost is not known. */
   readonly outputPrice?: number | undefined;
+  /** Of a chain with fallbacks: the name of the first one whose price is not known. */
+  readonly unpriced?: string | undefined;
   /**
    * Tokens that a request and its reply may have together. Never rejects.
    * @param mayAsk the model's server may be asked, once. @returns undefined when only the server could say it

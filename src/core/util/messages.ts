@@ -10,6 +10,7 @@ export const NO_USAGE: Usage = {
 
 export function addUsage(a: Usage, b: Usage): Usage {
   const hour = (a.cache_creation_1h_input_tokens ?? 0) + (b.cache_creation_1h_input_tokens ?? 0);
+  const searches = (a.web_search_requests ?? 0) + (b.web_search_requests ?? 0);
   const isPriced = a.cost_usd !== undefined || b.cost_usd !== undefined;
   return {
     input_tokens: a.input_tokens + b.input_tokens,
@@ -17,6 +18,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
     cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
     ...(hour > 0 && {cache_creation_1h_input_tokens: hour}),
+    ...(searches > 0 && {web_search_requests: searches}),
     ...(isPriced && {cost_usd: (a.cost_usd ?? 0) + (b.cost_usd ?? 0)}),
     ...(isPriced && !(isCostKnown(a) && isCostKnown(b)) && {cost_unknown: true as const}),
   };
@@ -29,12 +31,14 @@ export const CUT_OFF = '[Cut off here: mini-cc ended before this reply did]';
 /** The tokens that came since then, without their cost. @param before an earlier state of the same sum */
 export function subtractUsage(now: Usage, before: Usage): Usage {
   const hour = (now.cache_creation_1h_input_tokens ?? 0) - (before.cache_creation_1h_input_tokens ?? 0);
+  const searches = (now.web_search_requests ?? 0) - (before.web_search_requests ?? 0);
   return {
     input_tokens: now.input_tokens - before.input_tokens,
     output_tokens: now.output_tokens - before.output_tokens,
     cache_read_input_tokens: now.cache_read_input_tokens - before.cache_read_input_tokens,
     cache_creation_input_tokens: now.cache_creation_input_tokens - before.cache_creation_input_tokens,
     ...(hour > 0 && {cache_creation_1h_input_tokens: hour}),
+    ...(searches > 0 && {web_search_requests: searches}),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Problems in files that people write (settings, agent definitions): where they are and what is wrong. */
+import type {z} from 'zod';
 
 /** A position in a file. Line and column count from 1, columns in UTF-16 units as in editors. */
 export interface Position {
@@ -82,4 +83,11 @@ function describeValue(value: unknown): string {
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
   return String(value);
+}
+
+/** What a schema finds wrong with a value, in one line: `message.content: Invalid input; uuid: expected string, …`. */
+export function formatIssues({issues}: z.ZodError): string {
+  return issues
+    .map(({path, message}) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))
+    .join('; ');
 }

@@ -1,7 +1,8 @@
 /** What handlers of control requests share: what they work with, and the check of what they get. */
-import {z} from 'zod';
+import type {z} from 'zod';
 import type {Session} from '../../core/contract/session.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {formatIssues} from '../../core/util/problem.ts';
 
 export interface ControlContext {
   readonly session: Session;
@@ -26,7 +27,7 @@ export function handler<S extends z.ZodType>(
 ): Handler {
   return (request, context) => {
     const parsed = schema.safeParse(request);
-    if (!parsed.success) throw new MiniCcError('BAD_REQUEST', z.prettifyError(parsed.error));
+    if (!parsed.success) throw new MiniCcError('BAD_REQUEST', formatIssues(parsed.error));
     return run(parsed.data, context);
   };
 }

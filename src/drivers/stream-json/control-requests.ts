@@ -3,6 +3,7 @@ import {z} from 'zod';
 import {PERMISSION_MODES, type PermissionMode} from '../../core/contract/events.ts';
 import type {RestoredFiles} from '../../core/contract/session.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {formatIssues} from '../../core/util/problem.ts';
 import {type ControlContext, type Handler, handler} from './control-handler.ts';
 import {SERVER_HANDLERS} from './driver-servers.ts';
 import type {ControlRequest} from './lines.ts';
@@ -85,7 +86,7 @@ function applyFlagSettings({settings}: {settings: Record<string, unknown>}, cont
   const parsed = flagSettings.safeParse(settings);
   if (!parsed.success) {
     const names = Object.keys(flagSettings.shape).join(', ');
-    const problem = z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, ' ');
+    const problem = formatIssues(parsed.error);
     throw new MiniCcError(
       'BAD_REQUEST',
       `${problem}. While a session lasts ${names} can change; others need --settings`,

@@ -4,12 +4,12 @@
  * Tools have Claude Code's names and inputs on this side. What goes wrong with one line is the answer to that line alone.
  */
 import {randomUUID} from 'node:crypto';
-import {z} from 'zod';
 import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session} from '../../core/contract/session.ts';
 import {getTotals, NO_TOTALS} from '../../core/turn/run-ending.ts';
 import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
+import {formatIssues} from '../../core/util/problem.ts';
 import {countReported, createInitObject, createResultObject, createStreamJson} from '../json-output.ts';
 import {getExitCode} from '../print.ts';
 import {RunTitles} from '../run-titles.ts';
@@ -109,7 +109,7 @@ class StreamJsonDriver {
   async #initialize(request: ControlRequest): Promise<object> {
     if (this.#opened) throw new Error('initialize comes first, and once');
     const parsed = initializeSchema.safeParse(request);
-    if (!parsed.success) throw this.#fail(new UsageError(`initialize: ${z.prettifyError(parsed.error)}`));
+    if (!parsed.success) throw this.#fail(new UsageError(`initialize: ${formatIssues(parsed.error)}`));
     const {session} = await this.#open(parsed.data).catch((error: unknown) => {
       throw this.#fail(error);
     });

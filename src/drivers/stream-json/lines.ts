@@ -3,6 +3,7 @@
  * Agent SDK. Facts about it: `docs/drivers.md`.
  */
 import {z} from 'zod';
+import {formatIssues} from '../../core/util/problem.ts';
 
 const textBlock = z.object({type: z.literal('text'), text: z.string()});
 const imageBlock = z.object({type: z.literal('image'), source: z.looseObject({type: z.string()})});
@@ -27,7 +28,11 @@ const controlResponseLine = z.looseObject({
   response: z.looseObject({
     subtype: z.enum(['success', 'error']),
     request_id: z.string(),
-    response: z.record(z.string(), z.unknown()).optional(),
+    response: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .transform((value) => value ?? undefined)
+      .optional(),
     error: z.string().optional(),
   }),
 });
@@ -50,6 +55,12 @@ export interface BadLine {
   readonly requestId?: string;
 }
 
+/** An answer that cannot be read is one all the same: what was asked must not wait for another. */
+const unreadableResponse = z.looseObject({
+  type: z.literal('control_response'),
+  response: z.looseObject({request_id: z.string()}),
+});
+
 export function parseDriverLine(text: string): DriverLine | BadLine {
   let value: unknown;
   try {
@@ -59,7 +70,17 @@ export function parseDriverLine(text: string): DriverLine | BadLine {
   }
   const parsed = lineSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problem = `is no message of this protocol: ${z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, ' ')}`;
+  const problem = `is no message of this protocol: ${formatIssues(parsed.error)}`;
+  const answered = unreadableResponse.safeParse(value).data?.response.request_id;
+  if (answered !== undefined) {
+    const response = {
+      subtype: 'error',
+      request_id: answered,
+      response: undefined,
+      error: `the line ${problem}`,
+    } as const;
+    return {type: 'control_response', response};
+  }
   const requestId = z.looseObject({request_id: z.string()}).safeParse(value).data?.request_id;
   return {type: 'bad', problem, ...(requestId !== undefined && {requestId})};
 }

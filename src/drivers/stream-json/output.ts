@@ -51,6 +51,12 @@ function resultFields(object: JsonObject): JsonObject {
     subtype: isTimeout ? 'error_during_execution' : subtype,
     stop_reason: is_error ? null : 'end_turn',
     ...(is_error === true && {errors: [isTimeout ? `timeout: ${result}` : result]}),
+    modelUsage: Object.fromEntries(
+      Object.entries(modelUsage as ModelUsage).map(([model, usage]) => [
+        model,
+        usage.costUSD === null ? {...usage, costUSD: 0, cost_unknown: true} : usage,
+      ]),
+    ),
     // Their type has no null: the sum of what is known.
     ...(typeof cost === 'number' ? {} : {total_cost_usd: sumCosts(modelUsage), cost_unknown: true}),
     permission_denials: denials.map((denial) => ({
@@ -61,7 +67,9 @@ function resultFields(object: JsonObject): JsonObject {
   };
 }
 
+type ModelUsage = Readonly<Record<string, {readonly costUSD: number | null}>>;
+
 function sumCosts(modelUsage: unknown): number {
-  const costs = Object.values(modelUsage as Readonly<Record<string, {readonly costUSD: number | null}>>);
+  const costs = Object.values(modelUsage as ModelUsage);
   return costs.reduce((sum, {costUSD}) => sum + (costUSD ?? 0), 0);
 }

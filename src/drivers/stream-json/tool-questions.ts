@@ -8,6 +8,7 @@ import {
   toClaudeRule,
   toClaudeToolName,
 } from '../../core/util/claude-tools.ts';
+import {formatIssues} from '../../core/util/problem.ts';
 
 export type CallQuestion = Question & {readonly call: NonNullable<Question['call']>};
 
@@ -44,8 +45,12 @@ const modeUpdate = z.looseObject({type: z.literal('setMode'), mode: z.enum(PERMI
 const answerSchema = z.discriminatedUnion('behavior', [
   z.looseObject({
     behavior: z.literal('allow'),
-    updatedInput: z.record(z.string(), z.unknown()).optional(),
-    updatedPermissions: z.array(z.looseObject({type: z.string()})).optional(),
+    updatedInput: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .transform((value) => value ?? undefined)
+      .optional(),
+    updatedPermissions: z.array(z.looseObject({type: z.string()})).nullish(),
   }),
   z.looseObject({behavior: z.literal('deny'), message: z.string().optional(), interrupt: z.boolean().optional()}),
 ]);
@@ -62,7 +67,7 @@ export interface ToolAnswer {
 /** @param response what the driver sent. @returns a refusal when it cannot be read */
 export function readToolAnswer({call, options}: CallQuestion, response: unknown): ToolAnswer {
   const parsed = answerSchema.safeParse(response);
-  if (!parsed.success) return refuse(`the driver's answer cannot be read: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) return refuse(`the driver's answer cannot be read: ${formatIssues(parsed.error)}`);
   const {data} = parsed;
   if (data.behavior === 'deny') return {...refuse(data.message ?? ''), interrupts: data.interrupt ?? false};
   const sent = JSON.stringify(toClaudeInput(call.tool, call.input));

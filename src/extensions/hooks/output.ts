@@ -1,6 +1,7 @@
 /** What a hook says, as JSON in Claude Code's shape: the one reader for commands and for callbacks of a driver. */
 import {z} from 'zod';
 import type {HookEvent} from '../../core/contract/hooks.ts';
+import {formatIssues} from '../../core/util/problem.ts';
 
 /** What one hook said. */
 export interface HookOutput {
@@ -44,7 +45,7 @@ const outputSchema = z.looseObject({
 export function readHookOutput(value: unknown, event: HookEvent): HookOutput {
   const parsed = outputSchema.safeParse(value);
   if (!parsed.success) {
-    throw new Error(`its output cannot be read: ${z.prettifyError(parsed.error).replaceAll(/\s*\n\s*/g, ' ')}`);
+    throw new Error(`its output cannot be read: ${formatIssues(parsed.error)}`);
   }
   const {continue: goesOn, stopReason, systemMessage, decision, reason, hookSpecificOutput: more = {}} = parsed.data;
   const {behavior, message} = more.decision ?? {};

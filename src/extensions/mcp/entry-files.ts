@@ -1,5 +1,5 @@
 /** Where servers are written down: `.mcp.json` of the project, settings, and `--mcp-config`. */
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {formatPath} from '../../config/keys.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
@@ -65,8 +65,11 @@ export function parseEntries(text: string, from: string): Readonly<Record<string
 export function readTypedEntries(typed: string, cwd: string): EntrySource {
   const from = '--mcp-config';
   if (typed.trimStart().startsWith('{')) return checkTyped({from, servers: parseEntries(typed, from)});
+  if (typed.trim() === '') throw new UsageError('--mcp-config is empty: name a file, or write {"mcpServers": {…}}');
   const file = path.resolve(cwd, typed);
-  if (!existsSync(file)) throw new UsageError(`--mcp-config: there is no file ${file}`);
+  const found = statSync(file, {throwIfNoEntry: false});
+  if (!found) throw new UsageError(`--mcp-config: there is no file ${file}`);
+  if (found.isDirectory()) throw new UsageError(`--mcp-config: ${file} is a folder, not a file`);
   return checkTyped({from: file, servers: parseEntries(readFileSync(file, 'utf8'), file)});
 }
 

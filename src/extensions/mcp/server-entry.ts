@@ -87,8 +87,18 @@ function parseStdio({command, args = [], env = {}}: Record<string, unknown>, lim
 
 function parseHttp(type: 'http' | 'sse', {url, headers = {}}: Record<string, unknown>, limit: {timeoutMs?: number}) {
   if (typeof url !== 'string' || url.trim() === '') return 'url must be an address: "https://…"';
+  // One with variables is looked at when they have values.
+  if (!url.includes('${') && !isAddress(url)) return describeBadAddress(url);
   if (!isTexts(headers)) return 'headers must be an object of texts';
   return {type, url, headers, ...limit};
+}
+
+function isAddress(url: string): boolean {
+  return URL.canParse(url) && /^https?:/i.test(url);
+}
+
+function describeBadAddress(url: string): string {
+  return `${JSON.stringify(url)} is no address: it begins with http:// or https://`;
 }
 
 /**
@@ -121,9 +131,7 @@ export function expandConfig(config: ServerConfig, env: Readonly<Record<string, 
       };
     default: {
       const url = expand(config.url);
-      if (!URL.canParse(url) || !/^https?:/i.test(url)) {
-        throw new MiniCcError('MCP_URL', `${JSON.stringify(url)} is no address: it begins with http:// or https://`);
-      }
+      if (!isAddress(url)) throw new MiniCcError('MCP_URL', describeBadAddress(url));
       return {...config, url, headers: expandAll(config.headers)};
     }
   }

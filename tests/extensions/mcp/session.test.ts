@@ -110,6 +110,16 @@ it('adds, lists, shows and removes servers on the command line', async () => {
   );
   expect(await mcp('remove', 'web')).toMatchObject({code: 0});
   expect(await mcp('remove', 'notse')).toMatchObject({code: 2, stderr: expect.stringMatching(/did you mean notes\?/)});
+  for (const [words, problem] of [
+    [['add', 'my notes', '--', 'x'], /"my notes" is no name/],
+    [['add', 'a__b', '--', 'x'], /"a__b" is no name/],
+    [['add', '--transport', 'http', 'q', 'nowhere'], /"nowhere" is no address/],
+    [['list', '--mcp-config', ''], /--mcp-config is empty/],
+    [['list', '--mcp-config', cwd], /is a folder, not a file/],
+    [['list', '--mcp-config', '{"mcpServers":{"a":{"type":"http","url":"ftp://x"}}}'], /"ftp:\/\/x" is no address/],
+  ] as const) {
+    expect(await mcp(...words)).toMatchObject({code: 2, stdout: '', stderr: expect.stringMatching(problem)});
+  }
   expect(await mcp('lst')).toMatchObject({code: 2, stderr: expect.stringContaining('did you mean list?')});
 }, 60_000);
 

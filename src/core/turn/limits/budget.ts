@@ -166,7 +166,7 @@ export function createBudget(limits: BudgetLimits = {}, agent = 'main', onSpend?
 
 /** To be called before the first call. @throws UsageError for a limit of money where the model's price is not known */
 export function checkPrice(
-  {name, outputPrice}: Pick<Model, 'name' | 'outputPrice'>,
+  {name: first, unpriced: name = first, outputPrice}: Pick<Model, 'name' | 'outputPrice' | 'unpriced'>,
   limitUsd: number | undefined,
 ): void {
   if (limitUsd === undefined || outputPrice !== undefined) return;
