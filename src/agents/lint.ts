@@ -2,10 +2,11 @@
 import path from 'node:path';
 import {compileAnswerSchema} from '../core/turn/answer/answer-schema.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {type Position, type Problem, ProblemList, START} from '../core/util/problem.ts';
+import {findTypo} from '../core/util/names.ts';
+import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
 import {resolveToolName, WRITING_TOOLS} from './known-tools.ts';
-import type {MissingTool} from './tool-list.ts';
+import {ANY_SERVER, type MissingTool} from './tool-list.ts';
 
 export interface AgentLint {
   readonly name: string;
@@ -27,8 +28,12 @@ export interface LintResult {
   readonly others: readonly Problem[];
 }
 
-/** @param toolNames all tools */
-export async function lintAgents(catalog: LoadedCatalog, toolNames: readonly string[]): Promise<LintResult> {
+/** @param toolNames all tools. @param serverNames the MCP servers that a session has, also as they stand in names of tools */
+export async function lintAgents(
+  catalog: LoadedCatalog,
+  toolNames: readonly string[],
+  serverNames: readonly string[],
+): Promise<LintResult> {
   // In lint, unknown keys are errors.
   const problems = catalog.problems.map(
     (problem): Problem =>
@@ -44,7 +49,7 @@ export async function lintAgents(catalog: LoadedCatalog, toolNames: readonly str
   for (const agent of catalog.agents) {
     // All inline agents share one file label, so their problems go to `others`.
     const own = agent.source === 'inline' ? [] : take(({file}) => file === agent.file);
-    usable.push(await lintAgent(agent, own, toolNames));
+    usable.push(await lintAgent(agent, own, toolNames, serverNames));
   }
   const hidden = catalog.hidden.map(({name, source, file, by}): AgentLint => {
     const list = new ProblemList(file ?? source);
@@ -65,12 +70,14 @@ async function lintAgent(
   agent: LoadedAgent,
   own: readonly Problem[],
   toolNames: readonly string[],
+  serverNames: readonly string[],
 ): Promise<AgentLint> {
   const {definition, source, file, tools, missing, readOnly} = agent;
   const list = new ProblemList(file ?? source);
   if (source !== 'built-in') {
     lintDescription(definition.description, agent.positions.get('description') ?? START, list);
     await lintOutputSchema(agent, list);
+    lintServers(agent, serverNames, list);
     lintPrompt(agent, toolNames, agent.positions.get('prompt') ?? START, list);
   }
   const findings = [...own, ...list.all].toSorted((a, b) => a.line - b.line || a.column - b.column);
@@ -85,6 +92,27 @@ async function lintOutputSchema({definition, positions}: LoadedAgent, problems: 
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     problems.error('output-schema', positions.get('outputSchema') ?? START, error.message);
+  }
+}
+
+/** MCP servers that are not there: their tools would be missing in each run. */
+function lintServers({definition, positions, source}: LoadedAgent, known: readonly string[], list: ProblemList): void {
+  const {mcpServers = [], tools} = definition;
+  const own = mcpServers.flatMap(({name, entry}) => (entry === undefined ? [] : name));
+  const all = [...known, ...own];
+  const missing = mcpServers.filter(({name}) => !all.includes(name)).map(({name}) => ['mcpServers', name] as const);
+  const listed = (tools === '*' ? [] : tools).filter((name) => name.startsWith('mcp__') && name !== ANY_SERVER);
+  const unserved = listed
+    .map((tool) => tool.split('__')[1]!)
+    .filter((name) => !all.includes(name) && !missing.some(([, each]) => each === name))
+    .map((name) => ['tools', name] as const);
+  for (const [key, name] of [...missing, ...new Map(unserved.map((each) => [each[1], each])).values()]) {
+    const message = `there is no MCP server ${quote(name)}: mini-cc mcp list`;
+    const at = positions.get(key) ?? START;
+    const meant = findTypo(name, all);
+    // In files for another program what is not there is no error.
+    if (source.startsWith('claude')) list.warn('mcp-server', at, message, meant);
+    else list.error('mcp-server', at, message, meant);
   }
 }
 

@@ -14,7 +14,9 @@ import {getTools} from '../core/subagent.ts';
 import {askModelForJson} from '../core/turn/model-request.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
+import {toServerId} from '../extensions/mcp/server-entry.ts';
 import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
+import {readEntries} from './mcp.ts';
 import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
 import {createSessionSandbox} from './permissions.ts';
 import {loadTrustedSettings} from './trust.ts';
@@ -27,7 +29,8 @@ export async function agentsCommandLine(
 ): Promise<CommandLineOutcome> {
   const {runAgentsCommandLine} = await import('../commands/agents/command-line.ts');
   const root = realpathSync(options.cwd);
-  const {settings, keyNames, trust, trustWarnings} = await loadTrustedSettings(options, root);
+  const loaded = await loadTrustedSettings(options, root);
+  const {settings, keyNames, trust, trustWarnings} = loaded;
   for (const line of trustWarnings) say(`mini-cc: ${line}`);
   const {redactor} = createSecrets(options, keyNames, root);
   const resolver = createModelResolver(options, settings, redactor);
@@ -43,7 +46,9 @@ export async function agentsCommandLine(
   const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
   const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, () => undefined);
   return runAgentsCommandLine(args, {
-    ...createAgentsCommandDeps(catalog, root, options.home, toolNames),
+    ...createAgentsCommandDeps(catalog, root, options.home, toolNames, () =>
+      readEntries(options, root, loaded).entries.map(({name}) => name),
+    ),
     say,
     ask: async () => undefined,
     openEditor: async () => 'No editor is opened on the command line.',
@@ -95,11 +100,13 @@ export function createAgentsCommandDeps(
   root: string,
   home: string,
   toolNames: readonly string[],
+  getServers: () => readonly string[],
 ): AgentsCommandDeps {
   const projectFolder = path.join(root, '.mini-cc', 'agents');
   return {
     snapshot: () => catalog.snapshot(),
     toolNames,
+    serverNames: () => getServers().flatMap((name) => [name, toServerId(name)]),
     projectFolder,
     writableFolders: [projectFolder, path.join(home, 'agents')],
     shownPath: (file) => (file.startsWith(`${root}/`) ? path.relative(root, file) : file),

@@ -30,6 +30,7 @@ interface CommandParts {
   /** What the user trusts of the project's files. */
   readonly loaded: {readonly trust: {readonly trusts: Trusts}};
   readonly found: FoundPrompts;
+  readonly mcp: {list(): readonly {readonly name: string}[]};
 }
 
 /** A command of mini-cc is never hidden by one that the user or the project brought. */
@@ -39,7 +40,7 @@ export function createCommands(parts: CommandParts): readonly Command[] {
   const {trusts} = loaded.trust;
   const own = createCommandTable({
     version,
-    agents: createAgentsCommandDeps(catalog, root, home, toolNames),
+    agents: createAgentsCommandDeps(catalog, root, home, toolNames, () => parts.mcp.list().map(({name}) => name)),
     examine: async () => (await import('./doctor.ts')).examine(options),
     memory: createMemoryDeps(root, home, trusts, options.settingSources),
     exports: {store, redactor, root},

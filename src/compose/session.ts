@@ -29,7 +29,7 @@ import {createAgentPrompt, createSystemPrompt} from '../core/turn/system-prompt.
 import {MiniCcError} from '../core/util/errors.ts';
 import {Verifier} from '../core/verification/verifier.ts';
 import {findPrompts} from '../extensions/prompts/find-prompts.ts';
-import {createGetSkill, createSkillTool} from '../extensions/prompts/skill-tool.ts';
+import {createGetSkill, createSkillTool, letSkillsFork} from '../extensions/prompts/skill-tool.ts';
 import {ModelChooser} from '../models/choose.ts';
 import {findLocalServers} from '../models/local-servers.ts';
 import {PRICES_AS_OF} from '../models/prices.ts';
@@ -374,13 +374,14 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
     ...{agents, manager: () => manager, fanOuts: () => fanOuts, onDenied},
     modelFor: (agent, asked) => chooser.choose(agent, asked),
   });
+  // What a rule refuses in any case is not offered: a model would spend turns on it.
+  const tools = getMainTools(mainAgent, baseTools, taskTools).filter(
+    ({name}) => !rules.forbids(name) && (!only || only.includes(name)),
+  );
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
   return {
     ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock, summaryModel, budget},
-    // What a rule refuses in any case is not offered: a model would spend turns on it.
-    tools: getMainTools(mainAgent, baseTools, taskTools).filter(
-      ({name}) => !rules.forbids(name) && (!only || only.includes(name)),
-    ),
+    tools: letSkillsFork(tools, before.found.prompts),
     ...{background: manager.background, afterCall: before.hooks.afterCall},
     moreTools: mainAgent ? before.mcp.forAgent(mainAgent) : before.mcp.forMain(),
     files: createFileLedger(writeLog, MAIN),

@@ -117,10 +117,6 @@ export function createResultObject(
   const subagentResults = sumResults(session.request({type: 'fan_outs'}).results.slice(reported.fanOuts));
   const {current} = session.request({type: 'usage'});
   const total = sumUsage(current);
-  const byModel = current.reduce<Readonly<Record<string, Usage>>>(
-    (sums, {model, usage}) => addUsageTo(sums, model, usage),
-    {},
-  );
   return {
     type: 'result',
     subtype: getSubtype(result),
@@ -135,9 +131,7 @@ export function createResultObject(
     total_cost_usd: toCost(total),
     ...(isCostKnown(total) ? {} : {cost_unknown: true}),
     usage: toApiUsage(subtractUsage(total, reported.usage)),
-    modelUsage: Object.fromEntries(
-      Object.entries(byModel).map(([model, usage]) => [model, toModelUsage(model, usage)]),
-    ),
+    modelUsage: toModelUsage(current),
     // Another model answered than the one that was asked for.
     ...(result.warnings && {warnings: result.warnings}),
     permission_denials: session
@@ -221,14 +215,22 @@ function toCost(usage: Usage): number | null {
   return isCostKnown(usage) ? (usage.cost_usd ?? 0) : null;
 }
 
-function toModelUsage(model: string, usage: Usage) {
-  return {
-    inputTokens: usage.input_tokens,
-    outputTokens: usage.output_tokens,
-    cacheReadInputTokens: usage.cache_read_input_tokens,
-    cacheCreationInputTokens: usage.cache_creation_input_tokens,
-    webSearchRequests: usage.web_search_requests ?? 0,
-    costUSD: toCost(usage),
-    contextWindow: getKnownWindow(model),
-  };
+function toModelUsage(entries: readonly UsageEntry[]) {
+  const byModel = entries.reduce<Readonly<Record<string, Usage>>>(
+    (sums, {model, usage}) => addUsageTo(sums, model, usage),
+    {},
+  );
+  const each = Object.entries(byModel).map(([model, usage]) => [
+    model,
+    {
+      inputTokens: usage.input_tokens,
+      outputTokens: usage.output_tokens,
+      cacheReadInputTokens: usage.cache_read_input_tokens,
+      cacheCreationInputTokens: usage.cache_creation_input_tokens,
+      webSearchRequests: usage.web_search_requests ?? 0,
+      costUSD: toCost(usage),
+      contextWindow: getKnownWindow(model),
+    },
+  ]);
+  return Object.fromEntries(each);
 }

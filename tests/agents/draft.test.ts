@@ -92,5 +92,5 @@ test('a saved draft has no lint findings and can be dispatched at once', async (
   await saveAgent(draft.fields, workspace.project, {overwrite: false});
   const catalog = readCatalog(workspace.options);
   expect(catalog.agents.at(-1)).toMatchObject({definition: {name: 'reviewer'}, readOnly: true});
-  expect((await lintAgents(catalog, TOOLS)).agents.flatMap(({findings}) => findings)).toEqual([]);
+  expect((await lintAgents(catalog, TOOLS, [])).agents.flatMap(({findings}) => findings)).toEqual([]);
 });

@@ -19,7 +19,7 @@ test('this repository has the seven agents that mini-cc ships, and lint finds no
     'doc-reader',
     'reviewer',
   ]);
-  const {agents, others} = await lintAgents(catalog, TOOLS);
+  const {agents, others} = await lintAgents(catalog, TOOLS, []);
   expect([...agents.flatMap(({findings}) => findings), ...others]).toEqual([]);
 });
 

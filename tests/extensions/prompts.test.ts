@@ -4,7 +4,7 @@ import path from 'node:path';
 import {describe, expect, it, test} from 'vitest';
 import {expandPrompt} from '../../src/extensions/prompts/expand.ts';
 import {findPrompts} from '../../src/extensions/prompts/find-prompts.ts';
-import {home as createHome, project, serve} from '../e2e/fixture.ts';
+import {home as createHome, isSubagent, project, serve} from '../e2e/fixture.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, say} from '../support/scripted-replies.ts';
 
@@ -101,6 +101,18 @@ describe('a skill', () => {
     const run = await runCli(['-p', '/look'], {server, cwd, home});
     expect(run.stdout).toContain('I saw it.');
     expect(server.requests[0]!.body.tools!.map(({name}) => name)).not.toContain('write_file');
+
+    const called = await serve((body) => {
+      if (isSubagent(body)) return say('I saw it too.');
+      return body.messages.length === 1 ? callTool('Skill', {skill: 'look', args: 'behind it'}) : say('done');
+    });
+    const json = await runCli(['-p', 'go', '--output-format', 'json'], {server: called, cwd, home});
+    expect(JSON.parse(json.stdout).subagents).toMatchObject([{agent: 'explore', description: 'look'}]);
+    expect(lastText(called, 1)).toMatch(/Look around\.(\\n)+behind it/);
+    expect(lastText(called, 2)).toContain('I saw it too.');
+    const denied = await serve([callTool('Skill', {skill: 'look'}), say('done')]);
+    await runCli(['-p', 'go', '--disallowed-tools', 'Task(explore)'], {server: denied, cwd, home});
+    expect(denied.requests).toHaveLength(2);
   });
 
   it('and a command cost nothing where there are none', async () => {

@@ -6,6 +6,8 @@ export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'comple
   /** The agents as their files are now. */
   snapshot(): LoadedCatalog;
   readonly toolNames: readonly string[];
+  /** MCP servers that a session has, also as they stand in names of tools. */
+  serverNames(): readonly string[];
   /** `.mini-cc/agents` of the project, where new ones are saved. */
   readonly projectFolder: string;
   /** Where agents may be deleted: of the project, of the user. */

@@ -9,6 +9,7 @@ import type {PromptFile} from './prompt-file.ts';
 const input = z.object({skill: z.string().min(1), args: z.string().optional()});
 type SkillInput = z.infer<typeof input>;
 
+const SKILL = 'Skill';
 /** Names and descriptions that the model always sees: about 2,000 tokens. */
 const MAX_CHARS = 8_000;
 const MAX_DESCRIPTION_CHARS = 300;
@@ -19,16 +20,44 @@ export function createSkillTool(prompts: readonly PromptFile[]): Tool<SkillInput
   const skills = prompts.filter(({isForModel}) => isForModel);
   if (skills.length === 0) return undefined;
   return {
-    name: 'Skill',
+    name: SKILL,
     description: describe(skills),
     input,
     title: ({skill}) => skill,
     access: () => [{kind: 'none'}],
     async run({skill: asked, args = ''}) {
-      const name = asked.trim().replace(/^\//, '').toLowerCase();
+      const name = toSkillName(asked);
       const found = skills.find((skill) => skill.name === name);
       if (found) return {content: expandPrompt(found, args)};
       return search(skills, name);
+    },
+  };
+}
+
+/** Of the main agent, which may dispatch: a skill with `context: fork` runs as a subagent. @param tools in their order */
+export function letSkillsFork(tools: readonly Tool[], prompts: readonly PromptFile[]): readonly Tool[] {
+  const task = tools.find(({name}) => name === 'Task');
+  const isForking = task && prompts.some(({isForModel, forkAgent}) => isForModel && forkAgent !== undefined);
+  return isForking ? tools.map((tool) => (tool.name === SKILL ? createForkingTool(tool, prompts, task) : tool)) : tools;
+}
+
+function createForkingTool(skillTool: Tool, prompts: readonly PromptFile[], task: Tool): Tool {
+  const findFork = (input: unknown) => {
+    const name = toSkillName((input as SkillInput).skill);
+    return prompts.find((prompt) => prompt.isForModel && prompt.name === name && prompt.forkAgent !== undefined);
+  };
+  return {
+    ...skillTool,
+    access(asked) {
+      const fork = findFork(asked);
+      return fork ? [{kind: 'dispatch', agent: fork.forkAgent!}] : [{kind: 'none'}];
+    },
+    async run(asked, context) {
+      const fork = findFork(asked);
+      if (!fork) return skillTool.run(asked, context);
+      const {name, model, forkAgent} = fork;
+      const prompt = expandPrompt(fork, (asked as SkillInput).args ?? '');
+      return task.run({description: name, prompt, agent_type: forkAgent, ...(model && {model})}, context);
     },
   };
 }
@@ -39,6 +68,10 @@ export function createGetSkill(prompts: readonly PromptFile[]): (name: string) =
     const found = prompts.find((prompt) => prompt.kind === 'skill' && prompt.name === name);
     return found && expandPrompt(found, '');
   };
+}
+
+function toSkillName(asked: string): string {
+  return asked.trim().replace(/^\//, '').toLowerCase();
 }
 
 function search(skills: readonly PromptFile[], asked: string) {
