@@ -205,17 +205,18 @@ describe('print mode', () => {
   });
 
   it('confines the bash of a read-only agent', async () => {
+    const leak = `/tmp/mini-cc-leak-${process.pid}`;
     const server = await serve((body) => {
       if (isSubagent(body))
         return body.messages.length === 1
-          ? callTool('bash', {command: 'echo x > f; echo y > /tmp/mini-cc-leak; ls'})
+          ? callTool('bash', {command: `echo x > f; echo y > ${leak}; ls`})
           : say('tried');
       return body.messages.length === 1 ? callTools([explore()]) : say('ok');
     });
     const workspace = await project();
     await runCli(['-p', 'x', '--dangerously-skip-permissions'], {server, cwd: workspace.path});
     expect(existsSync(path.join(workspace.path, 'f'))).toBe(false);
-    expect(existsSync('/tmp/mini-cc-leak')).toBe(false);
+    expect(existsSync(leak)).toBe(false);
     expect(JSON.stringify(server.requests[2]?.body.messages)).toContain('Read-only file system');
   });
 

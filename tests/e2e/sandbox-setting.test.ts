@@ -41,13 +41,12 @@ describe.runIf(usable)('with a sandbox', () => {
   test.each(['auto', 'required'])(
     '%s: a confined command needs no question, and leaves no other files',
     async (mode) => {
-      const {conversation, denials, workspace} = await bashUnder(mode, {
-        command: 'touch made; touch /var/tmp/made-by-mini-cc',
-      });
+      const elsewhere = `/var/tmp/made-by-mini-cc-${process.pid}`;
+      const {conversation, denials, workspace} = await bashUnder(mode, {command: `touch made; touch ${elsewhere}`});
       expect(denials).toEqual([]);
       expect(conversation).toContain('the sandbox confined this command: only the workspace can be written');
       expect(existsSync(path.join(workspace.path, 'made'))).toBe(true);
-      expect(existsSync('/var/tmp/made-by-mini-cc')).toBe(false);
+      expect(existsSync(elsewhere)).toBe(false);
       expect(readdirSync(workspace.path)).not.toContain('.mini-cc');
     },
   );
