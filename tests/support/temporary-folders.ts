@@ -1,6 +1,7 @@
 /**
  * Runs before all tests (vitest.config.ts): what they, and the programs that they start, leave in the temporary folder is in
- * one folder, which is removed at the end. So is their home: no test reads or writes what is the user's.
+ * one folder, which is removed at the end. So is their home: no test reads or writes what is the user's,
+ * or is changed by the user's variables.
  */
 import {mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -16,7 +17,8 @@ export default function setup(): () => void {
   const home = realpathSync(mkdtempSync(path.join('/var/tmp', `${NAME}home-`)));
   // Workers inherit these.
   Object.assign(process.env, {TMPDIR: folder, HOME: home});
-  for (const name of Object.keys(process.env)) if (/^(?:XDG|GIT)_/.test(name)) delete process.env[name];
+  for (const name of Object.keys(process.env))
+    if (/^(?:XDG|GIT|INK|ANTHROPIC|OPENAI|OTEL)_/.test(name)) delete process.env[name];
   return () => {
     // A program that is ending may still write a line there.
     for (const made of [folder, home]) rmSync(made, {recursive: true, force: true, maxRetries: 5});
