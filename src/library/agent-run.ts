@@ -12,7 +12,7 @@ import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
 import {toToolName} from '../core/util/names.ts';
 import type * as shipped from './public.d.ts';
-import {checkCount, checkFolders, checkTimeout, composeSession, isRunEvent} from './session.ts';
+import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './session.ts';
 
 export {runAgent};
 
@@ -29,6 +29,7 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
   if (typeof prompt !== 'string' || prompt.trim() === '') throw new UsageError('A run needs a prompt');
   checkCount('maxTurns', maxTurns);
   checkTimeout(timeout);
+  checkMode(options.permissionMode);
   checkFolders(options);
   const own = (tools ?? []).filter((tool) => typeof tool !== 'string').map(toTool);
   const parts = await composeSession(options, {

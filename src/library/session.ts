@@ -3,7 +3,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import type {SessionOptions} from '../compose/options.ts';
 import {composeParts} from '../compose/session.ts';
-import type {AgentEvent} from '../core/contract/events.ts';
+import {type AgentEvent, PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {RunEvent, SessionConfig} from './public.d.ts';
@@ -67,5 +67,12 @@ export function checkTimeout(timeout: number | undefined): void {
 export function checkCount(name: string, count: number | undefined): void {
   if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
     throw new UsageError(`${name} must be a whole number from 1 on, not ${String(count)}`);
+  }
+}
+
+/** @throws UsageError for a word that is no permission mode. */
+export function checkMode(mode: PermissionMode | undefined): void {
+  if (mode !== undefined && !PERMISSION_MODES.includes(mode)) {
+    throw new UsageError(`permissionMode must be ${PERMISSION_MODES.join(', ')}, not ${String(mode)}`);
   }
 }

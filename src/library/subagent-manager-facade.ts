@@ -17,7 +17,7 @@ import type {
   SubtaskResult,
   SubtaskRun,
 } from './public.d.ts';
-import {checkCount, checkFolders, checkTimeout, composeSession, isRunEvent} from './session.ts';
+import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './session.ts';
 import {getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts';
 
 export class SubagentManagerFacade {
@@ -32,6 +32,7 @@ export class SubagentManagerFacade {
   constructor(config: SubagentManagerConfig = {}) {
     checkCount('maxConcurrent', config.maxConcurrent);
     checkTimeout(config.timeout);
+    checkMode(config.permissionMode);
     checkFolders(config);
     this.#config = config;
   }

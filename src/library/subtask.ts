@@ -6,13 +6,35 @@ import {countTokens} from '../core/util/messages.ts';
 import {toToolName} from '../core/util/names.ts';
 import type {SubtaskRequest, SubtaskResult} from './public.d.ts';
 
+const TEXTS: ReadonlySet<string> = new Set(['agent_type', 'prompt', 'instruction'] satisfies (keyof SubtaskRequest)[]);
+const LISTS: ReadonlySet<string> = new Set(['files', 'tools'] satisfies (keyof SubtaskRequest)[]);
 const WRITING_TOOLS = ['write_file', 'edit_file', 'bash'];
 
-/** The prompt with the files below it. @throws UsageError when there is nothing to do. */
-export function getPrompt({prompt, instruction, files = []}: SubtaskRequest): string {
+/** The prompt with the files below it. @throws UsageError when there is nothing to do, or a field has a wrong type. */
+export function getPrompt(request: SubtaskRequest): string {
+  checkTypes(request);
+  const {prompt, instruction, files = []} = request;
   const text = prompt ?? instruction ?? '';
-  if (text.trim() === '') throw new UsageError('A subtask needs a prompt or an instruction');
+  if (text.trim() === '') {
+    throw new UsageError('Missing or empty prompt parameter: a subtask needs a prompt or an instruction');
+  }
   return files.length === 0 ? text : `${text}\n\nFiles:\n${files.map((file) => `- ${file}`).join('\n')}`;
+}
+
+/** A program in JavaScript may pass anything. */
+function checkTypes(request: unknown): void {
+  if (typeof request !== 'object' || request === null) {
+    throw new UsageError(`A subtask is an object with a prompt, not ${JSON.stringify(request)}`);
+  }
+  for (const [name, value] of Object.entries(request)) {
+    if (value === undefined) continue;
+    if (TEXTS.has(name) && typeof value !== 'string') {
+      throw new UsageError(`${name} must be text, not ${JSON.stringify(value)}`);
+    }
+    if (LISTS.has(name) && !(Array.isArray(value) && value.every((each) => typeof each === 'string'))) {
+      throw new UsageError(`${name} must be a list of texts, not ${JSON.stringify(value)}`);
+    }
+  }
 }
 
 /** The agent that is asked for, else the built-in one that fits the tools. */

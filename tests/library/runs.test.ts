@@ -115,7 +115,7 @@ describe('a wrong request or configuration', () => {
     expect(results).toMatchObject([
       {success: true, summary: 'good'},
       {success: false, error: expect.stringContaining('Invalid agent_type: "nope"'), summary: ''},
-      {success: false, error: 'A subtask needs a prompt or an instruction'},
+      {success: false, error: expect.stringContaining('Missing or empty prompt')},
     ]);
     expect(manager.count()).toBe(0);
   });

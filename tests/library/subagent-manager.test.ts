@@ -2,7 +2,7 @@
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {SubagentManager} from '../../src/library/index.ts';
-import type {RunEvent, SubagentManagerConfig} from '../../src/library/public.d.ts';
+import type {RunEvent, SubagentManagerConfig, SubtaskRequest} from '../../src/library/public.d.ts';
 import {createHome} from '../support/environment.ts';
 import {callTool, hangBeforeHeaders, say, startMessagesServer} from '../support/messages-server.ts';
 import {countReplies} from '../support/request-facts.ts';
@@ -82,7 +82,18 @@ describe('new SubagentManager()', () => {
 
   it('throws what is wrong with a request', async () => {
     const {manager} = await managerWith();
-    await expect(manager.spawn({prompt: ' '})).rejects.toThrow('A subtask needs a prompt or an instruction');
+    await expect(manager.spawn({prompt: ' '})).rejects.toThrow('Missing or empty prompt parameter');
+    const untyped = (request: unknown) => expect(manager.spawn(request as SubtaskRequest)).rejects;
+    await untyped(null).toThrow('A subtask is an object with a prompt, not null');
+    await untyped('x').toThrow('A subtask is an object with a prompt, not "x"');
+    await untyped({prompt: 5}).toThrow('prompt must be text, not 5');
+    await untyped({prompt: 'x', agent_type: ['explore']}).toThrow('agent_type must be text, not ["explore"]');
+    await untyped({prompt: 'x', files: 'src/a.ts'}).toThrow('files must be a list of texts, not "src/a.ts"');
+    await untyped({prompt: 'x', tools: [1]}).toThrow('tools must be a list of texts, not [1]');
+    const mode = 'allowAll' as 'default';
+    expect(() => new SubagentManager({permissionMode: mode})).toThrow(
+      /^permissionMode must be default, .*, not allowAll$/,
+    );
     await expect(manager.spawn({prompt: 'x', agent_type: 'toString'})).rejects.toThrow(
       'Invalid agent_type: "toString". Valid types: explore, code, plan',
     );
