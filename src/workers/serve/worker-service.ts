@@ -51,6 +51,9 @@ const LEAVE_TO_OTHERS_MS = 1_000;
 /** The pause grows with each attempt up to this; a session that comes back ends it. Milliseconds. */
 const MAX_PAUSE_MS = 10 * 60_000;
 
+/** What BullMQ says of a job that this worker does not hold any more. */
+const LOST_JOB = /(?:could not renew lock|Lock mismatch|Missing (?:lock|key)) for job ([\w-]+)/;
+
 export class WorkerService {
   readonly #runs = new Map<string, JobRun>();
   readonly #sealer: Sealer;
@@ -114,7 +117,7 @@ export class WorkerService {
       },
     );
     this.#worker = worker;
-    worker.on('error', (error) => this.#sayOnce(`${formatAddress(address.url)}: ${describeFailure(error)}`));
+    worker.on('error', (error) => this.#sayError(error));
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) this.#runs.get(id)?.abort(new Error('another worker has taken it over'));
     });
@@ -280,12 +283,25 @@ export class WorkerService {
       await this.connection.hset(this.#keys.workers, this.name, JSON.stringify(entry));
       this.#said.clear();
       for (const text of await findForeignJobs(this.connection, this.#keys, this.#sealer.signer, at)) {
-        if (!this.#saidForGood.has(text)) this.options.say(text);
-        this.#saidForGood.add(text);
+        this.#sayForGood(text);
       }
     } catch (error) {
-      this.#sayOnce(`${formatAddress(this.options.address.url)}: ${describeFailure(error)}`);
+      this.#sayError(error);
     }
+  }
+
+  #sayError(error: unknown): void {
+    const [, lost] = LOST_JOB.exec(getErrorMessage(error)) ?? [];
+    if (lost === undefined) this.#sayOnce(`${formatAddress(this.options.address.url)}: ${describeFailure(error)}`);
+    else
+      this.#sayForGood(
+        `lost job ${lost}: for too long the queue did not hear from this worker. Another one has it, or its session`,
+      );
+  }
+
+  #sayForGood(text: string): void {
+    if (!this.#saidForGood.has(text)) this.options.say(text);
+    this.#saidForGood.add(text);
   }
 
   #sayOnce(text: string): void {

@@ -348,7 +348,10 @@ class Round {
     await this.#until(async () => (await processesWith(this.#command)).length === 0, 'a command of a run is left');
     await this.#until(async () => (await this.#countRunning()) === 0, 'a worker still has a run');
     await this.#until(() => listProcessesOf(this.home.path).length === 0, 'a process of the session is left');
-    for (const {home} of this.#places) expect(listProcessesOf(home.path).length, 'processes of a worker').toBe(1);
+    for (const {home, worker} of this.#places) {
+      expect(listProcessesOf(home.path).length, 'processes of a worker').toBe(1);
+      expect(worker?.said()).not.toMatch(/renew|mismatch|Missing|moveTo/);
+    }
     const isLeft = (key: string) => /:(?:control|blob):(?!tree-)/.test(key) || /:runs-[^:]+:[0-9a-f-]{30}/.test(key);
     const left = async () => (await client.keys('*')).filter(isLeft);
     await this.#until(async () => (await left()).length === 0, 'something of a run is left in Redis').catch(
