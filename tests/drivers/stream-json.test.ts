@@ -119,7 +119,7 @@ describe('a driver by stream-json', () => {
 
   it('changes in the middle how much the model thinks, and settings that can change; others are refused by name', async () => {
     const touch = (id: string) => callTool('bash', {command: 'touch made'}, id);
-    const server = await serve([say('1'), say('2'), say('3'), touch('b1'), say('4'), touch('b2'), say('5')]);
+    const server = await serve([say('1'), say('2'), say('3'), touch('b1'), say('4'), touch('b2'), say('5'), say('6')]);
     const {path: cwd} = await project();
     const driven = await startDriven(['--model', 'claude-sonnet-4-5', '--permission-mode', 'acceptEdits'], {
       server,
@@ -144,6 +144,10 @@ describe('a driver by stream-json', () => {
     await expect(apply({permissions: {deny: ['(']}})).rejects.toThrow(/driver/);
     await expect(apply({permissions: {defaultMode: 'bypassPermissions'}})).rejects.toThrow(/--allow-dangerously/);
     await expect(driven.request({subtype: 'set_max_thinking_tokens', max_thinking_tokens: -1})).rejects.toThrow();
+    // The least that servers take.
+    await driven.request({subtype: 'set_max_thinking_tokens', max_thinking_tokens: 500});
+    await driven.prompt('f');
+    expect(thinkingOf(server.requests.length - 1)).toMatchObject({type: 'enabled', budget_tokens: 1024});
   });
 
   it('answers by the schema of initialize, and lists argument hints of commands', async () => {

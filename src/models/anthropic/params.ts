@@ -54,7 +54,7 @@ function getThinking(
   if (thinkingTokens === 0 || (thinkingTokens === undefined && level === 'off')) return {thinking: {type: 'disabled'}};
   const wanted = thinkingTokens ?? (style === 'budget' ? BUDGETS[level as keyof typeof BUDGETS] : undefined);
   if (wanted === undefined) return {thinking: {type: 'adaptive'}, effort: level as 'low' | 'medium' | 'high'};
-  const budget = Math.min(wanted, Math.floor(maxTokens * MAX_SHARE));
+  const budget = Math.min(Math.max(wanted, MIN_BUDGET), Math.floor(maxTokens * MAX_SHARE));
   // Servers refuse a budget in the middle of a turn whose reply did not think.
   if (budget < MIN_BUDGET || isInUnthoughtTurn(messages)) return {};
   return {thinking: {type: 'enabled', budget_tokens: budget}};

@@ -114,7 +114,7 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
       return toFound(
         answer,
         inOrder.map((each) => formatDefinition(each, show)),
-        'No definitions.',
+        isFile && answer.coverage.files === 0 ? `${show(path)} is not parsed.` : 'No definitions.',
       );
     }
     case 'definitions': {

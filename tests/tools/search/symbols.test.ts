@@ -84,8 +84,11 @@ describe('symbols', () => {
   });
 
   test('says what is missing in a call', async () => {
-    const {ask} = setUp();
+    const {ask, put} = setUp();
     expect(await ask({})).toBe('outline needs a path.');
+    put({'README.md': '# Title\n', 'empty.ts': ''});
+    expect(await ask({path: 'README.md'})).toMatch(/^README\.md is not parsed\./);
+    expect(await ask({path: 'empty.ts'})).toBe('No definitions.');
     expect(await ask({mode: 'references', path: 'src'})).toBe('references needs a name.');
     expect(await ask({path: 'src/pasrer.ts'})).toMatch(
       /^src\/pasrer\.ts does not exist \(cwd: .*\)\. Did you mean src\/parser\.ts\?$/,
