@@ -17,14 +17,21 @@ interface Counts {
   readonly loadsFetch: boolean;
   /** Those of the files that V8 keeps in two bytes a letter. */
   readonly wide: readonly string[];
+  /** What V8 was told while it ran. */
+  readonly flags: readonly string[];
+  /** Parts of Node.js that no start needs, and that take 1 to 3 ms each. */
+  readonly parts: readonly string[];
 }
 
 /** Node.js itself tells each load, each process and each request. */
 const COUNTER = `
-import {subscribe} from 'node:diagnostics_channel';
-import {writeFileSync} from 'node:fs';
-import {registerHooks} from 'node:module';
-const [files, wide, counts] = [[], [], {processes: 0, requests: 0}];
+// An import would load what the program does not.
+const [{subscribe}, {writeFileSync}, {registerHooks}, v8] = ['diagnostics_channel', 'fs', 'module', 'v8'].map((name) =>
+  process.getBuiltinModule('node:' + name),
+);
+const [files, wide, flags, counts] = [[], [], [], {processes: 0, requests: 0}];
+const {setFlagsFromString} = v8;
+v8.setFlagsFromString = (flag) => (flags.push(flag), setFlagsFromString(flag));
 registerHooks({
   load(url, context, next) {
     const name = /dist\\/(?:chunks\\/)?([\\w.]+?(?:-\\w+)*?)(?:-[\\w-]{8})?\\.js$/.exec(url)?.[1];
@@ -38,7 +45,9 @@ subscribe('child_process', () => void (counts.requests || counts.processes++));
 subscribe('http.client.request.start', () => void counts.requests++);
 process.on('exit', () => {
   const loadsFetch = process.moduleLoadList.includes('NativeModule internal/deps/undici/undici');
-  writeFileSync(process.env.COUNTS, JSON.stringify({files, wide, ...counts, loadsFetch}));
+  const late = ['internal/fs/promises', 'internal/webstreams/readablestream', 'internal/fs/streams'];
+  const parts = late.filter((name) => process.moduleLoadList.includes('NativeModule ' + name));
+  writeFileSync(process.env.COUNTS, JSON.stringify({files, wide, flags, parts, ...counts, loadsFetch}));
 });`;
 
 function counting() {
@@ -74,7 +83,7 @@ it('a prompt in print mode loads a few large files, and starts no process before
   }
   const counts = read();
   expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(15);
-  expect(counts).toMatchObject({processes: 0, requests: 1, loadsFetch: false, wide: []});
+  expect(counts).toMatchObject({processes: 0, requests: 1, loadsFetch: false, wide: [], flags: [], parts: []});
   // What splits prompts over many files is off here.
   expect(counts.files).not.toContain('detection');
   // The idle prompt must not load it: there it would be missed if it had another name.
@@ -93,6 +102,19 @@ it('the idle prompt loads no client of a model, and no fetch', async () => {
   expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(24);
   expect(counts).toMatchObject({requests: 0, loadsFetch: false, wide: []});
   expect(counts.files).not.toContain('model');
+  expect(counts.flags).toEqual(['--no-opt']);
+});
+
+it('what is submitted first gives V8 its compiler back', async () => {
+  const {env, read} = counting();
+  const terminal = await startCli([], {env, home: await home(), cwd: (await project()).path});
+  onTestFinished(terminal.close);
+  await terminal.waitFor(/^default · /m);
+  terminal.type('/status');
+  terminal.press('enter');
+  terminal.press('ctrl-d');
+  await terminal.waitForExit();
+  expect(read().flags.slice(0, 2)).toEqual(['--no-opt', '--opt']);
 });
 
 it('a Node.js that is too old gets one line', async () => {
