@@ -123,10 +123,10 @@ export class SubagentManager {
   }
 
   /** Ends a run for good and waits for its end; its findings are kept. False when it is not at work. */
-  async stop(runId: string, why: 'stop' | 'close' = 'stop'): Promise<boolean> {
+  async stop(runId: string, why: 'stop' | 'close' = 'stop', stoppedBy: 'user' | 'agent' = 'user'): Promise<boolean> {
     const live = this.#live.get(runId);
     if (!live) return false;
-    this.#registry.update(runId, {state: 'stopping'});
+    this.#registry.update(runId, {state: 'stopping', stoppedBy});
     this.#emitFor(runId)({type: 'run_state', state: 'stopping'});
     live.stop(why);
     await live.ended;

@@ -54,6 +54,8 @@ export interface RunRecord extends RunHeader {
   /** When it last did something. */
   readonly lastAt: number;
   readonly lastTool?: string;
+  /** Who stopped it last: a person, or the main agent by `TaskStop`. */
+  readonly stoppedBy?: 'user' | 'agent';
   /** Of a command in the background: the file that its output goes to, and its last lines. */
   readonly output?: string;
   readonly lastLines?: string;

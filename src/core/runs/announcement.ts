@@ -13,6 +13,8 @@ import {countInputTokens, cutAtParagraph, tokens} from './receipt.ts';
 /** A run whose text is exactly this is not announced. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
 const TAG = 'task_announcement';
+/** The reason of a run that `TaskStop` stopped. */
+const BY_MAIN_AGENT = 'stopped by the main agent';
 
 /** An announcement with the figures of its last line. */
 export interface EndedRun extends Announcement {
@@ -42,7 +44,7 @@ function formatNote(run: Pick<Announcement, 'outcome' | 'reason'>): string {
     case 'success':
       return '- (none)';
     case 'stopped':
-      return '- Error: stopped by user';
+      return `- Error: ${run.reason === BY_MAIN_AGENT ? BY_MAIN_AGENT : 'stopped by user'}`;
     case 'limit':
       return `- Error: limit reached: ${run.reason}`;
     case 'unknown':
@@ -92,7 +94,8 @@ export function createAnnouncement(
   durationMs: number,
   resultTokens: number,
 ): PendingAnnouncement | undefined {
-  const {runId, round, agent, description, usage, sessionId, transcript, outcome = 'unknown', reason = ''} = record;
+  const {runId, round, agent, description, usage, sessionId, transcript, outcome = 'unknown'} = record;
+  const reason = outcome === 'stopped' && record.stoppedBy === 'agent' ? BY_MAIN_AGENT : (record.reason ?? '');
   if (!record.background || isSilent(record, whole)) return undefined;
   // What a command changed is in its receipt alone.
   const told = record.tool === undefined ? whole : [whole, record.receipt ?? ''].join('\n').trim();
@@ -104,7 +107,7 @@ export function createAnnouncement(
       content: formatAnnouncementMessage({...announcement, durationMs, usage, sessionId, transcript}),
       kind: 'announcement',
       announcement,
-      // The person stopped it: no turn starts for it.
+      // It was stopped: no turn starts for it.
       startsTurn: outcome !== 'stopped',
     },
     event: {type: 'announcement', ...announcement},

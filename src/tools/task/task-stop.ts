@@ -17,7 +17,7 @@ export function createTaskStop(manager: () => SubagentManager): Tool<z.infer<typ
     async run({run_id}) {
       const record = manager().find(String(run_id));
       if (hasEnded(record)) return textResult(`It has ended already: ${record.outcome}.`);
-      await manager().stop(record.runId);
+      await manager().stop(record.runId, 'stop', 'agent');
       return textResult(manager().report(manager().find(record.runId)));
     },
   });

@@ -80,6 +80,18 @@ describe('a background run', () => {
   });
 });
 
+describe('a background run that the main agent stopped', () => {
+  it('is not announced as stopped by the user', async () => {
+    const {dispatch, manager, inbox} = managerFixture();
+    await dispatch(new ScriptedModel([{hang: true, partial: 'half'}]), {background: true});
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await manager.stop(manager.list()[0]!.runId, 'stop', 'agent');
+    const [message] = inbox.deliver();
+    expect(message).toMatchObject({startsTurn: false});
+    expect(message?.content).toContain('Status: error\nResult: half\nNotes: - Error: stopped by the main agent\n');
+  });
+});
+
 describe('a foreground run sent to the background', () => {
   it('continues without starting again, also after its turn, and is announced', async () => {
     const turn = new AbortController();
