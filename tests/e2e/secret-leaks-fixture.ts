@@ -76,6 +76,7 @@ const TURNS: readonly Reply[] = [
     {name: 'bash', input: {command: `for i in $(seq 900); do echo "$i ${MODEL_KEY} ${OTHER_KEY}"; done; sleep 0.3`}},
     {name: 'bash', input: {command: `echo ${'x'.repeat(60)} ${MODEL_KEY}`}},
     {name: 'write_file', input: {path: 'copy.env', content: DOT_ENV}},
+    {name: 'read_file', input: {path: 'README.md'}},
     {name: 'edit_file', input: {path: 'README.md', old_string: 'Greeter', new_string: MODEL_KEY}},
     {name: 'todo_write', input: {todos: [{content: `hide ${MODEL_KEY}`, status: 'in_progress'}]}},
   ]),
