@@ -98,21 +98,20 @@ async function lintOutputSchema({definition, positions}: LoadedAgent, problems: 
 /** MCP servers that are not there: their tools would be missing in each run. */
 function lintServers({definition, positions, source}: LoadedAgent, known: readonly string[], list: ProblemList): void {
   const {mcpServers = [], tools} = definition;
-  const own = mcpServers.flatMap(({name, entry}) => (entry === undefined ? [] : name));
-  const all = [...known, ...own];
-  const missing = mcpServers.filter(({name}) => !all.includes(name)).map(({name}) => ['mcpServers', name] as const);
+  const key = positions.has('mcpServers') ? 'mcpServers' : 'tools';
   const listed = (tools === '*' ? [] : tools).filter((name) => name.startsWith('mcp__') && name !== ANY_SERVER);
-  const unserved = listed
-    .map((tool) => tool.split('__')[1]!)
-    .filter((name) => !all.includes(name) && !missing.some(([, each]) => each === name))
-    .map((name) => ['tools', name] as const);
-  for (const [key, name] of [...missing, ...new Map(unserved.map((each) => [each[1], each])).values()]) {
-    const message = `there is no MCP server ${quote(name)}: mini-cc mcp list`;
+  // Where it has servers of its own, its tools may be theirs, also while nobody trusts these entries.
+  const named =
+    key === 'tools'
+      ? listed.map((tool) => tool.split('__')[1]!)
+      : mcpServers.flatMap(({name, entry}) => (entry === undefined ? name : []));
+  for (const name of new Set(named)) {
+    if (known.includes(name)) continue;
     const at = positions.get(key) ?? START;
-    const meant = findTypo(name, all);
+    const message = `there is no MCP server ${quote(name)}: mini-cc mcp list`;
     // In files for another program what is not there is no error.
-    if (source.startsWith('claude')) list.warn('mcp-server', at, message, meant);
-    else list.error('mcp-server', at, message, meant);
+    if (source.startsWith('claude')) list.warn('mcp-server', at, message, findTypo(name, known));
+    else list.error('mcp-server', at, message, findTypo(name, known));
   }
 }
 

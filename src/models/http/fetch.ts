@@ -17,19 +17,24 @@ const STALE_MS = 1_000;
 interface Client {
   readonly request: typeof http.request;
   readonly agent: Agent;
+  /** Closes connections that waited too long. Timers stand still while the machine sleeps: their own limit is not enough. */
+  dropStale(): void;
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 type Init = Omit<RequestInit, 'body'> & {readonly body?: unknown};
 
 /**
  * Each has connections of its own; while they wait they keep no process alive. Redirects are not followed: one could take
  * a key to another server. Bodies are texts or bytes.
+ * @param env names the proxy, if there is one
  * @returns a `fetch` that rejects as the global one does: `TypeError: fetch failed` with its cause, or the signal's reason
  */
-export function createFetch(): typeof fetch {
+export function createFetch(env: Environment = process.env): typeof fetch {
   const clients = new Map<string, Promise<Client>>();
   const getClient = (protocol: string) => {
-    const known = clients.get(protocol) ?? createClient(protocol);
+    const known = clients.get(protocol) ?? createClient(protocol, env);
     clients.set(protocol, known);
     return known;
   };
@@ -39,6 +44,7 @@ export function createFetch(): typeof fetch {
     const client = await getClient(url.protocol);
     for (;;) {
       signal?.throwIfAborted();
+      client.dropStale();
       const startedAt = performance.now();
       const request = client.request(url, {
         ...{method: init.method ?? 'GET', agent: client.agent},
@@ -57,11 +63,24 @@ export function createFetch(): typeof fetch {
   return send as typeof fetch;
 }
 
-async function createClient(protocol: string): Promise<Client> {
-  const {Agent, request, globalAgent} = protocol === 'https:' ? await import('node:https') : http;
-  // Its options say whether NODE_USE_ENV_PROXY counts.
-  const {options} = globalAgent as {options?: http.AgentOptions};
-  return {request, agent: new Agent({...options, keepAlive: true, timeout: MAX_IDLE_MS})};
+async function createClient(protocol: string, env: Environment): Promise<Client> {
+  const {Agent, request} = protocol === 'https:' ? await import('node:https') : http;
+  const agent = new Agent({keepAlive: true, timeout: MAX_IDLE_MS, proxyEnv: getProxyEnv(env)});
+  const idleSince = new WeakMap<object, number>();
+  agent.on('free', (socket: object) => void idleSince.set(socket, Date.now()));
+  const dropStale = () => {
+    for (const socket of Object.values(agent.freeSockets).flatMap((each) => each ?? [])) {
+      if (Date.now() - (idleSince.get(socket) ?? 0) > MAX_IDLE_MS) socket.destroy();
+    }
+  };
+  return {request, agent, dropStale};
+}
+
+/** Node.js reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` from it, in small letters too. No proxy leads to this machine. */
+function getProxyEnv(env: Environment): Record<string, string | undefined> {
+  const named = ['http_proxy', 'https_proxy'].flatMap((name) => [name, name.toUpperCase()]);
+  const none = [env.no_proxy ?? env.NO_PROXY ?? [], 'localhost', '127.0.0.1', '::1', '[::1]'].flat().join(',');
+  return {...Object.fromEntries(named.map((name) => [name, env[name]])), no_proxy: none, NO_PROXY: none};
 }
 
 /** Sends the request. @returns the head of the answer */
@@ -71,11 +90,16 @@ function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | u
     const abort = () => void request.destroy();
     signal?.addEventListener('abort', abort, {once: true});
     request.once('close', () => signal?.removeEventListener('abort', abort));
+    // A proxy gives the socket when it has connected it.
+    const timer = setTimeout(() => {
+      const error = Object.assign(new Error(`no connection within ${CONNECT_MS / 1000} s`), {code: 'ETIMEDOUT'});
+      // A request without a socket tells no error before it has one.
+      reject(error);
+      request.destroy(error);
+    }, CONNECT_MS);
+    request.once('close', () => clearTimeout(timer));
     request.once('socket', (socket) => {
-      if (!socket.connecting) return;
-      const timer = setTimeout(() => {
-        request.destroy(Object.assign(new Error(`no connection within ${CONNECT_MS / 1000} s`), {code: 'ETIMEDOUT'}));
-      }, CONNECT_MS);
+      if (!socket.connecting) return clearTimeout(timer);
       for (const event of ['encrypted' in socket ? 'secureConnect' : 'connect', 'close']) {
         socket.once(event, () => clearTimeout(timer));
       }

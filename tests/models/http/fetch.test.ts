@@ -4,7 +4,7 @@ import type {AddressInfo, Socket} from 'node:net';
 import {text} from 'node:stream/consumers';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {createBrotliCompress, createDeflate, createGzip} from 'node:zlib';
-import {describe, expect, it, onTestFinished} from 'vitest';
+import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {createFetch} from '../../../src/models/http/fetch.ts';
 import {HeaderList} from '../../../src/models/http/header-list.ts';
 
@@ -19,7 +19,7 @@ async function serve(listener: RequestListener) {
     server.closeAllConnections();
     server.close();
   });
-  return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets};
+  return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets, server};
 }
 
 describe('the fetch for model servers', () => {
@@ -56,6 +56,38 @@ describe('the fetch for model servers', () => {
     const ask = async () => (await send(url)).text();
     expect([await ask(), await ask(), sockets.length]).toEqual(['1', '2', 1]);
     expect([await ask(), sockets.length]).toEqual(['4', 2]);
+  });
+
+  it('takes a new connection after the machine slept: the old one may lead nowhere', async () => {
+    let count = 0;
+    const {url, sockets} = await serve((_, response) => void response.end(String(++count)));
+    const send = createFetch();
+    const ask = async () => (await send(url)).text();
+    expect([await ask(), await ask(), sockets.length]).toEqual(['1', '2', 1]);
+    vi.useFakeTimers({toFake: ['Date'], now: Date.now() + 3_600_000});
+    onTestFinished(() => void vi.useRealTimers());
+    expect([await ask(), await ask(), sockets.length]).toEqual(['3', '4', 2]);
+  });
+
+  it('goes through the proxy of the environment, but not to this machine and to what NO_PROXY names', async () => {
+    const asked: string[] = [];
+    const proxy = await serve((request, response) => {
+      asked.push(String(request.url));
+      response.end('by proxy');
+    });
+    proxy.server.on('connect', ({url}, socket) => {
+      asked.push(`CONNECT ${url}`);
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    });
+    const own = await serve((_, response) => void response.end('direct'));
+    const send = createFetch({HTTP_PROXY: proxy.url, https_proxy: proxy.url, NO_PROXY: 'other.invalid'});
+    expect(await (await send('http://models.invalid/a')).text()).toBe('by proxy');
+    expect(await (await send(own.url)).text()).toBe('direct');
+    await expect(send('https://models.invalid/b')).rejects.toThrow('fetch failed');
+    await expect(send('http://other.invalid/c')).rejects.toMatchObject({
+      cause: {code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/)},
+    });
+    expect(asked).toEqual(['http://models.invalid/a', 'CONNECT models.invalid:443']);
   });
 
   it('does not repeat a request that the server may have begun', async () => {
