@@ -21,7 +21,8 @@ export async function runTests(vitest, {args, onCi}) {
   const first = await run(vitest, args);
   const failing = first.files.filter(hasFailed);
   // Options may have picked some tests of the files.
-  const mayRunAgain = onCi && failing.length <= MAX_FILES_AGAIN && args.every((arg) => !arg.startsWith('-'));
+  const isBadLuck = failing.filter(({wasLost}) => !wasLost).length <= MAX_FILES_AGAIN;
+  const mayRunAgain = onCi && isBadLuck && args.every((arg) => !arg.startsWith('-'));
   const again =
     mayRunAgain && failing.length > 0
       ? await run(vitest, ['--isolate', ...failing.map(({file}) => file)])

@@ -1,28 +1,49 @@
 // A reporter of vitest: writes what `run-tests.mjs` counts and names to the file of `--outputFile`.
 import {writeFileSync} from 'node:fs';
+import path from 'node:path';
+
+/** Characters of a reason. */
+const MAX_REASON = 300;
 
 /** @typedef {import('vitest/node').TestModule} TestModule */
 /** @typedef {{message: string, VITEST_TEST_PATH?: string}} ReportedError */
 /** @typedef {{name: string, state: 'passed' | 'failed' | 'skipped', reason?: string}} TestReport */
 /**
- * `errors`: why it could not be loaded, why a hook failed, and what was thrown outside of its tests.
- * @typedef {{file: string, tests: TestReport[], errors: string[]}} FileReport
+ * `errors`: why it could not be loaded, why a hook failed, and what was thrown outside of its tests; `wasLost`: its process
+ * ended before it had run.
+ * @typedef {{file: string, tests: TestReport[], errors: string[], wasLost: boolean}} FileReport
  */
 
 export default class TestReporter {
   #output = '';
+  #root = '';
+  /** @type {string[]} */
+  #planned = [];
 
   /** @param {import('vitest/node').Vitest} vitest */
   onInit(vitest) {
     this.#output = String(vitest.config.outputFile);
+    this.#root = vitest.config.root;
+  }
+
+  /** @param {readonly import('vitest/node').TestSpecification[]} specifications */
+  onTestRunStart(specifications) {
+    this.#planned = specifications.map(({moduleId}) => moduleId);
   }
 
   /** @param {readonly TestModule[]} modules @param {readonly ReportedError[]} unhandled */
   onTestRunEnd(modules, unhandled) {
-    const files = modules.map((module) => reportFile(module, unhandled));
     const paths = new Set(modules.map(({moduleId}) => moduleId));
-    const elsewhere = unhandled.filter((error) => !paths.has(error.VITEST_TEST_PATH ?? ''));
-    writeFileSync(this.#output, JSON.stringify({files, errors: elsewhere.map(firstLine)}));
+    const elsewhere = unhandled.filter((error) => !paths.has(error.VITEST_TEST_PATH ?? '')).map(firstLine);
+    const notBegun = this.#planned
+      .filter((planned) => !paths.has(planned))
+      .map((planned) => ({file: path.relative(this.#root, planned), tests: [], errors: [], wasLost: true}));
+    /** @type {FileReport[]} */
+    const files = [...modules.map((module) => reportFile(module, unhandled)), ...notBegun];
+    const lost = files.filter(({wasLost}) => wasLost);
+    // That their process ended is what vitest reports outside of files.
+    for (const {errors} of lost) errors.push(elsewhere[0] ?? 'it did not run');
+    writeFileSync(this.#output, JSON.stringify({files, errors: lost.length > 0 ? [] : elsewhere}));
   }
 }
 
@@ -35,10 +56,17 @@ function reportFile(module, unhandled) {
   });
   const ofHooks = [...module.children.allSuites()].flatMap((suite) => suite.errors());
   const outside = unhandled.filter((error) => error.VITEST_TEST_PATH === module.moduleId);
-  return {file: module.relativeModuleId, tests, errors: [...module.errors(), ...ofHooks, ...outside].map(firstLine)};
+  return {
+    file: module.relativeModuleId,
+    tests,
+    errors: [...module.errors(), ...ofHooks, ...outside].map(firstLine),
+    wasLost: ['queued', 'pending'].includes(module.state()),
+  };
 }
 
-/** @param {{message: string} | undefined} error */
+/** @param {{message: string, cause?: unknown} | undefined} error */
 function firstLine(error) {
-  return error?.message.split('\n')[0] ?? 'for no reason that is known';
+  const cause = error?.cause instanceof Object && 'message' in error.cause ? [error.cause.message] : [];
+  const lines = [error?.message ?? 'for no reason that is known', ...cause].map((text) => String(text).split('\n')[0]);
+  return lines.join(': ').slice(0, MAX_REASON);
 }

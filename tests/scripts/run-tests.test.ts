@@ -23,7 +23,9 @@ async function runFiles(files: Readonly<Record<string, string>>, {args = [] as s
   const vitest = async (...given: string[]) => {
     starts.push(given.filter((arg) => !/^--(?:reporter|outputFile)/.test(arg)));
     const program = path.join(root, 'node_modules/vitest/vitest.mjs');
-    const {all, exitCode} = await execa(process.execPath, [program, 'run', '--maxWorkers=1', ...given], {
+    // As in vitest.config.ts.
+    const shared = given.includes('--isolate') ? [] : ['--no-isolate'];
+    const {all, exitCode} = await execa(process.execPath, [program, 'run', '--maxWorkers=1', ...shared, ...given], {
       ...{cwd: folder.path, env: createUserEnvironment(), extendEnv: false, reject: false, all: true},
     });
     printed += all;
@@ -57,6 +59,16 @@ test('on CI the files that failed run once more, in new processes, and the end n
   const again = ['breaks', 'hook', 'late', 'loading', 'outside', 'unreadable'].map((name) => `${name}.test.js`);
   expect([starts.length, starts[1]?.[0], starts[1]?.slice(1).sort()]).toEqual([2, '--isolate', again]);
   expect(printed).toContain('bad luck');
+});
+
+test('the files that a process had not run when it ended run again, however many they are', async () => {
+  const others = Object.fromEntries(Array.from({length: 11}, (_, at) => [`other${at}`, "test('passes', () => {});"]));
+  const crash = "test('is killed', () => { if (isFirst('crash')) process.kill(process.pid, 'SIGKILL'); });";
+  // The largest file runs first.
+  const {passed, failed, lines} = await runFiles({...others, crash: `${crash}${' '.repeat(10_000)}`});
+  expect({passed, failed}).toEqual({passed: 12, failed: 0});
+  for (const line of lines) expect(line).toMatch(/^passed at the second try: \w+\.test\.js \(first: .*SIGKILL/);
+  expect(lines).toHaveLength(12);
 });
 
 test('a test that a hook left out at its second try has failed, and on CI so has one that is skipped', async () => {
