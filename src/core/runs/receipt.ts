@@ -30,7 +30,10 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
     filesChanged.length === 0 ? 'changed none' : `changed ${names(filesChanged, root)}${sharedNote(facts)}`,
     ...(kept ? [`changes kept in ${kept.patch} (${kept.why})`] : []),
     exits.length === 0 ? 'commands 0' : `commands ${exits.length} (exit ${exits.join(', ')})`,
-    formatCitations(result.text, elsewhere?.citedIn ?? root),
+    // A run in a worktree knows the path of the workspace too.
+    elsewhere
+      ? formatCitations(result.text.replaceAll(`${root}${path.sep}`, ''), elsewhere.citedIn)
+      : formatCitations(result.text, root),
     formatDuration(result.durationMs),
     `tokens in ${tokens(countInputTokens(result.usage))} out ${tokens(result.usage.output_tokens)}`,
     `est ${formatCost(result.usage)}`,

@@ -57,15 +57,15 @@ test('a run with a worktree works in the tree, and its result names paths of the
     tools: [look(seen)],
     runs: {worktrees, workspace: {root, extraRoots: ['/added'], cwd: root, confinement: 'none', env}},
   });
-  const model = new ScriptedModel([calls(call('look', {})), say(`See ${top}/a.ts:3 in ${top}.`)]);
+  const model = new ScriptedModel([calls(call('look', {})), say(`See ${top}/a.ts:3 in ${top}, and ${root}/a.ts:2.`)]);
   const {result, receipt} = await spawn(model, code);
   expect(seen[0]).toMatchObject({root: top, cwd: top, extraRoots: [], seen: ['/objects'], confinement: 'worktree'});
   expect(seen[0]!.env).toEqual({HOME: '/home/ann', GIT_AUTHOR_NAME: 'Ann'});
   expect(model.requests[0]!.system).toContain(`Working directory: ${top}`);
-  expect(result.text).toBe(`See a.ts:3 in ${root}.\n\nOne note.`);
+  expect(result.text).toBe(`See a.ts:3 in ${root}, and ${root}/a.ts:2.\n\nOne note.`);
   expect(receipt).toMatchObject({filesRead: [path.join(root, 'a.ts')], filesChanged: [path.join(root, 'a.ts')]});
   // Only the copy in the tree has a third line.
-  expect(receipt.line).toContain(' · changed 1 file: a.ts · commands 0 · citations 1/1 exist · ');
+  expect(receipt.line).toContain(' · changed 1 file: a.ts · commands 0 · citations 2/2 exist · ');
   expect(called).toEqual(['bringBack', 'discard']);
 });
 
