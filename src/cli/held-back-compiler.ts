@@ -4,8 +4,12 @@
  */
 import {setFlagsFromString} from 'node:v8';
 
-/** @returns gives it back, for work that takes longer. V8 looks at this setting each time that a function becomes hot. */
-export function holdBackCompiler(): () => void {
+/**
+ * @param isIdle nothing is to be done yet. A conversation that goes on is work from the start: it is read and shown
+ * @returns gives the compiler back, for work. V8 looks at this setting each time that a function becomes hot
+ */
+export function holdBackCompiler(isIdle: boolean): () => void {
+  if (!isIdle) return () => undefined;
   setFlagsFromString('--no-opt');
   return () => setFlagsFromString('--opt');
 }

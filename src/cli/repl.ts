@@ -19,9 +19,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     debug: isDebugSet(process.env),
   };
   const firstPaint = start.firstPaint ?? paintFirst(start, options);
-  // A conversation that goes on is work from the start: its transcript is read and shown.
-  const isIdle = options.which.type === 'new' && !parsed?.prompt;
-  const giveBackCompiler = isIdle ? holdBackCompiler() : () => undefined;
+  const giveBackCompiler = holdBackCompiler(options.which.type === 'new' && !parsed?.prompt);
   // Tools get the environment as the user set it, without what the screen adds.
   const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);
