@@ -14,13 +14,13 @@ const ANSWER_MS = 10_000;
 /** Between two attempts to connect again, at most. Milliseconds. */
 const MAX_PAUSE_MS = 1_000;
 /** Each connection is asked for a sign of life so often. Milliseconds. */
-const PING_MS = 3_000;
+const PING_MS = 2_000;
 /** Without an answer to so many looks in a row it is gone. Counted, since this process may have been stopped meanwhile. */
 const MAX_SILENT_PINGS = 3;
 
 /**
  * A connection that is there when this resolves. Later it connects again by itself, and commands wait meanwhile. One that is
- * gone without a word (a router forgot it) is noticed within about 12 s.
+ * gone without a word (a router forgot it) is noticed within about 10 s.
  * @throws MiniCcError `QUEUE` with one line when the server cannot be reached or refuses
  */
 export async function connect(url: string): Promise<Redis> {

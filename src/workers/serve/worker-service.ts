@@ -36,6 +36,8 @@ export interface WorkerOptions {
 
 /** A worker that is silent for this long has lost its jobs. Milliseconds. */
 const LOCK_MS = 15_000;
+/** How often a worker says that it holds its jobs. A connection that is gone is noticed before the lock is over. */
+const RENEW_MS = 3_000;
 /** How often workers look for such jobs. A job is taken over at the second look, at the latest: within `LOCK_MS` and two of these. */
 const STALLED_MS = 2_500;
 /** A job is taken over at most so often. */
@@ -113,7 +115,8 @@ export class WorkerService {
           prefix: address.prefix,
           concurrency: this.options.once ? 1 : concurrency,
         },
-        ...{lockDuration: LOCK_MS, stalledInterval: STALLED_MS, maxStalledCount: MAX_TAKEOVERS, skipVersionCheck: true},
+        ...{lockDuration: LOCK_MS, lockRenewTime: RENEW_MS, stalledInterval: STALLED_MS},
+        ...{maxStalledCount: MAX_TAKEOVERS, skipVersionCheck: true},
       },
     );
     this.#worker = worker;

@@ -128,6 +128,8 @@ it('connections that are gone without a word are noticed on both sides, and the 
   expect(run.stderr).toMatch(/\[code @\S+\] write made - done/);
   expect(await workspace.read('made.txt')).toBe('made\n');
   expect(took).toBeLessThan(NOTICED_MS);
+  // It was noticed before the worker had lost the job.
+  expect(asked).toBe(1);
 }, 300_000);
 
 it('an address where something answers that is no Redis server, or has no such database, is told in one line', async () => {
