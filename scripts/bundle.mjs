@@ -227,16 +227,20 @@ async function generate(root, input, ...plugins) {
 /**
  * V8 keeps a file with one letter beyond Latin-1 in two bytes a letter, all of it: the session's took a megabyte more for
  * as long as a program runs, and three while it was read. An escape means the same anywhere but in a template that its tag
- * reads raw: a file with such letters there, as only the exported page has, stays as it is.
+ * reads raw, as the exported page has, and, for a letter of two units, in a name, as the table of HTML's letters has: such
+ * files stay as they are.
  */
 function toAscii({code, fileName}) {
   if (!BEYOND_ASCII.test(code)) return code;
-  let isRaw = false;
-  const look = ({quasi}) => {
-    isRaw ||= quasi.quasis.some(({value}) => BEYOND_ASCII.test(value.raw));
+  let mustStay = false;
+  const TaggedTemplateExpression = ({quasi}) => {
+    mustStay ||= quasi.quasis.some(({value}) => BEYOND_ASCII.test(value.raw));
   };
-  new Visitor({TaggedTemplateExpression: look}).visit(parseSync(fileName, code).program);
-  if (isRaw) return code;
+  const Identifier = ({name}) => {
+    mustStay ||= /[^\0-\uffff]/u.test(name);
+  };
+  new Visitor({TaggedTemplateExpression, Identifier}).visit(parseSync(fileName, code).program);
+  if (mustStay) return code;
   return code.replaceAll(/(\\?)([^\0-\x7f])/g, (_, slash, unit) => {
     if (slash) throw new Error(`${fileName}: a backslash can't stand before ${unit}`);
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
