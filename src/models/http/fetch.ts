@@ -86,16 +86,18 @@ function getProxyEnv(env: Environment): Record<string, string | undefined> {
 /** Sends the request. @returns the head of the answer */
 function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
+    // A request that waits for a proxy has no socket yet: it ends, and tells no error before it has one.
+    const end = (error: Error) => {
+      reject(error);
+      request.destroy(error);
+    };
     // By its own option Node.js throws an error that cannot be caught where the connection is just given back.
-    const abort = () => void request.destroy();
+    const abort = () => end(new Error('aborted'));
     signal?.addEventListener('abort', abort, {once: true});
     request.once('close', () => signal?.removeEventListener('abort', abort));
     // A proxy gives the socket when it has connected it.
     const timer = setTimeout(() => {
-      const error = Object.assign(new Error(`no connection within ${CONNECT_MS / 1000} s`), {code: 'ETIMEDOUT'});
-      // A request without a socket tells no error before it has one.
-      reject(error);
-      request.destroy(error);
+      end(Object.assign(new Error(`no connection within ${CONNECT_MS / 1000} s`), {code: 'ETIMEDOUT'}));
     }, CONNECT_MS);
     request.once('close', () => clearTimeout(timer));
     request.once('socket', (socket) => {
