@@ -192,12 +192,18 @@ async function judgeAccess(access: Access, context: PermissionContext): Promise<
     case 'fetch':
       return judgeFetch(access.host, context);
     case 'dispatch':
-      return judgeName(access.agent, 'Task', matchesName, context) ?? ALLOWED;
+      return judgeDispatch(access.agent, context);
     case 'mcp':
       return judgeMcp(access, context);
     case 'none':
       return ALLOWED;
   }
+}
+
+/** By the rules of `Task`, whichever tool starts the subagent. */
+function judgeDispatch(agent: string, context: PermissionContext): Verdict {
+  const ruled = [judgeTool({...context, tool: 'Task'}), judgeName(agent, 'Task', matchesName, context)];
+  return combineVerdicts([ALLOWED, ...ruled.filter((each) => each !== undefined)]);
 }
 
 function judgeFetch(host: string, context: PermissionContext): Verdict {

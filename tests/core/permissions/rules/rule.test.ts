@@ -79,5 +79,10 @@ describe('a rule about a host or an agent', () => {
     expect((await decide(access, {rules: {ask: ['Task(reviewer)']}})).verdict).toBe('ask');
     expect((await decide(access, {rules: {deny: ['Task(code)']}})).verdict).toBe('allow');
     expect((await decide(access, {rules: {deny: ['Task']}})).verdict).toBe('deny');
+    // A skill may start one too.
+    const skill = {tool: 'Skill'};
+    expect((await decide(access, {...skill, rules: {deny: ['Task']}})).verdict).toBe('deny');
+    expect((await decide(access, {...skill, rules: {ask: ['Task']}})).verdict).toBe('ask');
+    expect((await decide(access, {...skill, rules: {ask: ['Task'], deny: ['Task(reviewer)']}})).verdict).toBe('deny');
   });
 });
