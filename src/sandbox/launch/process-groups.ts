@@ -13,6 +13,8 @@ const TERM_MS = 400;
 /** How long the system may take to end what was killed. */
 const KILL_MS = 300;
 const POLL_MS = 10;
+/** How often the processes are listed, at most, until all of them have stopped. One that waits for a disk stops later. */
+const MAX_LISTINGS = 20;
 
 export class ProcessGroups {
   /** By the id of the group's leader; the value stops listening for the end of the run that left it behind. */
@@ -20,7 +22,7 @@ export class ProcessGroups {
   readonly #reaper = new Reaper();
   #stopListening: (() => void) | undefined;
   readonly #onExit = (): void => {
-    for (const pid of this.#groups.keys()) signalAll(pid, listProcessTree(pid, listProcesses()), 'SIGKILL');
+    for (const pid of this.#groups.keys()) signalAll(pid, stopAll([pid]), 'SIGKILL');
   };
 
   /** Counts the group as at work. One `exit` listener serves all groups, and only while there are some. */
@@ -53,11 +55,12 @@ export class ProcessGroups {
    * Resolves when they have ended, or after 700 ms.
    */
   async end(pid: number): Promise<void> {
-    const asked = listProcessTree(pid, listProcesses());
+    const asked = stopAll([pid]);
     signalAll(pid, asked, 'SIGTERM');
+    signalAll(pid, asked, 'SIGCONT');
     await waitForEnd(asked, TERM_MS);
     // What was started meanwhile dies with the rest: the group's id stays taken while any of it is there.
-    const killed = [...asked.filter(isRunning), ...listProcessTree(pid, listProcesses())];
+    const killed = stopAll([pid, ...asked.filter(isRunning)]);
     signalAll(pid, killed, 'SIGKILL');
     await waitForEnd(killed, KILL_MS);
     if (!isThere(-pid)) this.#remove(pid);
@@ -89,18 +92,36 @@ interface ProcessRow {
   readonly group: number;
   /** False for one that has ended and whose parent has not yet taken note. */
   readonly isRunning: boolean;
+  /** By SIGSTOP, or by a debugger. */
+  readonly isStopped: boolean;
 }
 
-/** Members of the group that `leader` leads, and all processes below it, of every group. */
-function listProcessTree(leader: number, table: readonly ProcessRow[]): number[] {
+/**
+ * Stops processes, the members of the groups that they lead, and all below them, so that they can be ended. One that ran
+ * meanwhile could start another that leaves the group, as a sandbox does, and end before that one is found below it.
+ * @returns all of them
+ */
+function stopAll(leaders: readonly number[]): number[] {
+  let tree = listProcessTree(leaders, listProcesses());
+  for (let listings = 1; listings < MAX_LISTINGS; listings += 1) {
+    const moving = tree.filter(({isStopped}) => !isStopped);
+    if (moving.length === 0) break;
+    for (const {pid} of moving) sendSignal(pid, 'SIGSTOP');
+    tree = listProcessTree(leaders, listProcesses());
+  }
+  return tree.map(({pid}) => pid);
+}
+
+/** Members of the groups that `leaders` lead, and all processes below these, of every group. */
+function listProcessTree(leaders: readonly number[], table: readonly ProcessRow[]): ProcessRow[] {
   const found = new Set<number>();
-  const queue = [leader, ...table.filter(({group}) => group === leader).map(({pid}) => pid)];
+  const queue = [...leaders, ...table.filter(({group}) => leaders.includes(group)).map(({pid}) => pid)];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (found.has(next)) continue;
     found.add(next);
     queue.push(...table.filter(({parent}) => parent === next).map(({pid}) => pid));
   }
-  return table.filter(({pid, isRunning}) => isRunning && found.has(pid)).map(({pid}) => pid);
+  return table.filter(({pid, isRunning}) => isRunning && found.has(pid));
 }
 
 /** All processes. Synchronous: it must work while mini-cc exits. */
@@ -111,7 +132,7 @@ export function listProcesses(): ProcessRow[] {
   const table = runProgramSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=']);
   return [...table.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)/gm)].map(([, pid, parent, group, state]) => ({
     ...{pid: Number(pid), parent: Number(parent), group: Number(group)},
-    isRunning: state !== 'Z',
+    ...readState(state!),
   }));
 }
 
@@ -121,10 +142,14 @@ function readProcessRow(pid: number): ProcessRow | undefined {
     // `pid (name) state ppid pgrp …`, where the name may hold spaces and parentheses.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return {pid, parent: Number(parent), group: Number(group), isRunning: state !== 'Z'};
+    return {pid, parent: Number(parent), group: Number(group), ...readState(state!)};
   } catch {
     return undefined;
   }
+}
+
+function readState(state: string): Pick<ProcessRow, 'isRunning' | 'isStopped'> {
+  return {isRunning: state !== 'Z', isStopped: /^t$/i.test(state)};
 }
 
 function isRunning(pid: number): boolean {

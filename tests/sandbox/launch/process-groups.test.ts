@@ -1,0 +1,20 @@
+import {execa} from 'execa';
+import {expect, it} from 'vitest';
+import {startProcess} from '../../../src/core/util/processes.ts';
+import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+
+/** Each process that it starts leaves the group at once, as a confined command does while its sandbox is set up. */
+const RESTLESS = 'for i in $(seq 2000); do setsid sleep 765432 & done; wait';
+
+it('ends what leaves the group while it is being ended', {timeout: 120_000}, async () => {
+  const groups = new ProcessGroups();
+  for (let round = 0; round < 10; round += 1) {
+    const {pid} = await startProcess('bash', ['-c', RESTLESS], {detached: true, stdio: ['ignore', 'ignore', 'ignore']});
+    groups.add(pid!);
+    while (listProcesses().filter(({parent}) => parent === pid).length < 3) await new Promise(setImmediate);
+    await groups.end(pid!);
+  }
+  const {stdout} = await execa('pgrep', ['-cf', '^sleep 765432$'], {reject: false});
+  await execa('pkill', ['-KILL', '-f', '^sleep 765432$'], {reject: false});
+  expect(Number(stdout)).toBe(0);
+});
