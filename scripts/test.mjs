@@ -12,6 +12,8 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const vitestArgs = process.argv.slice(2);
 const node = await orExit(() => ensurePackages(root));
 const counts = {passed: 0, failed: 0};
+/** @type {string[]} */
+const failedSteps = [];
 
 if (vitestArgs.length === 0) {
   nameMissingPrograms();
@@ -23,7 +25,7 @@ const vitest = (...args) => runProgram('vitest/vitest.mjs', 'run', ...args);
 const tests = await runTests(vitest, {args: vitestArgs, onCi: Boolean(process.env.CI)});
 count('passed', tests.passed);
 count('failed', tests.failed);
-for (const line of tests.lines) process.stdout.write(`${line}\n`);
+for (const line of [...tests.lines, ...failedSteps]) process.stdout.write(`${line}\n`);
 process.stdout.write(`\nTests: ${counts.passed} passed, ${counts.failed} failed\n`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
 
@@ -43,6 +45,7 @@ async function step(name, work) {
   const began = performance.now();
   const passed = await work();
   count(passed ? 'passed' : 'failed', 1);
+  if (!passed) failedSteps.push(`failed: ${name}`);
   printLine(`${name} ${passed ? 'passed' : 'failed'} (${((performance.now() - began) / 1000).toFixed(1)}s)`);
 }
 

@@ -1,6 +1,7 @@
 /** The settings that take effect here, for people to read: each value, and where it comes from. */
 import {getKnownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
+import {removeLogins} from '../core/util/text.ts';
 import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
 import {allSettings, type SettingDescription} from './json-schema.ts';
 import {formatPath, isAmong, NEVER_SHOWN} from './keys.ts';
@@ -72,11 +73,4 @@ function withoutLogins(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLogins);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutLogins(each)]));
-}
-
-/** The name, password and query of an address may be unknown keys: they are replaced by `…`. */
-function removeLogins(text: string): string {
-  return text
-    .replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/@]*@/gi, '$1…@')
-    .replace(/\b(https?:\/\/[^\s?#]*)\?[^\s#]*/gi, '$1?…');
 }

@@ -80,6 +80,11 @@ describe('a value that is wrong', () => {
       {subagents: {archiveAfterMinutes: -1}},
       '1:37: subagents.archiveAfterMinutes: must be a number of minutes, not -1',
     ],
+    // What may be a password is not shown.
+    [
+      {subagents: {queue: {url: 'http://me:hunter2@h/1'}}},
+      '1:30: subagents.queue.url: must be the address of Redis, redis://… or rediss://…, not "http://…@h/1"',
+    ],
     [{limits: {profile: 'fast'}}, '1:22: limits.profile: must be standard or graded, not "fast"'],
     [
       {agents: {explore: {maxTurns: 401}}},

@@ -1,5 +1,6 @@
 /** Problems in files that people write (settings, agent definitions): where they are and what is wrong. */
 import type {z} from 'zod';
+import {removeLogins} from './text.ts';
 
 /** A position in a file. Line and column count from 1, columns in UTF-16 units as in editors. */
 export interface Position {
@@ -81,8 +82,9 @@ function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'an object';
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
-  return String(value);
+  if (typeof value !== 'string') return String(value);
+  const text = removeLogins(value);
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 39)}…` : text);
 }
 
 /** What a schema finds wrong with a value, in one line: `message.content: Invalid input; uuid: expected string, …`. */

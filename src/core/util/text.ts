@@ -84,3 +84,10 @@ export function formatRetry({waitMs, reason, attempt, fallback}: Retry, startsOv
   const retry = `retrying in ${Math.max(1, Math.ceil(waitMs / 1000))}s (${reason}), attempt ${attempt}`;
   return startsOver ? `Connection lost; ${retry}. The answer starts over.` : retry;
 }
+
+/** The name, password and query of an address may be unknown keys: they are replaced by `…`. */
+export function removeLogins(text: string): string {
+  return text
+    .replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/@]*@/gi, '$1…@')
+    .replace(/\b(https?:\/\/[^\s?#]*)\?[^\s#]*/gi, '$1?…');
+}

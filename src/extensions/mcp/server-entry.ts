@@ -1,6 +1,7 @@
 /** One entry of `mcpServers`, in Claude Code's shape: which program to start, or which address to ask. */
 import {MiniCcError} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
+import {removeLogins} from '../../core/util/text.ts';
 
 export type ServerConfig =
   | {
@@ -98,7 +99,7 @@ function isAddress(url: string): boolean {
 }
 
 function describeBadAddress(url: string): string {
-  return `${JSON.stringify(url)} is no address: it begins with http:// or https://`;
+  return `${JSON.stringify(removeLogins(url))} is no address: it begins with http:// or https://`;
 }
 
 /**
