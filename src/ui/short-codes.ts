@@ -4,7 +4,7 @@
  */
 
 const CODES = /\x1b\[([\d;:]*)m/g;
-/** What ends a style, by its first number; 22 ends bold and dim. */
+/** What ends a style; 22 ends bold and dim. */
 const ENDS: Readonly<Record<string, string>> = {
   1: '22',
   2: '22',
@@ -12,8 +12,6 @@ const ENDS: Readonly<Record<string, string>> = {
   4: '24',
   7: '27',
   9: '29',
-  38: '39',
-  48: '49',
 };
 const END = /^(?:2[2-9]|[3-5]9)$/;
 /** Several styles at once, and others that are not known: only the end of everything ends them. */
@@ -36,9 +34,7 @@ export function shortenCodes(text: string): string {
 }
 
 function getEnd(code: string): string {
-  if (/^[39][0-7]$/.test(code)) return '39';
-  if (/^(?:4|10)[0-7]$/.test(code)) return '49';
-  const [first = '', ...more] = code.split(';');
-  const isColour = first === '38' || first === '48';
-  return (isColour === more.length > 0 && ENDS[first]) || UNKNOWN;
+  if (/^(?:[39][0-7]|38;5;\d+|38;2;\d+;\d+;\d+)$/.test(code)) return '39';
+  if (/^(?:(?:4|10)[0-7]|48;5;\d+|48;2;\d+;\d+;\d+)$/.test(code)) return '49';
+  return ENDS[code] ?? UNKNOWN;
 }

@@ -60,6 +60,7 @@ test('moves, links and ends of what began before stay as they are', () => {
     '\x1b[2K\x1b[3A',
     '\x1b]8;;https://a.example\x1b\\a\x1b]8;;\x1b\\',
     '\x1b[1;31ma\x1b[39m',
+    '\x1b[38;5;1;1ma\x1b[39mb',
   ]) {
     expect(shortenCodes(text)).toBe(text);
   }
