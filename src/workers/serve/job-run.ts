@@ -205,8 +205,8 @@ export class JobRun {
         this.#parts.set(part, resolve);
         signal.addEventListener('abort', () => reject(signal.reason as Error), {once: true});
       });
-      await this.tell({type: 'needs', part});
-      const ref = await answered;
+      // While the queue is away the question itself waits: it is given up all the same.
+      const [ref] = await Promise.all([answered, this.tell({type: 'needs', part})]);
       clearTimeout(timers[1]);
       return await blobs.read(ref, {take: true, signal});
     } catch (error) {

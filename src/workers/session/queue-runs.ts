@@ -111,8 +111,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       const what = 'its job was signed with another secret, or by another version of mini-cc';
       throw new MiniCcError('QUEUE_AWAY', what);
     }
-    // Workers that found no session leave a job aside for a while.
-    this.#tidy(Job.fromId(connected.queue, kept.jobId).then((job) => job?.promote()));
+    const {events} = connected;
+    this.#tidy(events.showPresence().then(() => events.callBack([kept.jobId])));
     return this.#follow(runId, kept, watch, connected);
   }
 

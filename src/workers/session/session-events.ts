@@ -2,7 +2,7 @@
  * What workers say of a session's jobs, from one stream, which is emptied as it is read. A job's end is also looked up
  * every few seconds: a worker that dies between the two writes says nothing.
  */
-import type {Queue} from 'bullmq';
+import {Job, type Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {JobEvent} from '../queue/messages.ts';
 import {RefusedMessage, type Sealer} from '../queue/seal.ts';
@@ -55,13 +55,25 @@ export class SessionEvents {
     return {ended, close: () => void this.#followers.delete(jobId)};
   }
 
-  /** Says that the session is there: a worker that has a job asks it for files. */
+  /** Says that the session is there: a worker that has a job asks it for files. After an absence it calls jobs back. */
   async showPresence(): Promise<void> {
     const {connection, presence} = this.deps;
     const now = performance.now();
     if (now - this.#shownAt < LOOK_UP_MS) return;
-    await connection.set(presence, '1', 'PX', AWAY_MS);
+    const before = await connection.set(presence, '1', 'PX', AWAY_MS, 'GET');
     this.#shownAt = now;
+    if (before === null) await this.callBack([...this.#followers.keys()]);
+  }
+
+  /** Workers that found no session have left these jobs aside for a while: they may begin now. */
+  async callBack(jobIds: readonly string[]): Promise<void> {
+    const {connection, queue} = this.deps;
+    if (jobIds.length === 0) return;
+    const delayed = await connection.zmscore(queue.toKey('delayed'), ...jobIds);
+    const left = jobIds.filter((_, index) => delayed[index] !== null);
+    const promote = async (jobId: string) => (await Job.fromId(queue, jobId))?.promote();
+    // One that begins just now is not delayed any more.
+    await Promise.allSettled(left.map(promote));
   }
 
   close(): void {

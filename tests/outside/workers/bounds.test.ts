@@ -1,5 +1,6 @@
 /** What a queue, a worker's places and a connection are held by, and for how long. */
 import {createServer} from 'node:net';
+import {Job, Queue} from 'bullmq';
 import {expect, it, onTestFinished} from 'vitest';
 import {home, isSubagent, project, serve} from '../../e2e/fixture.ts';
 import {callTool, callTools, type MessagesBody, say} from '../../support/messages-server.ts';
@@ -87,8 +88,15 @@ it('a job whose files only its session has holds no place of a worker while that
   const workspace2 = await project();
   const other = await runCli(['-p', 'the other', ...settings], {...options, cwd: workspace2.path, home: await home()});
   expect(other.stderr).toMatch(/\[code @\S+\] write other - done/);
+  // It has waited for long.
+  const [, queueName = '', jobId = ''] = /^mini-cc:(runs-[^:]+):(.+)$/.exec(key)!;
+  const queue = new Queue(queueName, {connection: redis.client as never, prefix: 'mini-cc', skipVersionCheck: true});
+  await (await Job.fromId(queue, jobId))!.changeDelay(600_000);
+  const before = await attempts();
   const again = await runCli(['-p', '--continue', 'and now?', ...settings], options);
   expect(again.stderr).toMatch(/\[code @\S+\] write left - done/);
+  // The worker that begins it at once finds the session.
+  expect(again.stderr.match(/gave it back/g)).toHaveLength(before);
   expect(await workspace.read('left.txt')).toBe('left\n');
   expect(worker.said().trim().split('\n')).toHaveLength(1);
 }, 300_000);
