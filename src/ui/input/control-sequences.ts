@@ -3,14 +3,20 @@
  * may come at any time: it must never count as typed.
  */
 
-/** What a terminal says of itself, such as its colours, in the form that Ink takes for text. */
-const STRING_REPLY = /\x1b(?:\]\d[\x20-\x7e]{0,256}?(?:\x07|\x1b\\)|P[\d>!=+$][\x20-\x7e]{0,256}?\x1b\\)/g;
+/** How the strings begin in which a terminal says something of itself, such as its colours: no one types so much of them. */
+const STRING_HEAD = String.raw`(?:\]\d{1,4};|P[\d;]*[>=!$+][\d;]*[a-z|])`;
+const STRING_TEXT = String.raw`[\x20-\x7e]{0,256}`;
+/** Ink takes them for text. */
+const STRING_REPLY = new RegExp(String.raw`\x1b${STRING_HEAD}${STRING_TEXT}(?:\x07|\x1b\\)`, 'g');
 /** The beginning of a key or a reply, at the end of what was read. */
-const OPEN = /\x1b(?:\[[0-?]*[ -/]*|O|\](?:\d[\x20-\x7e]{0,256}\x1b?)?|P(?:[\d>!=+$][\x20-\x7e]{0,256}\x1b?)?)?$/;
+const OPEN = new RegExp(
+  String.raw`\x1b(?:\[[0-?]*[ -/]*|O|\]\d{0,4}|P[\d;]*[>=!$+]?[\d;]*|${STRING_HEAD}${STRING_TEXT}\x1b?)?$`,
+);
 /** No one types what begins so. */
-const UNMISTAKABLE = /^\x1b(?:\[(?:[?>=]|\d+[;:~])|\]\d|P[\d>!=+$])/;
-const WHOLE_START =
-  /^\x1b(?:\[[?>=][\d;:]*\$?[cnuytRS]|\[[\d;:]+[~A-FHPQRSntu]|\]\d[\x20-\x7e]*(?:\x07|\x1b\\)|P[\x20-\x7e]*\x1b\\)/;
+const UNMISTAKABLE = new RegExp(String.raw`^\x1b(?:\[(?:[?>=]|\d+[;:~])|${STRING_HEAD})`);
+const WHOLE_START = new RegExp(
+  String.raw`^\x1b(?:\[[?>=][\d;:]*\$?[cnuytRS]|\[[\d;:]+[~A-FHPQRSntu]|${STRING_HEAD}${STRING_TEXT}(?:\x07|\x1b\\))`,
+);
 /** So long after its beginning, what comes is not its rest. Milliseconds. */
 const LATE_MS = 5_000;
 

@@ -76,6 +76,14 @@ test('a reply of the terminal is no text: whole, in pieces, or long after its be
     [['\x1b[', 'a'], 'a'],
     [['\x1b', 'a'], '\x1ba'],
     [['\x1b]', 'a'], 'a'],
+    // After Esc, Alt+] or Alt+Shift+P.
+    [['\x1b', 'P1 bug', ' is open'], '\x1bP1 bug is open'],
+    [['\x1b', ']1 more', ' of it'], '\x1b]1 more of it'],
+    [['\x1b', '[2; 3]'], '\x1b[2; 3]'],
+    [['\x1b]1', ' more', ' of it'], ' more of it'],
+    [['\x1bP0', ' bug'], ' bug'],
+    // A paste has what looks so, too.
+    [['\x1b', '\x1b[200~]1;', 'and more\x1b[201~'], '\x1b\x1b[200~]1;and more\x1b[201~'],
   ];
   const read = await Promise.all(
     replies.map(async ([pieces]) => {
