@@ -38,7 +38,7 @@ describe('after kill -9 between the end of a background run and its announcement
 
     const list = await runCli(['-c', '-p', '/subagents list'], {server, cwd, home: place});
     expect(list.stdout).toMatch(
-      /^1 {2}done {2}explore {2}greeting {2}0 tools {2}\S+ tokens {2}cost \$0\.\d+ {2}ended \S+ ago {2}-\n$/,
+      /^1 {2}done {2}explore {2}greeting {2}0 tools {2}\S+ tokens {2}cost \$0\.\d+ {2}\S+ ago {2}-\n$/,
     );
     expect(await runCli(['-c', '-p', 'go on'], {server, cwd, home: place})).toMatchObject({stdout: 'noted\n'});
     await runCli(['-c', '-p', 'and on'], {server, cwd, home: place});
