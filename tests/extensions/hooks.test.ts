@@ -2,10 +2,10 @@
 import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {startDriven} from '../drivers/driven.ts';
+import {type AnyLine, startDriven} from '../drivers/driven.ts';
 import {home as createHome, explore, isSubagent, project, serve} from '../e2e/fixture.ts';
 import {runCli} from '../support/run-cli.ts';
-import {callTool, callTools, say} from '../support/scripted-replies.ts';
+import {callTool, callTools, say, slow} from '../support/scripted-replies.ts';
 
 /** A project, and hooks in the user's settings, which need no trust. */
 async function withHooks(hooks: object, file = '.mini-cc/settings.json') {
@@ -198,6 +198,46 @@ describe('hooks', () => {
     expect(ended).toMatchObject({subtype: 'error_during_execution', errors: ['a hook ended the run: enough of it']});
     expect(existsSync(path.join(driven.cwd, 'made'))).toBe(false);
     expect(await driver.prompt('and now?')).toMatchObject({result: 'goes on'});
+  });
+
+  it('with continue: false at a question end only what waits for its answer', async () => {
+    const stop = (before: string) =>
+      command(`cat > /dev/null; ${before} echo '{"continue":false,"stopReason":"enough of it"}'`);
+    const isQuestion = (line: AnyLine) => line.type === 'control_request' && line.request.subtype === 'can_use_tool';
+    const args = ['--permission-prompt-tool', 'stdio'];
+
+    // A run in the background asks: the turn of the main agent goes on.
+    const atOnce = await withHooks({Notification: stop('')});
+    let release: () => void = () => undefined;
+    const withdrawn = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const server = await serve(async (body) => {
+      if (isSubagent(body)) return callTool('bash', {command: 'touch made'});
+      if (body.messages.length === 1) {
+        return callTools([
+          {name: 'Task', input: {description: 'make it', prompt: 'go', agent_type: 'code', background: true}},
+        ]);
+      }
+      await withdrawn;
+      return say('I went on.');
+    });
+    const driver = await startDriven(args, {...atOnce, server});
+    const result = driver.prompt('go');
+    await driver.next((line) => line.type === 'control_cancel_request' || line.type === 'result');
+    release();
+    expect(await result).toMatchObject({subtype: 'success', result: 'I went on.'});
+    expect(driver.lines.some(isQuestion)).toBe(true);
+
+    // It was answered before the hook had ended.
+    const late = await withHooks({Notification: stop('until [ -e made ]; do sleep 0.05; done;')});
+    const answering = await serve([callTool('bash', {command: 'touch made'}), slow(say('made'), 300)]);
+    const other = await startDriven(args, {...late, server: answering});
+    const made = other.prompt('make it');
+    const {request_id} = await other.next(isQuestion);
+    const response = {subtype: 'success', request_id, response: {behavior: 'allow'}};
+    other.send({type: 'control_response', response});
+    expect(await made).toMatchObject({subtype: 'success', result: 'made'});
   });
 
   it('have their systemMessage, and what they say in vain, before the person', async () => {

@@ -14,6 +14,8 @@ export class SessionHooks {
   readonly #parts: SessionParts;
   /** Why no prompt may be sent, if a hook said so. */
   #started: Promise<string | undefined> | undefined;
+  /** The ids of those that wait for an answer. */
+  readonly #questions = new Set<string>();
 
   /** @param endTurn ends the turn under way. */
   constructor(
@@ -61,17 +63,21 @@ export class SessionHooks {
   }
 
   #notify(event: AgentEvent): void {
-    if (event.type === 'ask') void this.#tellOfQuestion(event);
+    if (event.type === 'ask_end') this.#questions.delete(event.askId);
+    if (event.type !== 'ask') return;
+    this.#questions.add(event.question.id);
+    void this.#tellOfQuestion(event);
   }
 
-  /** A hook may end the turn in the place of an answer, and a run that asks in the background. */
+  /** In the place of an answer a hook may end the turn, or the run in the background that asks. */
   async #tellOfQuestion(event: AgentEvent & {readonly type: 'ask'}): Promise<void> {
     const {hooks, manager} = this.#parts;
     const type = 'permission_prompt';
     const input = {message: `mini-cc asks: ${event.question.title}`, notification_type: type};
     const {stops} = await hooks.run({event: 'Notification', subject: type, input});
-    if (stops === undefined) return;
-    this.endTurn(new RunAborted('hook', formatHookStop(stops)));
-    if (event.parent !== undefined) await manager.stop(event.agentId);
+    // What it would end may have been answered, and go on.
+    if (stops === undefined || !this.#questions.has(event.question.id)) return;
+    if (manager.get(event.agentId)?.background) await manager.stop(event.agentId);
+    else this.endTurn(new RunAborted('hook', formatHookStop(stops)));
   }
 }
