@@ -6,10 +6,12 @@ import {setFlagsFromString} from 'node:v8';
 
 /**
  * @param isIdle nothing is to be done yet. A conversation that goes on is work from the start: it is read and shown
- * @returns gives the compiler back, for work. V8 looks at this setting each time that a function becomes hot
+ * @returns gives the compiler back, for work, also for what became hot before
  */
 export function holdBackCompiler(isIdle: boolean): () => void {
   if (!isIdle) return () => undefined;
+  // The second: what the compiler before it makes meanwhile asks for the last one all the same. Else it never would.
   setFlagsFromString('--no-opt');
+  setFlagsFromString('--force-emit-interrupt-budget-checks');
   return () => setFlagsFromString('--opt');
 }
