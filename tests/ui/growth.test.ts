@@ -1,7 +1,7 @@
 /** What a turn costs on the screen does not grow with the conversation. Counts, not times: React tells its developer tools. */
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {expect, test, vi} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import type {FakeSession} from './fake-session.ts';
 import type {FakeTerminal} from './fake-terminal.ts';
 
@@ -44,6 +44,7 @@ async function play(turn: number, screen: FakeTerminal, session: FakeSession): P
 }
 
 test('turn 160 has the nodes, the rendered components and the written characters of turn 20', async () => {
+  onTestFinished(() => void vi.unstubAllGlobals());
   vi.stubGlobal('__REACT_DEVTOOLS_GLOBAL_HOOK__', {
     ...{isDisabled: false, supportsFiber: true, inject: () => 1, checkDCE: () => undefined},
     ...{onCommitFiberUnmount: () => undefined, onPostCommitFiberRoot: () => undefined},
@@ -68,5 +69,4 @@ test('turn 160 has the nodes, the rendered components and the written characters
   // The numbers of calls have one digit more.
   expect(least(150, 'written')).toBeLessThan(least(20, 'written') + 10);
   session.endTurn();
-  vi.unstubAllGlobals();
 }, 60_000);

@@ -48,7 +48,7 @@ export async function connect(url: string): Promise<Redis> {
   });
   try {
     await Promise.race([connection.connect().then(() => connection.ping()), silent]);
-    // It would go on in another one.
+    // Without the database of the address ioredis goes on in database 0.
     if (last !== undefined) throw last;
   } catch (error) {
     connection.disconnect();
