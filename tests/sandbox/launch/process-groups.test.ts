@@ -3,8 +3,10 @@ import {expect, it} from 'vitest';
 import {startProcess} from '../../../src/core/util/processes.ts';
 import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 
+/** No other test run on this machine has it. */
+const SLEEP = `sleep ${700_000 + process.pid}`;
 /** Each process that it starts leaves the group at once, as a confined command does while its sandbox is set up. */
-const RESTLESS = 'for i in $(seq 2000); do setsid sleep 765432 & done; wait';
+const RESTLESS = `for i in $(seq 2000); do setsid ${SLEEP} & done; wait`;
 
 it('ends what leaves the group while it is being ended', {timeout: 120_000}, async () => {
   const groups = new ProcessGroups();
@@ -14,7 +16,7 @@ it('ends what leaves the group while it is being ended', {timeout: 120_000}, asy
     while (listProcesses().filter(({parent}) => parent === pid).length < 3) await new Promise(setImmediate);
     await groups.end(pid!);
   }
-  const {stdout} = await execa('pgrep', ['-cf', '^sleep 765432$'], {reject: false});
-  await execa('pkill', ['-KILL', '-f', '^sleep 765432$'], {reject: false});
+  const {stdout} = await execa('pgrep', ['-cf', `^${SLEEP}$`], {reject: false});
+  await execa('pkill', ['-KILL', '-f', `^${SLEEP}$`], {reject: false});
   expect(Number(stdout)).toBe(0);
 });
