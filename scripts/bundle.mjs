@@ -3,6 +3,7 @@
 // A running program loads chunks late, and a build may be interrupted: new chunks are written beside the old ones, the
 // entries replace the old ones last, and chunks that no entry uses any more are removed a day later.
 import {copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync} from 'node:fs';
+import promises from 'node:fs/promises';
 import {isBuiltin} from 'node:module';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -100,7 +101,10 @@ const withBuiltinsByCall = () => ({
         .filter(({type}) => type === 'ImportSpecifier')
         .map(({imported, local}) => [imported.name ?? JSON.stringify(imported.value), local.name]);
       const atOnce = `{${named.map((names) => names.join(':')).join(',')}}=${builtin}`;
-      const late = named.map(([name, local]) => `${local}=(...all)=>${builtin}.${name}(...all)`);
+      const late = named.map(([name, local]) => {
+        const isFunction = typeof promises[name] === 'function';
+        return isFunction ? `${local}=(...all)=>${builtin}.${name}(...all)` : `${local}=${builtin}.${name}`;
+      });
       const parts = [...whole, ...(source.value === 'node:fs/promises' ? late : named.length > 0 ? [atOnce] : [])];
       code = `${code.slice(0, start)}const ${parts.join(',')};${code.slice(end)}`;
     }
