@@ -76,10 +76,12 @@ async function createClient(protocol: string, env: Environment): Promise<Client>
   return {request, agent, dropStale};
 }
 
+const THIS_MACHINE = ['localhost', '.localhost', '127.0.0.1-127.255.255.255', '0.0.0.0', '::1', '[::1]'];
+
 /** Node.js reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` from it, in small letters too. No proxy leads to this machine. */
 function getProxyEnv(env: Environment): Record<string, string | undefined> {
   const named = ['http_proxy', 'https_proxy'].flatMap((name) => [name, name.toUpperCase()]);
-  const none = [env.no_proxy ?? env.NO_PROXY ?? [], 'localhost', '127.0.0.1', '::1', '[::1]'].flat().join(',');
+  const none = [env.no_proxy || env.NO_PROXY || [], THIS_MACHINE].flat().join(',');
   return {...Object.fromEntries(named.map((name) => [name, env[name]])), no_proxy: none, NO_PROXY: none};
 }
 

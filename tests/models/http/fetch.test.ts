@@ -87,6 +87,12 @@ describe('the fetch for model servers', () => {
     await expect(send('http://other.invalid/c')).rejects.toMatchObject({
       cause: {code: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/)},
     });
+    // An empty variable in small letters counts as none.
+    const other = createFetch({HTTP_PROXY: proxy.url, no_proxy: '', NO_PROXY: 'other.invalid'});
+    await expect(other('http://other.invalid/d')).rejects.toThrow('fetch failed');
+    for (const host of ['127.8.9.10', '0.0.0.0', '[::1]', 'me.localhost']) {
+      await expect(other(`http://${host}:1/`), host).rejects.toThrow('fetch failed');
+    }
     expect(asked).toEqual(['http://models.invalid/a', 'CONNECT models.invalid:443']);
   });
 
