@@ -112,7 +112,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       throw new MiniCcError('QUEUE_AWAY', what);
     }
     const {events} = connected;
-    this.#tidy(events.showPresence().then(() => events.callBack([kept.jobId])));
+    this.#tidy(events.showPresence(this.deps.sessionId()).then(() => events.callBack([kept.jobId])));
     return this.#follow(runId, kept, watch, connected);
   }
 
@@ -142,11 +142,9 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const queue = new Queue(getQueueName(this.#sealer.signer), {connection, prefix, skipVersionCheck: true});
     queue.on('error', () => undefined);
     const events = new SessionEvents({
-      ...{connection, reader, queue, sealer: this.#sealer},
-      stream: this.#keys.events(this.deps.sessionId()),
-      presence: this.#keys.presence(this.deps.sessionId()),
+      ...{connection, reader, queue, sealer: this.#sealer, keys: this.#keys},
     });
-    events.start();
+    events.start(this.deps.sessionId());
     const blobs = new Blobs(connection, prefix);
     const laid = new LaidTrees(this.deps.trees, connection, this.#keys, blobs, this.#sealer.signer);
     const {signer} = this.#sealer;
@@ -203,7 +201,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const kept: KeptJob = {jobId, nonce: sealed.nonce, signer: this.#sealer.signer, tree};
     await this.#kept.keep(runId, kept);
     try {
-      await events.showPresence();
+      await events.showPresence(body.sessionId);
       await queue.add('run', sealed, {
         ...{jobId, attempts: 1, removeOnComplete: {age: LIFE_MS / 1000}, removeOnFail: {age: LIFE_MS / 1000}},
       });

@@ -1,9 +1,10 @@
 /**
- * What workers say of a session's jobs, from one stream, which is emptied as it is read. A job's end is also looked up
+ * What workers say of a session's jobs, from its stream, which is emptied as it is read. A job's end is also looked up
  * every few seconds: a worker that dies between the two writes says nothing.
  */
 import {Job, type Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
+import type {Keys} from '../queue/keys.ts';
 import type {JobEvent} from '../queue/messages.ts';
 import {RefusedMessage, type Sealer} from '../queue/seal.ts';
 
@@ -13,9 +14,7 @@ interface SessionEventsDeps {
   readonly reader: Redis;
   readonly queue: Queue;
   readonly sealer: Sealer;
-  readonly stream: string;
-  /** The key by which workers see that this session is there. */
-  readonly presence: string;
+  readonly keys: Keys;
 }
 
 type End = 'completed' | 'failed' | 'missing';
@@ -33,6 +32,8 @@ const PAUSE_MS = 200;
 
 export class SessionEvents {
   readonly #followers = new Map<string, Follower>();
+  /** Those of this process, `/clear` begins another one, with the last event that was read of each. */
+  readonly #sessions = new Map<string, string>();
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   /** When workers heard of it last, milliseconds of `performance.now()`. */
@@ -40,7 +41,8 @@ export class SessionEvents {
 
   constructor(private readonly deps: SessionEventsDeps) {}
 
-  start(): void {
+  start(sessionId: string): void {
+    this.#sessions.set(sessionId, '0');
     void this.#read();
     this.#plan();
   }
@@ -56,13 +58,22 @@ export class SessionEvents {
   }
 
   /** Says that the session is there: a worker that has a job asks it for files. After an absence it calls jobs back. */
-  async showPresence(): Promise<void> {
-    const {connection, presence} = this.deps;
+  async showPresence(sessionId: string): Promise<void> {
+    if (!this.#sessions.has(sessionId)) {
+      this.#sessions.set(sessionId, '0');
+      this.#shownAt = Number.NEGATIVE_INFINITY;
+    }
+    await this.#showAll();
+  }
+
+  async #showAll(): Promise<void> {
+    const {connection, keys} = this.deps;
     const now = performance.now();
     if (now - this.#shownAt < LOOK_UP_MS) return;
-    const before = await connection.set(presence, '1', 'PX', AWAY_MS, 'GET');
+    const show = (id: string) => connection.set(keys.presence(id), '1', 'PX', AWAY_MS, 'GET');
+    const before = await Promise.all([...this.#sessions.keys()].map(show));
     this.#shownAt = now;
-    if (before === null) await this.callBack([...this.#followers.keys()]);
+    if (before.includes(null)) await this.callBack([...this.#followers.keys()]);
   }
 
   /** Workers that found no session have left these jobs aside for a while: they may begin now. */
@@ -81,21 +92,23 @@ export class SessionEvents {
     clearTimeout(this.#timer);
     this.deps.reader.disconnect();
     // While the server is away nothing is waited for: what it knows expires.
-    this.deps.connection.unlink(this.deps.presence).catch(() => undefined);
+    const {connection, keys} = this.deps;
+    connection.unlink(...[...this.#sessions.keys()].map((id) => keys.presence(id))).catch(() => undefined);
   }
 
   async #read(): Promise<void> {
-    const {reader, connection, stream} = this.deps;
-    let last = '0';
+    const {reader, connection, keys} = this.deps;
     while (!this.#isClosed) {
       try {
-        const read = await reader.xread('COUNT', 200, 'BLOCK', BLOCK_MS, 'STREAMS', stream, last);
-        const entries = read?.[0]?.[1] ?? [];
-        for (const [id, [, text = '']] of entries) {
-          last = id;
-          this.#handle(text);
+        const sessions = [...this.#sessions.keys()];
+        const from = [...sessions.map((id) => keys.events(id)), ...this.#sessions.values()];
+        const read = await reader.xread('COUNT', 200, 'BLOCK', BLOCK_MS, 'STREAMS', ...from);
+        for (const [stream, entries] of read ?? []) {
+          for (const [, [, text = '']] of entries) this.#handle(text);
+          const last = entries.at(-1)![0];
+          this.#sessions.set(sessions.find((id) => keys.events(id) === stream)!, last);
+          await connection.xtrim(stream, 'MINID', nextId(last));
         }
-        if (entries.length > 0) await connection.xtrim(stream, 'MINID', nextId(last));
       } catch {
         // The connection is lost, and comes back by itself.
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -119,7 +132,7 @@ export class SessionEvents {
   #plan(): void {
     this.#timer = setTimeout(() => {
       const jobIds = [...this.#followers.keys()];
-      void Promise.all([this.#lookUp(jobIds), jobIds.length > 0 && this.showPresence()])
+      void Promise.all([this.#lookUp(jobIds), jobIds.length > 0 && this.#showAll()])
         .catch(() => undefined)
         .finally(() => this.#isClosed || this.#plan());
     }, LOOK_UP_MS);

@@ -1,12 +1,17 @@
 /** How a session and a worker go on after a while in which the queue did not hear of them. */
+import path from 'node:path';
 import {Job, Queue} from 'bullmq';
 import {expect, it, onTestFinished} from 'vitest';
+import type {RemoteTask} from '../../../src/core/remote/remote-runs.ts';
+import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
-import {connect} from '../../../src/workers/queue/connection.ts';
+import {connect, getQueueName} from '../../../src/workers/queue/connection.ts';
 import {Keys} from '../../../src/workers/queue/keys.ts';
 import {Sealer} from '../../../src/workers/queue/seal.ts';
 import {JobRun, type JobRunDeps} from '../../../src/workers/serve/job-run.ts';
+import {QueueRuns} from '../../../src/workers/session/queue-runs.ts';
 import {SessionEvents} from '../../../src/workers/session/session-events.ts';
+import {emptyFolder} from '../../support/workspace.ts';
 import {eventually, SECRET, startRedis} from './fixture.ts';
 
 const PREFIX = 'mini-cc';
@@ -24,10 +29,10 @@ it('a session that was away for a while, as on a machine that slept, calls its j
   const queue = new Queue('runs', {connection: connection as never, prefix: PREFIX, skipVersionCheck: true});
   const presence = keys.presence('s');
   const sealer = new Sealer(SECRET);
-  const events = new SessionEvents({connection, reader, queue, sealer, stream: keys.events('s'), presence});
+  const events = new SessionEvents({connection, reader, queue, sealer, keys});
   onTestFinished(() => events.close());
-  await events.showPresence();
-  events.start();
+  events.start('s');
+  await events.showPresence('s');
   for (const jobId of ['r1-1', 'r2-1']) await queue.add('run', {}, {jobId, delay: 600_000});
   events.follow('r1-1', () => undefined);
   await redis.client.unlink(presence);
@@ -35,6 +40,50 @@ it('a session that was away for a while, as on a machine that slept, calls its j
   expect(await redis.client.exists(presence)).toBe(1);
   // The job of another session waits on.
   expect(await (await Job.fromId(queue, 'r2-1'))!.isDelayed()).toBe(true);
+});
+
+it('after /clear, which gives the session another id, workers reach it by the one of each job', async () => {
+  const redis = await startRedis();
+  const folder = await emptyFolder();
+  onTestFinished(folder.remove);
+  const tree = {key: 'a'.repeat(64), base: undefined, start: 'b'.repeat(40), remotes: []};
+  const trees = {
+    capture: async () => tree,
+    readPatch: async () => Buffer.from('p'),
+    readBundle: async () => Buffer.from('b'),
+  };
+  let sessionId = 'before';
+  const runs = new QueueRuns({
+    ...{address: {url: redis.url, prefix: PREFIX, secret: SECRET}, maxJobs: 5, root: folder.path},
+    ...{sessionId: () => sessionId, runFolder: (id) => path.join(folder.path, id), trees: trees as never},
+    ...{traceparent: () => undefined, notify: () => undefined, redact: (value) => value},
+  });
+  const sealer = new Sealer(SECRET);
+  const queue = new Queue(getQueueName(sealer.signer), {
+    ...{connection: redis.client as never, prefix: PREFIX, skipVersionCheck: true},
+  });
+  const leaving = new AbortController();
+  const ended: Promise<unknown>[] = [];
+  const begun: string[] = [];
+  for (const runId of ['r1', 'r2']) {
+    const watch = {
+      ...{label: runId, signal: leaving.signal, event: () => undefined, delivered: () => undefined},
+      ...{onMessage: () => undefined, begun: (worker: string) => void begun.push(`${runId} at ${worker}`)},
+    };
+    const task = {runId, round: 1, agent: {}, messages: [], permissions: {}, limits: {}} as unknown as RemoteTask;
+    ended.push(runs.run(task, watch));
+    await eventually(async () => (await Job.fromId(queue, `${runId}-1`)) !== undefined);
+    const job = (await Job.fromId(queue, `${runId}-1`))!;
+    const {body} = sealer.open('job', job.data) as {body: {sessionId: string}};
+    expect([body.sessionId, await redis.client.exists(keys.presence(sessionId))]).toEqual([sessionId, 1]);
+    const event = {jobId: `${runId}-1`, attempt: 1, worker: 'w', what: {type: 'begun'}};
+    await redis.client.xadd(keys.events(sessionId), '*', 'm', JSON.stringify(sealer.seal('event', event, 60_000)));
+    await eventually(() => begun.includes(`${runId} at w`));
+    sessionId = 'after';
+  }
+  leaving.abort(new RunAborted('close'));
+  expect(await Promise.all(ended)).toEqual([undefined, undefined]);
+  await runs.close();
 });
 
 it('a run that is aborted while its worker cannot write what it asks for ends at once, and alone', async () => {
