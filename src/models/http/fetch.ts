@@ -88,12 +88,12 @@ function getProxyEnv(env: Environment): Record<string, string | undefined> {
 /** Sends the request. @returns the head of the answer */
 function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // A request that waits for a proxy has no socket yet: it ends, and tells no error before it has one.
+    // The request does not tell the error: while it waits for a proxy it has no socket, and tells none before it has one;
+    // and where its connection is just given back nobody listens, and Node.js throws what cannot be caught.
     const end = (error: Error) => {
       reject(error);
-      request.destroy(error);
+      request.destroy();
     };
-    // By its own option Node.js throws an error that cannot be caught where the connection is just given back.
     const abort = () => end(new Error('aborted'));
     signal?.addEventListener('abort', abort, {once: true});
     request.once('close', () => signal?.removeEventListener('abort', abort));
