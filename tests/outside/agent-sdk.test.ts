@@ -27,6 +27,10 @@ let query: (call: {prompt: unknown; options: object}) => Any;
 let sdk: Any;
 let zod: Any;
 
+/** The SDK sets them in its own process. */
+const SET_BY_SDK = ['CLAUDE_AGENT_SDK_VERSION', 'NoDefaultCurrentDirectoryInExePath'];
+afterAll(() => SET_BY_SDK.forEach((name) => delete process.env[name]));
+
 beforeAll(async () => {
   await buildOnce();
   installPackages({[`@anthropic-ai/claude-agent-sdk@${VERSION}`]: INTEGRITY}, folder);

@@ -64,6 +64,8 @@ export class WorkerService {
   readonly #done: Promise<void>;
   #finish: () => void = () => undefined;
   #isLeaving = false;
+  /** It is no longer listed: a sign of life that comes later would list it again. */
+  #hasLeft = false;
   #served = 0;
   #timer: NodeJS.Timeout | undefined;
   #said = new Set<string>();
@@ -154,6 +156,7 @@ export class WorkerService {
     // A result may be on its way.
     await unlessAway(worker?.close(), this.connection.status === 'ready' ? LEAVE_MS : AWAY_MS);
     await unlessAway(Promise.all([...this.#saying]));
+    this.#hasLeft = true;
     await unlessAway(this.connection.hdel(this.#keys.workers, this.name));
     this.connection.disconnect();
     this.#finish();
@@ -283,6 +286,7 @@ export class WorkerService {
         cached,
         at,
       };
+      if (this.#hasLeft) return;
       await this.connection.hset(this.#keys.workers, this.name, JSON.stringify(entry));
       this.#said.clear();
       for (const text of await findForeignJobs(this.connection, this.#keys, this.#sealer.signer, at)) {
