@@ -29,7 +29,9 @@ let zod: Any;
 
 /** The SDK sets them in its own process. */
 const SET_BY_SDK = ['CLAUDE_AGENT_SDK_VERSION', 'NoDefaultCurrentDirectoryInExePath'];
-afterAll(() => SET_BY_SDK.forEach((name) => delete process.env[name]));
+afterAll(() => {
+  for (const name of SET_BY_SDK) delete process.env[name];
+});
 
 beforeAll(async () => {
   await buildOnce();
