@@ -21,8 +21,9 @@ export async function runTests(vitest, {args, onCi}) {
   const first = await run(vitest, args);
   const failing = first.files.filter(hasFailed);
   // Options may have picked some tests of the files.
+  const areWhole = args.every((arg) => !arg.startsWith('-'));
   const isBadLuck = failing.filter(({wasLost}) => !wasLost).length <= MAX_FILES_AGAIN;
-  const mayRunAgain = onCi && isBadLuck && args.every((arg) => !arg.startsWith('-'));
+  const mayRunAgain = onCi && isBadLuck && areWhole;
   const again =
     mayRunAgain && failing.length > 0
       ? await run(vitest, ['--isolate', ...failing.map(({file}) => file)])
@@ -42,7 +43,7 @@ export async function runTests(vitest, {args, onCi}) {
     }
     for (const reason of last.errors) failed.push(`failed: ${file.file} (${reason})`);
     // CI has all that tests need: a test that is skipped there is never run.
-    const skipped = onCi && args.length === 0 && !hasFailed(last) ? last.tests : [];
+    const skipped = onCi && areWhole && !hasFailed(last) ? last.tests : [];
     for (const {name, state} of skipped) if (state === 'skipped') failed.push(`skipped on CI: ${file.file} > ${name}`);
   }
   for (const reason of [...first.errors, ...again.errors]) failed.push(`failed: outside of a test (${reason})`);

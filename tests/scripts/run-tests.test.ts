@@ -62,10 +62,10 @@ test('on CI the files that failed run once more, in new processes, and the end n
 });
 
 test('the files that a process had not run when it ended run again, however many they are', async () => {
-  const others = Object.fromEntries(Array.from({length: 11}, (_, at) => [`other${at}`, "test('passes', () => {});"]));
-  const crash = "test('is killed', () => { if (isFirst('crash')) process.kill(process.pid, 'SIGKILL'); });";
-  // The largest file runs first.
-  const {passed, failed, lines} = await runFiles({...others, crash: `${crash}${' '.repeat(10_000)}`});
+  // Whichever runs first ends the process: vitest promises no order.
+  const crash = "test('is run', () => { if (isFirst('crash')) process.kill(process.pid, 'SIGKILL'); });";
+  const files = Object.fromEntries(Array.from({length: 12}, (_, at) => [`file${at}`, crash]));
+  const {passed, failed, lines} = await runFiles(files);
   expect({passed, failed}).toEqual({passed: 12, failed: 0});
   for (const line of lines) expect(line).toMatch(/^passed at the second try: \w+\.test\.js \(first: .*SIGKILL/);
   expect(lines).toHaveLength(12);
@@ -78,6 +78,14 @@ test('a test that a hook left out at its second try has failed, and on CI so has
   });
   expect(lines).toEqual(['failed: worse.test.js > breaks (bad)', 'skipped on CI: skipped.test.js > is not run']);
   expect({passed, failed}).toEqual({passed: 2, failed: 2});
+});
+
+test.each([
+  ['files of their own', ['some'], ['skipped on CI: some.test.js > is not run']],
+  ['options, which may have picked tests', ['-t', 'runs'], []],
+])('on CI a skipped test fails where the run has %s: %j', async (_, args, expected) => {
+  const some = "test['skip']('is not run', () => {});\ntest('runs', () => {});";
+  expect((await runFiles({some}, {args})).lines).toEqual(expected);
 });
 
 test.each([
