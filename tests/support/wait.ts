@@ -1,0 +1,31 @@
+/** What tests wait by. They wait for events and texts; a wait for time alone states its reason. */
+import {setTimeout as sleep} from 'node:timers/promises';
+
+/** A machine may stop for seconds; a test that passes does not wait for it. */
+const DEFAULT_TIMEOUT_MS = 20_000;
+const POLL_MS = 5;
+
+/**
+ * Waits until the condition is true. For what tells no event: a file, a process, a server of another program.
+ * @throws Error that names `what`, when the time is over
+ */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what = 'the condition',
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`${what} did not come within ${timeoutMs} ms`);
+    await sleep(POLL_MS);
+  }
+}
+
+/**
+ * Waits for time alone.
+ * @param reason why no event or text can be waited for: "a question takes no keys in its first 0.3 s"
+ */
+export async function pause(ms: number, reason: string): Promise<void> {
+  if (reason === '') throw new Error('say why no event can be waited for');
+  await sleep(ms);
+}
