@@ -4,7 +4,7 @@ import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, 
 import path from 'node:path';
 
 /** The oldest Node that the program runs on, as `engines` in package.json says. */
-const OLDEST_NODE = [22, 12];
+export const OLDEST_NODE = [22, 12];
 
 /** What the bundle is made of, beside the folders in BUNDLED_FOLDERS. */
 const BUNDLED_FILES = [

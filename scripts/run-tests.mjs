@@ -1,53 +1,48 @@
-// Runs vitest and counts. On CI, whose machines may stop for seconds, the test files that failed run once more, each in a process
-// of its own. The end, where a long log is read first, names the tests that failed, and those that passed at the second try.
+// Runs vitest and counts. The test files that failed run once more, each in a process of its own, which helps to find the
+// cause: what passes at one of the two runs only is called flaky, and has failed. The end of the log names each failure.
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-/** With more files than this that failed it was no bad luck: they do not run again. */
+/** When more files than this failed, bad luck is not the cause: they do not run again. */
 const MAX_FILES_AGAIN = 10;
 
 /** @typedef {import('./test-report.mjs').FileReport} FileReport */
 /** @typedef {import('./test-report.mjs').TestReport} TestReport */
+/** @typedef {'passed' | 'failed' | 'skipped' | 'flaky'} Outcome */
 
 /**
  * @param {(...args: string[]) => Promise<boolean>} vitest runs vitest with arguments, and says whether it succeeded
  * @param {{args: readonly string[], onCi: boolean}} options args: files and options of vitest
- * @returns {Promise<{passed: number, failed: number, lines: string[]}>} a test that passed at the second try has passed once; on
- *   CI a test that was skipped has failed; lines: the names
+ * @returns {Promise<{passed: number, failed: number, lines: string[]}>} `failed` counts flaky tests too, and on CI skipped
+ *   ones; each has a line: `failed: FILE > TEST (reason)`, `flaky: FILE > TEST (reason)`, `skipped on CI: FILE > TEST`
  */
 export async function runTests(vitest, {args, onCi}) {
   const first = await run(vitest, args);
   const failing = first.files.filter(hasFailed);
   // Options may have picked some tests of the files.
   const areWhole = args.every((arg) => !arg.startsWith('-'));
-  const isBadLuck = failing.filter(({wasLost}) => !wasLost).length <= MAX_FILES_AGAIN;
-  const mayRunAgain = onCi && isBadLuck && areWhole;
+  const areFew = failing.filter(({wasLost}) => !wasLost).length <= MAX_FILES_AGAIN;
   const again =
-    mayRunAgain && failing.length > 0
+    areFew && areWhole && failing.length > 0
       ? await run(vitest, ['--isolate', ...failing.map(({file}) => file)])
       : {files: [], errors: []};
+  let passed = 0;
   /** @type {string[]} */
   const lines = [];
-  /** @type {string[]} */
-  const failed = [];
-  let passed = 0;
-  for (const file of first.files) {
-    const second = again.files.find((each) => each.file === file.file);
-    const last = second === undefined ? file : combine(file, second);
-    lines.push(...nameSecondTries(file, last));
-    passed += last.tests.filter(({state}) => state === 'passed').length;
-    for (const {name, state, reason} of last.tests) {
-      if (state === 'failed') failed.push(`failed: ${file.file} > ${name} (${reason})`);
+  for (const report of first.files) {
+    const second = again.files.find(({file}) => file === report.file);
+    for (const {name, outcome, reason} of judgeFile(report, second)) {
+      const line = `${name}${reason === undefined ? '' : ` (${reason})`}`;
+      if (outcome === 'passed') passed += 1;
+      // CI has all that tests need: a test that is skipped there is never run.
+      else if (outcome !== 'skipped') lines.push(`${outcome}: ${line}`);
+      else if (onCi && areWhole) lines.push(`skipped on CI: ${line}`);
     }
-    for (const reason of last.errors) failed.push(`failed: ${file.file} (${reason})`);
-    // CI has all that tests need: a test that is skipped there is never run.
-    const skipped = onCi && areWhole && !hasFailed(last) ? last.tests : [];
-    for (const {name, state} of skipped) if (state === 'skipped') failed.push(`skipped on CI: ${file.file} > ${name}`);
   }
-  for (const reason of [...first.errors, ...again.errors]) failed.push(`failed: outside of a test (${reason})`);
-  return {passed, failed: failed.length, lines: [...lines, ...failed]};
+  for (const reason of [...first.errors, ...again.errors]) lines.push(`failed: outside of a test (${reason})`);
+  return {passed, failed: lines.length, lines};
 }
 
 /**
@@ -84,26 +79,43 @@ function hasFailed({tests, errors}) {
 }
 
 /**
- * A test that passed at one of the tries has passed. One that failed, and was skipped at the other since a hook failed, has failed.
+ * Compares the two runs of a file, whose tests are paired by their names.
  * @param {FileReport} first
- * @param {FileReport} second
- * @returns {FileReport}
+ * @param {FileReport | undefined} second undefined where the file did not run again
+ * @returns {{name: string, outcome: Outcome, reason?: string}[]} one for each test, and one for each error outside of tests
  */
-function combine(first, second) {
-  const errors = first.errors.length > 0 ? second.errors : [];
-  // A file that could not be loaded has no tests.
-  if (first.tests.length === 0) return {...second, errors};
-  const order = ['passed', 'failed', 'skipped'];
-  const better = (/** @type {TestReport} */ test, /** @type {TestReport | undefined} */ other) =>
-    other !== undefined && order.indexOf(other.state) < order.indexOf(test.state) ? other : test;
-  return {...first, tests: first.tests.map((test, index) => better(test, second.tests[index])), errors};
+function judgeFile(first, second) {
+  const left = [...(second?.tests ?? [])];
+  const takeSecond = (/** @type {string} */ name) => {
+    const index = left.findIndex((test) => test.name === name);
+    return index === -1 ? undefined : left.splice(index, 1)[0];
+  };
+  const pairs = first.tests.map((test) => judge(test.name, test, takeSecond(test.name)));
+  const onlySecond = left.map((test) => judge(test.name, undefined, test));
+  const tests = [...pairs, ...onlySecond].map((each) => ({...each, name: `${first.file} > ${each.name}`}));
+  const errors = (second?.errors.length ? second : first).errors;
+  const isFlaky = second !== undefined && (first.errors.length === 0 || second.errors.length === 0);
+  const outside = errors.map((reason) => ({
+    name: first.file,
+    outcome: /** @type {Outcome} */ (isFlaky ? 'flaky' : 'failed'),
+    reason: isFlaky ? `${first.errors.length > 0 ? 'first' : 'second'}: ${reason}` : reason,
+  }));
+  // A file that failed for another reason may have left tests out.
+  return [...tests.filter(({outcome}) => outcome !== 'skipped' || errors.length === 0), ...outside];
 }
 
-/** @param {FileReport} first @param {FileReport} last */
-function nameSecondTries(first, last) {
-  const tests = first.tests
-    .filter(({state}, index) => state === 'failed' && last.tests[index]?.state === 'passed')
-    .map(({name, reason}) => [`${first.file} > ${name}`, reason]);
-  const errors = last.errors.length === 0 ? first.errors.map((reason) => [first.file, reason]) : [];
-  return [...tests, ...errors].map(([name, reason]) => `passed at the second try: ${name} (first: ${reason})`);
+/**
+ * A test that failed at one run, and was skipped at the other since a hook failed, has failed.
+ * @param {string} name
+ * @param {TestReport | undefined} first undefined where the file could not be loaded
+ * @param {TestReport | undefined} second
+ * @returns {{name: string, outcome: Outcome, reason?: string}}
+ */
+function judge(name, first, second) {
+  const states = [first?.state, second?.state];
+  if (!states.includes('failed')) return {name, outcome: states.includes('passed') ? 'passed' : 'skipped'};
+  const failed =
+    first?.state === 'failed' ? {at: 'first', reason: first.reason} : {at: 'second', reason: second?.reason};
+  if (!states.includes('passed')) return {name, outcome: 'failed', reason: failed.reason};
+  return {name, outcome: 'flaky', reason: `${failed.at}: ${failed.reason}`};
 }
