@@ -1,0 +1,112 @@
+// Runs all tests again and again, each round in another random order, beside busy processes: what fails now and then is found.
+import {spawn} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {readIfThere, replaceFile} from './checkout.mjs';
+
+/** Vitest's order follows from the sines of this number and those after it: the numbers of two rounds must be far apart. */
+const SEEDS_APART = 1_000_003;
+/** In slices, so that the process sees when its standard input ends, as it does when this process is killed. */
+const BUSY =
+  "process.stdin.resume().on('end', () => process.exit());" +
+  'const work = () => { for (const end = performance.now() + 100; performance.now() < end; ); setImmediate(work); }; work();';
+
+/** @typedef {{test: string, reason: string}} Failure */
+/** @typedef {{seed: number, minutes: number, passed: number, failed: Failure[]}} Round */
+
+/**
+ * Runs the rounds that `file` has not kept yet, and keeps each. Rounds that are complete, or have another seed, are begun anew.
+ * @param {(...args: string[]) => Promise<{code: number | null, signal: NodeJS.Signals | null}>} vitest runs it with arguments
+ * @param {{rounds: number, seed?: number | undefined, load: number, file: string, print: (line: string) => void}} options
+ *   load: the busy processes; seed: without it the kept one, or a new one
+ * @returns {Promise<Round[] | undefined>} undefined when a round was interrupted: it is not kept
+ */
+export async function runRounds(vitest, {rounds, seed, load, file, print}) {
+  const kept = readKept(file);
+  const goesOn = kept !== undefined && kept.rounds.length < rounds && (seed ?? kept.seed) === kept.seed;
+  const series = goesOn ? kept : {seed: seed ?? Date.now() % SEEDS_APART, rounds: []};
+  while (series.rounds.length < rounds) {
+    const number = series.rounds.length + 1;
+    const ofRound = series.seed + number * SEEDS_APART;
+    print(`round ${number} of ${rounds}: --seed ${series.seed}, in vitest --sequence.seed=${ofRound}, load ${load}`);
+    const stopLoad = startLoad(load);
+    const round = await runRound(vitest, ofRound).finally(stopLoad);
+    if (round === undefined) return undefined;
+    series.rounds.push(round);
+    replaceFile(file, JSON.stringify(series, null, 2));
+    print(`round ${number}: ${round.passed} passed, ${round.failed.length} failed, ${round.minutes} minutes`);
+  }
+  return series.rounds;
+}
+
+/**
+ * @param {readonly Round[]} rounds
+ * @returns {string[]} a line for each test that failed, with the number of rounds and the reason of each; most rounds first
+ */
+export function formatFailures(rounds) {
+  /** @type {Map<string, string[]>} */
+  const reasons = new Map();
+  for (const [at, {failed}] of rounds.entries()) {
+    for (const {test, reason} of failed)
+      reasons.set(test, [...(reasons.get(test) ?? []), `    round ${at + 1}: ${reason}`]);
+  }
+  const byRounds = [...reasons].sort(([, some], [, others]) => others.length - some.length);
+  return byRounds.flatMap(([test, lines]) => [`failed in ${lines.length} of ${rounds.length}: ${test}`, ...lines]);
+}
+
+/** @param {number} processes @returns {() => void} ends them; they also end with this process, however it ends */
+function startLoad(processes) {
+  const busy = Array.from({length: processes}, () =>
+    spawn(process.execPath, ['-e', BUSY], {stdio: ['pipe', 'ignore', 'ignore']}),
+  );
+  return () => {
+    for (const child of busy) child.kill('SIGKILL');
+  };
+}
+
+/** @returns {Promise<Round | undefined>} undefined when it was interrupted */
+async function runRound(vitest, seed) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-report-'));
+  const output = path.join(folder, 'report.json');
+  const reporter = fileURLToPath(new URL('test-report.mjs', import.meta.url));
+  const began = performance.now();
+  try {
+    const {code, signal} = await vitest(
+      ...['--reporter=default', `--reporter=${reporter}`, `--outputFile=${output}`],
+      ...['--sequence.shuffle.files', '--sequence.shuffle.tests', `--sequence.seed=${seed}`],
+    );
+    // Node's exit code after a signal is above 128.
+    if (code === null || signal !== null || code > 128) return undefined;
+    const minutes = Number(((performance.now() - began) / 60_000).toFixed(1));
+    const {passed, failed} = readOutcome(output);
+    if (code !== 0 && failed.length === 0)
+      failed.push({test: 'vitest', reason: `exit code ${code}; it has printed why`});
+    return {seed, minutes, passed, failed};
+  } finally {
+    rmSync(folder, {recursive: true, force: true});
+  }
+}
+
+/** @returns {{passed: number, failed: Failure[]}} a test that failed for several reasons is one failure */
+function readOutcome(output) {
+  const report = readIfThere(output);
+  if (report === undefined) return {passed: 0, failed: [{test: 'vitest', reason: 'it left no report'}]};
+  /** @type {{files: import('./test-report.mjs').FileReport[], errors: string[]}} */
+  const {files, errors} = JSON.parse(report);
+  const failed = files.flatMap(({file, tests, errors: ofFile}) => [
+    ...tests
+      .filter(({state}) => state === 'failed')
+      .map(({name, reason}) => ({test: `${file} > ${name}`, reason: String(reason)})),
+    ...(ofFile.length > 0 ? [{test: file, reason: ofFile.join('; ')}] : []),
+  ]);
+  if (errors.length > 0) failed.push({test: 'outside of a test', reason: errors.join('; ')});
+  return {passed: files.flatMap(({tests}) => tests).filter(({state}) => state === 'passed').length, failed};
+}
+
+/** @returns {{seed: number, rounds: Round[]} | undefined} */
+function readKept(file) {
+  const text = readIfThere(file);
+  return text === undefined ? undefined : JSON.parse(text);
+}
