@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 import {brotliCompressSync, constants} from 'node:zlib';
 import {rolldown} from 'rolldown';
 import {parseSync, Visitor} from 'rolldown/utils';
-import {listInputs, readIfThere, replaceFile, stampDist} from './checkout.mjs';
+import {describeInput, readIfThere, replaceFile, stampDist} from './checkout.mjs';
 import {withoutUnused} from './left-out.mjs';
 import {EXTERNAL} from './manifest.mjs';
 
@@ -153,20 +153,53 @@ function groupByStarts(root) {
   return {plugin, groups: [{debugName: 'starts', name, test: (id) => names.has(id) && !id.endsWith(MAIN)}]};
 }
 
+/** Decides which packages are installed, and how the bundler reads TypeScript. */
+const SETTINGS = ['package-lock.json', 'tsconfig.json'];
+const TYPES = 'src/library/public.d.ts';
+
 /** @param {string} root */
 export async function bundle(root) {
-  const inputs = listInputs(root);
+  const inputs = new Set([...SETTINGS, TYPES].map((file) => describeInput(root, file)));
   const dist = path.join(root, 'dist');
-  const program = await generate(root, {main: MAIN, index: 'src/library/index.ts'}, withoutUnused());
+  await recordScripts(root, inputs);
+  const record = recordInputs(root, inputs);
+  const program = await generate(root, {main: MAIN, index: 'src/library/index.ts'}, withoutUnused(), record);
   const main = program.find(({facadeModuleId}) => facadeModuleId === path.join(root, MAIN)).fileName;
   // In one file: each further one costs a start half a millisecond.
-  const entry = await generate(root, {cli: 'src/cli/index.ts'}, withVersionCheck(), goesOnWith(`./${main}`));
+  const entry = await generate(root, {cli: 'src/cli/index.ts'}, withVersionCheck(), goesOnWith(`./${main}`), record);
   const output = [...program, ...entry];
   writeOutput(dist, output);
   writeTypes(root, dist);
   writeGrammars(root, dist);
   replaceFile(path.join(dist, 'THIRD_PARTY_NOTICES.txt'), formatNotices(root, output));
-  stampDist(root, inputs);
+  stampDist(root, [...inputs]);
+}
+
+/** Adds each file that is read, but for those of packages, to `inputs` before it is read. */
+const recordInputs = (root, inputs) => ({
+  name: 'record-inputs',
+  load: {
+    filter: {id: {exclude: [/[/\\]node_modules[/\\]/, /^\0/]}},
+    handler(id) {
+      if (path.isAbsolute(id)) inputs.add(describeInput(root, path.relative(root, id)));
+      return null;
+    },
+  },
+});
+
+/** Adds this script and what it imports: it decides what is in the bundle as the sources do. */
+async function recordScripts(root, inputs) {
+  const external = (id) => !id.startsWith('.') && !path.isAbsolute(id);
+  const input = path.join(root, 'scripts', 'bundle.mjs');
+  const scripts = await rolldown({
+    input,
+    platform: 'node',
+    external,
+    plugins: [recordInputs(root, inputs)],
+    logLevel: 'silent',
+  });
+  await scripts.generate();
+  await scripts.close();
 }
 
 /** Where Node.js is so old that it has no such call, the entry could not even say so. */
@@ -278,7 +311,7 @@ function retireChunks(dist, current, previous) {
 
 /** The same text twice: TypeScript reads a `.d.cts` file where a CommonJS program requires the package. */
 function writeTypes(root, dist) {
-  const types = path.join(root, 'src', 'library', 'public.d.ts');
+  const types = path.join(root, TYPES);
   for (const name of ['index.d.ts', 'index.d.cts']) copyFileSync(types, path.join(dist, name));
 }
 

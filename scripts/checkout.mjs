@@ -1,21 +1,10 @@
 // The state of this checkout: which Node runs it, whether its packages fit the lock file, whether dist/ was built from
 // the sources as they are now. `npm start` asks this each time, so the usual answer costs a few stats and two reads.
-import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 
 /** The oldest Node that the program runs on, as `engines` in package.json says. */
 export const OLDEST_NODE = [22, 12];
-
-/** What the bundle is made of, beside the folders in BUNDLED_FOLDERS. */
-const BUNDLED_FILES = [
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'scripts/bundle.mjs',
-  'scripts/manifest.mjs',
-];
-/** The agents of this repository are bundled as templates. */
-const BUNDLED_FOLDERS = ['src', '.mini-cc/agents'];
 
 /** A step of set-up failed. The message is one line: what failed, and what the user can do. */
 export class SetupError extends Error {}
@@ -89,47 +78,35 @@ function readPackages(file) {
 }
 
 /**
- * One line for each input of the bundle: path, time of change, size. The whole list is the stamp of a build, so that
- * added files, deleted files and files set back to an older version count as changes too.
+ * One file that has a part in the bundle, as it is now. A build records it of each file that it reads.
  * @param {string} root
- * @returns {string}
+ * @param {string} file relative to root
+ * @returns {string} path, time of change, size
  */
-export function listInputs(root) {
-  const lines = BUNDLED_FILES.map((file) => describeFile(root, file));
-  const folders = BUNDLED_FOLDERS.filter((folder) => existsSync(path.join(root, folder)));
-  while (folders.length > 0) {
-    const folder = folders.pop();
-    for (const entry of readdirSync(path.join(root, folder), {withFileTypes: true})) {
-      const file = `${folder}/${entry.name}`;
-      if (entry.isDirectory()) folders.push(file);
-      else lines.push(describeFile(root, file));
-    }
-  }
-  return `${lines.sort().join('\n')}\n`;
-}
-
-function describeFile(root, file) {
+export function describeInput(root, file) {
   const stats = statSync(path.join(root, file), {throwIfNoEntry: false});
   return stats === undefined ? `${file} missing` : `${file} ${stats.mtimeMs} ${stats.size}`;
 }
 
 /**
+ * True when every file that the last build read is as it was then.
  * @param {string} root
  * @returns {boolean}
  */
 export function distIsFresh(root) {
-  const stamp = readIfThere(distStamp(root));
-  return stamp !== undefined && existsSync(path.join(root, 'dist', 'cli.js')) && stamp === listInputs(root);
+  const inputs = readIfThere(distStamp(root))?.split('\n');
+  if (inputs === undefined || !existsSync(path.join(root, 'dist', 'cli.js'))) return false;
+  return inputs.every((input) => describeInput(root, input.replace(/ (?:missing|\S+ \S+)$/, '')) === input);
 }
 
 /**
  * Records what dist/ was built from. The last step of a build.
  * @param {string} root
- * @param {string} inputs the list from before the build: a source that changes during the build makes the next start
- *   build again
+ * @param {readonly string[]} inputs `describeInput` of each file, taken before the build read it: a source that changes
+ *   during the build makes the next start build again
  */
 export function stampDist(root, inputs) {
-  replaceFile(distStamp(root), inputs);
+  replaceFile(distStamp(root), [...inputs].sort().join('\n'));
 }
 
 function distStamp(root) {

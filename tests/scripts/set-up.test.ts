@@ -5,10 +5,11 @@ import {mkdir, rm, utimes} from 'node:fs/promises';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
-import {distIsFresh, listInputs, nodeIsNewEnough, packagesFit, stampDist} from '../../scripts/checkout.mjs';
+import {describeInput, distIsFresh, nodeIsNewEnough, packagesFit, stampDist} from '../../scripts/checkout.mjs';
 import {publishManifest, restoreManifest} from '../../scripts/manifest.mjs';
 import {environmentBeforeNpm} from '../../scripts/npm-environment.mjs';
 import {ensurePackages, withSetupLock} from '../../scripts/setup.mjs';
+import {root} from '../support/run-cli.ts';
 import {emptyFolder, type Workspace} from '../support/workspace.ts';
 
 async function checkout(): Promise<Workspace> {
@@ -20,10 +21,13 @@ async function checkout(): Promise<Workspace> {
   return folder;
 }
 
+const describeInputs = (folder: Workspace) =>
+  ['src/cli.ts', 'src/core/a.ts', 'src/gone.ts', 'package-lock.json'].map((file) => describeInput(folder.path, file));
+
 async function builtCheckout(): Promise<Workspace> {
   const folder = await checkout();
   await folder.write('dist/cli.js', 'built');
-  stampDist(folder.path, listInputs(folder.path));
+  stampDist(folder.path, describeInputs(folder));
   return folder;
 }
 
@@ -47,7 +51,7 @@ test('dist is stale in a fresh clone, and when its entry was deleted', async () 
 
 test.each([
   ['changed', (folder: Workspace) => folder.write('src/core/a.ts', 'other')],
-  ['added', (folder: Workspace) => folder.write('src/core/prompts/new.md', '')],
+  ['added where a build looked for it', (folder: Workspace) => folder.write('src/gone.ts', '')],
   ['deleted', (folder: Workspace) => rm(path.join(folder.path, 'src/core/a.ts'))],
   ['put back to an older one', (folder: Workspace) => utimes(path.join(folder.path, 'src/core/a.ts'), 1, 1)],
   ['of a dependency changed', (folder: Workspace) => folder.write('package-lock.json', lockFile({zod: '1.0.1'}))],
@@ -59,10 +63,26 @@ test.each([
 
 test('a source that changes during a build makes the next start build again', async () => {
   const folder = await builtCheckout();
-  const inputs = listInputs(folder.path);
+  const inputs = describeInputs(folder);
   await folder.write('src/core/a.ts', 'changed while building');
   stampDist(folder.path, inputs);
   expect(distIsFresh(folder.path)).toBe(false);
+});
+
+test('dist stays fresh when a file changes that has no part in it', async () => {
+  const folder = await builtCheckout();
+  await folder.write('src/core/contract.ts', 'export interface Other {}');
+  expect(distIsFresh(folder.path)).toBe(true);
+});
+
+test('a build records what it read: sources, texts, templates, its own scripts and settings, none of a package', () => {
+  const files = readFileSync(path.join(root, 'dist/.inputs'), 'utf8')
+    .replaceAll(/ \S+ \S+$/gm, '')
+    .split('\n');
+  const some = ['src/cli/index.ts', 'src/tools/bash/bash.md', '.mini-cc/agents/tester.json', 'src/library/public.d.ts'];
+  const build = ['scripts/bundle.mjs', 'scripts/left-out.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'];
+  expect(files).toEqual(expect.arrayContaining([...some, ...build]));
+  expect(files.filter((file) => file.includes('node_modules') || file.startsWith('..'))).toEqual([]);
 });
 
 test('packages fit when the installed ones are the locked ones, without those of other platforms', async () => {
