@@ -1,5 +1,6 @@
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {startCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
@@ -62,8 +63,7 @@ describe('the REPL', () => {
     await send(terminal, 'write');
     await terminal.waitFor('1 yes');
     expect(terminal.text()).toContain(' 1 + first line');
-    await new Promise((resolve) => setTimeout(resolve, 350));
-    terminal.type('1');
+    await answer(terminal, '1 yes', '1');
     await terminal.waitFor('Written.');
     expect(await workspace.read('new.txt')).toBe('first line\n');
   });
@@ -73,9 +73,7 @@ describe('the REPL', () => {
     const workspace = await project();
     const terminal = await repl({server, cwd: workspace.path});
     await send(terminal, 'make');
-    await terminal.waitFor('1 yes');
-    await new Promise((resolve) => setTimeout(resolve, 350));
-    terminal.press('escape');
+    await answer(terminal, '1 yes', 'escape');
     await terminal.waitFor('I left it.');
     expect(JSON.stringify(server.requests[1]?.body.messages.at(-1))).toContain('The user refused this call');
   });

@@ -5,9 +5,9 @@
  */
 import {createServer, type IncomingHttpHeaders, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {type ChatBody, findChatProblem} from './chat-rules.ts';
 import type {MessageReply, Reply, ScriptedBlock, StatusReply} from './scripted-replies.ts';
+import {pause} from './wait.ts';
 
 export interface ChatRequest {
   readonly body: ChatBody;
@@ -117,7 +117,7 @@ async function send(
   response.flushHeaders();
   const lines = createLines(reply, body, index, quirks, usage);
   for (const line of lines.slice(0, reply.fault?.afterEvents ?? lines.length)) {
-    if (reply.msPerEvent !== undefined) await sleep(reply.msPerEvent);
+    if (reply.msPerEvent !== undefined) await pause(reply.msPerEvent, 'the script wants a slow model');
     if (response.destroyed) return;
     await new Promise((resolve) => response.write(line, resolve));
   }
@@ -136,10 +136,10 @@ async function sendFault(response: ServerResponse, fault: NonNullable<MessageRep
     return void response.end(`data: ${JSON.stringify({error: {message: fault.message, type: fault.errorType}})}\n\n`);
   }
   while (fault.type === 'pings' && !response.destroyed) {
-    await sleep(fault.msPerPing);
+    await pause(fault.msPerPing, 'the script wants a ping at this interval');
     response.write(': ping\n\n');
   }
-  await sleep(20);
+  await pause(20, 'what is written must be read before the connection breaks, and no sign of that comes back');
   response.destroy();
 }
 

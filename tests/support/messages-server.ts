@@ -5,7 +5,6 @@
  */
 import {createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {PromptCache} from './prompt-cache.ts';
 import {countUsage, createEvents, createMessage} from './reply-stream.ts';
 import {estimateTokens, findBrokenRule, identifyThought, isThought} from './request-rules.ts';
@@ -18,6 +17,7 @@ import {
   type StreamFault,
   status,
 } from './scripted-replies.ts';
+import {pause, within} from './wait.ts';
 
 export * from './scripted-replies.ts';
 
@@ -138,20 +138,14 @@ class ScriptedServer implements MessagesServer {
   }
 
   waitForRequests(count: number, timeoutMs = 10_000): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiters.delete(check);
-        reject(new Error(`${this.requests.length} of ${count} requests came within ${timeoutMs} ms`));
-      }, timeoutMs);
-      const check = () => {
-        if (this.requests.length < count) return;
-        clearTimeout(timer);
-        this.#waiters.delete(check);
-        resolve();
-      };
-      this.#waiters.add(check);
-      check();
-    });
+    const arrived = Promise.withResolvers<void>();
+    const check = () => {
+      if (this.requests.length >= count) arrived.resolve();
+    };
+    this.#waiters.add(check);
+    check();
+    const late = () => `${this.requests.length} of ${count} requests came within ${timeoutMs} ms`;
+    return within(arrived.promise, timeoutMs, late).finally(() => this.#waiters.delete(check));
   }
 
   /** Bound: for `onTestFinished(server.close)`. */
@@ -254,7 +248,7 @@ async function sendStream(
   const {fault, msPerEvent} = reply;
   const events = createEvents(reply, body, index, usage);
   for (const event of fault === undefined ? events : events.slice(0, fault.afterEvents)) {
-    if (msPerEvent !== undefined) await sleep(msPerEvent);
+    if (msPerEvent !== undefined) await pause(msPerEvent, 'the script wants a slow model');
     if (response.destroyed) return;
     await writeEvent(response, event, reply.format);
   }
@@ -280,7 +274,7 @@ async function sendFault(response: ServerResponse, fault: StreamFault): Promise<
   }
   if (fault.type === 'pings') {
     while (!response.destroyed) {
-      await sleep(fault.msPerPing);
+      await pause(fault.msPerPing, 'the script wants a ping at this interval');
       await writeEvent(response, {type: 'ping'});
     }
     return;
@@ -290,10 +284,12 @@ async function sendFault(response: ServerResponse, fault: StreamFault): Promise<
     response.end();
     return;
   }
-  // By then the client has what was written, so that it sees a stream that breaks.
-  await sleep(20);
+  await pause(CUT_MS, 'what is written must be read before the connection breaks, and no sign of that comes back');
   response.destroy();
 }
+
+/** How long a client may take to read what has arrived. */
+const CUT_MS = 20;
 
 function writeEvent(response: ServerResponse, event: ServerEvent, format?: MessageReply['format']): Promise<void> {
   const name = format === 'data lines' ? '' : `event: ${event.type}\n`;

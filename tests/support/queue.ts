@@ -8,6 +8,10 @@ import {Redis} from 'ioredis';
 import {createHome, type Home} from './environment.ts';
 import type {MessagesServer} from './messages-server.ts';
 import {type CliOptions, killGroup, runCli, spawnCli} from './run-cli.ts';
+import {until} from './wait.ts';
+
+/** A worker may wait for a Redis server that is away, and several of them share a machine. */
+const START_MS = 60_000;
 
 export const SECRET = 'a-secret-of-both-sides-0123456789';
 
@@ -43,7 +47,7 @@ export async function createRedis(config: readonly string[] = []): Promise<Redis
   client.on('error', () => undefined);
   const start = async () => {
     child = spawn('redis-server', [...args, ...config], {stdio: 'ignore'});
-    while ((await client.ping().catch(() => '')) !== 'PONG') await new Promise((resolve) => setTimeout(resolve, 30));
+    await until(async () => (await client.ping().catch(() => '')) === 'PONG', 'an answer of Redis');
   };
   const kill = async () => {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -105,13 +109,14 @@ export async function createWorker(options: WorkerSettings): Promise<RunningWork
     await exit;
     if (!options.home) await own.remove();
   };
-  while (!/ serves /.test(said)) {
-    if (child.exitCode !== null || child.signalCode !== null) {
-      await close();
-      throw new Error(`the worker ended: ${said}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
+  const serves = () => {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the worker ended: ${said}`);
+    return / serves /.test(said);
+  };
+  await until(serves, 'the first line of the worker', START_MS).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   return {
     ...{home: own, pid: child.pid!, exit, said: () => said, close},
     kill: (signal = 'SIGKILL') => (signal === 'SIGKILL' ? killGroup(child) : void process.kill(child.pid!, signal)),

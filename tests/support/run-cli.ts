@@ -5,6 +5,7 @@ import {ensureBuilt} from '../../scripts/setup.mjs';
 import {createHome, createUserEnvironment, type Environment, type Home} from './environment.ts';
 import type {MessagesServer} from './messages-server.ts';
 import {startTerminal, type Terminal} from './terminal.ts';
+import {within} from './wait.ts';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 export const cliPath = path.join(root, 'dist', 'cli.js');
@@ -77,7 +78,7 @@ export async function runCli(args: readonly string[], options: RunOptions = {}):
   }
 }
 
-function collectOutput(
+async function collectOutput(
   child: ChildProcessWithoutNullStreams,
   args: readonly string[],
   {input, timeoutMs = 45_000}: RunOptions,
@@ -96,17 +97,17 @@ function collectOutput(
     if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') throw error;
   });
   child.stdin.end(input ?? '');
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      killGroup(child);
-      const said = `standard output:\n${stdout}\nstandard error:\n${stderr}`;
-      reject(new Error(`mini-cc ${args.join(' ')} did not end within ${timeoutMs} ms; ${said}`));
-    }, timeoutMs);
+  const ended = new Promise<CliRun>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
-      clearTimeout(timer);
       resolve({stdout, stderr, code, signal, durationMs: performance.now() - began});
     });
+  });
+  const describe = () =>
+    `mini-cc ${args.join(' ')} did not end within ${timeoutMs} ms; standard output:\n${stdout}\nstandard error:\n${stderr}`;
+  return within(ended, timeoutMs, describe).catch((error: unknown) => {
+    killGroup(child);
+    throw error;
   });
 }
 

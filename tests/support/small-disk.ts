@@ -2,8 +2,8 @@
 import {existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {execa} from 'execa';
+import {until} from './wait.ts';
 
 /** Root mounts in its own mount namespace, anybody else in a user namespace of their own. */
 const NAMESPACES = process.getuid?.() === 0 ? ['-m'] : ['-Urm'];
@@ -60,10 +60,7 @@ export function createSmallDisk(folder: string, kilobytes: number): SmallDisk {
   const order = async (name: 'fill' | 'free') => {
     const file = path.join(orders, name);
     writeFileSync(file, '');
-    for (let waited = 0; existsSync(file); waited += 20) {
-      if (waited > 30_000) throw new Error(`the disk at ${folder} did not ${name}`);
-      await sleep(20);
-    }
+    await until(() => !existsSync(file), `${name} at ${folder}`, 30_000);
   };
   return {
     copy,

@@ -2,11 +2,11 @@
  * Runs a program in a real pseudo-terminal and reads its screen through a terminal emulator. Tests wait for text, never
  * for time, and type only when the prompt is on the screen.
  */
-import {setTimeout as sleep} from 'node:timers/promises';
 import {type IPty, spawn} from '@lydell/node-pty';
 import headless from '@xterm/headless';
 import {createUserEnvironment} from './environment.ts';
 import {encodeKey, type Key} from './keys.ts';
+import {within} from './wait.ts';
 
 export type {Key} from './keys.ts';
 
@@ -54,6 +54,8 @@ export class Terminal {
   #raw = '';
   #title = '';
   #exit: Exit | undefined;
+  /** The program has ended, and all that it wrote is on the screen. */
+  readonly #end: Promise<Exit>;
 
   constructor(pty: IPty, cols: number, rows: number) {
     this.#pty = pty;
@@ -74,6 +76,7 @@ export class Terminal {
         resolve(this.#exit);
       });
     });
+    this.#end = this.exit.then((exit) => new Promise((resolve) => this.#emulator.write('', () => resolve(exit))));
   }
 
   get pid(): number {
@@ -146,43 +149,33 @@ export class Terminal {
    * Waits until the text is on the screen or in the scrollback, or the condition is true.
    * @throws Error that shows the screen, when the time is over or the program has ended before
    */
-  waitFor(condition: Condition, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (finish: () => void) => {
-        if (!this.#watchers.delete(check)) return;
-        clearTimeout(timer);
-        finish();
-      };
-      const fail = (why: string) => settle(() => reject(new Error(this.#report(condition, why))));
-      const check = () => {
-        if (this.#shows(condition)) settle(resolve);
-      };
-      const timer = setTimeout(() => fail(`did not come within ${timeoutMs} ms`), timeoutMs);
-      this.#watchers.add(check);
-      check();
-      this.exit
-        // The last output of the program may still arrive.
-        .then(({code}) => sleep(150).then(() => fail(`never came: the program ended with ${code}`)))
-        .catch(reject);
+  async waitFor(condition: Condition, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<void> {
+    const shown = Promise.withResolvers<void>();
+    const check = () => {
+      if (this.#shows(condition)) shown.resolve();
+    };
+    const fail = (why: string) => this.#report(condition, why);
+    this.#watchers.add(check);
+    check();
+    this.#end.then(({code}) => {
+      if (this.#watchers.has(check)) shown.reject(new Error(fail(`never came: the program ended with ${code}`)));
     });
+    const late = () => fail(`did not come within ${timeoutMs} ms`);
+    return within(shown.promise, timeoutMs, late).finally(() => this.#watchers.delete(check));
   }
 
   /** @throws Error that shows the screen, when the program has not ended by then */
-  async waitForExit(timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Exit> {
-    await this.waitFor(() => this.#exit !== undefined, timeoutMs).catch((error: unknown) => {
-      if (this.#exit === undefined) throw error;
-    });
-    return this.exit;
+  waitForExit(timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<Exit> {
+    return within(this.#end, timeoutMs, () => this.#report('its end', `did not come within ${timeoutMs} ms`));
   }
 
   /** Ends the program by SIGHUP, and by SIGKILL if that does not help. For `onTestFinished(terminal.close)`. */
   readonly close = async (): Promise<void> => {
     if (this.#exit === undefined) {
       this.#pty.kill('SIGHUP');
-      await Promise.race([this.exit, sleep(1000)]);
+      await within(this.exit, 1000, 'its end').catch(() => this.#pty.kill('SIGKILL'));
     }
-    if (this.#exit === undefined) this.#pty.kill('SIGKILL');
-    await this.exit;
+    await this.#end;
     this.#emulator.dispose();
   };
 

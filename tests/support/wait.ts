@@ -29,3 +29,15 @@ export async function pause(ms: number, reason: string): Promise<void> {
   if (reason === '') throw new Error('say why no event can be waited for');
   await sleep(ms);
 }
+
+/**
+ * Waits for an event, for a limited time.
+ * @param what is waited for; a function gives the whole message
+ * @throws Error with the message, when the time is over
+ */
+export async function within<T>(event: Promise<T>, ms: number, what: string | (() => string)): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const describe = typeof what === 'string' ? () => `${what} did not come within ${ms} ms` : what;
+  const timer = setTimeout(() => late.reject(new Error(describe())), ms);
+  return Promise.race([event, late.promise]).finally(() => clearTimeout(timer));
+}
