@@ -228,6 +228,24 @@ it('a history that the server refuses without saying where shrinks to the prompt
   expect(JSON.stringify(bodies().at(-1)?.messages)).not.toContain('poison');
 });
 
+it.each([
+  ['the prompt itself', 4],
+  ['the message before it', 3],
+  ['none that there is', 99],
+])('the prompt stays when the server refuses the history and names %s', async (_, at) => {
+  const script: Script = (body) =>
+    JSON.stringify(body.messages).includes('poison') ? status(400, {message: `messages.${at}: no`}) : say('ok');
+  const restored = [user('before'), assistant(said), user('then'), assistant({type: 'text', text: 'poison'})];
+  const {ask, bodies} = await setUp(script, [], restored);
+  expect(await ask('the prompt')).toMatchObject({outcome: 'success', text: 'ok'});
+  const sent = bodies()
+    .at(-1)!
+    .messages.map(({content}) => getWords(content));
+  expect(sent.join()).toContain('the prompt');
+  // What the server names is left out alone.
+  expect(sent.join().includes('before')).toBe(at === 3);
+});
+
 it('a prompt that the server refuses fails, is left out, and leaves the rest of the history as it was', async () => {
   const script: Script = (body) =>
     JSON.stringify(body.messages).includes('poison') ? status(400, {message: 'messages: no'}) : say('ok');

@@ -1,6 +1,6 @@
-import {spawn} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {readFileSync, statSync} from 'node:fs';
+import {linkSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {mkdir, rm, utimes} from 'node:fs/promises';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -172,6 +172,34 @@ test('the lock of a process that has ended is taken over once no process that it
     ended = true;
   });
   await withSetupLock(folder.path, async () => expect(ended).toBe(true));
+});
+
+test('a lock that another set-up took after it was judged stale is put back', async () => {
+  const folder = await checkout();
+  const gone = spawn('true');
+  await once(gone, 'exit');
+  const lock = path.join(folder.path, 'dist/.setup-lock');
+  const pipe = path.join(folder.path, 'pipe');
+  await mkdir(lock, {recursive: true});
+  // The owners are read from a pipe: first one that has ended, after the lock was set aside one that is at work.
+  execFileSync('mkfifo', [path.join(lock, 'owners')]);
+  linkSync(path.join(lock, 'owners'), pipe);
+  const aside = `${lock}.${process.pid}`;
+  const other = spawn('sh', [
+    '-c',
+    `echo ${gone.pid} >'${pipe}'; until [ -e '${aside}' ]; do sleep 0.01; done
+     echo ${process.pid} >'${pipe}'; until [ -e '${lock}' ]; do sleep 0.01; done
+     echo put back; while echo ${process.pid} >'${pipe}'; do sleep 0.05; done`,
+  ]);
+  onTestFinished(() => void other.kill());
+  let hasBegun = false;
+  const setUp = withSetupLock(folder.path, async () => {
+    hasBegun = true;
+  });
+  await Promise.race([once(other.stdout, 'data'), setUp]);
+  expect(hasBegun).toBe(false);
+  rmSync(lock, {recursive: true});
+  await setUp;
 });
 
 /** A built checkout with a package.json; `text` reads it. */

@@ -50,7 +50,6 @@ export class Deadline {
   /** Counts again only after as many calls of `resume`. */
   pause(): void {
     this.#pauses += 1;
-    if (this.#pauses > 1) return;
     this.#halt();
   }
 

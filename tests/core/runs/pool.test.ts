@@ -74,26 +74,32 @@ describe('the pool', () => {
 });
 
 describe('runs in the pool', () => {
-  it('leave fewer slots to the others after a 429', async () => {
-    const {manager, spawn} = managerFixture({maxConcurrent: 4});
-    let atWork = 0;
-    let most = 0;
-    const busy = (index: number) => {
-      const model = new ScriptedModel([say(`answer ${index}`)]);
-      const reply = model.reply.bind(model);
-      model.reply = async (request, onProgress) => {
-        atWork += 1;
-        if (index >= 4) most = Math.max(most, atWork);
-        if (index === 0) onProgress({type: 'retry', waitMs: 1, reason: '429', attempt: 1});
-        await new Promise((resolve) => setTimeout(resolve, index < 4 ? 20 : 40));
-        atWork -= 1;
-        return reply(request, onProgress);
-      };
-      return model;
-    };
-    await Promise.all(Array.from({length: 8}, (_, index) => spawn(busy(index))));
-    expect(most).toBeLessThanOrEqual(4);
-    expect(manager.count()).toBe(0);
+  it.each([
+    ['429', true],
+    ['529', true],
+    ['500', false],
+  ])('leave fewer slots to the others after a %s: %s', async (reason, isFewer) => {
+    const {spawn, events} = managerFixture({maxConcurrent: 4});
+    const gates = Array.from({length: 4}, () => Promise.withResolvers<void>());
+    const answer = new ScriptedModel((_, index) => say(`answer ${index}`));
+    const atWork = gates.map((gate, index) =>
+      spawn(
+        Object.assign(new ScriptedModel([]), {
+          reply: async (...[request, onProgress]: Parameters<ScriptedModel['reply']>) => {
+            if (index === 0) onProgress({type: 'retry', waitMs: 1, reason, attempt: 1});
+            await gate.promise;
+            return answer.reply(request, onProgress);
+          },
+        }),
+      ),
+    );
+    gates[0]!.resolve();
+    await atWork[0];
+    // Three are at work: of two slots and the one for the success none is left.
+    const next = spawn(answer);
+    expect(events.findLast((event) => event.type === 'run_start')).toMatchObject({queued: isFewer});
+    for (const gate of gates) gate.resolve();
+    await Promise.all([...atWork, next]);
   });
 
   it('wait until the size of the pool is known, which is asked for once', async () => {

@@ -27,6 +27,7 @@ const tools = [
   tool('wrong', 'Answers with other ids first'),
   tool('large', 'Answers with 50 MB'),
   tool('flood', 'Sends without an end'),
+  tool('chatter', 'Sends 110 MB unasked, then answers'),
   tool('grow', 'Adds a tool'),
 ];
 if (how.has('many')) {
@@ -76,8 +77,11 @@ const CALLS = {
   },
   large: () => text('z'.repeat(50 * 1024 * 1024)),
   async flood() {
-    const line = `${JSON.stringify({jsonrpc: '2.0', method: 'notifications/message', params: {level: 'info', data: 'y'.repeat(1 << 20)}})}\n`;
-    for (;;) if (!process.stdout.write(line)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    for (;;) await writeUnasked();
+  },
+  async chatter() {
+    for (let sent = 0; sent < 110; sent += 2) await writeUnasked();
+    return text('that was it');
   },
   grow() {
     tools.push(tool('grown', 'Is new'));
@@ -86,6 +90,13 @@ const CALLS = {
   },
   paint: () => text('\u001B[2Jpainted'),
 };
+
+/** 2 MB: a notification, and the answer to a request that nobody made. */
+async function writeUnasked() {
+  const data = 'y'.repeat(1 << 20);
+  write({method: 'notifications/message', params: {level: 'info', data}});
+  if (!write({id: 99_999, result: text(data)})) await new Promise((resolve) => process.stdout.once('drain', resolve));
+}
 
 const HANDLERS = {
   initialize: ({protocolVersion}) => ({

@@ -62,6 +62,8 @@ it('survives servers that die, hang, flood, answer with wrong ids and 50 MB: eac
   const patient = openServers({wild: {...played(log), timeout: 30_000}}).mcp.forMain();
   expect((await call(patient, 'mcp__wild__flood')).text).toMatch(/it sent more than 200 MB without an answer/);
   expect((await call(patient, 'mcp__wild__large')).text).toHaveLength(50 * 1024 * 1024);
+  // Each answer allows as much again.
+  for (const _ of [1, 2]) expect((await call(patient, 'mcp__wild__chatter')).text).toBe('that was it');
   // The first ones are gone; the two that were started last are there.
   await expect.poll(() => pidsOf(log).filter(isThere).length, SOON).toBe(2);
   expect(pidsOf(log).length).toBe(5);
@@ -188,7 +190,7 @@ it('gives agents the tools that their definitions name, and read-only ones a cop
   };
   expect(await list({})).toBeUndefined();
   expect(await list({tools: ['mcp__notes__echo']})).toEqual(['tool_search', 'mcp__notes__echo']);
-  expect(await list({tools: ['mcp__notes']})).toHaveLength(13);
+  expect(await list({tools: ['mcp__notes']})).toHaveLength(14);
   expect(await list({tools: ['mcp__*'], disallowedMcp: ['mcp__notes__die']})).not.toContain('mcp__notes__die');
   expect(await list({tools: '*', readOnly: true})).toBeUndefined();
   expect(pidsOf(log)).toHaveLength(1);

@@ -1,8 +1,8 @@
-import {spawn} from 'node:child_process';
-import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
+import {execFileSync, spawn} from 'node:child_process';
+import {existsSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync} from 'node:fs';
 import {hostname, tmpdir} from 'node:os';
 import path from 'node:path';
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import {comparePlaces, getProcessPlace, type ProcessPlace} from '../../../src/storage/sessions/process-place.ts';
 import {findForeignLock, isLeftLocked, isLocked, SessionLock} from '../../../src/storage/sessions/session-lock.ts';
 
@@ -99,6 +99,29 @@ describe('the lock of a session', () => {
     expect(() => lock.acquire()).toThrow('Session s1 was taken over by process 7 on elsewhere');
     lock.release();
     expect(existsSync(file)).toBe(true);
+  });
+
+  it('is put back when another process took it after it was judged stale', () => {
+    const place = folder();
+    const file = path.join(place, 'lock');
+    const pipe = path.join(folder(), 'pipe');
+    new SessionLock(place, 's1').acquire();
+    const alive = readFileSync(file, 'utf8');
+    rmSync(file);
+    // The lock is read from a pipe: first its holder has ended, after it was set aside its holder is alive.
+    execFileSync('mkfifo', [file]);
+    linkSync(file, pipe);
+    const aside = `${file}.stale.${process.pid}`;
+    const write = (holder: string) => `printf %s '${holder}' >'${pipe}'`;
+    const ended = JSON.stringify({...JSON.parse(alive), started: 'another time'});
+    const other = spawn('sh', [
+      '-c',
+      `${write(ended)}; until [ -e '${aside}' ]; do sleep 0.01; done; ${write(alive)}
+       while [ -e '${aside}' ]; do sleep 0.01; done; ${write(alive)}`,
+    ]);
+    onTestFinished(() => void other.kill());
+    expect(() => new SessionLock(place, 's1').acquire()).toThrow('is open in another mini-cc');
+    expect(readdirSync(place)).toEqual(['lock']);
   });
 
   it('from before a restart of the machine is stale; where containers may look so, it is not', () => {
