@@ -1,25 +1,40 @@
 import {readFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import {defineConfig} from 'vitest/config';
+import {PATCHED_PACKAGES, patchPackages} from './scripts/package-patches.mjs';
 
 /** Tests of parts of the code; the others drive the built program, repositories or the sandbox. */
 const PARTS = ['agents', 'commands', 'config', 'core/turn', 'core/util', 'models', 'ui'].map(
   (folder) => `tests/${folder}/**/*.test.{ts,tsx}`,
 );
 
+/** Those that others import are loaded with them, else each would exist twice. */
+const patched = new RegExp(
+  `/node_modules/(?:${[...PATCHED_PACKAGES, 'ink-testing-library', '@anthropic-ai'].join('|')})/`,
+);
+
 export default defineConfig({
   plugins: [
+    // What is tested is what ships.
+    ...patchPackages(import.meta.dirname, {isWhole: false}),
     {
-      name: 'prose-files',
+      name: 'files-as-modules',
       enforce: 'pre',
       load(id) {
-        return id.endsWith('.md') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))}` : undefined;
+        if (id.endsWith('.md')) return `export default ${JSON.stringify(readFileSync(id, 'utf8'))}`;
+        if (!patched.test(id)) return undefined;
+        // A module has no `this`: vitest lets it be the global object, to which an old helper of AWS adds functions. And the
+        // packages name source maps of files that they do not contain.
+        return readFileSync(id, 'utf8')
+          .replaceAll('(this && this.', '(undefined && undefined.')
+          .replace(/^\/\/# sourceMappingURL=.*$/m, '');
       },
     },
   ],
   test: {
     globalSetup: 'tests/support/temporary-folders.ts',
     setupFiles: 'tests/support/unchanged-process.ts',
+    server: {deps: {inline: [patched]}},
     // Files share what they import, and tests leave nothing behind in their process: it saves a second of each file.
     isolate: false,
     projects: [

@@ -11,28 +11,12 @@ import {brotliCompressSync, constants} from 'node:zlib';
 import {rolldown} from 'rolldown';
 import {parseSync, Visitor} from 'rolldown/utils';
 import {describeInput, readIfThere, replaceFile, stampDist} from './checkout.mjs';
-import {withoutUnused} from './left-out.mjs';
 import {EXTERNAL} from './manifest.mjs';
+import {patchPackages} from './package-patches.mjs';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
-
-/** Ink draws its frames by our class in the place of its own, see src/ui/frame-output.ts. */
-const withFrameOutput = (root) => ({
-  name: 'with-frame-output',
-  transform: {
-    filter: {id: /node_modules[/\\]ink[/\\]build[/\\]output\.js$/},
-    handler: (code) => {
-      const own = 'class Output {';
-      if (!code.includes(`export default ${own}`))
-        throw new Error("Ink's output.js has changed: look at withFrameOutput");
-      const file = JSON.stringify(path.join(root, 'src', 'ui', 'frame-output.ts'));
-      const changed = code.replace(`export default ${own}`, own).replace(/^\/\/# sourceMappingURL=.*$/m, '');
-      return `import {createFrameOutput} from ${file};\n${changed}\nexport default createFrameOutput(Output);\n`;
-    },
-  },
-});
 
 /**
  * What meow makes of a package.json and of broken JSON takes half the time in which it loads. We need neither. And names
@@ -163,7 +147,7 @@ export async function bundle(root) {
   const dist = path.join(root, 'dist');
   await recordScripts(root, inputs);
   const record = recordInputs(root, inputs);
-  const program = await generate(root, {main: MAIN, index: 'src/library/index.ts'}, withoutUnused(), record);
+  const program = await generate(root, {main: MAIN, index: 'src/library/index.ts'}, ...patchPackages(root), record);
   const main = program.find(({facadeModuleId}) => facadeModuleId === path.join(root, MAIN)).fileName;
   // In one file: each further one costs a start half a millisecond.
   const entry = await generate(root, {cli: 'src/cli/index.ts'}, withVersionCheck(), goesOnWith(`./${main}`), record);
@@ -243,7 +227,7 @@ async function generate(root, input, ...plugins) {
         __dirname: 'import.meta.dirname',
       },
     },
-    plugins: [withFrameOutput(root), withLightGlobals(root), withLightMeow(), withBuiltinsByCall(), plugin, ...plugins],
+    plugins: [withLightGlobals(root), withLightMeow(), withBuiltinsByCall(), plugin, ...plugins],
     logLevel: 'warn',
     // web-tree-sitter has an eval for modules that no grammar contains.
     // The session and print mode are loaded late by starts, and with the library.

@@ -4,7 +4,7 @@
  * By package, the files that are left out. What such a file exports is still there, but calling it throws. Its classes of
  * errors stay: a server's answer may need them.
  */
-const LEFT_OUT = {
+export const LEFT_OUT = {
   // The devtools need packages that are not installed.
   ink: [/^build\/devtools\.js$/],
   // Workers know Redis alone, by ioredis, and no repeated jobs.
@@ -44,8 +44,9 @@ export function leftOut(name) {
  * A plugin of rolldown. A build in which a pattern meets no file fails: the package has changed, and the pattern must
  * follow.
  * @param {Readonly<Record<string, readonly RegExp[]>>} leftOut
+ * @param {{isWhole?: boolean}} [options] `isWhole`: false where only a part of the program is loaded, which may meet no file
  */
-export function withoutUnused(leftOut = LEFT_OUT) {
+export function withoutUnused(leftOut, {isWhole = true} = {}) {
   const unmet = new Set([...Object.values(leftOut).flat(), ...('bullmq' in leftOut ? [LUA] : [])]);
   const packages = Object.keys(leftOut).join('|');
   const place = new RegExp(`node_modules/(${packages})/((?:(?!node_modules/).)*)$`);
@@ -68,7 +69,7 @@ export function withoutUnused(leftOut = LEFT_OUT) {
       },
     },
     buildEnd(error) {
-      if (!error && unmet.size > 0) {
+      if (isWhole && !error && unmet.size > 0) {
         throw new Error(`the packages have no file ${[...unmet].join(' or ')} any more: look at scripts/left-out.mjs`);
       }
     },

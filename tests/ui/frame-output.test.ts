@@ -1,4 +1,5 @@
 /** Frames are drawn without Ink's cells where each row has one text, and look as Ink draws them. */
+import {createRequire} from 'node:module';
 import headless from '@xterm/headless';
 import {expect, test} from 'vitest';
 import {createFrameOutput, type InkOutput} from '../../src/ui/frame-output.ts';
@@ -10,9 +11,8 @@ interface Output extends InkOutput {
   unclip(): void;
 }
 
-// The package does not export it; the build puts our class in its place.
-const file = new URL('../../node_modules/ink/build/output.js', import.meta.url).href;
-const {default: InkOwn} = (await import(/* @vite-ignore */ file)) as {
+// Ink's own class, as it is published: the package does not export it, and tests load Ink with our class in its place.
+const {default: InkOwn} = createRequire(import.meta.url)('../../node_modules/ink/build/output.js') as {
   default: new (size: {width: number; height: number}) => Output;
 };
 let slow = 0;
