@@ -8,25 +8,31 @@ const EXIT_CODES = {answered: 0, failed: 1, 'timed out': 3} as const;
 const COLUMNS: readonly ColumnName[] = ['print', 'REPL', 'foreground', 'background'];
 
 describe('each fault of a model server', () => {
-  const seen = new Map<ColumnName, Map<string, Seen>>();
-
-  it('is met once in each place', async () => {
-    await buildOnce();
-    const [even, odd] = [0, 1].map((rest) => FAULTS.filter((_, index) => index % 2 === rest));
-    const columns = COLUMNS.map(async (name) => {
-      if (name !== 'print') return seen.set(name, await runSessionColumn(name));
-      const lanes = await Promise.all([runPrintColumn(even!), runPrintColumn(odd!)]);
-      return seen.set(name, new Map(lanes.flatMap((lane) => [...lane])));
-    });
-    await Promise.all(columns);
-    for (const name of COLUMNS) expect(seen.get(name)?.size).toBe(FAULTS.length);
-  }, 120_000);
-
+  let met: Promise<Map<ColumnName, Map<string, Seen>>> | undefined;
   const cells = FAULTS.flatMap((fault) => COLUMNS.map((column) => ({name: fault.name, column, fault})));
-  it.each(cells)('$name, $column: words, requests, end, and the next turn works', ({fault, column}) => {
-    check(fault, column, seen.get(column)!.get(fault.name)!);
-  });
+
+  it.each(cells)(
+    '$name, $column: words, requests, end, and the next turn works',
+    async ({fault, column}) => {
+      // The first test, whichever it is, meets all faults at once.
+      met ??= meetFaults();
+      check(fault, column, (await met).get(column)?.get(fault.name));
+    },
+    120_000,
+  );
 });
+
+/** Meets each fault once in each place. */
+async function meetFaults(): Promise<Map<ColumnName, Map<string, Seen>>> {
+  await buildOnce();
+  const [even, odd] = [0, 1].map((rest) => FAULTS.filter((_, index) => index % 2 === rest));
+  const columns = COLUMNS.map(async (name): Promise<[ColumnName, Map<string, Seen>]> => {
+    if (name !== 'print') return [name, await runSessionColumn(name)];
+    const lanes = await Promise.all([runPrintColumn(even!), runPrintColumn(odd!)]);
+    return [name, new Map(lanes.flatMap((lane) => [...lane]))];
+  });
+  return new Map(await Promise.all(columns));
+}
 
 it('stands in the documentation', async () => {
   const rows = FAULTS.map(
@@ -54,7 +60,8 @@ own key and one line for the user. Errors of billing, and requests that are wron
 | the server's answer | mini-cc | exit code of ${'`-p`'} | a fallback |
 |---|---|---|---|`;
 
-function check(fault: Fault, column: ColumnName, cell: Seen): void {
+function check(fault: Fault, column: ColumnName, cell: Seen | undefined): void {
+  if (cell === undefined) throw new Error('the fault was not met');
   if (fault.words) expect(cell.words).toMatch(fault.words);
   else expect(cell.words).not.toContain('retrying');
   if (fault.ends === 'answered') expect(cell.words).toContain(ANSWER);
