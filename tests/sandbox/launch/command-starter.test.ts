@@ -2,7 +2,7 @@
 import {mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {afterAll, beforeAll, describe, expect, it} from 'vitest';
+import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it} from 'vitest';
 import {CommandStarter} from '../../../src/sandbox/launch/command-starter.ts';
 import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments, runShell, type ShellRun} from '../../../src/sandbox/launch/run-shell.ts';
@@ -11,8 +11,8 @@ import {SessionFolder} from '../../../src/sandbox/view/session-folder.ts';
 const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-starter-')));
 const odd = path.join(base, "it's a\n\\folder $HOME é");
 const processes = new ProcessGroups();
-const folder = new SessionFolder();
-let starter = new CommandStarter(folder);
+let folder: SessionFolder;
+let starter: CommandStarter;
 const ENV = {
   ...{
     PATH: process.env.PATH ?? '',
@@ -44,14 +44,14 @@ async function warm(): Promise<void> {
 }
 
 describe.runIf(process.platform === 'linux')('a command that the shell beside mini-cc starts', () => {
-  beforeAll(async () => {
-    mkdirSync(odd);
+  beforeAll(() => void mkdirSync(odd));
+  afterAll(() => rmSync(base, {recursive: true, force: true}));
+  beforeEach(async () => {
+    folder = new SessionFolder();
+    starter = new CommandStarter(folder);
     await warm();
   });
-  afterAll(() => {
-    folder.close();
-    rmSync(base, {recursive: true, force: true});
-  });
+  afterEach(() => folder.close());
 
   it.each([
     ['environment', 'env -0 | sort -z | tr "\\0" "\\n"'],
@@ -137,11 +137,9 @@ describe.runIf(process.platform === 'linux')('a command that the shell beside mi
     folder.close();
     await expect.poll(() => listProcesses().some(({pid, isRunning}) => isRunning && pid === shell)).toBe(false);
     expect((await run('echo $PPID', starter)).output.trim()).toBe(String(process.pid));
-    starter = new CommandStarter(folder);
   });
 
   it('whose shell was killed ends, and Node starts the next one', async () => {
-    await warm();
     const shell = await findShell();
     let output = '';
     const running = run('echo $$; sleep 100', starter, {
