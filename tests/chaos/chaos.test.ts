@@ -18,7 +18,7 @@ import {countAnnouncements, findReturned, findTranscripts, isRun, readLines} fro
 import {createSmallDisk, type SmallDisk, wrapReadOnly} from '../support/small-disk.ts';
 import type {Key, Terminal} from '../support/terminal.ts';
 import {typescriptProject} from '../support/workspace.ts';
-import {createFaultyServer, SECONDS} from './faulty-server.ts';
+import {createFaultyServer, HANG} from './faulty-server.ts';
 
 const ROUNDS = Number(process.env.MINI_CC_CHAOS ?? 2);
 const FIRST_SEED = Number(process.env.MINI_CC_CHAOS_SEED ?? 1);
@@ -98,7 +98,7 @@ class Round {
   async end(): Promise<void> {
     if (this.#isFull) await this.disk?.free();
     await this.#leave();
-    await until(async () => (await processesWith(`sleep ${SECONDS}`)).length === 0);
+    await until(async () => (await processesWith(HANG)).length === 0);
     await until(async () => listProcessesOf(this.home.path).length === 0);
     expect(this.#peakMb).toBeLessThan(MAX_MB);
     const {home, server, cwd} = this;
@@ -168,7 +168,7 @@ class Round {
   async #kill(): Promise<void> {
     process.kill(this.#terminal!.pid, 'SIGKILL');
     await this.#terminal!.exit;
-    await until(async () => (await processesWith(`sleep ${SECONDS}`)).length === 0);
+    await until(async () => (await processesWith(HANG)).length === 0);
     await this.#start(this.#again());
   }
 

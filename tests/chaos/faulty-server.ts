@@ -1,4 +1,5 @@
 /** What a bad day's server answers: work of all kinds, and all kinds of failures, as the dice say. */
+import {uniqueSleep} from '../e2e/fixture.ts';
 import type {MessagesBody, Reply, Script} from '../support/messages-server.ts';
 import {
   callTool,
@@ -18,8 +19,8 @@ import {
   thinkingThen,
 } from '../support/scripted-replies.ts';
 
-/** In every command that a tool starts: so what is left of them is found. */
-export const SECONDS = 7_651;
+/** It hangs until it is ended: what is left of it is found. */
+export const HANG = uniqueSleep();
 
 export interface FaultyServer {
   readonly script: Script;
@@ -42,11 +43,11 @@ export function createFaultyServer(dice: (below: number) => number): FaultyServe
       background,
     },
   });
-  const command = () => pick(['echo out', 'seq 2000', `sleep 0.${dice(9)}`, `sleep ${SECONDS}`, 'false']);
+  const command = () => pick(['echo out', 'seq 2000', `sleep 0.${dice(9)}`, HANG, 'false']);
   const work = (isMain: boolean): Reply => {
     const calls: (() => Reply)[] = [
       () => callTool('bash', {command: command()}),
-      () => callTool('bash', {command: `sleep ${SECONDS}`, background: true}),
+      () => callTool('bash', {command: HANG, background: true}),
       () => callTools([0, 1, 2].map((n) => ({name: 'bash', input: {command: `echo ${n}`}}))),
       () => callTool('write_file', {path: `made-${dice(5)}.txt`, content: words()}),
       () => callTool('read_file', {path: pick(['package.json', 'missing.txt'])}),

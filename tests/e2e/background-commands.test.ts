@@ -6,7 +6,7 @@ import {type MessagesBody, say} from '../support/messages-server.ts';
 import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool} from '../support/scripted-replies.ts';
-import {explore, home, isSubagent, processesWith, project, serve} from './fixture.ts';
+import {explore, home, isSubagent, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 
 const start = (command: string, more = {}) => callTool('bash', {command, background: true, ...more});
 /** The results of the calls so far, in their order. */
@@ -18,6 +18,7 @@ const flags = ['--dangerously-skip-permissions', '--output-format', 'json'];
 
 describe('a command in the background', () => {
   it('returns an id and a growing file; TaskOutput, TaskList, TaskStop and one announcement tell of it', async () => {
+    const [stoppedLater, left] = [uniqueSleep(), uniqueSleep()];
     const server = await serve((body) => {
       const {runId} = countReplies(body) > 0 ? accepted(body, 0) : {runId: ''};
       const second = countReplies(body) > 5 ? accepted(body, 5).runId : '';
@@ -30,14 +31,14 @@ describe('a command in the background', () => {
         () => callTool('TaskOutput', {run_id: runId}),
         () => callTool('bash', {command: 'touch go'}),
         () => callTool('TaskOutput', {run_id: runId, wait_seconds: 20}),
-        () => start('cd /; echo begun; sleep 987654'),
+        () => start(`cd /; echo begun; ${stoppedLater}`),
         () => callTool('TaskList', {}),
         () => callTool('TaskSend', {run_id: second, message: 'hello'}),
         () => callTool('bash', {command: `until grep -q begun ${accepted(body, 5).output}; do sleep 0.02; done; pwd`}),
         () => callTool('TaskStop', {run_id: second}),
         () => start('sleep 0.1; sleep 5', {timeout_seconds: 0.2}),
         () => callTool('TaskOutput', {run_id: accepted(body, 10).runId, wait_seconds: 20}),
-        () => start('sleep 876543'),
+        () => start(left),
       ];
       return steps[countReplies(body)]?.() ?? say('done');
     });
@@ -62,8 +63,8 @@ describe('a command in the background', () => {
     expect(readFileSync(accepted(body, 0).output, 'utf8')).toBe('one\ntwo\n');
     const log = path.join(path.dirname(accepted(body, 0).output), '..', 'session.jsonl');
     expect(readFileSync(log, 'utf8')).toMatch(/"text":"one\\ntwo\\nexit code 3\\n\\nThe whole output: /);
-    expect(list).toMatch(/^1 {2}processing +bash +cd \/; echo begun; sleep 987654 .*\n2 .* bash /);
-    expect(sent).toBe('[bash] cd /; echo begun; sleep 987654 is a command: it takes no messages.');
+    expect(list).toMatch(new RegExp(`^1 {2}processing +bash +cd /; echo begun; ${stoppedLater} .*\n2 .* bash `));
+    expect(sent).toBe(`[bash] cd /; echo begun; ${stoppedLater} is a command: it takes no messages.`);
     expect(stopped).toContain('begun\n');
     expect(second).toContain('accepted');
     expect(pwd).toBe(cwd);
@@ -76,9 +77,9 @@ describe('a command in the background', () => {
     );
     expect(text).toContain('Status: timeout');
     // What is still at work ends with the session, which does not wait for it.
-    expect(await processesWith('sleep 876543')).toEqual([]);
-    expect(await processesWith('sleep 987654')).toEqual([]);
-    expect(run.stderr).toContain('  [bash] sleep 876543 - stopped (');
+    await expect.poll(() => processesWith(left)).toEqual([]);
+    await expect.poll(() => processesWith(stoppedLater)).toEqual([]);
+    expect(run.stderr).toContain(`  [bash] ${left} - stopped (`);
     expect(JSON.parse(run.stdout).subagents).toEqual([]);
   });
 
@@ -103,13 +104,14 @@ describe('a command in the background', () => {
   });
 
   it('that a crash cut off is announced once, as unknown, when the session goes on', async () => {
+    const left = uniqueSleep();
     const crash = await serve((body) =>
-      countReplies(body) === 0 ? start('sleep 765432') : callTool('bash', {command: 'kill -KILL $PPID; sleep 5'}),
+      countReplies(body) === 0 ? start(left) : callTool('bash', {command: 'kill -KILL $PPID; sleep 5'}),
     );
     const own = await home();
     const {path: cwd} = await project();
     await runCli(['-p', 'go', ...flags], {server: crash, cwd, home: own});
-    expect(await processesWith('sleep 765432')).toEqual([]);
+    await expect.poll(() => processesWith(left)).toEqual([]);
     const server = await serve(() => say('fine'));
     await runCli(['-p', 'go on', '--continue', ...flags], {server, cwd, home: own});
     await runCli(['-p', 'go on', '--continue', ...flags], {server, cwd, home: own});

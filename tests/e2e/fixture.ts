@@ -1,5 +1,6 @@
 /** What end-to-end tests share: a server, a project and a home that go with the test. */
 
+import {randomInt} from 'node:crypto';
 import {existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
@@ -32,10 +33,14 @@ export const explore = (prompt = 'look', description = 'explore codebase') => ({
 export const isSubagent = (body: {tools?: readonly {name: string}[]}) =>
   !body.tools?.some((tool) => tool.name === 'Task');
 
-export async function processesWith(words: string): Promise<string[]> {
+/** A command that no other test has, nor another run of the tests on this machine. */
+export const uniqueSleep = () => `sleep ${randomInt(100_000, 1_000_000_000)}`;
+
+/** @returns the processes whose command line is just this */
+export async function processesWith(command: string): Promise<string[]> {
   const {execa} = await import('execa');
   const {stdout} = await execa('ps', ['-eo', 'args']);
-  return stdout.split('\n').filter((line) => line.startsWith(words));
+  return stdout.split('\n').filter((line) => line === command);
 }
 
 export async function until(condition: () => Promise<boolean>): Promise<void> {

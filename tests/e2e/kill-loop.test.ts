@@ -10,12 +10,12 @@ import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {buildOnce, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTools, slow} from '../support/scripted-replies.ts';
 import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
-import {isSubagent, processesWith, project, serve, until} from './fixture.ts';
+import {isSubagent, processesWith, project, serve, uniqueSleep, until} from './fixture.ts';
 
 const KILLS = Number(process.env.MINI_CC_KILLS ?? 3);
 /** Milliseconds after the first request within which a kill happens. */
 const MAX_DELAY = 1_600;
-const SECONDS = 7_650;
+const HANG = uniqueSleep();
 
 const task = (prompt: string, background: boolean) => ({
   name: 'Task',
@@ -32,7 +32,7 @@ function script(body: MessagesBody) {
   }
   const prompt = getFirstPrompt(body);
   const turn = countReplies(body);
-  if (prompt === 'b3') return callTools([{name: 'bash', input: {command: `sleep ${SECONDS}`}}]);
+  if (prompt === 'b3') return callTools([{name: 'bash', input: {command: HANG}}]);
   const turns = prompt.startsWith('f') ? 2 : 4;
   if (turn >= turns) return slow(say(`found ${prompt}`), 8);
   return slow(callTools([{name: 'bash', input: {command: `echo ${turn}; sleep 0.05`}}]), 8);
@@ -75,7 +75,7 @@ async function killOnce(
     // Only mini-cc itself is killed: its confined commands must end by themselves.
     child.kill('SIGKILL');
     await exited;
-    await until(async () => (await processesWith(`sleep ${SECONDS}`)).length === 0);
+    await until(async () => (await processesWith(HANG)).length === 0);
     for (const transcript of findTranscripts(home.path)) readLines(transcript);
 
     for (const prompt of ['go on', 'and on']) {

@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {type Script, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, cut, garbledJson, hangBeforeHeaders, refuse, status} from '../support/scripted-replies.ts';
-import {home, processesWith, project, serve, until} from './fixture.ts';
+import {home, processesWith, project, serve, uniqueSleep, until} from './fixture.ts';
 
 describe('print mode with a failure', () => {
   async function failing(script: Script, args: readonly string[] = []) {
@@ -82,11 +82,12 @@ describe('print mode with a failure', () => {
   });
 
   it('ends a bash command that never ends at the time limit, and leaves no process', async () => {
-    const server = await serve([callTool('bash', {command: "trap '' TERM; sleep 987 & sleep 987"}), say('x')]);
+    const hang = uniqueSleep();
+    const server = await serve([callTool('bash', {command: `trap '' TERM; ${hang} & ${hang}`}), say('x')]);
     const run = await runCli(['-p', 'x', '--timeout', '1', '--dangerously-skip-permissions'], {server});
     expect(run.code).toBe(3);
     expect(run.durationMs).toBeLessThan(20_000);
-    expect(await processesWith('sleep 987')).toEqual([]);
+    await expect.poll(() => processesWith(hang)).toEqual([]);
   });
 
   it.each([
@@ -94,25 +95,25 @@ describe('print mode with a failure', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('after %s exits with %d, and leaves no process of its tools', async (signal, code) => {
-    const seconds = 10_000 + code;
-    const server = await serve([callTool('bash', {command: `sleep ${seconds}`}), say('x')]);
+    const command = uniqueSleep();
+    const server = await serve([callTool('bash', {command}), say('x')]);
     const child = await spawnCli(['-p', 'x', '--dangerously-skip-permissions'], {server, home: await home()});
     child.stdin.end();
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    await until(async () => (await processesWith(`sleep ${seconds}`)).length > 0);
+    await until(async () => (await processesWith(command)).length > 0);
     child.kill(signal);
     expect(await ended).toBe(code);
-    await until(async () => (await processesWith(`sleep ${seconds}`)).length === 0);
+    await until(async () => (await processesWith(command)).length === 0);
   });
 
   it('after kill -9 leaves no command running, also no unconfined one', async () => {
-    const seconds = 10_009;
-    const server = await serve([callTool('bash', {command: `sleep ${seconds} & sleep ${seconds}`}), say('x')]);
+    const command = uniqueSleep();
+    const server = await serve([callTool('bash', {command: `${command} & ${command}`}), say('x')]);
     const child = await spawnCli(['-p', 'x', '--dangerously-skip-permissions'], {server, home: await home()});
     child.stdin.end();
-    await until(async () => (await processesWith(`sleep ${seconds}`)).length > 1);
+    await until(async () => (await processesWith(command)).length > 1);
     child.kill('SIGKILL');
-    await until(async () => (await processesWith(`sleep ${seconds}`)).length === 0);
+    await until(async () => (await processesWith(command)).length === 0);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import {say} from '../support/messages-server.ts';
 import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool} from '../support/scripted-replies.ts';
-import {explore, isSubagent, processesWith, project, serve} from './fixture.ts';
+import {explore, isSubagent, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 
 /** Runs the program in a line of the shell, as `"$@"`. */
 const inShell = (line: string) => (command: string, args: readonly string[]) =>
@@ -12,8 +12,9 @@ const inShell = (line: string) => (command: string, args: readonly string[]) =>
 
 describe('a reader of standard output that leaves', () => {
   it('before the work is done stops it, with one line and exit code 1', async () => {
+    const command = uniqueSleep();
     const server = await serve((body) => {
-      if (isSubagent(body)) return callTool('bash', {command: 'sleep 654321'});
+      if (isSubagent(body)) return callTool('bash', {command});
       const task = {...explore().input, agent_type: 'code'};
       return countReplies(body) === 0 ? callTool('Task', task) : say('done');
     });
@@ -24,7 +25,7 @@ describe('a reader of standard output that leaves', () => {
     expect(run.stderr.match(/^mini-cc: .*$/gm)).toEqual([
       'mini-cc: stopped: standard output was closed before the work was done',
     ]);
-    expect(await processesWith('sleep 654321')).toEqual([]);
+    await expect.poll(() => processesWith(command)).toEqual([]);
   });
 
   it('after that changes nothing', async () => {

@@ -11,7 +11,7 @@ import {
   stall,
   status,
 } from '../support/scripted-replies.ts';
-import {explore, isSubagent, processesWith, project, serve, until} from './fixture.ts';
+import {explore, isSubagent, processesWith, project, serve, uniqueSleep, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 describe('the REPL after an error', () => {
@@ -59,18 +59,19 @@ describe('the REPL after an error', () => {
   });
 
   it('ends a hanging command with all its processes, and the subagents, by Esc', async () => {
+    const hang = uniqueSleep();
     const server = await serve((body) => {
       if (isSubagent(body)) return callTool('bash', {command: 'sleep 4321'});
       return body.messages.length === 1
-        ? callTools([{name: 'bash', input: {command: "trap '' TERM; sleep 1234 & sleep 1234"}}, explore()])
+        ? callTools([{name: 'bash', input: {command: `trap '' TERM; ${hang} & ${hang}`}}, explore()])
         : say('Here again.');
     });
     const terminal = await repl({server, args: ['--dangerously-skip-permissions']});
     await send(terminal, 'hang');
-    await until(async () => (await processesWith('sleep 1234')).length > 0);
+    await until(async () => (await processesWith(hang)).length > 0);
     terminal.press('escape');
     await terminal.waitFor('interrupted', 5 * 1000);
-    await until(async () => (await processesWith('sleep 1234')).length === 0);
+    await until(async () => (await processesWith(hang)).length === 0);
     await send(terminal, 'again');
     await terminal.waitFor('Here again.');
   });

@@ -7,7 +7,7 @@ import {type MessagesBody, type Reply, say} from '../support/messages-server.ts'
 import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, callTools, stall, status} from '../support/scripted-replies.ts';
-import {isSubagent, processesWith, project, serve} from './fixture.ts';
+import {isSubagent, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 
 interface Scenario {
   readonly agent?: string;
@@ -39,6 +39,7 @@ async function runToLimit({agent = 'explore', input = {}, settings = {}, subagen
 
 describe('a subagent', () => {
   it('whose bash hangs is ended within 1 s after the time limit, returns what it has, and writes nothing more', async () => {
+    const hang = uniqueSleep();
     const {result, run, workspace, subagents} = await runToLimit({
       agent: 'code',
       input: {timeout_seconds: 2},
@@ -50,7 +51,7 @@ describe('a subagent', () => {
               undefined,
               'I have written new.txt, now I check',
             )
-          : callTool('bash', {command: "trap '' TERM; sleep 4321 & sleep 4; echo late > late.txt; sleep 4321"}),
+          : callTool('bash', {command: `trap '' TERM; ${hang} & sleep 4; echo late > late.txt; ${hang}`}),
     });
     expect(result.isError).toBe(true);
     expect(result.text).toMatch(/^The run did not finish: timed out after 2 s \(EXECUTION_TIMEOUT\)\.\n/);
@@ -58,7 +59,7 @@ describe('a subagent', () => {
     expect(result.text).toContain('changed 1 file: new.txt');
     expect(subagents).toMatchObject([{outcome: 'timeout', tools: 2}]);
     expect(run.stderr).toMatch(/^ {2}\[code\] a task - timed out \(2 tools, /m);
-    expect(await processesWith('sleep 4321')).toEqual([]);
+    await expect.poll(() => processesWith(hang)).toEqual([]);
     expect(run.durationMs).toBeLessThan(10_000);
     await sleep(2_500);
     expect(existsSync(path.join(workspace.path, 'late.txt'))).toBe(false);
