@@ -14,7 +14,7 @@ const TERM_MS = 400;
 const KILL_MS = 300;
 const POLL_MS = 10;
 /** How often the processes are listed, at most, until all of them have stopped. One that waits for a disk stops later. */
-const MAX_LISTINGS = 20;
+const MAX_LISTINGS = 50;
 
 export class ProcessGroups {
   /** By the id of the group's leader; the value stops listening for the end of the run that left it behind. */
@@ -103,9 +103,12 @@ interface ProcessRow {
  */
 function stopAll(leaders: readonly number[]): number[] {
   let tree = listProcessTree(leaders, listProcesses());
+  let hadStopped = false;
   for (let listings = 1; listings < MAX_LISTINGS; listings += 1) {
     const moving = tree.filter(({isStopped}) => !isStopped);
-    if (moving.length === 0) break;
+    // A process may start another and stop while it is listed: only a listing that began when all had stopped is complete.
+    if (moving.length === 0 && hadStopped) break;
+    hadStopped = moving.length === 0;
     for (const {pid} of moving) sendSignal(pid, 'SIGSTOP');
     tree = listProcessTree(leaders, listProcesses());
   }
