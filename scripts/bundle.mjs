@@ -3,98 +3,16 @@
 // A running program loads chunks late, and a build may be interrupted: new chunks are written beside the old ones, the
 // entries replace the old ones last, and chunks that no entry uses any more are removed a day later.
 import {copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync} from 'node:fs';
-import promises from 'node:fs/promises';
-import {isBuiltin} from 'node:module';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {brotliCompressSync, constants} from 'node:zlib';
 import {rolldown} from 'rolldown';
-import {parseSync, Visitor} from 'rolldown/utils';
 import {describeInput, readIfThere, replaceFile, stampDist} from './checkout.mjs';
 import {EXTERNAL} from './manifest.mjs';
 import {patchPackages} from './package-patches.mjs';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const BEYOND_ASCII = /[^\0-\x7f]/;
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
-
-/**
- * What meow makes of a package.json and of broken JSON takes half the time in which it loads. We need neither. And names
- * of flags are ASCII: the patterns by which it changes their case are made of all letters of Unicode, and parsing them
- * takes a fifth of what it does.
- */
-const withLightMeow = () => ({
-  name: 'with-light-meow',
-  transform: {
-    filter: {id: /node_modules[/\\]meow[/\\]build[/\\]dependencies\.js$/},
-    handler: (code) =>
-      Object.entries({
-        'var normalizeExports = requireNormalize();': 'var normalizeExports = (data) => requireNormalize()(data);',
-        'var libExports = requireLib$1();':
-          'var libExports = {codeFrameColumns: (...all) => requireLib$1().codeFrameColumns(...all)};',
-        '/[\\p{Lu}]/u': '/[A-Z]/',
-        '/([\\p{Alpha}\\p{N}_]|$)/u': '/(\\w|$)/',
-        '/([\\p{Lowercase_Letter}\\d])(\\p{Uppercase_Letter})/gu': '/([a-z\\d])([A-Z])/g',
-        '/(\\p{Uppercase_Letter})(\\p{Uppercase_Letter}\\p{Lowercase_Letter}+)/gu': '/([A-Z])([A-Z][a-z]+)/g',
-      }).reduce((changed, [atOnce, late]) => {
-        if (!changed.includes(atOnce)) throw new Error('meow has changed: look at withLightMeow');
-        return changed.replace(atOnce, () => late);
-      }, code),
-  },
-});
-
-/**
- * The packages of model servers keep headers in our class (src/models/http/header-list.ts), and know a stream of the web by
- * its method: to ask for its class loads all of these streams.
- */
-const withLightGlobals = (root) => ({
-  name: 'with-light-globals',
-  transform: {
-    filter: {id: /node_modules[/\\](?:@anthropic-ai|openai)[/\\]/, code: /\b(?:Headers|ReadableStream)\b/},
-    handler: (code) => {
-      const file = JSON.stringify(path.join(root, 'src', 'models', 'http', 'header-list.ts'));
-      const light = code
-        .replace(/^\/\/# sourceMappingURL=.*$/m, '')
-        .replaceAll(
-          /globalThis\.ReadableStream\s*&&\s*([\w.]+) instanceof globalThis\.ReadableStream/g,
-          "typeof $1?.getReader === 'function'",
-        );
-      return /\bHeaders\b/.test(light) ? `import {HeaderList as Headers} from ${file};\n${light}` : light;
-    },
-  },
-});
-
-/**
- * A module of Node.js that is imported gives all of its names at once, and some are made by code that loads others: all
- * of `fetch` for `node:http`, the streams for `node:fs`. Asked for by a call it gives what is used. The functions of
- * `node:fs/promises` load it when they are called: most starts call none.
- */
-const withBuiltinsByCall = () => ({
-  name: 'with-builtins-by-call',
-  renderChunk(code) {
-    const imports = this.parse(code).body.filter(
-      ({type, source, specifiers}) => type === 'ImportDeclaration' && isBuiltin(source.value) && specifiers.length > 0,
-    );
-    // Later ones first: the places of the others stay as they are.
-    for (const {start, end, source, specifiers} of imports.reverse()) {
-      const builtin = `process.getBuiltinModule(${JSON.stringify(source.value)})`;
-      const whole = specifiers
-        .filter(({type}) => type !== 'ImportSpecifier')
-        .map(({local}) => `${local.name}=${builtin}`);
-      const named = specifiers
-        .filter(({type}) => type === 'ImportSpecifier')
-        .map(({imported, local}) => [imported.name ?? JSON.stringify(imported.value), local.name]);
-      const atOnce = `{${named.map((names) => names.join(':')).join(',')}}=${builtin}`;
-      const late = named.map(([name, local]) => {
-        const isFunction = typeof promises[name] === 'function';
-        return isFunction ? `${local}=(...all)=>${builtin}.${name}(...all)` : `${local}=${builtin}.${name}`;
-      });
-      const parts = [...whole, ...(source.value === 'node:fs/promises' ? late : named.length > 0 ? [atOnce] : [])];
-      code = `${code.slice(0, start)}const ${parts.join(',')};${code.slice(end)}`;
-    }
-    return imports.length > 0 ? {code, map: null} : null;
-  },
-});
 
 /** Where the entry of the command line goes on. Its chunk has a name of its own. */
 const MAIN = 'src/cli/main.ts';
@@ -227,7 +145,7 @@ async function generate(root, input, ...plugins) {
         __dirname: 'import.meta.dirname',
       },
     },
-    plugins: [withLightGlobals(root), withLightMeow(), withBuiltinsByCall(), plugin, ...plugins],
+    plugins: [plugin, ...plugins],
     logLevel: 'warn',
     // web-tree-sitter has an eval for modules that no grammar contains.
     // The session and print mode are loaded late by starts, and with the library.
@@ -242,30 +160,7 @@ async function generate(root, input, ...plugins) {
     codeSplitting: {includeDependenciesRecursively: false, groups},
   });
   await bundling.close();
-  return output.map((file) => (file.code === undefined ? file : {...file, code: toAscii(file)}));
-}
-
-/**
- * V8 keeps a file with one letter beyond Latin-1 in two bytes a letter, all of it: the session's took a megabyte more for
- * as long as a program runs, and three while it was read. An escape means the same anywhere but in a template that its tag
- * reads raw, as the exported page has, and, for a letter of two units, in a name, as the table of HTML's letters has: such
- * files stay as they are.
- */
-function toAscii({code, fileName}) {
-  if (!BEYOND_ASCII.test(code)) return code;
-  let mustStay = false;
-  const TaggedTemplateExpression = ({quasi}) => {
-    mustStay ||= quasi.quasis.some(({value}) => BEYOND_ASCII.test(value.raw));
-  };
-  const Identifier = ({name}) => {
-    mustStay ||= /[^\0-\uffff]/u.test(name);
-  };
-  new Visitor({TaggedTemplateExpression, Identifier}).visit(parseSync(fileName, code).program);
-  if (mustStay) return code;
-  return code.replaceAll(/(\\?)([^\0-\x7f])/g, (_, slash, unit) => {
-    if (slash) throw new Error(`${fileName}: a backslash can't stand before ${unit}`);
-    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return output;
 }
 
 function writeOutput(dist, output) {

@@ -1,4 +1,4 @@
-// Parts of packages that mini-cc never uses, and the comments of scripts that are text, are left out of the bundle.
+// Parts of packages that mini-cc never uses are left out of the bundle.
 
 /**
  * By package, the files that are left out. What such a file exports is still there, but calling it throws. Its classes of
@@ -23,9 +23,6 @@ export const LEFT_OUT = {
   'web-streams-polyfill': [/^dist\//],
 };
 
-/** Scripts in Lua, which Redis compiles: 400 KB, most of it comments and indentation. */
-const LUA = /node_modules[/\\]bullmq[/\\]dist[/\\]esm[/\\]scripts[/\\].*-\d+\.js$/;
-
 const STUB = '\0left-out';
 /** A call or `new` of what is left out must not go on in silence; `new` alone is how clients make what nobody uses. */
 const STUB_CODE = `
@@ -47,7 +44,7 @@ export function leftOut(name) {
  * @param {{isWhole?: boolean}} [options] `isWhole`: false where only a part of the program is loaded, which may meet no file
  */
 export function withoutUnused(leftOut, {isWhole = true} = {}) {
-  const unmet = new Set([...Object.values(leftOut).flat(), ...('bullmq' in leftOut ? [LUA] : [])]);
+  const unmet = new Set(Object.values(leftOut).flat());
   const packages = Object.keys(leftOut).join('|');
   const place = new RegExp(`node_modules/(${packages})/((?:(?!node_modules/).)*)$`);
   return {
@@ -57,10 +54,6 @@ export function withoutUnused(leftOut, {isWhole = true} = {}) {
     transform: {
       filter: {id: new RegExp(`node_modules[/\\\\](?:${packages.replaceAll('/', '[/\\\\]')})[/\\\\]`)},
       handler(code, id) {
-        if (LUA.test(id)) {
-          unmet.delete(LUA);
-          return withoutLuaComments(code, id);
-        }
         const [, name, file] = place.exec(id.replaceAll('\\', '/')) ?? [];
         const pattern = leftOut[name]?.find((each) => each.test(file));
         if (!pattern) return null;
@@ -113,15 +106,4 @@ function formatStub({body}, code, file) {
 function getNames({declaration, specifiers}) {
   if (!declaration) return specifiers.map(({exported}) => exported.name ?? exported.value);
   return (declaration.declarations ?? [declaration]).map(({id}) => id.name);
-}
-
-/** Takes whole lines and whole comments only, so that no string can change. */
-function withoutLuaComments(code, id) {
-  const [before, lua, after, ...rest] = code.split('`');
-  if (after === undefined || rest.length > 0) throw new Error(`${id} has changed: look at scripts/left-out.mjs`);
-  const bare = lua.replaceAll(/^[ \t]*--\[\[[\s\S]*?\]\]/gm, '').replaceAll(/^[ \t]*(?:--.*)?\n|^[ \t]+/gm, '');
-  // A string or an inner comment of several lines, or an end of line that is escaped, would not survive this.
-  if (/(?<!--)\[=*\[|--\[\[(?!.*\]\])|\\$/m.test(bare))
-    throw new Error(`${id} has a long string: look at scripts/left-out.mjs`);
-  return {code: `${before}\`${bare}\`${after}`, map: null};
 }

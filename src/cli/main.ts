@@ -3,7 +3,6 @@
 import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
-import {collectGarbageEarly} from './early-collection.ts';
 import {createEnvironmentRedactor, type Pipes, watchPipes} from './process.ts';
 import {isDebugSet, type Start} from './start.ts';
 
@@ -42,7 +41,6 @@ async function run(start: Start, pipes: Pipes): Promise<number> {
   const parsed = parseArguments(start.args, process.env);
   const {subcommand} = parsed;
   if (subcommand?.name === 'acp') {
-    collectGarbageEarly();
     const {runAcp} = await import('./acp.ts');
     return runAcp(start, parsed, subcommand.words, pipes);
   }
@@ -51,14 +49,12 @@ async function run(start: Start, pipes: Pipes): Promise<number> {
     return runSubcommand(start, parsed, {...subcommand, name: subcommand.name});
   }
   if (!parsed.print && isTerminal()) return repl(start, parsed);
-  collectGarbageEarly();
   const {runPrint, runDriver} = await import('./print-mode.ts');
   if (parsed.driver) return runDriver(start, parsed, parsed.driver.mayBypass, pipes);
   return runPrint(start, parsed, pipes);
 }
 
 async function repl(start: Start, parsed: Arguments | undefined): Promise<number> {
-  collectGarbageEarly();
   const {runRepl} = await import('./repl.ts');
   return runRepl(start, parsed);
 }

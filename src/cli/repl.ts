@@ -7,7 +7,6 @@ import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {startRepl} from '../ui/repl.tsx';
 import type {Arguments} from './arguments.ts';
 import {paintFirst} from './first-paint.ts';
-import {holdBackCompiler} from './held-back-compiler.ts';
 import {createEnvironmentRedactor, onSignals} from './process.ts';
 import {getCurrentFolder, isDebugSet, type Start} from './start.ts';
 
@@ -19,7 +18,6 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     debug: isDebugSet(process.env),
   };
   const firstPaint = start.firstPaint ?? paintFirst(start, options);
-  const giveBackCompiler = holdBackCompiler(options.which.type === 'new' && !parsed?.prompt);
   // Tools get the environment as the user set it, without what the screen adds.
   const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);
@@ -46,7 +44,6 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     history: history.read(),
     redact: (text) => redact(text),
     onSubmit: (sent) => {
-      giveBackCompiler();
       const text = redact(sent.text);
       // Where a key was redacted, the places of pastes are not known any more.
       history.add(text === sent.text ? sent : {text});

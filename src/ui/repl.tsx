@@ -20,27 +20,7 @@ export async function startRepl(options: ReplOptions): Promise<number> {
 async function loadScreen() {
   await import('react');
   await afterInput();
-  await withoutDataFetch(() => import('ink'));
+  await import('ink');
   await afterInput();
   return import('./screen.tsx');
-}
-
-/**
- * Makes the `fetch` of a binary data: URI fail while `work` runs; other requests pass. Ink's layout engine fetches its
- * wasm so, and decodes it without `fetch` when that fails. Node's `fetch` would load its whole HTTP client, which takes a
- * sixth of the start-up time.
- */
-async function withoutDataFetch<T>(work: () => Promise<T>): Promise<T> {
-  const real = globalThis.fetch;
-  const quiet: typeof fetch = (input, init) =>
-    typeof input === 'string' && input.startsWith('data:application/octet-stream')
-      ? Promise.reject(new TypeError('decoded without fetch'))
-      : real(input, init);
-  globalThis.fetch = quiet;
-  try {
-    return await work();
-  } finally {
-    // Do not undo a replacement that other code made meanwhile.
-    if (globalThis.fetch === quiet) globalThis.fetch = real;
-  }
 }

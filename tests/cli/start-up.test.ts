@@ -15,39 +15,27 @@ interface Counts {
   readonly requests: number;
   /** The implementation of the global `fetch`, which takes 45 ms. */
   readonly loadsFetch: boolean;
-  /** Those of the files that V8 keeps in two bytes a letter. */
-  readonly wide: readonly string[];
-  /** What V8 was told while it ran. */
-  readonly flags: readonly string[];
-  /** Parts of Node.js that no start needs, and that take 1 to 3 ms each. */
-  readonly parts: readonly string[];
 }
 
 /** Node.js itself tells each load, each process and each request. */
 const COUNTER = `
 // An import would load what the program does not.
-const [{subscribe}, {writeFileSync}, {registerHooks}, v8] = ['diagnostics_channel', 'fs', 'module', 'v8'].map((name) =>
+const [{subscribe}, {writeFileSync}, {registerHooks}] = ['diagnostics_channel', 'fs', 'module'].map((name) =>
   process.getBuiltinModule('node:' + name),
 );
-const [files, wide, flags, counts] = [[], [], [], {processes: 0, requests: 0}];
-const {setFlagsFromString} = v8;
-v8.setFlagsFromString = (flag) => (flags.push(flag), setFlagsFromString(flag));
+const [files, counts] = [[], {processes: 0, requests: 0}];
 registerHooks({
   load(url, context, next) {
     const name = /dist\\/(?:chunks\\/)?([\\w.]+?(?:-\\w+)*?)(?:-[\\w-]{8})?\\.js$/.exec(url)?.[1];
-    const loaded = next(url, context);
     if (name) files.push(name);
-    if (name && /[^\\0-\\x7f]/.test(new TextDecoder().decode(loaded.source))) wide.push(name);
-    return loaded;
+    return next(url, context);
   },
 });
 subscribe('child_process', () => void (counts.requests || counts.processes++));
 subscribe('http.client.request.start', () => void counts.requests++);
 process.on('exit', () => {
   const loadsFetch = process.moduleLoadList.includes('NativeModule internal/deps/undici/undici');
-  const late = ['internal/fs/promises', 'internal/webstreams/readablestream', 'internal/fs/streams'];
-  const parts = late.filter((name) => process.moduleLoadList.includes('NativeModule ' + name));
-  writeFileSync(process.env.COUNTS, JSON.stringify({files, wide, flags, parts, ...counts, loadsFetch}));
+  writeFileSync(process.env.COUNTS, JSON.stringify({files, ...counts, loadsFetch}));
 });`;
 
 function counting() {
@@ -70,7 +58,7 @@ it.each([
   expect(await runCli(args, {env, home: await home()})).toMatchObject({code});
   const counts = read();
   expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(files);
-  expect(counts).toMatchObject({processes: 0, requests: 0, loadsFetch: false, wide: []});
+  expect(counts).toMatchObject({processes: 0, requests: 0, loadsFetch: false});
 });
 
 it('a prompt in print mode loads a few large files, and starts no process before its request', async () => {
@@ -83,14 +71,14 @@ it('a prompt in print mode loads a few large files, and starts no process before
   }
   const counts = read();
   expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(15);
-  expect(counts).toMatchObject({processes: 0, requests: 1, loadsFetch: false, wide: [], flags: [], parts: []});
+  expect(counts).toMatchObject({processes: 0, requests: 1});
   // What splits prompts over many files is off here.
   expect(counts.files).not.toContain('detection');
   // The idle prompt must not load it: there it would be missed if it had another name.
   expect(counts.files).toContain('model');
 });
 
-it('the idle prompt loads no client of a model, and no fetch', async () => {
+it('the idle prompt loads no client of a model', async () => {
   const {env, read} = counting();
   const server = {url: 'http://127.0.0.1:9'};
   const terminal = await startCli([], {env, server, home: await home(), cwd: (await project()).path});
@@ -100,21 +88,8 @@ it('the idle prompt loads no client of a model, and no fetch', async () => {
   await terminal.waitForExit();
   const counts = read();
   expect(counts.files.length, counts.files.join(' ')).toBeLessThanOrEqual(24);
-  expect(counts).toMatchObject({requests: 0, loadsFetch: false, wide: []});
+  expect(counts).toMatchObject({requests: 0});
   expect(counts.files).not.toContain('model');
-  expect(counts.flags).toEqual(['--no-opt', '--force-emit-interrupt-budget-checks']);
-});
-
-it('what is submitted first gives V8 its compiler back', async () => {
-  const {env, read} = counting();
-  const terminal = await startCli([], {env, home: await home(), cwd: (await project()).path});
-  onTestFinished(terminal.close);
-  await terminal.waitFor(/^default · /m);
-  terminal.type('/status');
-  terminal.press('enter');
-  terminal.press('ctrl-d');
-  await terminal.waitForExit();
-  expect(read().flags.slice(0, 3)).toEqual(['--no-opt', expect.any(String), '--opt']);
 });
 
 it('a Node.js that is too old gets one line', async () => {

@@ -1,7 +1,6 @@
 /** The package as `npm pack` makes it, installed without network into an empty folder and used from there. */
 import {execFile} from 'node:child_process';
 import {cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
-import promises from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
@@ -119,16 +118,6 @@ describe('the packed file', () => {
 });
 
 describe('the checkout', () => {
-  it('calls only functions of node:fs/promises: constants have their values', () => {
-    const chunks = path.join(program, 'node_modules/mini-cc/dist/chunks');
-    const code = readdirSync(chunks).map((name) => readFileSync(path.join(chunks, name), 'utf8'));
-    const called = code.flatMap((text) =>
-      [...text.matchAll(/node:fs\/promises[`'"]\)\.(\w+)\(/g)].map(([, name]) => name!),
-    );
-    const kinds = new Set(called.map((name) => typeof promises[name as keyof typeof promises]));
-    expect([...kinds]).toEqual(['function']);
-  });
-
   it('has its own package.json again after npm run bundle, and dist/ needs no new build', () => {
     const [original, now] = [root, checkout].map((each) => readFileSync(path.join(each, 'package.json'), 'utf8'));
     expect(now).toBe(original);

@@ -1,11 +1,9 @@
 /**
  * The way to model servers, but for Bedrock and Vertex, whose packages use the global `fetch`: Node's own HTTP client, with
- * connections that are used again. The global `fetch` would load undici with its parser in WebAssembly, which costs a start
- * 65 ms and 16 MB.
+ * connections that are used again. The global `fetch` gives up an answer that pauses for five minutes, as local models do.
  */
 import http, {type Agent, type ClientRequest, type IncomingMessage} from 'node:http';
 import {pipeline, type Readable} from 'node:stream';
-import {HeaderList} from './header-list.ts';
 import {createResponse} from './response.ts';
 
 const CONNECT_MS = 10_000;
@@ -48,7 +46,7 @@ export function createFetch(env: Environment = process.env): typeof fetch {
       const startedAt = performance.now();
       const request = client.request(url, {
         ...{method: init.method ?? 'GET', agent: client.agent},
-        headers: Object.fromEntries(new HeaderList(init.headers)),
+        headers: Object.fromEntries(new Headers(init.headers)),
       });
       try {
         return toResponse(await exchange(request, init.body, signal), url, signal);
@@ -116,7 +114,7 @@ function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | u
 }
 
 function toResponse(message: IncomingMessage, url: URL, signal: AbortSignal | undefined): Response {
-  const headers = new HeaderList();
+  const headers = new Headers();
   for (let index = 0; index < message.rawHeaders.length; index += 2) {
     headers.append(message.rawHeaders[index]!, message.rawHeaders[index + 1]!);
   }

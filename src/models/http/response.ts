@@ -1,15 +1,14 @@
 /** A response of a model server as far as the packages and our readers use one: its body is read as a stream of Node.js. */
-import {HeaderList} from './header-list.ts';
 
 interface ResponseParts {
   readonly status: number;
-  readonly headers: HeadersInit | HeaderList;
+  readonly headers: HeadersInit;
   readonly body: AsyncIterable<Uint8Array>;
   readonly statusText?: string;
   readonly url?: string;
 }
 
-/** In place of `new Response`, which would load undici. */
+/** In place of `new Response`, whose body would be a stream of the web. */
 export function createResponse({status, headers, body, statusText = '', url = ''}: ResponseParts): Response {
   const text = async () => {
     const chunks: Uint8Array[] = [];
@@ -18,7 +17,7 @@ export function createResponse({status, headers, body, statusText = '', url = ''
   };
   const response = {
     ...{status, statusText, url, body, text, ok: status >= 200 && status < 300},
-    headers: new HeaderList(headers),
+    headers: new Headers(headers),
     json: async (): Promise<unknown> => JSON.parse(await text()),
   };
   return response as unknown as Response;

@@ -6,7 +6,6 @@ import {setTimeout as sleep} from 'node:timers/promises';
 import {createBrotliCompress, createDeflate, createGzip} from 'node:zlib';
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {createFetch} from '../../../src/models/http/fetch.ts';
-import {HeaderList} from '../../../src/models/http/header-list.ts';
 
 async function serve(listener: RequestListener) {
   const server = createServer(listener);
@@ -193,28 +192,5 @@ describe('the fetch for model servers', () => {
     const response = await createFetch()(url);
     sockets[0]!.destroy();
     await expect(response.text()).rejects.toMatchObject({name: 'TypeError', message: 'terminated'});
-  });
-});
-
-describe('a list of headers', () => {
-  it('has values by names in any letters, joined, and takes what the global one takes', () => {
-    const own = new HeaderList([['A', ' 1 ']]);
-    const global = new Headers([['A', ' 1 ']]);
-    for (const list of [own, global]) {
-      list.append('a', '2');
-      list.set('B', 'x');
-      list.append('c', 'y');
-      list.delete('C');
-    }
-    expect([...own]).toEqual([...global]);
-    expect([own.get('B'), own.has('c'), own.get('c')]).toEqual(['x', false, null]);
-    expect([...new HeaderList(global)]).toEqual([...own]);
-    expect([...new Headers(own as unknown as Headers)]).toEqual([...own]);
-  });
-
-  it('counts the global headers as its own, as the packages ask', () => {
-    expect(new Headers() instanceof HeaderList).toBe(true);
-    for (const other of [{get: 'x'}, new Map(), null, undefined])
-      expect((other as unknown) instanceof HeaderList).toBe(false);
   });
 });
