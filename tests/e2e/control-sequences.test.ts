@@ -1,8 +1,10 @@
 /** The terminal obeys mini-cc alone: control sequences of models, tools, files, names and servers are shown as text. */
+
 import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {type MessagesBody, type Reply, say} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools, fromModel, slow, status, thinkingThen} from '../support/scripted-replies.ts';
@@ -73,9 +75,7 @@ describe('in the REPL', () => {
     await send(terminal, 'go');
     await terminal.waitFor('4 no');
     expectNothingObeyed(terminal);
-    // A question accepts no keys in its first 0.3 s.
-    await new Promise((resolve) => setTimeout(resolve, 350));
-    terminal.type('1');
+    await answer(terminal, '4 no', '1');
     await terminal.waitFor(/^All said:$/m);
     await terminal.waitFor(/ - done \(1 tool/);
     await idle(terminal);

@@ -1,12 +1,12 @@
 /** `/export` and `mini-cc sessions export`. What a browser makes of the page: `tests/outside/exported-page.test.ts`. */
+
 import {readFile, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it} from 'vitest';
+import {answer} from '../support/questions.ts';
 import {runCli} from '../support/run-cli.ts';
 import {EXPORT_ARGS, exportedSession, HOSTILE, KEY, SESSION} from './export-fixture.ts';
 import {repl, send} from './repl-fixture.ts';
-
-const moment = () => new Promise((resolve) => setTimeout(resolve, 350));
 
 it('exports a session with its subagents as one page in which all text stays text, without keys', async () => {
   const at = await exportedSession();
@@ -78,9 +78,7 @@ it('/export writes the session that is open, and asks before it replaces a file'
   expect(await at.where.read('talk.md')).toContain('## who are you?');
   await at.where.write('talk.md', 'mine');
   await send(terminal, '/export md talk.md');
-  await terminal.waitFor('Replace talk.md?');
-  await moment();
-  terminal.press('escape');
+  await answer(terminal, 'Replace talk.md?', 'escape');
   await terminal.waitFor('talk.md is there already, and stays');
   expect(await at.where.read('talk.md')).toBe('mine');
   await send(terminal, '/export html');

@@ -1,9 +1,11 @@
 /** Fan-outs by the built program: print mode, a kill in the midst, and the preview in a real terminal. */
+
 import {describe, expect, it} from 'vitest';
 import {changeAll, getPartFiles, numbered} from '../core/fan-out/session-fixture.ts';
 import {hangBeforeHeaders, type MessagesBody, say} from '../support/messages-server.ts';
+import {answer, takesKeys} from '../support/questions.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
-import type {Terminal} from '../support/terminal.ts';
+import {until} from '../support/wait.ts';
 import {home, project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
 
@@ -92,7 +94,7 @@ describe('in print mode', () => {
       stderr += chunk;
     });
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    while ((stderr.match(/ - done/g) ?? []).length < 2) await new Promise((resolve) => setTimeout(resolve, 30));
+    await until(() => stderr.match(/ - done/g)?.length === 2, 'the end of two parts');
     killGroup(child);
     await ended;
     isKilled = true;
@@ -107,11 +109,7 @@ describe('in print mode', () => {
   });
 });
 
-/** A question ignores keys in its first 0.3 s. */
-async function type(terminal: Terminal, keys: string): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  terminal.type(keys);
-}
+const PREVIEW = '4 no, the main agent does it alone';
 
 describe('in a terminal', () => {
   it.each([40, 100])('of %i columns the preview is read, changed and accepted', async (cols) => {
@@ -119,17 +117,17 @@ describe('in a terminal', () => {
     const server = await serve(changeAll);
     const terminal = await repl({server, cwd: folder.path, cols, rows: 40});
     await send(terminal, cols === 40 ? 'Fix all files in src/' : PROMPT);
-    await terminal.waitFor('4 no, the main agent does it alone');
+    await terminal.waitFor(PREVIEW);
     const shown = terminal.screen().join('\n');
     expect(shown).toMatch(/fan-out:\s+3\s+agents/);
     expect(shown.replace(/\s+/g, ' ')).toMatch(/1 \d files: src\/.* worst case: 150 model calls/);
     expect(terminal.screen().every((line) => line.length <= cols)).toBe(true);
-    await type(terminal, '2');
-    await terminal.waitFor('Type your answer');
-    await type(terminal, '2');
+    await answer(terminal, PREVIEW, '2');
+    await takesKeys(terminal, 'Type your answer');
+    terminal.type('2');
     terminal.press('enter');
     await terminal.waitFor(/fan-out:\s+2\s+agents/);
-    await type(terminal, '1');
+    await answer(terminal, PREVIEW, '1');
     await terminal.waitFor(/2 ok[\s\S]*\/fanout undo/);
     expect(server.requests.filter(({body}) => getPartFiles(body) === undefined)).toEqual([]);
     expect(await folder.git('diff', '--stat')).toMatch(/9 files changed/);
@@ -142,9 +140,7 @@ describe('in a terminal', () => {
     const server = await serve((body) => say(getPartFiles(body) ? 'a part' : 'I do it alone.'));
     const terminal = await repl({server, cwd: folder.path, cols: 100});
     await send(terminal, PROMPT);
-    await terminal.waitFor('4 no, the main agent does it alone');
-    await type(terminal, '');
-    terminal.press('escape');
+    await answer(terminal, PREVIEW, 'escape');
     await terminal.waitFor('I do it alone.');
   });
 });

@@ -1,9 +1,11 @@
 /** A clone whose git settings, hooks and attributes name programs: opening and using it with mini-cc runs none of them. */
+
 import {execFileSync} from 'node:child_process';
 import {chmodSync, readdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTools} from '../support/scripted-replies.ts';
@@ -172,9 +174,7 @@ test('mini-cc runs nothing of it: the REPL with its status line, an undo, and do
     await idle(terminal);
   }
   await send(terminal, '/rewind 1 files');
-  await terminal.waitFor('1 yes, delete them');
-  await new Promise((resolve) => setTimeout(resolve, 350));
-  terminal.type('1');
+  await answer(terminal, '1 yes, delete them', '1');
   await idle(terminal);
   expect(ran()).toEqual([]);
   expect(await runCli(['doctor'], {cwd: work.path})).toMatchObject({stderr: ''});

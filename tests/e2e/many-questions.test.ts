@@ -1,6 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import {type MessagesServer, say} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
@@ -9,7 +10,6 @@ import {idle, repl, send} from './repl-fixture.ts';
 
 /** The number of files that each of the eight agents creates, one after the other. */
 const FILES = [3, 3, 3, 3, 2, 2, 2, 2];
-const QUIET_MS = 350;
 
 function eightAgents(): Promise<MessagesServer> {
   return serve((body) => {
@@ -65,14 +65,9 @@ describe('many questions in the REPL', () => {
       });
       const {agent, file} = readQuestion(terminal)!;
       expect(file).toContain(`made-${agent}-`);
-      await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
-      if (answered % 4 === 3) {
-        terminal.press('escape');
-        refused.push(file);
-      } else {
-        terminal.type('1');
-        permitted.push(file);
-      }
+      const isRefused = answered % 4 === 3;
+      await answer(terminal, (at) => readQuestion(at)?.file === file, isRefused ? 'escape' : '1');
+      (isRefused ? refused : permitted).push(file);
     }
     await terminal.waitFor('All eight are back.');
     await idle(terminal);

@@ -3,6 +3,7 @@ import {chmod} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {answer, takesKeys} from '../support/questions.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import {isSubagent, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
@@ -15,9 +16,6 @@ const definition = (change: object = {}) =>
     prompt: 'You review code. Report findings with path:line.',
     ...change,
   });
-
-/** Waits until a new question takes keys. */
-const moment = () => new Promise((resolve) => setTimeout(resolve, 400));
 
 describe('agents in a running REPL', () => {
   it('change with their files for the next Task: created, broken, repaired and deleted', async () => {
@@ -62,20 +60,15 @@ describe('agents in a running REPL', () => {
     await send(terminal, '/agents create a code review agent with read-only access');
     await terminal.waitFor('Effective tools: bash, read_file, grep, glob · read-only');
     await terminal.waitFor('1 save as reviewer.json');
-    await moment();
-    terminal.type('2');
-    await terminal.waitFor('Edited agent');
-    await moment();
-    terminal.type('1');
+    await answer(terminal, 'Code review agent', '2');
+    await answer(terminal, 'Edited agent', '1');
     await terminal.waitFor('Saved .mini-cc/agents/reviewer.json');
     expect(JSON.parse(await workspace.read('.mini-cc/agents/reviewer.json')).description).toContain('Edited agent');
     await send(terminal, 'Task(reviewer): review src');
     await terminal.waitFor(/\[reviewer\] review src - done/);
     await idle(terminal);
     await send(terminal, '/agents delete reviewer');
-    await terminal.waitFor('Delete the agent reviewer?');
-    await moment();
-    terminal.type('1');
+    await answer(terminal, 'Delete the agent reviewer?', '1');
     await terminal.waitFor('Deleted .mini-cc/agents/reviewer.json');
     expect(existsSync(path.join(workspace.path, '.mini-cc/agents/reviewer.json'))).toBe(false);
   });
@@ -84,14 +77,11 @@ describe('agents in a running REPL', () => {
     const workspace = await project();
     const terminal = await repl({cwd: workspace.path, rows: 45});
     await send(terminal, '/agents create');
-    await terminal.waitFor('What is the new agent for?');
-    await moment();
+    await takesKeys(terminal, 'What is the new agent for?');
     terminal.type('writes tests for python');
     await terminal.waitFor('? writes tests for python');
     terminal.press('enter');
-    await terminal.waitFor('1 save as tester.json');
-    await moment();
-    terminal.press('escape');
+    await answer(terminal, '1 save as tester.json', 'escape');
     await terminal.waitFor('nothing was saved');
     expect(existsSync(path.join(workspace.path, '.mini-cc'))).toBe(false);
   });

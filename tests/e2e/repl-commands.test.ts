@@ -1,15 +1,16 @@
 /** The slash commands of a session, each typed into one terminal. */
+
 import {mkdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {takesKeys} from '../support/questions.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {callTools} from '../support/scripted-replies.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {home, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
-const moment = () => new Promise((resolve) => setTimeout(resolve, 350));
 const screenOf = (terminal: Terminal) => terminal.screen().join('\n');
 
 it('say what they do and show, without one that is sent to a model', async () => {
@@ -66,8 +67,7 @@ it('say what they do and show, without one that is sent to a model', async () =>
   await terminal.waitFor(/mode +bypassPermissions/);
 
   await send(terminal, '/theme');
-  await terminal.waitFor('Which theme?');
-  await moment();
+  await takesKeys(terminal, 'Which theme?');
   terminal.type('orange');
   await terminal.waitFor(/> dark-colorblind/);
   terminal.press('down', 'enter');

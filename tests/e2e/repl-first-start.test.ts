@@ -1,12 +1,12 @@
 /** Someone who knows nothing of mini-cc starts it in an empty folder that is no repository, without a key. */
+
 import {mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';
+import {answer} from '../support/questions.ts';
 import {home} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
-
-const moment = () => new Promise((resolve) => setTimeout(resolve, 350));
 
 function emptyFolder(): string {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-empty-')));
@@ -31,18 +31,14 @@ it.each([100, 40])('learns what it is, what to type and how to set a key, in %d 
   await terminal.waitFor('empty');
   await idle(terminal);
   await send(terminal, 'create a.txt with "hi"');
-  await terminal.waitFor(/1 yes/);
-  await moment();
-  terminal.type('1');
+  await answer(terminal, '1 yes', '1');
   await terminal.waitFor('Created a.txt');
   await idle(terminal);
   expect(readdirSync(cwd)).toEqual(['a.txt']);
   terminal.type('?');
   await terminal.waitFor(() => words().includes('exit leaves'));
   await send(terminal, '/rewind 1');
-  await terminal.waitFor((now) => now.text().replaceAll(/\s+/g, ' ').includes('Delete 1 file made since then?'));
-  await moment();
-  terminal.type('1');
+  await answer(terminal, /Delete\s+1\s+file\s+made\s+since\s+then\?/, '1');
   await terminal.waitFor('1 new file deleted:');
   expect(readdirSync(cwd)).toEqual([]);
   terminal.press('ctrl-c');
@@ -54,8 +50,6 @@ it.each([100, 40])('learns what it is, what to type and how to set a key, in %d 
   expect(again.text()).toContain('/help lists the commands, ? the keys');
   expect(again.text()).not.toContain('A coding agent');
   await send(again, '/resume');
-  await again.waitFor('> what does this do?');
-  await moment();
-  again.press('enter');
+  await answer(again, '> what does this do?', 'enter');
   await again.waitFor(/Session [0-9a-f]{8} is open/);
 });

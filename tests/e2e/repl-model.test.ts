@@ -1,9 +1,11 @@
 /** `/model`: the list of the servers' models, and names that cannot be used. */
+
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';
 import {startChatServer} from '../support/chat-server.ts';
 import {say} from '../support/messages-server.ts';
+import {takesKeys} from '../support/questions.ts';
 import {home, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
@@ -20,10 +22,9 @@ it('is chosen from what the servers list, and a name that cannot be used leaves 
   await terminal.waitFor('here is claude-sonnet-5-5');
   await idle(terminal);
   await send(terminal, '/model');
-  await terminal.waitFor('Which model?');
   await terminal.waitFor(/gone: cannot reach 127\.0\.0\.1:1/);
   await terminal.waitFor(/chat\/gpt-small +chat/);
-  await new Promise((resolve) => setTimeout(resolve, 350));
+  await takesKeys(terminal, 'Which model?');
   terminal.type('gpt-t');
   await terminal.waitFor((now) => !now.screen().join('\n').includes('gpt-small'));
   terminal.press('enter');

@@ -1,13 +1,14 @@
 /** Finding an earlier session and going on with it: `/resume`, and `--resume` without an id. */
+
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {answer, takesKeys} from '../support/questions.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {home, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
-const moment = () => new Promise((resolve) => setTimeout(resolve, 350));
 const ADA = '11111111-9d4a-4c6b-8e5f-0a1b2c3d4e5f';
 const GREET = '22222222-9d4a-4c6b-8e5f-0a1b2c3d4e5f';
 
@@ -26,10 +27,9 @@ it('finds an earlier session by what is typed, shows its conversation and goes o
   await terminal.waitFor('answer 1');
   await idle(terminal);
   await send(terminal, '/resume');
-  await terminal.waitFor('Go on with which session?');
   await terminal.waitFor(/> greet the world +just now · main · 2 messages · 22222222/);
   await terminal.waitFor(/ {2}I am Ada +just now · main · 2 messages · 11111111/);
-  await moment();
+  await takesKeys(terminal, 'Go on with which session?');
   terminal.type('ada');
   await terminal.waitFor((now) => !now.screen().join('\n').includes('greet the world'));
   terminal.press('enter');
@@ -50,8 +50,7 @@ it('finds an earlier session by what is typed, shows its conversation and goes o
   await send(terminal, '/resume 9999');
   await terminal.waitFor('No session 9999 in this directory.');
   await send(terminal, '/resume');
-  await terminal.waitFor((now) => /find:/.test(now.screen().join('\n')));
-  await moment();
+  await takesKeys(terminal, 'find:');
   terminal.type('nothing like it');
   await terminal.waitFor('Nothing matches what is typed.');
   terminal.press('enter', 'escape');
@@ -80,9 +79,8 @@ it('--resume without an id asks which session, and leaves with 0 when none is ta
   const at = await twoSessions();
   const terminal = await startCli(['--resume'], {...at, cols: 40, rows: 20});
   onTestFinished(terminal.close);
-  await terminal.waitFor('Go on with which session?');
   await terminal.waitFor('just now · main · 2 messages');
-  await moment();
+  await takesKeys(terminal, 'Go on with which session?');
   terminal.press('down', 'enter');
   await terminal.waitFor('I am Ada');
   await terminal.waitFor('answer 1');
@@ -90,9 +88,7 @@ it('--resume without an id asks which session, and leaves with 0 when none is ta
 
   const left = await startCli(['-r'], at);
   onTestFinished(left.close);
-  await left.waitFor('Go on with which session?');
-  await moment();
-  left.press('escape');
+  await answer(left, 'Go on with which session?', 'escape');
   expect((await left.waitForExit()).code).toBe(0);
   expect(left.text()).not.toContain('mini-cc: ');
 
@@ -124,14 +120,10 @@ it('a session that another machine locked is taken over after a question', async
   await writeFile(path.join(folder, 'lock'), JSON.stringify(lock));
   const terminal = await repl(at);
   await send(terminal, '/resume 1111');
-  await terminal.waitFor('Take over this session?');
   await terminal.waitFor(/locked by\s+mini-cc on another machine \(farpc,\s+process 4242\)/);
-  await moment();
-  terminal.press('enter');
+  await answer(terminal, 'Take over this session?', 'enter');
   await terminal.waitFor('This session stays open.');
   await send(terminal, '/resume 1111');
-  await terminal.waitFor((now) => now.screen().join('\n').includes('1 yes, it has ended'));
-  await moment();
-  terminal.type('1');
+  await answer(terminal, '1 yes, it has ended', '1');
   await terminal.waitFor('Session 11111111 is open.');
 });

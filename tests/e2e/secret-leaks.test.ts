@@ -1,4 +1,5 @@
 /** Keys that models, commands, tools and servers repeat appear only in files that tools write. */
+
 import {execFile} from 'node:child_process';
 import {chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -6,6 +7,7 @@ import path from 'node:path';
 import {promisify} from 'node:util';
 import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {countReplies, getKey, getToolResults} from '../support/request-facts.ts';
 import {buildOnce, cliEnvironment, cliPath, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, status} from '../support/scripted-replies.ts';
@@ -93,9 +95,7 @@ describe('a session in which model, tools and commands repeat keys', () => {
     await send(terminal, 'spread them');
     await terminal.waitFor('4 no');
     expect(findLeaks(terminal.text())).toEqual([]);
-    // A question accepts no keys in its first 0.3 s.
-    await new Promise((resolve) => setTimeout(resolve, 350));
-    terminal.type('1');
+    await answer(terminal, '4 no', '1');
     await terminal.waitFor('Once more', 20_000);
     await idle(terminal);
     await terminal.waitFor('I found');

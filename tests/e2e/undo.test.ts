@@ -1,16 +1,15 @@
 /** Showing and undoing what a run changed, from the command line and in the REPL. */
+
 import {chmod, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {answer, takesKeys} from '../support/questions.ts';
 import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
 import {home, isSubagent, project, searchPathWithout, serve, until} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
-
-/** A question accepts no keys in its first 0.3 s. */
-const moment = () => new Promise((resolve) => setTimeout(resolve, 350));
 
 const filesBelow = async (folder: string) => {
   const entries = await readdir(folder, {recursive: true, withFileTypes: true});
@@ -171,20 +170,14 @@ describe('/rewind', () => {
     terminal.press('escape');
     await terminal.waitFor('press Esc again');
     terminal.press('escape');
-    await terminal.waitFor('Go back to before which prompt?');
     await terminal.waitFor(/> write two +\d\d:\d\d/);
-    await moment();
+    await takesKeys(terminal, 'Go back to before which prompt?');
     terminal.type('one');
     await terminal.waitFor(/> write one +\d\d:\d\d/);
-    await moment();
     terminal.press('enter');
-    await terminal.waitFor('What should be as before: write one');
     await terminal.waitFor('8 messages would be taken back.');
-    await moment();
-    terminal.type('1');
-    await terminal.waitFor('Delete 3 files made since then?');
-    await moment();
-    terminal.type('1');
+    await answer(terminal, 'What should be as before: write one', '1');
+    await answer(terminal, 'Delete 3 files made since then?', '1');
     await terminal.waitFor('The conversation is as it was before: write one (8 messages taken back)');
     await terminal.waitFor(/^> .*write one/m);
     expect(await where.git('status', '--porcelain')).toBe('');
