@@ -2,6 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {parseMarkdownAgent, readMarkdownAgent} from '../../src/agents/markdown-source.ts';
+import {measureCpu} from '../support/cpu-time.ts';
 import {markdown, TOOLS} from './fixture.ts';
 
 const folder = path.join(import.meta.dirname, '..', 'fixtures', 'agents');
@@ -189,17 +190,18 @@ test('endless aliases, nesting and brackets neither throw nor hang', () => {
     {length: 12},
     (_, level) => `a${level}: &a${level} [${`*a${level - 1},`.repeat(level ? 9 : 0)}]`,
   );
-  const started = performance.now();
-  for (const hostile of [
-    bomb.join('\n'),
-    `tools: ${'['.repeat(20_000)}`,
-    `tools: ${'('.repeat(500_000)}`,
-    `name: ${' '.repeat(500_000)}x`,
-  ]) {
-    const {agent, problems} = parse(markdown(`description: x\n${hostile}`));
-    expect(agent !== undefined || problems.length > 0).toBe(true);
-  }
-  expect(performance.now() - started).toBeLessThan(5000);
+  const ms = measureCpu(() => {
+    for (const hostile of [
+      bomb.join('\n'),
+      `tools: ${'['.repeat(20_000)}`,
+      `tools: ${'('.repeat(500_000)}`,
+      `name: ${' '.repeat(500_000)}x`,
+    ]) {
+      const {agent, problems} = parse(markdown(`description: x\n${hostile}`));
+      expect(agent !== undefined || problems.length > 0).toBe(true);
+    }
+  });
+  expect(ms).toBeLessThan(5000);
 });
 
 test('300 random mutations of a valid file never throw, and each one gives an agent or a problem', () => {

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {findNewMark, RedactingStream, Redactor} from '../../../src/core/secrets/redaction.ts';
+import {measureCpu} from '../../support/cpu-time.ts';
 
 const KEY = 'sk-ant-api03-Zm9v+bar/baz_0123456789';
 const redactor = (...secrets: readonly (readonly [string, string])[]) =>
@@ -140,10 +141,13 @@ describe('keys in texts', () => {
       value: `${index}-secret-${'x'.repeat(60)}-${index}`,
     }));
     const text = line.repeat(1_000_000 / line.length);
-    const start = performance.now();
-    expect(new Redactor(secrets).text(`${text}.`)).toBe(`${text}.`);
+    let redacted = '';
+    const ms = measureCpu(() => {
+      redacted = new Redactor(secrets).text(`${text}.`);
+    });
+    expect(redacted).toBe(`${text}.`);
     // Half a second alone; a time by its square would be minutes.
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(ms).toBeLessThan(5000);
   });
 
   it('are not found in random text', () => {
