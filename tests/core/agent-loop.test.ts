@@ -1,10 +1,14 @@
-import {describe, expect, it} from 'vitest';
-import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
+import {once} from 'node:events';
+import {describe, expect, it, vi} from 'vitest';
+import {runAgent} from '../../src/core/agent-loop.ts';
 import type {Message} from '../../src/core/contract/model.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
+import {stopTimers} from '../support/fake-time.ts';
+import {settle} from '../support/wait.ts';
+import {FakeClock} from './fake-clock.ts';
 import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say, text} from './scripted-model.ts';
 
@@ -34,13 +38,11 @@ describe('the agent loop', () => {
   });
 
   it('runs calls that only read at the same time, and returns the results in the order of the calls', async () => {
-    let atWork = 0;
-    let most = 0;
+    const log: string[] = [];
     const reader = tool('reader', async (_, value) => {
-      atWork += 1;
-      most = Math.max(most, atWork);
-      await new Promise((resolve) => setTimeout(resolve, value === 'slow' ? 40 : 5));
-      atWork -= 1;
+      log.push(`${value} begins`);
+      if (value === 'slow') await settle();
+      log.push(`${value} ends`);
       return textResult(value);
     });
     const model = new ScriptedModel([
@@ -49,7 +51,7 @@ describe('the agent loop', () => {
     ]);
     const {run} = runFixture(model, [reader]);
     await runAgent(run);
-    expect(most).toBe(2);
+    expect(log).toEqual(['slow begins', 'quick begins', 'quick ends', 'slow ends']);
     expect(resultsIn(run.history.messages[2]).map((block) => block.content)).toEqual(['slow', 'quick']);
   });
 
@@ -57,7 +59,7 @@ describe('the agent loop', () => {
     const log: string[] = [];
     const step = async (name: string) => {
       log.push(`${name} begins`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await settle();
       log.push(`${name} ends`);
       return textResult(name);
     };
@@ -167,32 +169,38 @@ describe('the agent loop', () => {
     const model = new ScriptedModel([{hang: true, partial: 'half', used: 70}]);
     const {run, abort} = runFixture(model);
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new RunAborted('stop')), 10);
+    await model.asked();
+    abort.abort(new RunAborted('stop'));
     expect(await ended).toMatchObject({outcome: 'stopped', usage: {input_tokens: 70}});
   });
 
   it('keeps the partial text and marks the interruption when the user interrupts', async () => {
-    const {run, abort} = runFixture(new ScriptedModel([{hang: true, partial: 'so far'}]));
+    const model = new ScriptedModel([{hang: true, partial: 'so far'}]);
+    const {run, abort} = runFixture(model);
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new RunAborted('user')), 10);
+    await model.asked();
+    abort.abort(new RunAborted('user'));
     expect(await ended).toMatchObject({outcome: 'stopped', text: 'so far'});
     expect(run.history.messages.at(-1)).toEqual({role: 'user', content: '[Interrupted by the user]'});
   });
 
   it('gives every call a result when a tool is interrupted, also calls that had not begun', async () => {
+    const begun = Promise.withResolvers<void>();
     const wait = tool(
       'wait',
-      ({signal}) =>
-        new Promise((resolve) =>
-          signal.addEventListener('abort', () => resolve(textResult('partial output')), {once: true}),
-        ),
+      async ({signal}) => {
+        begun.resolve();
+        await once(signal, 'abort');
+        return textResult('partial output');
+      },
       [{kind: 'run', command: 'sleep'}],
     );
     const {run, abort} = runFixture(new ScriptedModel([calls(call('wait', {}, 'a'), call('wait', {}, 'b'))]), [wait], {
       permit: async () => ALLOWED_CALL,
     });
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new RunAborted('user')), 10);
+    await begun.promise;
+    abort.abort(new RunAborted('user'));
     expect(await ended).toMatchObject({outcome: 'stopped'});
     expectValidHistory(run.history.messages);
     expect(resultsIn(run.history.messages[2]).map((block) => block.content)).toEqual([
@@ -201,30 +209,45 @@ describe('the agent loop', () => {
     ]);
   });
 
-  it('does not wait for a tool that ignores the abort', async () => {
-    const endless = tool('endless', () => new Promise(() => undefined));
+  it('waits for a second for a tool that ignores the abort, and not longer', async () => {
+    stopTimers();
+    const begun = Promise.withResolvers<void>();
+    const endless = tool('endless', () => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    });
     const {run, abort} = runFixture(new ScriptedModel([calls(call('endless', {}))]), [endless]);
-    const ended = runAgent(run);
-    setTimeout(() => abort.abort(new RunAborted('user')), 10);
+    let hasEnded = false;
+    const ended = runAgent(run).finally(() => {
+      hasEnded = true;
+    });
+    await begun.promise;
+    abort.abort(new RunAborted('user'));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(hasEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
     expect(await ended).toMatchObject({outcome: 'stopped'});
     expectValidHistory(run.history.messages);
   });
 
   it('returns the partial text and names the time limit when the time is used up', async () => {
-    const {run} = runFixture(new ScriptedModel([{hang: true, partial: 'found a.ts:1'}]), [], {
-      limits: {maxTurns: 9, timeoutSeconds: 0.05},
-    });
-    expect(await runAgent(run)).toMatchObject({
-      outcome: 'timeout',
-      timeout: 'timed out after 0.05 s',
-      text: 'found a.ts:1',
-    });
+    const [clock, model] = [new FakeClock(), new ScriptedModel([{hang: true, partial: 'found a.ts:1'}])];
+    const ended = runAgent(runFixture(model, [], {clock, limits: {maxTurns: 9, timeoutSeconds: 30}}).run);
+    await model.asked();
+    clock.advance(29_999);
+    expect(model.requests[0]!.signal.aborted).toBe(false);
+    clock.advance(1);
+    expect(await ended).toMatchObject({outcome: 'timeout', timeout: 'timed out after 30 s', text: 'found a.ts:1'});
   });
 
   it('does not count the time in which a person is asked', async () => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
-    const slowPermit: AgentRun['permit'] = () => new Promise((resolve) => setTimeout(() => resolve(ALLOWED_CALL), 120));
-    const {run} = runFixture(model, [tool('look')], {permit: slowPermit, limits: {maxTurns: 9, timeoutSeconds: 0.1}});
+    const clock = new FakeClock();
+    const permit = async () => {
+      clock.advance(3_600_000);
+      return ALLOWED_CALL;
+    };
+    const {run} = runFixture(model, [tool('look')], {permit, clock, limits: {maxTurns: 9, timeoutSeconds: 30}});
     expect(await runAgent(run)).toMatchObject({outcome: 'success'});
   });
 

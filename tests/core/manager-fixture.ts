@@ -25,6 +25,8 @@ import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 import {permissionSandbox} from '../support/sandbox.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
 
+export {until} from '../support/wait.ts';
+
 /** @returns a workspace with a file of two lines, `a.ts` */
 export function createRoot(home = createHome()): string {
   const root = path.join(home, 'work');
@@ -120,13 +122,4 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
 export function createPermitDeps(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
   const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
   return {policy, questions, onDenied, sandbox: permissionSandbox()};
-}
-
-/** Waits until the condition is true. Tests use it in place of fixed waiting times. */
-export async function until(condition: () => boolean, ms = 20_000): Promise<void> {
-  const deadline = Date.now() + ms;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`the condition was not true within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

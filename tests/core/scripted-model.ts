@@ -41,12 +41,21 @@ export class ScriptedModel implements Model {
   readonly maxOutputTokens = 16_384;
   /** The requests so far, with copies of their messages. */
   readonly requests: ModelRequest[] = [];
+  readonly #waiting: {readonly count: number; readonly resolve: () => void}[] = [];
 
   constructor(
     private readonly script: readonly ScriptedReply[] | ((request: ModelRequest, index: number) => ScriptedReply),
     /** Tokens of its context window. */
     private readonly window = 200_000,
   ) {}
+
+  /** Waits until so many requests have come. A reply that hangs has streamed its text by then. */
+  async asked(count = 1): Promise<void> {
+    if (this.requests.length >= count) return;
+    const {promise, resolve} = Promise.withResolvers<void>();
+    this.#waiting.push({count, resolve});
+    await promise;
+  }
 
   async contextWindow(): Promise<number | undefined> {
     return this.window;
@@ -56,6 +65,7 @@ export class ScriptedModel implements Model {
     request.signal.throwIfAborted();
     const index = this.requests.length;
     this.requests.push({...request, messages: structuredClone(request.messages) as ModelRequest['messages']});
+    for (const {count, resolve} of this.#waiting) if (this.requests.length >= count) resolve();
     const reply = typeof this.script === 'function' ? this.script(request, index) : this.script[index];
     if (!reply) throw new ModelError('server', `the script has no reply ${index}`, {retryable: false});
     if ('fail' in reply || 'hang' in reply) {

@@ -2,6 +2,8 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
+import {until} from '../support/wait.ts';
+import {FakeClock} from './fake-clock.ts';
 import {createRoot, managerFixture} from './manager-fixture.ts';
 import {tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
@@ -45,12 +47,14 @@ describe('a subagent', () => {
   });
 
   it('reports what it had by then and why it did not finish', async () => {
-    const {report, result} = await managerFixture().spawn(new ScriptedModel([{hang: true, partial: 'half'}]), {
-      timeoutSeconds: 0.05,
-    });
+    const [clock, model] = [new FakeClock(), new ScriptedModel([{hang: true, partial: 'half'}])];
+    const spawned = managerFixture({runs: {clock}}).spawn(model, {timeoutSeconds: 30});
+    await model.asked();
+    clock.advance(30_000);
+    const {report, result} = await spawned;
     expect(result.outcome).toBe('timeout');
     expect(report).toMatch(
-      /^The run did not finish: timed out after 0.05 s \(EXECUTION_TIMEOUT\)\.\nWhat it had by then:\nhalf/,
+      /^The run did not finish: timed out after 30 s \(EXECUTION_TIMEOUT\)\.\nWhat it had by then:\nhalf/,
     );
   });
 
@@ -72,30 +76,28 @@ describe('a subagent', () => {
 describe('the pool', () => {
   it('runs no more than its slots at the same time, and starts the next run when any slot is free', async () => {
     const {manager, spawn} = managerFixture();
-    let atWork = 0;
-    let most = 0;
-    const order: number[] = [];
-    const others = Promise.withResolvers<void>();
+    const began: number[] = [];
+    const ends = Array.from({length: 7}, () => Promise.withResolvers<void>());
     const model = (index: number) => {
       const scripted = new ScriptedModel([say(`answer ${index}`)]);
       const reply = scripted.reply.bind(scripted);
       scripted.reply = async (...args) => {
-        order.push(index);
-        atWork += 1;
-        most = Math.max(most, atWork);
-        await (index === 0 ? others.promise : new Promise((resolve) => setTimeout(resolve, 20)));
-        atWork -= 1;
+        began.push(index);
+        await ends[index]!.promise;
         return reply(...args);
       };
       return scripted;
     };
-    const [first, ...rest] = [0, 1, 2, 3, 4, 5, 6].map((index) => spawn(model(index)));
-    // In waves, the fourth would wait for the first.
-    const ended = await Promise.all(rest);
-    others.resolve();
-    const results = [await first!, ...ended];
-    expect(most).toBe(3);
-    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    const runs = ends.map((_, index) => spawn(model(index)));
+    // In waves, the fourth would wait for the first, which ends last.
+    for (const [step, index] of [1, 2, 3, 4, 5, 6, 0].entries()) {
+      await until(() => began.length === Math.min(7, step + 3), `run ${step + 2}`);
+      expect(manager.list().filter(({state}) => state === 'processing')).toHaveLength(Math.min(3, 7 - step));
+      ends[index]!.resolve();
+      await runs[index]!;
+    }
+    const results = await Promise.all(runs);
+    expect(began).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(results.map(({result}) => result.text)).toEqual([0, 1, 2, 3, 4, 5, 6].map((index) => `answer ${index}`));
     expect(manager.count()).toBe(0);
     expect(new Set(results.map(({runId}) => runId)).size).toBe(7);
@@ -124,8 +126,9 @@ describe('the pool', () => {
 
   it('stops a run for good, with the outcome stopped', async () => {
     const {spawn, manager} = managerFixture();
-    const ended = spawn(new ScriptedModel([{hang: true}]));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const model = new ScriptedModel([{hang: true}]);
+    const ended = spawn(model);
+    await model.asked();
     const [run] = manager.list();
     expect(await manager.stop(run!.runId)).toBe(true);
     expect((await ended).result.outcome).toBe('stopped');
@@ -135,9 +138,9 @@ describe('the pool', () => {
 
   it('stops all runs; those that wait make no model call', async () => {
     const {spawn, manager} = managerFixture({maxConcurrent: 1});
-    const waiting = new ScriptedModel([say('never')]);
-    const ended = Promise.all([spawn(new ScriptedModel([{hang: true}])), spawn(waiting)]);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const [atWork, waiting] = [new ScriptedModel([{hang: true}]), new ScriptedModel([say('never')])];
+    const ended = Promise.all([spawn(atWork), spawn(waiting)]);
+    await atWork.asked();
     await manager.stopAll();
     expect((await ended).map(({result}) => result.outcome)).toEqual(['stopped', 'stopped']);
     expect(waiting.requests).toHaveLength(0);
@@ -147,8 +150,10 @@ describe('the pool', () => {
   it("ends a run when its parent's turn is aborted", async () => {
     const turn = new AbortController();
     const {spawn} = managerFixture();
-    const ended = spawn(new ScriptedModel([{hang: true}]), {signal: turn.signal});
-    setTimeout(() => turn.abort(new RunAborted('user')), 20);
+    const model = new ScriptedModel([{hang: true}]);
+    const ended = spawn(model, {signal: turn.signal});
+    await model.asked();
+    turn.abort(new RunAborted('user'));
     expect((await ended).result.outcome).toBe('stopped');
   });
 });

@@ -1,5 +1,6 @@
 /** What the model, the screen and the receipt get of the result of a tool. */
-import {describe, expect, it} from 'vitest';
+import {once} from 'node:events';
+import {describe, expect, it, vi} from 'vitest';
 import {z} from 'zod';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {ToolResult} from '../../src/core/contract/results.ts';
@@ -8,6 +9,7 @@ import {createBudget} from '../../src/core/turn/limits/budget.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
+import {stopTimers} from '../support/fake-time.ts';
 import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
 import {call, calls, ScriptedModel, say} from './scripted-model.ts';
 
@@ -79,16 +81,18 @@ describe('the result of a call', () => {
   });
 
   it('is what the tool returns within a second after an abort', async () => {
-    const slow = tool(
-      'slow',
-      ({signal}) =>
-        new Promise((resolve) => {
-          signal.addEventListener('abort', () => setTimeout(() => resolve(textResult('so far')), 100), {once: true});
-        }),
-    );
+    stopTimers();
+    const begun = Promise.withResolvers<void>();
+    const slow = tool('slow', async ({signal}) => {
+      begun.resolve();
+      await once(signal, 'abort');
+      await vi.advanceTimersByTimeAsync(999);
+      return textResult('so far');
+    });
     const {run, abort} = runFixture(new ScriptedModel([calls(call('slow', {}))]), [slow]);
     const ended = runAgent(run);
-    setTimeout(() => abort.abort(new RunAborted('user')), 10);
+    await begun.promise;
+    abort.abort(new RunAborted('user'));
     await ended;
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({content: 'so far'});
   });

@@ -1,5 +1,5 @@
 /** What tests wait by. They wait for events and texts; a wait for time alone states its reason. */
-import {setTimeout as sleep} from 'node:timers/promises';
+import {setImmediate, setTimeout as sleep} from 'node:timers/promises';
 
 /** A machine may stop for seconds; a test that passes does not wait for it. */
 const DEFAULT_TIMEOUT_MS = 20_000;
@@ -19,6 +19,14 @@ export async function until(
     if (performance.now() > deadline) throw new Error(`${what} did not come within ${timeoutMs} ms`);
     await sleep(POLL_MS);
   }
+}
+
+/**
+ * Lets run what is ready: promises, immediates, and input that has arrived. For "nothing more happens", where no later event
+ * proves the order; and for work that takes longer than other work.
+ */
+export async function settle(): Promise<void> {
+  for (let step = 0; step < 10; step++) await setImmediate();
 }
 
 /**

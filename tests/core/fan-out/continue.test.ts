@@ -3,24 +3,24 @@ import {appendFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {readFanOuts} from '../../../src/core/fan-out/state.ts';
-import {hangBeforeHeaders, type MessagesBody} from '../../support/messages-server.ts';
-import {changeAll, getPartFiles, getText, numbered, openProject} from './session-fixture.ts';
+import {hangBeforeHeaders, type MessagesBody, status} from '../../support/messages-server.ts';
+import {until} from '../../support/wait.ts';
+import {changeAll, countSuccessful, getPartFiles, getText, numbered, openProject} from './session-fixture.ts';
 
-/** The second part hangs, until `isOpen`. */
-function hanging() {
+/** The second part gets this reply, until `isOpen`. */
+function closed(reply = hangBeforeHeaders) {
   const state = {isOpen: false};
   const script = (body: MessagesBody) =>
-    getPartFiles(body)?.includes('src/f003.ts') && !state.isOpen ? hangBeforeHeaders() : changeAll(body);
+    getPartFiles(body)?.includes('src/f003.ts') && !state.isOpen ? reply() : changeAll(body);
   return {state, script};
 }
 
 async function cutOff() {
-  const {state, script} = hanging();
+  const {state, script} = closed();
   const made = await openProject({files: numbered(9), script});
   const {session} = made;
   const ended = session.submit('Refactor all files');
-  const isDone = () => session.request({type: 'runs'}).filter(({outcome}) => outcome === 'success').length === 2;
-  while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => countSuccessful(session) === 2, 'the end of two parts');
   const {sessionId} = session.info;
   await session.close();
   await ended;
@@ -69,9 +69,8 @@ test('a new session takes back what was cut off, without going on with it', asyn
 });
 
 test('a part that failed can be gone on with, in its session', async () => {
-  const {state, script} = hanging();
-  const settings = {agents: {code: {timeoutSeconds: 1}}};
-  const {session} = await openProject({files: numbered(9), script, settings});
+  const {state, script} = closed(() => status(400, {message: 'too bad'}));
+  const {session} = await openProject({files: numbered(9), script});
   expect(getText(await session.submit('Refactor all files'))).toMatch(/2 ok · 1 failed/);
   state.isOpen = true;
   expect(getText(await session.submit('/fanout continue'))).toMatch(/^fan-out: 3 agents · 3 ok · 9 files changed/);

@@ -1,9 +1,21 @@
 /** Fan-outs from the prompt to the summary: parts, scopes, limits, failures, requests, undo. */
-import {expect, test} from 'vitest';
+import {expect, test, vi} from 'vitest';
+import {stopTimers} from '../../support/fake-time.ts';
 import {callTools, hangBeforeHeaders, type MessagesBody, say, status} from '../../support/messages-server.ts';
 import {countReplies, getFirstPrompt, getSystem, getToolNames, getToolResults} from '../../support/request-facts.ts';
 import {hasSandbox} from '../../support/sandbox.ts';
-import {answerWith, changeAll, edit, getPartFiles, getText, numbered, openProject, read} from './session-fixture.ts';
+import {until} from '../../support/wait.ts';
+import {
+  answerWith,
+  changeAll,
+  countSuccessful,
+  edit,
+  getPartFiles,
+  getText,
+  numbered,
+  openProject,
+  read,
+} from './session-fixture.ts';
 
 test('nine files become three parts of three: each has its files, the instruction unchanged and the default tools', async () => {
   const {session, server, folder} = await openProject({files: numbered(9), script: changeAll});
@@ -152,25 +164,27 @@ test('a part that times out is named so, and the others stand', async () => {
     getPartFiles(body)?.includes('src/f002.ts') ? hangBeforeHeaders() : changeAll(body);
   const settings = {agents: {code: {timeoutSeconds: 1}}};
   const {session} = await openProject({files: numbered(3), script, settings});
-  const text = getText(await session.submit('Refactor all files'));
+  stopTimers();
+  const submitted = session.submit('Refactor all files');
+  await until(() => countSuccessful(session) === 2, 'the end of two parts');
+  await vi.advanceTimersByTimeAsync(1_000);
+  const text = getText(await submitted);
   expect(text).toMatch(/^fan-out: 3 agents · 2 ok · 1 failed · 2 files changed/);
   expect(text).toContain('\npart 3 timed out after 1 s (src/f002.ts)');
 });
 
 test('twelve parts through a pool of eight are never in waves: a free slot is taken at once', async () => {
-  let first = true;
-  const script = async (body: MessagesBody) => {
-    const isSlow = first;
-    first = false;
-    await new Promise((resolve) => setTimeout(resolve, isSlow ? 900 : 100));
+  const atWork: number[] = [];
+  const script = async (body: MessagesBody, index: number) => {
+    atWork.push(session.request({type: 'runs'}).filter(({state}) => state === 'processing').length);
+    // Eight are at work at the same time, and the first one until all others have begun.
+    await server.waitForRequests(index === 0 ? 12 : 8);
     return say(`ok ${getPartFiles(body)?.[0]}`);
   };
   const settings = {fanOut: {parts: 12}, subagents: {maxConcurrent: 8}};
   const {session, server} = await openProject({files: numbered(12), script, settings});
-  await session.submit('Refactor all files');
-  expect(server.maxActive).toBe(8);
-  // All others began while the slow one was at work.
-  expect(server.requests.slice(1).filter(({at}) => at < server.requests[0]!.at + 850)).toHaveLength(11);
+  expect(getText(await session.submit('Refactor all files'))).toMatch(/^fan-out: 12 agents · 12 ok /);
+  expect([Math.max(...atWork), server.maxActive]).toEqual([8, 8]);
 });
 
 test('the parts know their rules, and the main agent what was done', async () => {

@@ -5,7 +5,7 @@ import {onTestFinished} from 'vitest';
 import type {SessionOptions} from '../../../src/compose/options.ts';
 import {compose} from '../../../src/compose/session.ts';
 import type {AgentEvent, Answer, Question} from '../../../src/core/contract/events.ts';
-import type {SubmitResult} from '../../../src/core/contract/session.ts';
+import type {Session, SubmitResult} from '../../../src/core/contract/session.ts';
 import {home, serve} from '../../e2e/fixture.ts';
 import {createUserEnvironment} from '../../support/environment.ts';
 import {callTools, type MessagesBody, type Reply, type Script, say} from '../../support/messages-server.ts';
@@ -78,6 +78,9 @@ export function changeAll(body: MessagesBody): Reply {
   if (turn === 0) return callTools(files.map(read));
   return turn === 1 ? callTools(files.map((file) => edit(file, '= 1', '= 2'))) : say(`Changed ${files.join(', ')}.`);
 }
+
+export const countSuccessful = (session: Session) =>
+  session.request({type: 'runs'}).filter(({outcome}) => outcome === 'success').length;
 
 export function getText(result: SubmitResult): string {
   return result.type === 'turn' ? result.result.text : 'text' in result ? result.text : '';

@@ -1,9 +1,11 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
+import type {ToolResult} from '../../../src/core/contract/results.ts';
 import {formatAccepted} from '../../../src/core/runs/dispatch.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
-import {managerFixture, until} from '../manager-fixture.ts';
+import {until} from '../../support/wait.ts';
+import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
@@ -69,9 +71,11 @@ describe('a background run', () => {
   it('continues after the turn that dispatched it, and starts no turn when it is stopped', async () => {
     const turn = new AbortController();
     const {dispatch, manager, inbox} = managerFixture();
-    await dispatch(new ScriptedModel([{hang: true, partial: 'half'}]), {background: true, signal: turn.signal});
+    const model = new ScriptedModel([{hang: true, partial: 'half'}]);
+    await dispatch(model, {background: true, signal: turn.signal});
+    await model.asked();
     turn.abort(new RunAborted('user'));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(model.requests[0]!.signal.aborted).toBe(false);
     expect(manager.count()).toBe(1);
     await manager.stopAll();
     const [message] = inbox.deliver();
@@ -83,8 +87,9 @@ describe('a background run', () => {
 describe('a background run that the main agent stopped', () => {
   it('is not announced as stopped by the user', async () => {
     const {dispatch, manager, inbox} = managerFixture();
-    await dispatch(new ScriptedModel([{hang: true, partial: 'half'}]), {background: true});
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const model = new ScriptedModel([{hang: true, partial: 'half'}]);
+    await dispatch(model, {background: true});
+    await model.asked();
     await manager.stop(manager.list()[0]!.runId, 'stop', 'agent');
     const [message] = inbox.deliver();
     expect(message).toMatchObject({startsTurn: false});
@@ -95,19 +100,22 @@ describe('a background run that the main agent stopped', () => {
 describe('a foreground run sent to the background', () => {
   it('continues without starting again, also after its turn, and is announced', async () => {
     const turn = new AbortController();
-    let release: (() => void) | undefined;
-    const look = tool('look', () => new Promise((resolve) => (release = () => resolve(textResult('seen')))));
+    const [begun, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<ToolResult>()];
+    const look = tool('look', () => {
+      begun.resolve();
+      return seen.promise;
+    });
     const model = new ScriptedModel([calls(call('look', {})), say('done')]);
     const {dispatch, manager, inbox, events, read} = managerFixture({tools: [look]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
     const started = await dispatch(model, {signal: turn.signal, agent});
     if (started.source === 'cached') throw new Error('cached');
-    await until(() => release !== undefined);
+    await begun.promise;
     expect(manager.detachAll().map(({runId}) => runId)).toEqual([started.started.runId]);
     await started.started.detached;
     expect(manager.detachAll()).toEqual([]);
     turn.abort(new RunAborted('user'));
-    release?.();
+    seen.resolve(textResult('seen'));
     expect((await started.started.ended).result).toMatchObject({outcome: 'success', text: 'done'});
     expect(model.requests).toHaveLength(2);
     expect(inbox.deliver()).toHaveLength(1);

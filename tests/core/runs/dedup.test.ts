@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {hashTask, TaskDedup, type TaskIdentity} from '../../../src/core/runs/dedup.ts';
+import {settle} from '../../support/wait.ts';
 
 const task = (change: Partial<TaskIdentity> = {}): TaskIdentity => ({
   agent: {name: 'explore'},
@@ -42,11 +43,11 @@ describe('the same task twice', () => {
     });
     const run = async (
       key: string,
-      options: {readOnly?: boolean; ms?: number; until?: Promise<void>; result?: string; fail?: boolean} = {},
+      options: {readOnly?: boolean; until?: Promise<void>; result?: string; fail?: boolean} = {},
     ) => {
       const work = async () => {
         world.runs += 1;
-        await (options.until ?? new Promise((resolve) => setTimeout(resolve, options.ms ?? 1)));
+        await options.until;
         if (options.fail) throw new Error('failed');
         return options.result ?? `result ${world.runs}`;
       };
@@ -54,20 +55,29 @@ describe('the same task twice', () => {
       const result = dispatched.source === 'cached' ? dispatched.result : await dispatched.started.ended;
       return {source: dispatched.source, result};
     };
-    return {world, run};
+    /** The second call comes while the first is at work. */
+    const runTwice = async (options: {readOnly?: boolean} = {}) => {
+      const end = Promise.withResolvers<void>();
+      const first = run('k', {...options, until: end.promise});
+      const second = run('k', options);
+      await settle();
+      end.resolve();
+      return [await first, await second] as const;
+    };
+    return {world, run, runTwice};
   }
 
   it('is one run while the first call is at work, and both calls get its result', async () => {
-    const {run, world} = dedup();
-    const [first, second] = await Promise.all([run('k', {ms: 20}), run('k')]);
+    const {runTwice, world} = dedup();
+    const [first, second] = await runTwice();
     expect(world.runs).toBe(1);
     expect([first.source, second.source]).toEqual(['run', 'joined']);
     expect(second.result).toBe(first.result);
   });
 
   it('joins a writing run too, but its result is not used again after its end', async () => {
-    const {run} = dedup();
-    const [, second] = await Promise.all([run('k', {readOnly: false, ms: 20}), run('k', {readOnly: false})]);
+    const {run, runTwice} = dedup();
+    const [, second] = await runTwice({readOnly: false});
     expect(second.source).toBe('joined');
     expect((await run('k', {readOnly: false})).source).toBe('run');
   });
@@ -83,8 +93,11 @@ describe('the same task twice', () => {
 
   it('runs again when the workspace has changed since it began', async () => {
     const {run, world} = dedup();
-    const running = run('k', {ms: 20});
+    const end = Promise.withResolvers<void>();
+    const running = run('k', {until: end.promise});
+    await settle();
     world.workspace = 'changed while it ran';
+    end.resolve();
     await running;
     expect((await run('k')).source).toBe('run');
   });
@@ -112,10 +125,10 @@ describe('the same task twice', () => {
   });
 
   it('is one run when two calls find at the same time that the result is too old', async () => {
-    const {run, world} = dedup();
+    const {run, runTwice, world} = dedup();
     await run('k');
     world.workspace = 'b';
-    const sources = (await Promise.all([run('k', {ms: 20}), run('k')])).map(({source}) => source);
+    const sources = (await runTwice()).map(({source}) => source);
     expect(sources.sort()).toEqual(['joined', 'run']);
     expect(world.runs).toBe(2);
   });

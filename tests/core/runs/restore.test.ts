@@ -3,11 +3,14 @@ import {appendFileSync, existsSync, readdirSync, utimesSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
+import {passWallTime} from '../../support/fake-time.ts';
+import {until} from '../../support/wait.ts';
 import {FakeClock} from '../fake-clock.ts';
-import {managerFixture, until} from '../manager-fixture.ts';
+import {managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
+const MINUTE = 60_000;
 const noneAnnounced = new Set<string>();
 
 describe('after a restart', () => {
@@ -108,10 +111,12 @@ describe('after a restart', () => {
       background: true,
       cleanup: 'delete',
     });
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    const after = managerFixture({home: before.home, options: {archiveAfterMinutes: 0.01 / 60}});
+    passWallTime(MINUTE);
+    const clock = new FakeClock();
+    const after = managerFixture({home: before.home, runs: {clock}, options: {archiveAfterMinutes: 1}});
     after.manager.restore(new Set([announced.runId]));
-    await until(() => !existsSync(transcript));
+    clock.advance(0);
+    expect(existsSync(transcript)).toBe(false);
     expect(after.manager.get(announced.runId)).toMatchObject({state: 'removed'});
     expect(readdirSync(path.dirname(announced.transcript))).toEqual([
       expect.stringMatching(/^session\.jsonl\.deleted\./),
@@ -128,12 +133,12 @@ describe('after a restart', () => {
     const before = managerFixture();
     void before.spawn(new ScriptedModel([{hang: true}]), {background: true});
     const {runId} = before.manager.find('1');
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    passWallTime(1_000 * MINUTE);
     const clock = new FakeClock();
-    const options = {archiveAfterMinutes: 0.35 / 60};
+    const options = {archiveAfterMinutes: 1};
     const after = managerFixture({home: before.home, runs: {clock}, options});
     after.manager.restore(noneAnnounced);
-    clock.advance(50);
+    clock.advance(MINUTE - 1);
     expect(after.manager.send(runId, 'go on')).toBe('resumed');
     await after.manager.waitAll();
     expect(after.manager.get(runId)).toMatchObject({outcome: 'success'});

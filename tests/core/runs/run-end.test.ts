@@ -1,10 +1,10 @@
 import {mkdtempSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, it} from 'vitest';
 import type {RunStore} from '../../../src/core/contract/runs.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
+import {settle} from '../../support/wait.ts';
 import {createRoot, managerFixture} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
@@ -18,7 +18,7 @@ it('the end of a run is emitted only when its transcript is on the disk', async 
       const open = real.create(header);
       const close = async () => {
         log.push('closing');
-        await sleep(20);
+        await settle();
         await open.close();
         log.push('on the disk');
       };

@@ -8,8 +8,10 @@ import type {Tool} from '../../../src/core/contract/tool.ts';
 import type {BroughtBack, Worktree, Worktrees} from '../../../src/core/contract/worktree.ts';
 import {MiniCcError} from '../../../src/core/util/errors.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
+import {until} from '../../support/wait.ts';
 import {emptyFolder} from '../../support/workspace.ts';
-import {createRoot, managerFixture, until} from '../manager-fixture.ts';
+import {FakeClock} from '../fake-clock.ts';
+import {createRoot, managerFixture} from '../manager-fixture.ts';
 import {tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
@@ -70,20 +72,25 @@ test('a run with a worktree works in the tree, and its result names paths of the
 });
 
 test('while the tree is made and brought back the progress line says so, and that time counts', async () => {
-  const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 150));
-  const {worktrees} = await fakeWorktrees(
-    {applied: [], notes: []},
-    {bringBack: () => pause().then(() => ({applied: [], notes: []}))},
-  );
-  const slow: Worktrees = {...worktrees, open: (...given) => pause().then(() => worktrees.open(...given))};
-  const {spawn, events} = managerFixture({root, runs: {worktrees: slow}});
+  const clock = new FakeClock();
+  const brought: BroughtBack = {applied: [], notes: []};
+  const bringBack = async () => {
+    clock.advance(20);
+    return brought;
+  };
+  const {worktrees} = await fakeWorktrees(brought, {bringBack});
+  const open: Worktrees['open'] = (...given) => {
+    clock.advance(1);
+    return worktrees.open(...given);
+  };
+  const {spawn, events} = managerFixture({root, runs: {clock, worktrees: {...worktrees, open}}});
   const {result} = await spawn(new ScriptedModel([say('done')]), code);
   const told = events.flatMap((event) =>
     event.type === 'run_note' ? [event.text] : event.type === 'message' ? [event.role] : [],
   );
   expect(told).toEqual(['user', 'making its worktree', '', 'assistant', 'bringing its changes back']);
-  expect(result.durationMs).toBeGreaterThan(290);
-  expect(events.find(({type}) => type === 'run_end')).toMatchObject({durationMs: result.durationMs});
+  expect(result.durationMs).toBe(21);
+  expect(events.find(({type}) => type === 'run_end')).toMatchObject({durationMs: 21});
 });
 
 test('changes that were saved as a patch are named first in the report, in the receipt, and on the screen', async () => {

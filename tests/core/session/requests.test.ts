@@ -8,7 +8,8 @@ import {Questions} from '../../../src/core/permissions/questions.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';
 import {getText} from '../../../src/core/util/messages.ts';
-import {createPermitDeps, type ManagerFixtureOptions, managerFixture, until} from '../manager-fixture.ts';
+import {settle, until} from '../../support/wait.ts';
+import {createPermitDeps, type ManagerFixtureOptions, managerFixture} from '../manager-fixture.ts';
 import {runFixture, tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
 import {sessionOver} from './fixture.ts';
@@ -54,16 +55,13 @@ describe('request', () => {
   });
 
   it('close that is asked for twice ends once, for both at the same time', async () => {
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const {session} = given([], {onClose: () => ended});
+    const closing = Promise.withResolvers<void>();
+    const {session} = given([], {onClose: () => closing.promise});
     const done: string[] = [];
     const both = ['first', 'second'].map((name) => session.close().then(() => done.push(name)));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await settle();
     expect(done).toEqual([]);
-    end();
+    closing.resolve();
     await Promise.all(both);
     expect(done).toEqual(['first', 'second']);
   });

@@ -3,13 +3,14 @@
 import {mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {beforeEach, describe, expect, it} from 'vitest';
+import {beforeEach, describe, expect, it, vi} from 'vitest';
 import {runAgent} from '../../../src/core/agent-loop.ts';
 import type {Checkpoints} from '../../../src/core/contract/checkpoints.ts';
 import type {Access, Confinement} from '../../../src/core/contract/permission.ts';
 import {makeReceipt} from '../../../src/core/runs/receipt.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
+import {stopTimers} from '../../support/fake-time.ts';
 import {resultsIn, runFixture, tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
@@ -100,12 +101,14 @@ describe('the checkpoint of a call', () => {
   });
 
   it('does not delay the result of a stopped command when it takes too long', async () => {
+    stopTimers();
     const recorded = recordCheckpoints();
     const checkpoints: Checkpoints = {
       ...recorded.checkpoints,
       around: async (_by, work) => {
         await work();
         abort.abort(new RunAborted('stop'));
+        await vi.advanceTimersByTimeAsync(500);
         return new Promise(() => undefined);
       },
     };
@@ -116,6 +119,7 @@ describe('the checkpoint of a call', () => {
   });
 
   it('is waited for when the wall time is used up, so that the receipt names what the command changed', async () => {
+    stopTimers();
     const recorded = recordCheckpoints();
     const checkpoints: Checkpoints = {
       ...recorded.checkpoints,
@@ -123,7 +127,7 @@ describe('the checkpoint of a call', () => {
         const value = await work();
         abort.abort(new RunAborted('timeout', 'timed out after 2 s'));
         // A busy machine takes longer than what a person who stops a run waits for.
-        await new Promise((resolve) => setTimeout(resolve, 700));
+        await vi.advanceTimersByTimeAsync(4_999);
         return {value, changed: [path.join(root, 'a.txt')]};
       },
     };
