@@ -59,13 +59,14 @@ function groupByStarts(root) {
 const SETTINGS = ['package-lock.json', 'tsconfig.json'];
 const TYPES = 'src/library/public.d.ts';
 
-/** @param {string} root */
-export async function bundle(root) {
+/** @param {string} root @param {readonly import('rolldown').Plugin[]} plugins of who bundles, beside ours */
+export async function bundle(root, ...plugins) {
   const inputs = new Set([...SETTINGS, TYPES].map((file) => describeInput(root, file)));
   const dist = path.join(root, 'dist');
   await recordScripts(root, inputs);
   const record = recordInputs(root, inputs);
-  const program = await generate(root, {main: MAIN, index: 'src/library/index.ts'}, ...patchPackages(root), record);
+  const input = {main: MAIN, index: 'src/library/index.ts'};
+  const program = await generate(root, input, ...patchPackages(root), record, ...plugins);
   const main = program.find(({facadeModuleId}) => facadeModuleId === path.join(root, MAIN)).fileName;
   // In one file: each further one costs a start half a millisecond.
   const entry = await generate(root, {cli: 'src/cli/index.ts'}, withVersionCheck(), goesOnWith(`./${main}`), record);

@@ -1,0 +1,61 @@
+// Runs the tests against mutants: first the test files that reach a mutant, then, with what is left, the end-to-end tests.
+import path from 'node:path';
+import {Reaches} from './reach.mjs';
+
+/** A test file hangs when it takes three times as long as usual, and this. Machines may stop for seconds. Milliseconds. */
+const HANG_MS = 15_000;
+
+/** @typedef {import('./sample.mjs').Mutant} Mutant */
+
+/**
+ * @param {readonly Mutant[]} sample
+ * @param {{sources: readonly import('./sample.mjs').Source[], tests: import('./test-files.mjs').TestFiles,
+ *   results: import('./results.mjs').Results, copies: import('./copies.mjs').Copies, cache: string, seconds: number,
+ *   unit: boolean}} context `seconds`: for the test files of a mutant together; `unit`: without the end-to-end tests
+ */
+export async function judge(sample, {sources, tests, results, copies, cache, seconds, unit}) {
+  const reaches = new Reaches(copies, sources, tests, path.join(cache, 'reach.json'));
+  const isEndToEnd = (/** @type {string} */ test) => tests.isEndToEnd(test);
+  /** @param {Mutant} mutant @param {string} copy @param {readonly string[]} files */
+  const run = async (mutant, copy, files) => {
+    if (files.length === 0) return undefined;
+    const getLimitMs = (/** @type {string} */ file) => reaches.getMs(file) * 3 + HANG_MS;
+    const {failed} = await copies.runTests(copy, {mutant}, files, {bail: true, getLimitMs});
+    return failed && `${failed.file}: ${failed.why}`;
+  };
+
+  const unknown = sample.filter(({id}) => results.get(id) === undefined);
+  const loading = new Set(unknown.flatMap(({file}) => tests.thatLoad(file)));
+  await reaches.collect([...loading].filter((test) => !isEndToEnd(test)));
+  await copies.each(unknown, async (mutant, copy) => {
+    const own = reaches.findOwn(mutant).filter((test) => !isEndToEnd(test));
+    const files = takeSeconds(
+      tests.sortByDistance(own, mutant.file, (test) => reaches.getMs(test)),
+      seconds,
+      reaches,
+    );
+    const by = await run(mutant, copy, files);
+    results.add(mutant, {wasReached: files.length > 0, by, isFinal: by !== undefined || unit});
+  });
+
+  const living = sample.filter(({id}) => !results.get(id)?.isFinal);
+  if (living.length === 0) return;
+  process.stdout.write(`running the end-to-end tests against what lives: ${living.length}\n`);
+  await reaches.collect(tests.all.filter(isEndToEnd));
+  await copies.each(living, async (mutant, copy) => {
+    const files = reaches.findEndToEnd(mutant).sort((a, b) => reaches.getMs(a) - reaches.getMs(b));
+    if (files.length > 0) await copies.build(copy, {mutant});
+    const by = await run(mutant, copy, files);
+    const wasReached = files.length > 0 || results.get(mutant.id)?.wasReached === true;
+    results.add(mutant, {wasReached, by, isFinal: true});
+  });
+}
+
+/** The first ones that fit into the time; one in any case. @param {readonly string[]} files @param {number} seconds @param {Reaches} reaches */
+function takeSeconds(files, seconds, reaches) {
+  let left = seconds * 1_000;
+  return files.filter((file, index) => {
+    left -= reaches.getMs(file);
+    return left > 0 || index === 0;
+  });
+}

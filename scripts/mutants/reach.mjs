@@ -1,0 +1,147 @@
+// Which test files reach which mutants, and how long they take: found by a run with probes, and kept for each test file until it,
+// or what it runs, changes.
+import {existsSync, readFileSync, rmSync} from 'node:fs';
+import {readIfThere, replaceFile} from '../checkout.mjs';
+
+/** Files that run in one process, and are kept together: an interrupted run goes on after the last of them. */
+const BATCH = 12;
+
+/**
+ * For each source the mutants, by their place in it, that a test file reaches itself (`own`) and by programs that it starts.
+ * @typedef {{key: string, ms: number, own: Record<string, number[]>, programs: Record<string, number[]>}} Reach
+ * @typedef {import('./sample.mjs').Mutant} Mutant
+ */
+
+export class Reaches {
+  #copies;
+  #sources;
+  #tests;
+  #store;
+  /** @type {Record<string, Reach>} */
+  #known;
+  /** @type {Record<string, number>} */
+  #firsts;
+  /** Test files that fail without any mutant. @type {Map<string, string>} */
+  failed = new Map();
+
+  /**
+   * @param {import('./copies.mjs').Copies} copies
+   * @param {readonly import('./sample.mjs').Source[]} sources
+   * @param {import('./test-files.mjs').TestFiles} tests
+   * @param {string} store the file in which the answers are kept
+   */
+  constructor(copies, sources, tests, store) {
+    this.#copies = copies;
+    this.#sources = sources;
+    this.#tests = tests;
+    this.#store = store;
+    this.#known = JSON.parse(readIfThere(store) ?? '{}');
+    let count = 0;
+    this.#firsts = Object.fromEntries(
+      sources.map(({file, mutants}) => {
+        count += mutants.length;
+        return [file, count - mutants.length];
+      }),
+    );
+  }
+
+  /** Runs those of the test files that are not known as they are now. @param {readonly string[]} files */
+  async collect(files) {
+    const stale = files.filter((file) => !this.failed.has(file) && this.#known[file]?.key !== this.#tests.getKey(file));
+    if (stale.length === 0) return;
+    process.stdout.write(`finding what test files reach: ${stale.length}\n`);
+    if (stale.some((file) => this.#tests.isEndToEnd(file))) await this.#buildWithProbes();
+    await this.#run(stale);
+    const again = stale.filter((file) => this.#known[file]?.key !== this.#tests.getKey(file));
+    this.failed.clear();
+    await this.#run(again);
+    for (const [file, why] of this.failed)
+      process.stdout.write(`left out, since it fails by itself: ${file} (${why})\n`);
+  }
+
+  /** @param {readonly string[]} files */
+  async #run(files) {
+    const batches = Array.from({length: Math.ceil(files.length / BATCH)}, (_, at) =>
+      files.slice(at * BATCH, (at + 1) * BATCH),
+    );
+    await this.#copies.each(batches, (batch, copy) => this.#runBatch(batch, copy));
+  }
+
+  /** @param {readonly string[]} batch @param {string} copy */
+  async #runBatch(batch, copy) {
+    const reached = `${copy}.reached`;
+    rmSync(reached, {force: true});
+    const plan = {probes: {...this.#probesOf(copy), reached}};
+    const {files, failed} = await this.#copies.runTests(copy, plan, batch, {
+      getLimitMs: () => Number.POSITIVE_INFINITY,
+    });
+    const lines = existsSync(reached) ? readFileSync(reached, 'utf8').split('\n').slice(0, -1) : [];
+    const found = new Map(lines.map((line) => JSON.parse(line)).map((each) => [each.file, each]));
+    for (const file of batch) {
+      const end = files.find((each) => each.file === file);
+      const reach = found.get(file);
+      if (!end || !reach || end.failed !== undefined) {
+        this.failed.set(file, end?.failed ?? failed?.why ?? 'it did not run');
+        continue;
+      }
+      const [own, programs] = [reach.own, reach.programs].map((numbers) => this.#bySource(numbers));
+      this.#known[file] = {key: this.#tests.getKey(file), ms: end.ms, own, programs};
+    }
+    replaceFile(this.#store, JSON.stringify(this.#known));
+  }
+
+  async #buildWithProbes() {
+    await this.#copies.each(this.#copies.roots, async (_, copy) => {
+      await this.#copies.build(copy, {probes: {...this.#probesOf(copy), reached: ''}});
+    });
+  }
+
+  /** @param {string} copy */
+  #probesOf(copy) {
+    const count = this.#sources.reduce((sum, {mutants}) => sum + mutants.length, 0);
+    return {firsts: this.#firsts, count, programs: `${copy}.programs`};
+  }
+
+  /** @param {readonly number[]} numbers @returns {Record<string, number[]>} */
+  #bySource(numbers) {
+    const all = this.#sources.flatMap(({mutants}) => mutants);
+    /** @type {Record<string, number[]>} */
+    const found = {};
+    for (const number of numbers) {
+      const {file} = all[number];
+      found[file] ??= [];
+      found[file].push(number - this.#firsts[file]);
+    }
+    return found;
+  }
+
+  /** @param {string} file */
+  getMs(file) {
+    return this.#known[file]?.ms ?? 0;
+  }
+
+  /** What is evaluated when its module is loaded, is reached by every test file that loads the module. @param {Mutant} mutant */
+  findOwn({file, index, isStatic}) {
+    if (isStatic) return this.#tests.thatLoad(file).filter((test) => this.#isKnown(test));
+    return this.#find((reach) => reach.own[file]?.includes(index - this.#firsts[file]));
+  }
+
+  /** The end-to-end tests that reach it, by themselves or by programs. @param {Mutant} mutant */
+  findEndToEnd({file, index}) {
+    const place = index - this.#firsts[file];
+    return this.#find((reach, test) => {
+      const isReached = reach.own[file]?.includes(place) || reach.programs[file]?.includes(place);
+      return this.#tests.isEndToEnd(test) && isReached;
+    });
+  }
+
+  /** @param {(reach: Reach, test: string) => boolean | undefined} isWanted */
+  #find(isWanted) {
+    return this.#tests.all.filter((test) => this.#isKnown(test) && isWanted(this.#known[test], test));
+  }
+
+  /** @param {string} test */
+  #isKnown(test) {
+    return !this.failed.has(test) && this.#known[test]?.key === this.#tests.getKey(test);
+  }
+}

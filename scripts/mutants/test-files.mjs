@@ -1,0 +1,95 @@
+// The test files of a checkout: which modules each of them loads, and how near it stands to a source.
+import {createHash} from 'node:crypto';
+import {existsSync, globSync, readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+
+/** Their tests drive the built program as a user does. */
+const END_TO_END = /^tests\/(?:cli|drivers|e2e|escape|library)\//;
+/** `npm run test:outside`: these need the network. */
+const OUTSIDE = /^tests\/outside\//;
+const IMPORT = /(?:^|[\s;}])(?:import|export)\s(?!type\s)[^'"`;]*?from\s*'(\.[^']+)'|\bimport\s*\(?\s*'(\.[^']+)'/g;
+
+export class TestFiles {
+  #root;
+  /** @type {Map<string, string[]>} */
+  #imports = new Map();
+  /** @type {Map<string, Map<string, number>>} */
+  #distances = new Map();
+  #shared = '';
+
+  /** @param {string} root */
+  constructor(root) {
+    this.#root = root;
+    this.all = globSync('tests/**/*.test.{ts,tsx}', {cwd: root})
+      .filter((file) => !OUTSIDE.test(file))
+      .sort();
+    const all = globSync(['vitest.config.ts', 'package-lock.json', 'scripts/mutants/operators.mjs'], {
+      cwd: root,
+    }).sort();
+    this.#shared = this.#hash(all);
+  }
+
+  /** @param {string} file */
+  isEndToEnd(file) {
+    return END_TO_END.test(file);
+  }
+
+  /** Those that load the source. @param {string} source */
+  thatLoad(source) {
+    return this.all.filter((file) => this.#distancesFrom(file).has(source));
+  }
+
+  /**
+   * Nearest first: the file that mirrors the source, those that import it, those of the same folder, then the quickest.
+   * @param {readonly string[]} files
+   * @param {string} source
+   * @param {(file: string) => number} getMs
+   */
+  sortByDistance(files, source, getMs) {
+    const mirror = source.replace(/^src/, 'tests').replace(/\.tsx?$/, '');
+    const rank = (/** @type {string} */ file) => {
+      if (file.startsWith(mirror)) return 0;
+      if (this.#distancesFrom(file).get(source) === 1) return 1;
+      return path.dirname(file) === path.dirname(mirror) ? 2 : 3;
+    };
+    return files.toSorted((a, b) => rank(a) - rank(b) || getMs(a) - getMs(b));
+  }
+
+  /** Changes when the file, or what it runs, changes. @param {string} file */
+  getKey(file) {
+    const sources = this.isEndToEnd(file) ? globSync('src/**/*.*', {cwd: this.#root}) : [];
+    return this.#shared + this.#hash([...new Set([...this.#distancesFrom(file).keys(), ...sources])].sort());
+  }
+
+  /** @param {readonly string[]} files */
+  #hash(files) {
+    const hash = createHash('sha256');
+    for (const file of files) hash.update(`${file}\n`).update(readFileSync(path.join(this.#root, file)));
+    return hash.digest('hex').slice(0, 16);
+  }
+
+  /** For each module that the file loads, itself included, the number of imports that lead to it. @param {string} file */
+  #distancesFrom(file) {
+    const known = this.#distances.get(file);
+    if (known) return known;
+    const distances = new Map([[file, 0]]);
+    // A map goes on to what is added while it is walked.
+    for (const [each, distance] of distances)
+      for (const imported of this.#importsOf(each)) if (!distances.has(imported)) distances.set(imported, distance + 1);
+    this.#distances.set(file, distances);
+    return distances;
+  }
+
+  /** @param {string} file */
+  #importsOf(file) {
+    const known = this.#imports.get(file);
+    if (known) return known;
+    const isCode = /\.(?:tsx?|mts|mjs|js)$/.test(file);
+    const text = isCode ? readFileSync(path.join(this.#root, file), 'utf8') : '';
+    const imports = [...text.matchAll(IMPORT)]
+      .map(([, from, late]) => path.join(path.dirname(file), from ?? late))
+      .filter((each) => existsSync(path.join(this.#root, each)) && statSync(path.join(this.#root, each)).isFile());
+    this.#imports.set(file, imports);
+    return imports;
+  }
+}
