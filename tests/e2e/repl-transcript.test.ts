@@ -1,7 +1,7 @@
 /** Thinking and the transcript of the session, in a real terminal. */
 import {appendFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
-import {callTool, callTools, say, slow, thinkingThen} from '../support/messages-server.ts';
+import {callTool, callTools, say, slow, stall, thinkingThen} from '../support/messages-server.ts';
 import {findTranscripts} from '../support/session-files.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
@@ -111,7 +111,7 @@ describe('--continue', () => {
       callTools([explore('a', 'look at tests'), explore('b', 'look at docs')]),
       callTool('bash', {command: 'cat missing-file'}),
       say('All is **done**.'),
-      slow(say('An open **bold text and `some code that goes on for a long time and on and on and on'), 60),
+      stall(5, say('An open **bold text and `some code that goes on for a long time and on and on and on')),
     ];
     const server = await serve((body) => (isSubagent(body) ? say('Seen **it**.') : replies[main++]!));
     const at = {server, home: await home(), cwd: (await project()).path, args: ['--permission-mode', 'acceptEdits']};
