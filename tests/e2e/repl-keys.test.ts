@@ -1,6 +1,6 @@
 /**
- * Every key and every form of input of docs/keys.md, in one session that a shell started: each test goes on where the one
- * before ended, with an empty prompt. The sessions at the end find what was typed in it.
+ * Every key and every form of input of docs/keys.md, in one session that a shell started: each test begins and ends with an
+ * empty prompt, in any order.
  */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -204,6 +204,7 @@ describe('what is typed', () => {
   });
 
   it('keeps a #note in the memory file that is chosen, and tells the model', async () => {
+    const before = await workspace.read('CLAUDE.md');
     await command('#', 'Type a note after the #');
     await idle();
     await command('#call the greeter Bob', '1 CLAUDE.md (this project)');
@@ -217,7 +218,7 @@ describe('what is typed', () => {
     terminal.type('1');
     await lacks('1 CLAUDE.md (this project)');
     await idle();
-    expect(await workspace.read('CLAUDE.md')).toBe('Use tabs.\n- call the greeter Bob\n');
+    expect(await workspace.read('CLAUDE.md')).toBe(`${before.trimEnd()}\n- call the greeter Bob\n`);
     const text = asked(await send('hello'));
     expect(text).toMatch(/added this note to .*CLAUDE\.md: call the greeter Bob.*hello/);
   });
@@ -376,17 +377,26 @@ it('is left by exit, quit, Ctrl+D and twice Ctrl+C; later sessions find what was
     terminal.type('echo left with $?\r');
     await terminal.waitFor(() => screen().trimEnd().endsWith('\nleft with 0\n$'));
   };
+  terminal.paste(LONG);
+  await holds('[Pasted 301 lines]');
+  await enter();
+  await idle();
+  await command('#leaving is allowed', '1 CLAUDE.md (this project)');
+  await moment();
+  terminal.type('1');
+  await lacks('1 CLAUDE.md (this project)');
+  await idle();
   await leave(() => terminal.type('exit\r'));
   expect(terminal.text()).toContain('Resume this session: mini-cc --resume ');
   expect(terminal.raw()).not.toMatch(/\x1b\[[23]J/);
 
   await shell.start();
   terminal.press('ctrl-r');
-  terminal.type('look:');
-  await holds('look: [Pasted 301 lines]');
+  terminal.type('line 0');
+  await holds('[Pasted 301 lines]');
   const request = await enter();
-  expect(asked(request)).toContain(JSON.stringify(`look: ${LONG}`).slice(1, -1));
-  expect(JSON.stringify(request.system)).toContain('- call the greeter Bob');
+  expect(asked(request)).toContain(JSON.stringify(LONG).slice(1, -1));
+  expect(JSON.stringify(request.system)).toContain('- leaving is allowed');
   await idle();
   await leave(() => terminal.type('quit\r'));
   await shell.start();
@@ -397,4 +407,5 @@ it('is left by exit, quit, Ctrl+D and twice Ctrl+C; later sessions find what was
     await shows('again to leave');
     terminal.press('ctrl-c');
   });
+  await shell.start();
 });
