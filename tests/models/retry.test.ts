@@ -9,6 +9,7 @@ interface Failed {
   readonly ms: number;
   readonly begunMs?: number;
   readonly retryAfterMs?: number;
+  readonly error?: Error;
 }
 
 /** Makes calls that fail so, and all later ones as the last. The time between two attempts passes at once. */
@@ -20,11 +21,12 @@ function retrying(maxWaitSeconds: number, failures: readonly Failed[]) {
   const ended = withRetries(
     {policy: {maxWaitSeconds}, clock, signal: abort.signal, onProgress: (step) => void steps.push(step)},
     async (attempt: Attempt) => {
-      const {ms, begunMs, retryAfterMs} = failures[Math.min(attempts, failures.length - 1)]!;
+      const {ms, begunMs, retryAfterMs, error} = failures[Math.min(attempts, failures.length - 1)]!;
       attempts += 1;
       const startedAt = clock.now();
       clock.advance(ms);
       if (begunMs !== undefined) attempt.begunAt = startedAt + begunMs;
+      if (error) throw error;
       const details = {retryable: true, status: 529, ...(retryAfterMs !== undefined && {retryAfterMs})};
       throw new ModelError('overloaded', `failed ${attempts}`, details);
     },
@@ -83,6 +85,23 @@ describe('calls that fail again and again', () => {
     expect(leftMs).toBeGreaterThanOrEqual(0);
     expect(leftMs).toBeLessThan(100);
     expect(steps.map((step) => step.type === 'retry' && step.attempt)).toEqual(all.map((_, index) => index + 2));
+  });
+
+  it.each([
+    ['that another attempt cannot mend', new ModelError('billing', 'pay', {retryable: false})],
+    ['that is not of the model', new TypeError('a defect')],
+  ])('are not made again after an error %s', async (_, error) => {
+    const {settled, attempts} = retrying(60, [{ms: 0, error}]);
+    expect([await settled(), attempts()]).toEqual([error, 1]);
+  });
+
+  it.each([
+    ['by its status', undefined, '529'],
+    ['by its words, where it has no status', new ModelError('connection', 'no reply', {retryable: true}), 'no reply'],
+  ])('name each failure %s', async (_, error, reason) => {
+    const {settled, steps} = retrying(1, [{ms: 0, ...(error && {error})}]);
+    await settled();
+    expect(steps[0]).toMatchObject({reason});
   });
 
   it('end at once when they are aborted, with the reason', async () => {

@@ -45,15 +45,43 @@ describe('the pool', () => {
     expect(order).toEqual(['a', 'c', 'b']);
   });
 
-  it('ends a waiting run at once when it is stopped, without a slot', async () => {
+  it('begins a waiting run at once when it is stopped, without a slot, and not a second time in one', async () => {
     const {run, order, finish} = createPool(1);
     const abort = new AbortController();
-    void run('a');
+    const first = run('a');
     const waiting = run('b', {signal: abort.signal});
     abort.abort();
     finish.get('b')!();
     expect(await waiting).toBe('b');
-    expect(order).toEqual(['a', 'b']);
+    const late = run('c', {signal: abort.signal});
+    finish.get('c')!();
+    expect(await late).toBe('c');
+    const next = run('d');
+    expect(order).toEqual(['a', 'b', 'c']);
+    finish.get('a')!();
+    await first;
+    await until(() => finish.has('d'));
+    finish.get('d')!();
+    await next;
+    expect(order).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('does not begin a run again when it is stopped at work', async () => {
+    const {run, order, finish} = createPool(1);
+    const abort = new AbortController();
+    const atWork = run('a', {signal: abort.signal});
+    abort.abort();
+    finish.get('a')!();
+    await atWork;
+    expect(order).toEqual(['a']);
+  });
+
+  it('grows again to the size that was found out later', () => {
+    const {pool} = createPool(1);
+    pool.resize(4);
+    pool.overloaded();
+    for (let ends = 0; ends < 9; ends += 1) pool.endedWell();
+    expect(pool.slots).toBe(4);
   });
 
   it('is halved by an overload, never below one slot, and grows by one for each run that succeeds', () => {

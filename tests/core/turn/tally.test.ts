@@ -77,4 +77,56 @@ describe('the tally of a run', () => {
     clock.advance(20);
     expect(tally.result({outcome: 'success'})).toMatchObject({durationMs: 35, modelMs: 5});
   });
+
+  it('forgets the streamed text once the whole reply is there, and when the next call begins', () => {
+    const tally = new Tally(new FakeClock());
+    tally.addStreamedText('streamed');
+    tally.addReply(reply('whole'));
+    expect(tally.takeStreamedText()).toBe('');
+    tally.addStreamedText('streamed');
+    tally.beginCall();
+    expect(tally.takeStreamedText()).toBe('');
+  });
+
+  it('says a warning once, but shows it again where a part of the answer was shown', () => {
+    const tally = new Tally(new FakeClock());
+    expect(tally.result({outcome: 'success'}).warnings).toBeUndefined();
+    expect([tally.addWarning('a'), tally.addWarning('a'), tally.addWarning('b')]).toEqual([true, false, true]);
+    tally.addStreamedText('part');
+    expect(tally.addWarning('a')).toBe(true);
+    expect(tally.result({outcome: 'success'}).warnings).toEqual(['a', 'b']);
+  });
+
+  it('has the tool calls, the calls beside the conversation, and the whole time', () => {
+    const clock = new FakeClock();
+    clock.advance(100);
+    const tally = new Tally(clock);
+    const record = {tool: 'look', isError: false, facts: {}};
+    tally.addToolRecords([record]);
+    tally.addCall(usage(7), 'summary');
+    clock.advance(20);
+    expect(tally.result({outcome: 'success'})).toMatchObject({
+      ...{tools: [record], usage: usage(7), usageByModel: {summary: usage(7)}, turns: 0, durationMs: 20},
+    });
+  });
+
+  it('repeats data as the text of the answer', () => {
+    const tally = new Tally(new FakeClock());
+    tally.addReply(reply('prose'));
+    expect(tally.result({outcome: 'success'}).structured).toBeUndefined();
+    tally.setStructured({a: 1});
+    expect(tally.result({outcome: 'success'})).toMatchObject({structured: {a: 1}, text: '{"a":1}'});
+  });
+
+  it('of a run that was cut off has the texts of all its turns, each once', () => {
+    for (const [cutOff, end] of [
+      ['and then', '\n\nand then'],
+      ['', ''],
+    ] as const) {
+      const tally = new Tally(new FakeClock());
+      for (const words of ['one', '', 'two', 'one']) tally.addReply(reply(words));
+      tally.addCutOffText(cutOff);
+      expect(tally.text).toBe(`one\n\ntwo${end}`);
+    }
+  });
 });

@@ -1,0 +1,58 @@
+import {describe, expect, it} from 'vitest';
+import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
+import {History} from '../../../src/core/turn/history.ts';
+import {StreamedText} from '../../../src/core/turn/streamed-text.ts';
+import {FakeClock} from '../fake-clock.ts';
+
+describe('the text of a reply that streams', () => {
+  function stream() {
+    const lines: TranscriptEntry[] = [];
+    const clock = new FakeClock();
+    const text = new StreamedText(new History({append: (line) => void lines.push(line)}), clock);
+    const written = () => lines.map((line) => (line.type === 'partial' ? [line.text, line.start ?? false] : line.type));
+    return {clock, text, written};
+  }
+
+  it('is in the transcript 0.3 s after it came, each part once', () => {
+    const {clock, text, written} = stream();
+    text.add('one ');
+    clock.advance(200);
+    text.add('two ');
+    clock.advance(99);
+    expect(written()).toEqual([]);
+    clock.advance(1);
+    expect(written()).toEqual([['one two ', true]]);
+    clock.advance(1_000);
+    text.add('three');
+    clock.advance(300);
+    expect(written()).toEqual([
+      ['one two ', true],
+      ['three', false],
+    ]);
+  });
+
+  it('takes the place of what was written when the reply begins anew', () => {
+    const {clock, text, written} = stream();
+    text.add('wrong');
+    clock.advance(300);
+    text.add(' and more');
+    text.restart();
+    text.restart();
+    clock.advance(300);
+    text.add('right');
+    clock.advance(300);
+    expect(written()).toEqual([
+      ['wrong', true],
+      ['', true],
+      ['right', true],
+    ]);
+  });
+
+  it('is written no more once the reply has ended: the whole message follows', () => {
+    const {clock, text, written} = stream();
+    text.add('all of it');
+    text.end();
+    clock.advance(1_000);
+    expect([written(), clock.timers]).toEqual([[], 0]);
+  });
+});
