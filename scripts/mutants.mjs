@@ -56,17 +56,11 @@ else process.exitCode = await main();
 /** @returns {Promise<number>} the exit code */
 async function main() {
   if (root === ownRoot) await orExit(() => ensurePackages(root));
-  const sources = readSources(root, options.folder);
-  const sample = pickMutants(sources);
-  const count = sources.reduce((sum, {mutants}) => sum + mutants.length, 0);
-  print(`${sample.length} of ${count} mutants${options.only ? '' : `, seed ${options.seed}`}`);
   if (options.list) {
-    for (const {id, original, mutated} of sample) print(`${id}  ${original} → ${mutated}`);
+    for (const {id, original, mutated} of pickMutants(root).sample) print(`${id}  ${original} → ${mutated}`);
     return 0;
   }
   if (root === ownRoot) await orExit(() => ensureBuilt(root));
-  const tests = new TestFiles(root);
-  const results = new Results(sample, {sources, tests, cache, options});
   const removeFolders = setUpFolders();
   const copies = new Copies(root, Number(options.workers));
   const close = () => {
@@ -80,20 +74,28 @@ async function main() {
     });
   }
   try {
+    // Whoever works on the checkout meanwhile does not change them.
+    const {sources, sample} = pickMutants(copies.roots[0]);
+    const tests = new TestFiles(copies.roots[0]);
+    const results = new Results(sample, {sources, tests, cache, options});
     await judge(sample, {sources, tests, results, copies, cache, seconds: Number(options.seconds), unit: options.unit});
+    return results.printTable();
   } finally {
     close();
   }
-  return results.printTable();
 }
 
-/** @param {readonly import('./mutants/sample.mjs').Source[]} sources */
-function pickMutants(sources) {
-  if (!options.only) return drawSample(sources, {seed: Number(options.seed), size: Number(options.sample)});
+/** @param {string} checkout */
+function pickMutants(checkout) {
+  const sources = readSources(checkout, options.folder);
   const all = new Map(sources.flatMap(({mutants}) => mutants).map((mutant) => [mutant.id, mutant]));
-  return options.only.map((id) => {
-    const mutant = all.get(id);
-    if (!mutant) throw new Error(`there is no mutant ${id}`);
-    return mutant;
-  });
+  const drawn = () => drawSample(sources, {seed: Number(options.seed), size: Number(options.sample)});
+  const sample = options.only?.map((id) => all.get(id) ?? failFor(id)) ?? drawn();
+  print(`${sample.length} of ${all.size} mutants${options.only ? '' : `, seed ${options.seed}`}`);
+  return {sources, sample};
+}
+
+/** @param {string} id @returns {never} */
+function failFor(id) {
+  throw new Error(`There is no mutant ${id}. --list names those of the sample.`);
 }

@@ -70,13 +70,13 @@ export class Copies {
   }
 
   /**
-   * Runs test files one after the other.
+   * Runs test files, in as many processes as the plan says.
    * @param {string} copy
    * @param {Partial<Plan>} plan
    * @param {readonly string[]} files in the order in which they run
    * @param {{bail?: boolean, getLimitMs: (file: string) => number}} options a file that takes longer than its limit hangs
-   * @returns {Promise<{files: {file: string, ms: number, failed?: string}[], failed?: {file: string, why: string}}>} the files
-   *   that ended; failed: the first one that failed, or hung, or ended its process
+   * @returns {Promise<{files: {file: string, ms: number, failed?: string}[], failed?: {file: string, why: string, isSure: boolean}}>} the files
+   *   that ended; failed: the first one that failed, or hung, or ended its process; isSure: a test of it failed
    */
   async runTests(copy, plan, files, {bail = false, getLimitMs}) {
     const vitest = path.join(this.root, 'node_modules/vitest/vitest.mjs');
@@ -89,8 +89,8 @@ export class Copies {
     let hung;
     for (let isOver = false; !isOver && hung === undefined; ) {
       isOver = await Promise.race([ended.then(() => true), sleep(POLL_MS, false)]);
-      const [current] = readEvents(events).running;
-      if (!isOver && current && Date.now() - current.at > getLimitMs(current.file)) hung = current.file;
+      const {running} = readEvents(events);
+      if (!isOver) hung = running.find(({file, at}) => Date.now() - at > getLimitMs(file))?.file;
     }
     if (hung !== undefined) killTree(child.pid);
     await ended;
@@ -99,11 +99,11 @@ export class Copies {
       throw new Error(`vitest did not start:\n${readFileSync(log, 'utf8').slice(-2_000)}`);
     }
     const first = done.find(({failed}) => failed !== undefined);
-    if (first) return {files: done, failed: {file: first.file, why: first.failed ?? ''}};
-    if (hung !== undefined) return {files: done, failed: {file: hung, why: 'it hung'}};
+    if (first) return {files: done, failed: {file: first.file, why: first.failed ?? '', isSure: true}};
+    if (hung !== undefined) return {files: done, failed: {file: hung, why: 'it hung', isSure: false}};
     if (child.exitCode === 0) return {files: done};
     const why = outside ?? 'its process ended';
-    return {files: done, failed: {file: running[0]?.file ?? done.at(-1)?.file ?? 'no file', why}};
+    return {files: done, failed: {file: running[0]?.file ?? done.at(-1)?.file ?? 'no file', why, isSure: false}};
   }
 
   /** @param {string} copy @param {Partial<Plan>} plan @param {readonly string[]} args of Node */

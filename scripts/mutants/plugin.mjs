@@ -8,10 +8,11 @@ const RECORDER = 'virtual:mini-cc-mutants';
 
 /**
  * What a run of tests, or a build, does with the sources; `firsts`: for each source the number of its first mutant.
- * `programs`: the file in which programs mark what they reach, one byte for a mutant.
+ * `programs`: the file in which programs mark what they reach, one byte for a mutant. `workers`: processes that run
+ * test files.
  * @typedef {{root: string, mutant?: {file: string, start: number, end: number, text: string},
  *   probes?: {firsts: Record<string, number>, count: number, reached: string, programs: string},
- *   events: string, order: readonly string[]}} Plan
+ *   events: string, order: readonly string[], workers?: number}} Plan
  */
 
 /**

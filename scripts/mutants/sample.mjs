@@ -23,6 +23,8 @@ export function readSources(root, folders) {
     return files.sort().map((file) => {
       const code = readFileSync(path.join(root, file), 'utf8');
       const mutants = findChanges(file, code).map((change) => createMutant(file, folder, code, change, count++));
+      for (const same of Map.groupBy(mutants, ({id}) => id).values())
+        for (const [at, mutant] of same.entries()) if (at > 0) mutant.id += `-${at + 1}`;
       return {file, folder, code, mutants};
     });
   });

@@ -15,7 +15,11 @@ export class TestFiles {
   #imports = new Map();
   /** @type {Map<string, Map<string, number>>} */
   #distances = new Map();
+  /** @type {Map<string, string>} */
+  #hashes = new Map();
   #shared = '';
+  /** @type {string[]} */
+  #sources;
 
   /** @param {string} root */
   constructor(root) {
@@ -23,6 +27,7 @@ export class TestFiles {
     this.all = globSync('tests/**/*.test.{ts,tsx}', {cwd: root})
       .filter((file) => !OUTSIDE.test(file))
       .sort();
+    this.#sources = globSync('src/**/*.*', {cwd: root});
     const all = globSync(['vitest.config.ts', 'package-lock.json', 'scripts/mutants/operators.mjs'], {
       cwd: root,
     }).sort();
@@ -57,14 +62,18 @@ export class TestFiles {
 
   /** Changes when the file, or what it runs, changes. @param {string} file */
   getKey(file) {
-    const sources = this.isEndToEnd(file) ? globSync('src/**/*.*', {cwd: this.#root}) : [];
+    const sources = this.isEndToEnd(file) ? this.#sources : [];
     return this.#shared + this.#hash([...new Set([...this.#distancesFrom(file).keys(), ...sources])].sort());
   }
 
   /** @param {readonly string[]} files */
   #hash(files) {
     const hash = createHash('sha256');
-    for (const file of files) hash.update(`${file}\n`).update(readFileSync(path.join(this.#root, file)));
+    for (const file of files) {
+      const text = this.#hashes.get(file) ?? hashText(readFileSync(path.join(this.#root, file)));
+      this.#hashes.set(file, text);
+      hash.update(`${file} ${text}\n`);
+    }
     return hash.digest('hex').slice(0, 16);
   }
 
@@ -92,4 +101,9 @@ export class TestFiles {
     this.#imports.set(file, imports);
     return imports;
   }
+}
+
+/** @param {Uint8Array} text */
+function hashText(text) {
+  return createHash('sha256').update(text).digest('hex');
 }

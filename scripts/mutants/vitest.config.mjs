@@ -28,6 +28,6 @@ export default {
       ...[own.test.setupFiles ?? []].flat(),
     ],
     sequence: {...own.test.sequence, sequencer: InOrder},
-    maxWorkers: 1,
+    maxWorkers: plan.workers ?? 1,
   },
 };
