@@ -1,6 +1,7 @@
 /** Talks to the offline model through the real SDK until it ends its turn. */
 import {Anthropic} from '@anthropic-ai/sdk';
 import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
+import {collectMessage} from '../support/collect-message.ts';
 import {CODE_TOOLS, EXPLORE_TOOLS, type Result, runTool, specs, type ToolName} from './simple-tools.ts';
 
 export interface ConverseOptions {
@@ -31,9 +32,8 @@ export async function converse(prompt: string, options: ConverseOptions): Promis
   const seen = new Set<string>();
   const tools = specs(options.tools, options.agents);
   for (;;) {
-    const reply = await anthropic.messages
-      .stream({model: 'offline', max_tokens: 8000, system: options.system ?? '', tools, messages})
-      .finalMessage();
+    const asked = {model: 'offline', max_tokens: 8000, system: options.system ?? '', tools, messages};
+    const reply = await collectMessage(await anthropic.messages.create({...asked, stream: true}));
     messages.push({role: 'assistant', content: reply.content});
     const calls = reply.content.filter((block) => block.type === 'tool_use');
     if (calls.length === 0) {

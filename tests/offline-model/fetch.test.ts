@@ -1,6 +1,7 @@
 import {Anthropic} from '@anthropic-ai/sdk';
 import {afterAll, describe, expect, it} from 'vitest';
 import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
+import {collectMessage} from '../support/collect-message.ts';
 import {client, converse} from './converse.ts';
 import {project} from './project.ts';
 import {closeIndexes, MAIN_TOOLS, specs} from './simple-tools.ts';
@@ -14,7 +15,7 @@ describe('the fetch of the offline model', () => {
   it('streams an answer as events of the Messages API, in small text deltas', async () => {
     const types: string[] = [];
     const texts: string[] = [];
-    for await (const event of client().messages.stream({...ASK, messages: HELLO})) {
+    for await (const event of await client().messages.create({...ASK, stream: true, messages: HELLO})) {
       types.push(event.type);
       if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') texts.push(event.delta.text);
     }
@@ -25,9 +26,7 @@ describe('the fetch of the offline model', () => {
   });
 
   it('answers without a stream as one message with the same text and an estimate of tokens', async () => {
-    const streamed = await client()
-      .messages.stream({...ASK, messages: HELLO})
-      .finalMessage();
+    const streamed = await collectMessage(await client().messages.create({...ASK, stream: true, messages: HELLO}));
     const whole = await client().messages.create({...ASK, messages: HELLO});
     expect(whole.content).toEqual(streamed.content);
     expect(whole.stop_reason).toBe('end_turn');
@@ -37,10 +36,12 @@ describe('the fetch of the offline model', () => {
 
   it('calls tools in tool_use blocks whose input arrives as JSON deltas', async () => {
     const messages = [{role: 'user' as const, content: 'where is track defined?'}];
-    const stream = client().messages.stream({...ASK, messages, tools: specs(MAIN_TOOLS)});
+    const request = {...ASK, messages, tools: specs(MAIN_TOOLS)};
     let pieces = 0;
-    stream.on('inputJson', () => pieces++);
-    const reply = await stream.finalMessage();
+    for await (const event of await client().messages.create({...request, stream: true})) {
+      if (event.type === 'content_block_delta' && event.delta.type === 'input_json_delta') pieces++;
+    }
+    const reply = await collectMessage(await client().messages.create({...request, stream: true}));
     expect(reply.stop_reason).toBe('tool_use');
     expect(reply.content.map((block) => block.type)).toEqual(['tool_use', 'tool_use']);
     expect(reply.content[0]).toMatchObject({name: 'symbols', input: {mode: 'definitions', name: 'track'}});
@@ -67,9 +68,16 @@ describe('the fetch of the offline model', () => {
     const early = client().messages.create({...ASK, messages: HELLO}, {signal: before.signal});
     await expect(early).rejects.toThrow(Anthropic.APIUserAbortError);
     const amid = new AbortController();
-    const stream = client().messages.stream({...ASK, messages: HELLO}, {signal: amid.signal});
-    stream.on('text', () => amid.abort());
-    await expect(stream.finalMessage()).rejects.toThrow(Anthropic.APIUserAbortError);
+    const types: string[] = [];
+    for await (const event of await client().messages.create(
+      {...ASK, stream: true, messages: HELLO},
+      {signal: amid.signal},
+    )) {
+      types.push(event.type);
+      if (event.type === 'content_block_delta') amid.abort();
+    }
+    expect(types).toContain('content_block_delta');
+    expect(types).not.toContain('message_stop');
   });
 
   it('says what is wrong with an invalid request', async () => {

@@ -1,5 +1,6 @@
 import Anthropic, {APIError} from '@anthropic-ai/sdk';
 import {expect, onTestFinished, test} from 'vitest';
+import {collectMessage} from './collect-message.ts';
 import {
   callTool,
   callTools,
@@ -23,13 +24,13 @@ async function start(script: Script) {
   const server = await startMessagesServer(script);
   onTestFinished(server.close);
   const client = new Anthropic({apiKey: 'test-key', baseURL: server.url, maxRetries: 0});
-  const ask = (prompt: string, signal?: AbortSignal) =>
-    client.messages
-      .stream(
-        {model: 'claude-test', max_tokens: 100, messages: [{role: 'user', content: prompt}]},
+  const ask = async (prompt: string, signal?: AbortSignal) =>
+    collectMessage(
+      await client.messages.create(
+        {model: 'claude-test', max_tokens: 100, stream: true, messages: [{role: 'user', content: prompt}]},
         signal ? {signal} : undefined,
-      )
-      .finalMessage();
+      ),
+    );
   return {server, client, ask};
 }
 
