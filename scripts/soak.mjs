@@ -1,0 +1,40 @@
+// npm run soak: the tests that can do more than in npm test, with large numbers; then all tests in random order under load; then
+// a sample of mutants. It takes hours, and ends with the first step that fails.
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {endLike, runChild} from './child.mjs';
+
+const scripts = path.dirname(fileURLToPath(import.meta.url));
+
+/** The numbers that test files read, and the test files. */
+const LONG_TESTS = {
+  'tests/chaos/chaos.test.ts': {MINI_CC_CHAOS: '60'},
+  'tests/escape/escape.test.ts': {MINI_CC_ATTEMPTS: 'all'},
+  'tests/e2e/kill-loop.test.ts': {MINI_CC_KILLS: '100'},
+  'tests/e2e/kill-in-stream.test.ts': {MINI_CC_KILLS: '100'},
+  'tests/core/random-histories.test.ts': {MINI_CC_HISTORIES: '100000'},
+  'tests/core/turn/compaction.test.ts': {MINI_CC_TURNS: '2000'},
+  'tests/tools/files/any-content.test.ts': {MINI_CC_FILE_CASES: '4000'},
+  'tests/core/permissions/shell/random-literals.test.ts': {MINI_CC_COMMANDS: '10000'},
+  'tests/code-index/freshness.test.ts': {MINI_CC_INDEXED: '10000'},
+  'tests/e2e/offline.test.ts': {MINI_CC_FILES: '20000'},
+  'tests/offline-model/decide.test.ts': {MINI_CC_FILES: '20000', MINI_CC_PROMPTS: '2000'},
+  'tests/ui/live-frame.test.ts': {MINI_CC_SIZES: '40'},
+  'tests/outside/workers/chaos.test.ts': {MINI_CC_WORKER_CHAOS: '100', MINI_CC_OUTSIDE: '1'},
+};
+const ROUNDS = '3';
+const SEED = '20';
+const MUTANTS = '60';
+
+/** @type {[script: string, args: string[], env?: Record<string, string>][]} */
+const steps = [
+  ['test.mjs', Object.keys(LONG_TESTS), Object.assign({}, ...Object.values(LONG_TESTS))],
+  ['flakes.mjs', ['--rounds', ROUNDS]],
+  ['mutants.mjs', ['--seed', SEED, '--sample', MUTANTS]],
+];
+
+for (const [script, args, env] of steps) {
+  const end = await runChild(process.execPath, [path.join(scripts, script), ...args], {env: {...process.env, ...env}});
+  endLike(end);
+  if (end.code !== 0) break;
+}
