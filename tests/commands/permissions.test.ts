@@ -6,6 +6,7 @@ import {createRule} from '../../src/core/permissions/rules/rule.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {repl, send} from '../e2e/repl-fixture.ts';
 import {say} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool} from '../support/scripted-replies.ts';
 
@@ -53,9 +54,7 @@ describe('/permissions', () => {
     const terminal = await repl({server, cwd: (await project()).path});
     await send(terminal, 'go');
     for (const [index, command] of commands.entries()) {
-      await terminal.waitFor((at) => at.screen().includes(`  ${command}`) && at.screen().includes('  1 yes'));
-      await new Promise((resolve) => setTimeout(resolve, 350));
-      terminal.type(index === 0 ? '2' : '3');
+      await answer(terminal, new RegExp(`^ {2}${command}$`, 'm'), index === 0 ? '2' : '3');
     }
     await terminal.waitFor('Both there.');
     await send(terminal, '/permissions');

@@ -5,10 +5,11 @@ import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/contract/session.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import {managerFixture, until} from '../core/manager-fixture.ts';
+import {managerFixture} from '../core/manager-fixture.ts';
 import {runFixture, tool} from '../core/run-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../core/scripted-model.ts';
 import {sessionOver} from '../core/session/fixture.ts';
+import {until} from '../support/wait.ts';
 
 function commands(options: Parameters<typeof managerFixture>[0] = {}) {
   const made = managerFixture(options);

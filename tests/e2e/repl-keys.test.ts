@@ -2,11 +2,13 @@
  * Every key and every form of input of docs/keys.md, in one session that a shell started: each test begins and ends with an
  * empty prompt, in any order.
  */
+
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {afterAll, beforeEach, describe, expect, it} from 'vitest';
+import {answer} from '../support/questions.ts';
 import type {Key} from '../support/terminal.ts';
+import {until} from '../support/wait.ts';
 import {asked, EMPTY, ONE_PIXEL, startShell} from './repl-keys-fixture.ts';
 
 const LONG = Array.from({length: 301}, (_, index) => `line ${index}`).join('\n');
@@ -14,9 +16,6 @@ const LONG = Array.from({length: 301}, (_, index) => `line ${index}`).join('\n')
 const shell = await startShell();
 afterAll(shell.close);
 const {terminal, server, workspace, screen, prompt, holds, shows, lacks, idle, type, enter, send, command} = shell;
-
-/** A new question takes keys after a moment. */
-const moment = () => sleep(350);
 
 await shell.start();
 beforeEach(idle);
@@ -153,11 +152,19 @@ describe('what is typed', () => {
     await shows('\n> my notes/to do.md');
     terminal.press('enter');
     await holds('compare @src/greet.ts with @"my notes/to do.md"');
-    // A file that is made now is found too, once the list is two seconds old.
-    await sleep(2100);
+    // A file that is made now is found too, once the list is two seconds old: each key searches it.
     await workspace.write('fresh.txt', 'new');
-    terminal.type('and @tests. @fresh');
-    await shows('\n> fresh.txt');
+    terminal.type('and @tests. ');
+    const typed = 'compare @src/greet.ts with @"my notes/to do.md" and @tests.';
+    const finds = async () => {
+      await holds(typed);
+      terminal.type('@fresh');
+      await holds(`${typed} @fresh`);
+      if (screen().includes('\n> fresh.txt')) return true;
+      terminal.press('ctrl-w');
+      return false;
+    };
+    await until(finds, 'the new file in the list');
     terminal.press('escape');
     await lacks('\n> fresh.txt');
     const text = asked(await enter());
@@ -208,15 +215,11 @@ describe('what is typed', () => {
     await command('#', 'Type a note after the #');
     await idle();
     await command('#call the greeter Bob', '1 CLAUDE.md (this project)');
-    await moment();
-    terminal.press('escape');
+    await answer(terminal, '1 CLAUDE.md (this project)', 'escape');
     await terminal.waitFor('Nothing was noted.');
     await holds('#call the greeter Bob');
     terminal.press('enter');
-    await shows('1 CLAUDE.md (this project)');
-    await moment();
-    terminal.type('1');
-    await lacks('1 CLAUDE.md (this project)');
+    await answer(terminal, '1 CLAUDE.md (this project)', '1');
     await idle();
     expect(await workspace.read('CLAUDE.md')).toBe(`${before.trimEnd()}\n- call the greeter Bob\n`);
     const text = asked(await send('hello'));
@@ -297,9 +300,7 @@ describe('keys', () => {
     terminal.press('escape');
     await shows('press Esc again to go back to an earlier prompt');
     terminal.press('escape');
-    await shows(/go back to before which prompt\?/i);
-    await moment();
-    terminal.press('escape');
+    await answer(terminal, /go back to before which prompt\?/i, 'escape');
   });
 
   it('Ctrl+Z suspends mini-cc, and fg brings it back', async () => {
@@ -332,9 +333,9 @@ describe('during a turn', () => {
     terminal.press('escape');
     await shows('interrupted');
     await holds('second\n\nthird');
-    await moment();
-    expect(server.requests).toHaveLength(count);
     expect(asked(await enter())).toContain('second\\n\\nthird');
+    // What waited was not sent by itself before.
+    expect(server.requests).toHaveLength(count + 1);
   });
 
   it('the output of ! waits for the next prompt, and Ctrl+C interrupts and keeps what is typed', async () => {
@@ -382,9 +383,7 @@ it('is left by exit, quit, Ctrl+D and twice Ctrl+C; later sessions find what was
   await enter();
   await idle();
   await command('#leaving is allowed', '1 CLAUDE.md (this project)');
-  await moment();
-  terminal.type('1');
-  await lacks('1 CLAUDE.md (this project)');
+  await answer(terminal, '1 CLAUDE.md (this project)', '1');
   await idle();
   await leave(() => terminal.type('exit\r'));
   expect(terminal.text()).toContain('Resume this session: mini-cc --resume ');

@@ -1,24 +1,17 @@
 /** Answers to questions of permission: "always" is saved as a rule for this project only. */
+
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {runCli} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {callTool} from '../support/scripted-replies.ts';
-import type {Terminal} from '../support/terminal.ts';
 import {home, project, serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
 
 const usable = await hasSandbox();
-
-/** A question ignores keys in its first 0.3 s: presses the arrow until it marks an option. */
-async function choose(terminal: Terminal, digit: string): Promise<void> {
-  await terminal.waitFor('4 no, and say why');
-  const timer = setInterval(() => terminal.press('down'), 200);
-  await terminal.waitFor(/^> [1-4] /m).finally(() => clearInterval(timer));
-  terminal.type(digit);
-}
 
 it('3 saves the rule that it shows; it holds in later sessions of this project, not in other projects', async () => {
   const [user, here, elsewhere] = [await home(), await project(), await project()];
@@ -27,7 +20,7 @@ it('3 saves the rule that it shows; it holds in later sessions of this project, 
   await send(terminal, 'make it');
   await terminal.waitFor('3 yes, always in this project: bash(touch made)');
   if (usable) await terminal.waitFor('/sandbox auto runs commands confined to the workspace without asking');
-  await choose(terminal, '3');
+  await answer(terminal, '4 no, and say why', '3');
   await terminal.waitFor('That was it.');
   expect(existsSync(path.join(here.path, 'made'))).toBe(true);
   terminal.press('ctrl-d');
@@ -58,12 +51,11 @@ it('4 refuses with a reason for the model, and 2 answers the same question for t
   ]);
   const terminal = await repl({server, cwd: here.path});
   await send(terminal, 'make it');
-  await choose(terminal, '4');
+  await answer(terminal, '4 no, and say why', '4');
   await terminal.waitFor('Enter sends it.');
   terminal.type('use b');
   terminal.press('enter');
-  await terminal.waitFor('touch b');
-  await choose(terminal, '2');
+  await answer(terminal, '  touch b', '2');
   await terminal.waitFor('That was it.');
   expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('The user says: use b');
   expect(existsSync(path.join(here.path, 'a'))).toBe(false);

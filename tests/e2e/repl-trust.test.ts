@@ -1,8 +1,10 @@
 /** The question whether a directory is trusted, which comes before the session is open. */
+
 import {existsSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {say} from '../support/messages-server.ts';
+import {type AnswerKey, answer} from '../support/questions.ts';
 import {startCli} from '../support/run-cli.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {home, project, serve} from './fixture.ts';
@@ -37,17 +39,9 @@ async function untrustedProject(settings: unknown = {permissions: {allow: ['bash
   };
 }
 
-/** The question ignores keys in its first 0.3 s: presses the arrow until it marks an option. */
-async function answer(terminal: Terminal, digit: string): Promise<void> {
-  await pressUntil(terminal, 'down', /^> [123] /m);
-  terminal.type(digit);
+async function decide(terminal: Terminal, key: AnswerKey): Promise<void> {
+  await answer(terminal, QUESTION, key);
   await terminal.waitFor(READY);
-}
-
-async function pressUntil(terminal: Terminal, key: 'down' | 'enter' | 'escape', until: RegExp): Promise<void> {
-  await terminal.waitFor(QUESTION);
-  const timer = setInterval(() => terminal.press(key), 200);
-  await terminal.waitFor(until).finally(() => clearInterval(timer));
 }
 
 async function leave(terminal: Terminal): Promise<void> {
@@ -63,7 +57,7 @@ describe('the question whether a directory is trusted', () => {
     expect(terminal.text()).toContain(at.path);
     expect(terminal.text()).toMatch(/\.mini-cc\/settings\.json\s+permissions\.allow: \["bash"\]$/m);
     expect(terminal.text()).toMatch(/1 yes, until it changes\s+2 no, ignore it this time\s+3 no, and ask again only/);
-    await pressUntil(terminal, 'enter', READY);
+    await decide(terminal, 'enter');
     await terminal.waitFor(IGNORED);
     expect(existsSync(at.trustFile)).toBe(false);
     await leave(terminal);
@@ -73,7 +67,7 @@ describe('the question whether a directory is trusted', () => {
   it('is asked once: after yes it is asked again only for a value that changed', async () => {
     const at = await untrustedProject();
     const first = await at.start();
-    await answer(first, '1');
+    await decide(first, '1');
     expect(first.text()).not.toMatch(/ignored/);
     await leave(first);
     const second = await at.start();
@@ -84,7 +78,7 @@ describe('the question whether a directory is trusted', () => {
     const third = await at.start();
     await third.waitFor('hooks: {"Stop":[]}');
     expect(third.text()).not.toContain('permissions.allow');
-    await pressUntil(third, 'escape', READY);
+    await decide(third, 'escape');
     await third.waitFor(/ignored, as .*: hooks\. /);
     await leave(third);
     await at.write(SETTINGS, JSON.stringify({permissions: {allow: ['bash', 'grep']}}));
@@ -95,7 +89,7 @@ describe('the question whether a directory is trusted', () => {
   it('can be answered with a lasting no: then a notice says what is ignored, and how to change that', async () => {
     const at = await untrustedProject();
     const first = await at.start();
-    await answer(first, '3');
+    await decide(first, '3');
     await leave(first);
     const second = await at.start();
     await second.waitFor(READY);
@@ -119,7 +113,7 @@ describe('the question whether a directory is trusted', () => {
     // The prompt is queued, and the question is still shown.
     await terminal.waitFor((now) => /^> Ask/m.test(now.screen().join('\n')));
     expect([at.server.requests, READY.test(terminal.text())]).toEqual([[], false]);
-    await pressUntil(terminal, 'enter', READY);
+    await decide(terminal, 'enter');
     await terminal.waitFor('The answer.');
     expect(JSON.stringify(at.server.requests[0]?.body.messages)).toContain('explain it in 2 words');
   });
@@ -129,7 +123,7 @@ describe('the question whether a directory is trusted', () => {
     const terminal = await at.start(['what is here?']);
     await terminal.waitFor(QUESTION);
     expect(at.server.requests).toEqual([]);
-    await answer(terminal, '2');
+    await decide(terminal, '2');
     await terminal.waitFor('The answer.');
   });
 
@@ -138,7 +132,7 @@ describe('the question whether a directory is trusted', () => {
     const terminal = await at.start();
     await terminal.waitFor('Enter and Esc mean no');
     writeFileSync(path.join(at.path, SETTINGS), JSON.stringify({permissions: {allow: ['bash', 'write_file']}}));
-    await answer(terminal, '1');
+    await decide(terminal, '1');
     await terminal.waitFor(IGNORED);
   });
 

@@ -1,9 +1,11 @@
 /** Sessions, runs and announcements survive the end of a process; only one process at a time writes a session. */
+
 import {readdirSync, readFileSync, truncateSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished, test} from 'vitest';
 import {getProcessPlace} from '../../src/storage/sessions/process-place.ts';
 import {type MessagesBody, say} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow} from '../support/scripted-replies.ts';
@@ -194,12 +196,8 @@ describe('a session that is locked in another container', () => {
     const at = await locked();
     const terminal = await startCli(['-c'], at);
     onTestFinished(terminal.close);
-    await terminal.waitFor('Take over this session?');
     await terminal.waitFor('in another container');
-    // It ignores keys in its first 0.3 s.
-    const timer = setInterval(() => terminal.press('down'), 200);
-    await terminal.waitFor(/^> [12] /m).finally(() => clearInterval(timer));
-    terminal.type('1');
+    await answer(terminal, 'Take over this session?', '1');
     await terminal.waitFor('▌ start');
     await terminal.waitFor('hello');
   });

@@ -2,9 +2,11 @@
  * A clone whose settings, agents, memory files and dotfiles name programs, keys and another server. Before the user trusts
  * it, mini-cc runs nothing of it, sends nothing to that server, and shows no key to the model.
  */
+
 import {expect, onTestFinished, test} from 'vitest';
 import {isSubagent, until} from '../e2e/fixture.ts';
 import {type MessagesServer, say, startMessagesServer} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {runCli, spawnCli, startCli} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
@@ -195,12 +197,11 @@ test.runIf(usable)('the REPL runs and sends nothing of it before and after a no'
   const server = await curious(world);
   const terminal = await startCli([], {...options(world), server, cols: 120});
   onTestFinished(terminal.close);
-  await terminal.waitFor('Do you trust what the files of this directory ask for?');
+  const question = 'Do you trust what the files of this directory ask for?';
+  await terminal.waitFor(question);
   expect(world.findEffects(terminal.text())).toEqual([]);
-  const timer = setInterval(() => terminal.press('escape'), 200);
-  await terminal.waitFor(/^default · /m).finally(() => clearInterval(timer));
-  // An escape may still be under way: with the next key it would be another key.
-  terminal.press('ctrl-u');
+  await answer(terminal, question, 'escape');
+  await terminal.waitFor(/^default · /m);
   terminal.type('go');
   await terminal.waitFor('> go');
   terminal.press('enter');

@@ -8,6 +8,8 @@ const KEYS_ROW = /\bEsc (?:means|cancels|says no|gives no reason)\b|\bEnter and 
 /** The question counts from when it was drawn, which may be a little later than its first row is on the screen. */
 const MARGIN_MS = 100;
 
+export type AnswerKey = Key | `${1 | 2 | 3 | 4}`;
+
 /**
  * Waits until the question is open and takes keys.
  * @param question what the window shows then: no text of a question before it
@@ -18,7 +20,7 @@ export async function takesKeys(terminal: Terminal, question: Condition): Promis
 }
 
 /** Answers the question by this key once it takes keys, and waits until it is gone. @see takesKeys */
-export async function answer(terminal: Terminal, question: Condition, key: Key | `${1 | 2 | 3 | 4}`): Promise<void> {
+export async function answer(terminal: Terminal, question: Condition, key: AnswerKey): Promise<void> {
   await takesKeys(terminal, question);
   const asked = findQuestion(terminal);
   if (/^\d$/.test(key)) terminal.type(key);
