@@ -24,7 +24,11 @@ function paint(terminal: FakeTerminal, env: NodeJS.ProcessEnv = {TERM: 'xterm-25
   return {firstPaint: startFirstPaint(terminal, {...info, env, onLeave}), left: () => left};
 }
 
-const drawn = () => new Promise((resolve) => setTimeout(resolve, 20));
+/** The keys typed have arrived, and the terminal has drawn all that was written for them. */
+async function drawn(terminal: FakeTerminal): Promise<void> {
+  await new Promise(setImmediate);
+  await new Promise((resolve) => terminal.stdout.write('', resolve));
+}
 
 /** Loads the screen over the first paint. */
 function load(terminal: FakeTerminal, {firstPaint}: ReturnType<typeof paint>) {
@@ -59,7 +63,7 @@ describe('the first paint', () => {
   ])('is what the screen draws afterwards, in %d × %d', async (columns, height) => {
     const terminal = createFakeTerminal(columns, height);
     const painted = paint(terminal);
-    await drawn();
+    await drawn(terminal);
     const before = {rows: rows(terminal), cursor: terminal.cursor()};
     expect(before.rows.slice(0, 3)).toEqual([
       'mini-cc 1.2.3',
@@ -80,7 +84,7 @@ describe('the first paint', () => {
     const terminal = createFakeTerminal(columns, height);
     const painted = paint(terminal);
     terminal.type('hi');
-    await drawn();
+    await drawn(terminal);
     expect(terminal.window()).not.toContain('>');
     load(terminal, painted);
     await terminal.shows('> hi');
@@ -90,7 +94,7 @@ describe('the first paint', () => {
     const terminal = createFakeTerminal();
     const painted = paint(terminal);
     terminal.type('typed');
-    await drawn();
+    await drawn(terminal);
     const writes: string[] = [];
     const {write} = terminal.stdout;
     terminal.stdout.write = ((...given: Parameters<typeof write>) => {
@@ -108,10 +112,10 @@ describe('the first paint', () => {
     const terminal = createFakeTerminal(120, 30);
     const painted = paint(terminal);
     terminal.type('hello');
-    await drawn();
+    await drawn(terminal);
     for (const columns of [60, 100, 45]) {
       terminal.resize(columns, 30);
-      await drawn();
+      await drawn(terminal);
       expect(promptRow(terminal)).toBe('> hello');
       expect(rows(terminal).filter((row) => row.includes('─'))).toHaveLength(2);
     }
@@ -125,7 +129,7 @@ describe('the first paint', () => {
     const terminal = createFakeTerminal();
     const {left} = paint(terminal);
     terminal.type(keys);
-    await drawn();
+    await drawn(terminal);
     expect(left()).toBe(1);
     expect(terminal.window()).toBe('mini-cc 1.2.3\n/home/me/project\n/help lists the commands, ? the keys');
     expect(terminal.written().endsWith('\u001b[?2004l')).toBe(true);
@@ -137,7 +141,7 @@ describe('the first paint', () => {
     firstPaint.remove();
     firstPaint.remove();
     terminal.stdout.write('mini-cc: wrong\n');
-    await drawn();
+    await drawn(terminal);
     expect(terminal.window().split('\n').at(-1)).toBe('mini-cc: wrong');
     expect(terminal.written().split('\u001b[J')).toHaveLength(2);
   });

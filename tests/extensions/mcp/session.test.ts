@@ -106,7 +106,7 @@ it('adds, lists, shows and removes servers on the command line', async () => {
     {name: 'web', status: 'failed', problem: expect.stringContaining('Y is not set')},
   ]);
   expect((await mcp('get', 'notes')).stdout).toMatch(
-    /^notes: connected, 12 tools\n[\s\S]*mcp__notes__echo: Says the text again/,
+    /^notes: connected, 13 tools\n[\s\S]*mcp__notes__echo: Says the text again/,
   );
   expect(await mcp('remove', 'web')).toMatchObject({code: 0});
   expect(await mcp('remove', 'notse')).toMatchObject({code: 2, stderr: expect.stringMatching(/did you mean notes\?/)});

@@ -4,7 +4,7 @@ import {htmlToMarkdown, toPlainText} from '../../../src/tools/web/html-to-markdo
 import {measureCpu} from '../../support/cpu-time.ts';
 
 const never = new AbortController().signal;
-const convert = (html: string, maxMs?: number) => htmlToMarkdown(html, 'https://example.com/docs/', never, maxMs);
+const convert = (html: string, maxMs = 60_000) => htmlToMarkdown(html, 'https://example.com/docs/', never, maxMs);
 
 test('headings, lists, code and tables become markdown, links become absolute', async () => {
   const html = `<h2>Use</h2><ul><li>one</li><li><a href="../two">two</a></li></ul><pre><code>a &lt; b</code></pre>
