@@ -19,6 +19,7 @@ const USAGE = `npm run mutants -- [options]
   --list          prints the mutants and runs nothing
   --only ID       runs this mutant, as --list names it; repeatable
   --seconds N     the test files that a mutant runs take at most so long together (30)
+  --hang N        seconds that a test file may take beyond three times its usual time (15)
   --workers N     mutants at the same time, each in a copy of the checkout (2)
   --unit          without the end-to-end tests
   --again         forgets the results so far
@@ -36,6 +37,7 @@ const {values: options} = parseArgs({
     list: {type: 'boolean', default: false},
     only: {type: 'string', multiple: true},
     seconds: {type: 'string', default: '30'},
+    hang: {type: 'string', default: '15'},
     workers: {type: 'string', default: '2'},
     unit: {type: 'boolean', default: false},
     again: {type: 'boolean', default: false},
@@ -78,7 +80,8 @@ async function main() {
     const {sources, sample} = pickMutants(copies.roots[0]);
     const tests = new TestFiles(copies.roots[0]);
     const results = new Results(sample, {sources, tests, cache, options});
-    await judge(sample, {sources, tests, results, copies, cache, seconds: Number(options.seconds), unit: options.unit});
+    const [seconds, hang] = [options.seconds, options.hang].map(Number);
+    await judge(sample, {sources, tests, results, copies, cache, seconds, hang, unit: options.unit});
     return results.printTable();
   } finally {
     close();

@@ -2,8 +2,6 @@
 import path from 'node:path';
 import {Reaches} from './reach.mjs';
 
-/** A test file hangs when it takes three times as long as usual, and this. Machines may stop for seconds. Milliseconds. */
-const HANG_MS = 15_000;
 /** Most of these tests wait for programs. */
 const END_TO_END_WORKERS = 2;
 
@@ -13,12 +11,13 @@ const END_TO_END_WORKERS = 2;
  * @param {readonly Mutant[]} sample
  * @param {{sources: readonly import('./sample.mjs').Source[], tests: import('./test-files.mjs').TestFiles,
  *   results: import('./results.mjs').Results, copies: import('./copies.mjs').Copies, cache: string, seconds: number,
- *   unit: boolean}} context `seconds`: for the test files of a mutant together; `unit`: without the end-to-end tests
+ *   hang: number, unit: boolean}} context `seconds`: for the test files of a mutant together; `hang`: a test file hangs when it
+ *   takes so many seconds more than three times its usual time; `unit`: without the end-to-end tests
  */
-export async function judge(sample, {sources, tests, results, copies, cache, seconds, unit}) {
+export async function judge(sample, {sources, tests, results, copies, cache, seconds, hang, unit}) {
   const reaches = new Reaches(copies, sources, tests, path.join(cache, 'reach.json'));
   const isEndToEnd = (/** @type {string} */ test) => tests.isEndToEnd(test);
-  const getLimitMs = (/** @type {string} */ file) => reaches.getMs(file) * 3 + HANG_MS;
+  const getLimitMs = (/** @type {string} */ file) => reaches.getMs(file) * 3 + hang * 1_000;
   /** @param {Mutant} mutant @param {string} copy @param {readonly string[]} files @returns {Promise<string | undefined>} what killed it */
   const run = async (mutant, copy, files, workers = 1) => {
     if (files.length === 0) return undefined;

@@ -1,3 +1,4 @@
+import {existsSync, readFileSync} from 'node:fs';
 import {readdir, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import {execa} from 'execa';
@@ -5,6 +6,7 @@ import {expect, onTestFinished, test} from 'vitest';
 import {findChanges} from '../../scripts/mutants/operators.mjs';
 import {createUserEnvironment} from '../support/environment.ts';
 import {root} from '../support/run-cli.ts';
+import {until} from '../support/wait.ts';
 import {emptyFolder} from '../support/workspace.ts';
 
 /** The code once for each change of it. */
@@ -54,6 +56,10 @@ export function price(count: number): number {
   if (count > 6) return 50;
   return count * 10;
 }
+export function countDown(from: number): number {
+  while (from > 0) from -= 1;
+  return from;
+}
 export function unused(a: boolean): boolean {
   return !a;
 }
@@ -67,9 +73,10 @@ export async function bundle(root, ...plugins) {
 }
 `,
   'tests/core/price.test.ts': `import {expect, test} from 'vitest';
-import {price} from '../../src/core/price.ts';
+import {countDown, price} from '../../src/core/price.ts';
 test('the first are free', () => expect([price(2), price(4)]).toEqual([0, 40]));
 test('many have one price', () => expect(price(8)).toBe(50));
+test('the count ends', () => expect(countDown(2)).toBe(0));
 `,
   'tests/e2e/program.test.ts': `import {execFileSync} from 'node:child_process';
 import {expect, test} from 'vitest';
@@ -84,24 +91,15 @@ async function createProject() {
   onTestFinished(folder.remove);
   await symlink(path.join(root, 'node_modules'), path.join(folder.path, 'node_modules'));
   for (const [name, text] of Object.entries(PROJECT)) await folder.write(name, text);
-  const run = async (...args: string[]) => {
-    const program = path.join(root, 'scripts/mutants.mjs');
-    const all = [
-      program,
-      '--root',
-      folder.path,
-      '--cache',
-      path.join(folder.path, 'cache'),
-      '--folder',
-      'core',
-      ...args,
-    ];
-    const {all: output, exitCode} = await execa(process.execPath, all, {
+  const program = path.join(root, 'scripts/mutants.mjs');
+  const args = [program, '--root', folder.path, '--cache', path.join(folder.path, 'cache'), '--folder', 'core'];
+  const run = async (...more: string[]) => {
+    const {all: output, exitCode} = await execa(process.execPath, [...args, ...more], {
       ...{env: createUserEnvironment(), extendEnv: false, reject: false, all: true},
     });
     return {exitCode, lines: output.split('\n')};
   };
-  return {folder, run};
+  return {folder, args, run};
 }
 
 test('a seed draws the same mutants each time, and another one others', async () => {
@@ -109,14 +107,14 @@ test('a seed draws the same mutants each time, and another one others', async ()
   const draw = async (seed: string) => (await run('--list', '--sample', '4', '--seed', seed)).lines;
   const first = await draw('1');
   expect(first).toHaveLength(5);
-  expect(first[0]).toBe('4 of 22 mutants, seed 1');
+  expect(first[0]).toBe('4 of 30 mutants, seed 1');
   expect(await draw('1')).toEqual(first);
   expect((await draw('2')).slice(1)).not.toEqual(first.slice(1));
 });
 
 test('the tests near a mutant kill it, else the end-to-end tests do with a bundle of it, or it survives', async () => {
   const {folder, run: runMutants} = await createProject();
-  const places = ['3:13:opposite', '3:13:boundary', '4:13:boundary', '8:10:not', '1:21:more'];
+  const places = ['3:13:opposite', '3:13:boundary', '4:13:boundary', '12:10:not', '1:21:more'];
   const run = async () => {
     const {exitCode, lines} = await runMutants(...places.flatMap((place) => ['--only', `src/core/price.ts:${place}`]));
     // The survivors are named twice: at once, and before the figures.
@@ -132,7 +130,7 @@ test('the tests near a mutant kill it, else the end-to-end tests do with a bundl
       `killed  src/core/price.ts:1  export const FREE = 3; → export const FREE = 4;  ${endToEnd}`,
       `killed  src/core/price.ts:3  if (count < FREE) return 0; → if (count <= FREE) return 0;  ${endToEnd}`,
       `killed  src/core/price.ts:3  if (count < FREE) return 0; → if (count >= FREE) return 0;  ${unit}`,
-      'not reached  src/core/price.ts:8  return !a; → return a;',
+      'not reached  src/core/price.ts:12  return !a; → return a;',
       'survived  src/core/price.ts:4  if (count > 6) return 50; → if (count >= 6) return 50;',
     ],
     figures: 'core            5       3         2       40    10',
@@ -146,4 +144,36 @@ test('the tests near a mutant kill it, else the end-to-end tests do with a bundl
   expect(await run()).toEqual({...first, runs: []});
   expect(await readdir(folder.path)).not.toContain('.mutants');
   expect(await folder.read('src/core/price.ts')).toBe(PROJECT['src/core/price.ts']);
+});
+
+test('a test file that a mutant lets run for ever has killed it', async () => {
+  const {run} = await createProject();
+  const {lines} = await run('--unit', '--hang', '1', '--only', 'src/core/price.ts:8:25:assignment');
+  const change = 'while (from > 0) from -= 1; → while (from > 0) from += 1;';
+  expect(lines).toContain(`killed  src/core/price.ts:8  ${change}  (by tests/core/price.test.ts: it hung)`);
+});
+
+test('an interrupted run ends what it started, and removes the copies', async () => {
+  const {folder, args} = await createProject();
+  const begun = path.join(folder.path, 'begun');
+  await folder.write(
+    'tests/core/endless.test.ts',
+    `import {writeFileSync} from 'node:fs';
+import {test} from 'vitest';
+import '../../src/core/price.ts';
+test('never ends', () => {
+  writeFileSync(${JSON.stringify(begun)}, String(process.pid));
+  for (;;);
+});
+`,
+  );
+  const running = execa(process.execPath, [...args, '--sample', '1'], {
+    ...{env: createUserEnvironment(), extendEnv: false, reject: false},
+  });
+  await until(() => existsSync(begun) && readFileSync(begun, 'utf8') !== '', 'the endless test');
+  running.kill('SIGINT');
+  expect((await running).exitCode).toBe(130);
+  const pid = await folder.read('begun');
+  await until(() => !existsSync(`/proc/${pid}`), 'the end of its process');
+  expect(await readdir(folder.path)).not.toContain('.mutants');
 });
