@@ -43,9 +43,9 @@ it('starts a server at its first need, tells few definitions whole, and ends it'
   await expect.poll(() => pidsOf(log).some(isThere), SOON).toBe(false);
 });
 
-it('survives servers that die, hang, flood, answer with wrong ids and 50 MB: each is an error of that call alone', async () => {
+it('survives servers that die, hang and answer with wrong ids: each is an error of that call alone', async () => {
   const log = path.join(workFolder(), 'log');
-  const {mcp} = openServers({wild: {...played(log), timeout: 1_000}});
+  const {mcp} = openServers({wild: {...played(log), timeout: 3_000}});
   const source = mcp.forMain();
   const wild = (name: string) => call(source, `mcp__wild__${name}`);
   expect(await wild('die')).toMatchObject({
@@ -56,18 +56,25 @@ it('survives servers that die, hang, flood, answer with wrong ids and 50 MB: eac
   const hung = await wild('hang');
   expect(hung).toMatchObject({isError: true});
   expect(hung.text).toMatch(
-    /did not answer the call within 1 s\. It hangs and was ended\. The next call starts it anew\.$/,
+    /did not answer the call within 3 s\. It hangs and was ended\. The next call starts it anew\.$/,
   );
   expect((await wild('echo')).text).toBe('you said  (1)');
-  const patient = openServers({wild: {...played(log), timeout: 30_000}}).mcp.forMain();
-  expect((await call(patient, 'mcp__wild__flood')).text).toMatch(/it sent more than 200 MB without an answer/);
-  expect((await call(patient, 'mcp__wild__large')).text).toHaveLength(50 * 1024 * 1024);
+  // The first ones are gone; the one that was started last is there.
+  await expect.poll(() => pidsOf(log).filter(isThere).length, SOON).toBe(1);
+  expect(pidsOf(log).length).toBe(3);
+});
+
+it('ends a server that floods, and takes answers of 50 MB and much unasked before an answer', async () => {
+  const log = path.join(workFolder(), 'log');
+  // The bound is in bytes: a machine that is slow to send them must not end the call.
+  const source = openServers({wild: {...played(log), timeout: 300_000}}).mcp.forMain();
+  expect((await call(source, 'mcp__wild__flood')).text).toMatch(/it sent more than 200 MB without an answer/);
+  expect((await call(source, 'mcp__wild__large')).text).toHaveLength(50 * 1024 * 1024);
   // Each answer allows as much again.
-  for (const _ of [1, 2]) expect((await call(patient, 'mcp__wild__chatter')).text).toBe('that was it');
-  // The first ones are gone; the two that were started last are there.
-  await expect.poll(() => pidsOf(log).filter(isThere).length, SOON).toBe(2);
-  expect(pidsOf(log).length).toBe(5);
-}, 60_000);
+  for (const _ of [1, 2]) expect((await call(source, 'mcp__wild__chatter')).text).toBe('that was it');
+  await expect.poll(() => pidsOf(log).filter(isThere).length, SOON).toBe(1);
+  expect(pidsOf(log).length).toBe(2);
+}, 300_000);
 
 it('tells the server that a call was stopped, and the next call works', async () => {
   const log = path.join(workFolder(), 'log');
