@@ -145,8 +145,8 @@ describe('with a collector', () => {
     const run = await runWith({OTEL_EXPORTER_OTLP_ENDPOINT: await start()});
     expect(run).toMatchObject({code: 0, stdout: 'done\n'});
     expect(run.stderr).not.toMatch(/127\.0\.0\.1|fetch|collector/);
-    // Half a second is given to the last spans.
-    expect(run.durationMs).toBeLessThan(plain.durationMs + 2_500);
+    // Half a second is given to the last spans; without this limit, one that never answers would be given five.
+    expect(run.durationMs).toBeLessThan(2 * plain.durationMs + 2_500);
   });
 });
 
