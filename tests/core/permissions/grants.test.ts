@@ -3,6 +3,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Access} from '../../../src/core/contract/permission.ts';
+import {describeGrant, EDITS, WORKTREE_EDITS} from '../../../src/core/permissions/grants.ts';
 import {permissionSandbox} from '../../support/sandbox.ts';
 import {createPolicy, permissionFixture} from './fixture.ts';
 
@@ -41,6 +42,19 @@ describe('the answer "yes for this session"', () => {
     here.grant(search, workspace);
     expect((await here.judge(search, workspace, agent)).verdict).toBe('allow');
     expect((await here.judge(reading(path.join(outside, 'note')), workspace, agent)).verdict).toBe('ask');
+  });
+
+  it.each([
+    [EDITS, 'yes, all edits in this workspace for this session'],
+    [WORKTREE_EDITS, 'yes, all edits in worktrees for this session'],
+    ['run npm test', 'yes, this command for this session'],
+    ['fetch example.com', 'yes, all of example.com for this session'],
+    ['tool mcp__a__b', 'yes, this tool for this session'],
+    ['read in /logs', 'yes, reading in /logs for this session'],
+    ['write /a', 'yes, writing this file for this session'],
+    ['dispatch', 'yes, for this session'],
+  ])('for %j is offered as "%s"', (grant, label) => {
+    expect(describeGrant(grant)).toBe(label);
   });
 
   it('for a protected file says that it covers this file alone', () => {

@@ -10,11 +10,19 @@ describe('the graded profile', () => {
     ['plan', [5, 10, 15]],
     ['code-review', [6, 12, 18]],
     ['doc-reader', [3, 6, 9]],
+    ['code-explore', [4, 8, 12]],
+    ['architect', [5, 10, 15]],
+    ['reviewer', [6, 12, 18]],
+    ['code', [8, 15, 23]],
+    ['debugger', [8, 15, 23]],
+    ['anything', [5, 10, 15]],
   ])('gives %s %j turns for a prompt of 200 characters', (agent, turns) => {
     expect(grades.map((grade) => gradedTurns(agent, grade, 200))).toEqual(turns);
   });
 
   it('adds turns for a long prompt, and stays between 3 and 30', () => {
+    expect(gradedTurns('explore', 'moderate', 450)).toBe(10);
+    expect(gradedTurns('explore', 'moderate', 100_000)).toBe(12);
     expect(gradedTurns('explore', 'simple', 50)).toBe(3);
     expect(gradedTurns('coder', 'complex', 700)).toBe(30);
     expect(gradedTurns('coder', 'complex', 100_000)).toBe(30);
@@ -64,7 +72,9 @@ describe('the complexity of a task', () => {
     ['implement login', 'moderate'],
     ['bump to 1.2.3.4', 'moderate'],
     ['fix widget target thread', 'moderate'],
-    [`find it ${'x'.repeat(100)}`, 'moderate'],
+    [`find ${'x'.repeat(94)}`, 'simple'],
+    [`find ${'x'.repeat(95)}`, 'moderate'],
+    ['1. a 2. b', 'moderate'],
   ])('of %j is %s', (prompt, complexity) => {
     expect(getComplexity(prompt)).toBe(complexity);
   });

@@ -32,6 +32,14 @@ describe('the limits of a run', () => {
     });
   });
 
+  it('of tokens, money and context come in the same order, the context also from the settings of all agents', () => {
+    const agents = {writer: {maxTokens: 1, maxBudgetUsd: 2, contextTokens: 3}};
+    const all = {...settings, agents, contextTokens: 9_000};
+    expect(getLimits(all, {name: 'writer'}, task)).toMatchObject({maxTokens: 1, maxBudgetUsd: 2, contextTokens: 3});
+    expect(getLimits(all, {name: 'writer', maxBudgetUsd: 5}, task)).toMatchObject({maxTokens: 1, maxBudgetUsd: 5});
+    expect(getLimits(all, {name: 'explore'}, task)).toEqual({maxTurns: 7, timeoutSeconds: 30, contextTokens: 9_000});
+  });
+
   it.each(['in the same process', 'after a restart'])('apply also when the run continues, %s', async (when) => {
     const first = managerFixture({tools: [tool('look')], model: endless()});
     const {runId} = await first.spawn(endless(), {maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
@@ -51,6 +59,7 @@ describe('the limits of a run', () => {
   it('are 1800 s for a background run of the standard profile', () => {
     const standard = {...settings, profile: 'standard' as const};
     expect(getLimits(standard, {name: 'explore'}, {...task, background: true}).timeoutSeconds).toBe(1800);
+    expect(getLimits(standard, {name: 'explore'}, task).timeoutSeconds).toBe(300);
   });
 
   it('are the default ones for an agent named constructor', () => {

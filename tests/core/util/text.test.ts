@@ -1,5 +1,12 @@
 import {describe, expect, it} from 'vitest';
-import {showControls} from '../../../src/core/util/text.ts';
+import {
+  formatJson,
+  formatRetry,
+  removeLogins,
+  showControls,
+  toOneLine,
+  toShortLine,
+} from '../../../src/core/util/text.ts';
 import {measureCpu} from '../../support/cpu-time.ts';
 
 describe('characters that a terminal would obey or hide', () => {
@@ -36,4 +43,41 @@ describe('characters that a terminal would obey or hide', () => {
     const text = `plain text with some ünïcödé and 👩‍👩‍👧 emoji\n`.repeat(20_000);
     expect(measureCpu(() => void showControls(text))).toBeLessThan(1000);
   });
+});
+
+describe('a text in one line', () => {
+  it('has single spaces, and none at its ends', () => {
+    expect(toOneLine('  a\n\n\tb  c\r\n')).toBe('a b c');
+  });
+
+  it('ends with … where it is too long', () => {
+    expect([toShortLine(' 12345\n', 5), toShortLine('123456', 5), toShortLine('123😀6', 5)]).toEqual([
+      ...['12345', '1234…', '123\ufffd…'],
+    ]);
+  });
+});
+
+it('JSON keeps what a terminal would obey, as escapes', () => {
+  const value = {a: '\x1b[31m\u202e\u{e0041}', b: [1]};
+  expect(formatJson(value)).toBe('{\n  "a": "\\u001b[31m\\u202e\\udb40\\udc41",\n  "b": [\n    1\n  ]\n}');
+  expect(JSON.parse(formatJson(value))).toEqual(value);
+});
+
+it.each([
+  [{waitMs: 3_200, attempt: 2}, false, 'retrying in 4s (429), attempt 2'],
+  [{waitMs: 0, attempt: 3}, false, 'retrying in 1s (429), attempt 3'],
+  [{waitMs: 1_000, attempt: 2}, true, 'Connection lost; retrying in 1s (429), attempt 2. The answer starts over.'],
+  [{waitMs: 0, attempt: 1, fallback: {from: 'a', to: 'b'}}, false, 'a cannot answer (429): b answers instead'],
+  [
+    ...[{waitMs: 0, attempt: 1, fallback: {from: 'a', to: 'b'}}, true],
+    'a cannot answer (429): b answers instead. The answer starts over.',
+  ],
+] as const)('a retry is told in words: %j, starts over: %s', (retry, startsOver, text) => {
+  expect(formatRetry({...retry, reason: '429'}, startsOver)).toBe(text);
+});
+
+it('names, passwords and queries of addresses are left out', () => {
+  expect(removeLogins('see https://me:pw@host/a?key=1#top and redis://:pw@h:1/0, not a@b or x?y')).toBe(
+    'see https://…@host/a?…#top and redis://…@h:1/0, not a@b or x?y',
+  );
 });
