@@ -6,10 +6,9 @@
  */
 import {existsSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {listProcessesOf, readUsage} from '../../bench/process-tree.ts';
-import {processesWith, until} from '../e2e/fixture.ts';
+import {processesWith} from '../e2e/fixture.ts';
 import {createHome, type Home} from '../support/environment.ts';
 import {type MessagesServer, startMessagesServer} from '../support/messages-server.ts';
 import {createRandom} from '../support/random.ts';
@@ -17,6 +16,7 @@ import {runCli, startCli} from '../support/run-cli.ts';
 import {countAnnouncements, findReturned, findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {createSmallDisk, type SmallDisk, wrapReadOnly} from '../support/small-disk.ts';
 import type {Key, Terminal} from '../support/terminal.ts';
+import {becomesTrue, pause, until} from '../support/wait.ts';
 import {typescriptProject} from '../support/workspace.ts';
 import {createFaultyServer, HANG} from './faulty-server.ts';
 
@@ -89,7 +89,7 @@ class Round {
     await this.#start([]);
     for (let step = 0; step < STEPS; step += 1) {
       await this.#step();
-      await sleep(this.dice(250));
+      await pause(this.dice(250), 'bad luck comes at any moment');
       const mini = listProcessesOf(this.home.path);
       this.#peakMb = Math.max(this.#peakMb, ...mini.map((pid) => readUsage([pid]).peakMb));
     }
@@ -142,7 +142,7 @@ class Round {
     if (roll < 6) {
       this.#prompts += 1;
       terminal.type(`prompt ${this.#prompts}`);
-      await sleep(50);
+      await pause(50, 'a person does not wait until the prompt is shown, and it may be hidden');
       terminal.press('enter');
     } else if (roll < 12) terminal.press(KEYS[this.dice(KEYS.length)]!);
     else if (roll < 14) terminal.resize(30 + this.dice(120), 8 + this.dice(40));
@@ -150,7 +150,7 @@ class Round {
     else if (roll === 15) terminal.paste('several\nlines\n');
     else if (roll === 16) {
       terminal.press('ctrl-o');
-      await sleep(100);
+      await pause(100, 'the results may be shown or not, as the luck is');
       terminal.type('q');
     } else if (roll === 17) terminal.type('/subagents\r');
     else if (this.disk) await this.#turnDisk();
@@ -186,9 +186,9 @@ class Round {
     for (let tried = 0; tried < 40 && listProcessesOf(this.home.path).length > 0; tried += 1) {
       for (const key of keys) {
         terminal.press(key);
-        await sleep(key === 'ctrl-d' ? 30 : 100);
+        await pause(key === 'ctrl-d' ? 30 : 100, 'an impatient person looks at nothing');
       }
-      await sleep(300);
+      await becomesTrue(() => listProcessesOf(this.home.path).length === 0, 300);
     }
     await hasEnded;
     const raw = terminal.raw();

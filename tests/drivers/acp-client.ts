@@ -14,6 +14,7 @@ import {
 import {onTestFinished} from 'vitest';
 import {createHome} from '../support/environment.ts';
 import {type CliOptions, spawnCli} from '../support/run-cli.ts';
+import {within} from '../support/wait.ts';
 
 type AnyUpdate = SessionUpdate & Readonly<Record<string, unknown>>;
 type Answer = (request: RequestPermissionRequest) => Promise<RequestPermissionResponse>;
@@ -75,21 +76,16 @@ export async function startAcp(
         .of('agent_message_chunk', from)
         .map(({content}) => (content.type === 'text' ? content.text : ''))
         .join(''),
-    until: (isIt) =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(
-          () => reject(new Error(`no such update\n${JSON.stringify(updates, null, 1)}\n${stderr}`)),
-          LIMIT_MS,
-        );
-        const look = () => {
-          if (!updates.some(isIt)) return;
-          clearTimeout(timer);
-          waiters.delete(look);
-          resolve();
-        };
-        waiters.add(look);
-        look();
-      }),
+    until(isIt) {
+      const found = Promise.withResolvers<void>();
+      const look = () => {
+        if (updates.some(isIt)) found.resolve();
+      };
+      waiters.add(look);
+      look();
+      const describe = () => `no such update\n${JSON.stringify(updates, null, 1)}\n${stderr}`;
+      return within(found.promise, LIMIT_MS, describe).finally(() => waiters.delete(look));
+    },
     async end() {
       child.stdin.end();
       return exited;

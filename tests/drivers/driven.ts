@@ -2,6 +2,7 @@
 import {onTestFinished} from 'vitest';
 import {createHome} from '../support/environment.ts';
 import {type CliOptions, spawnCli} from '../support/run-cli.ts';
+import {within} from '../support/wait.ts';
 
 export type Line = Readonly<Record<string, unknown>> & {readonly type: string};
 /** What the tests read of the lines, whose shapes they check. */
@@ -34,7 +35,7 @@ export async function startDriven(args: readonly string[], options: CliOptions =
   let rest = '';
   const waiters = new Set<() => void>();
   const changed = () => {
-    for (const wake of waiters) wake();
+    for (const look of [...waiters]) look();
   };
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
@@ -61,27 +62,20 @@ export async function startDriven(args: readonly string[], options: CliOptions =
   let requests = 0;
   const send = (line: object | string) =>
     child.stdin.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
-  const find = async (isIt: (line: AnyLine) => boolean, from: () => number): Promise<number> => {
-    const deadline = Date.now() + LIMIT_MS;
-    for (;;) {
-      const index = lines.findIndex((line, at) => at >= from() && isIt(line));
-      if (index !== -1) return index;
-      const left = deadline - Date.now();
-      if (left <= 0 || hasClosed)
-        throw new Error(`no such line\n${lines.map((l) => JSON.stringify(l)).join('\n')}\n${stderr}`);
-      await new Promise<void>((resolve) => {
-        const wake = () => {
-          clearTimeout(timer);
-          waiters.delete(wake);
-          resolve();
-        };
-        const timer = setTimeout(wake, left);
-        waiters.add(wake);
-      });
-    }
+  const describe = () => `no such line\n${lines.map((line) => JSON.stringify(line)).join('\n')}\n${stderr}`;
+  const find = (isIt: (line: AnyLine) => boolean, from: number): Promise<number> => {
+    const found = Promise.withResolvers<number>();
+    const look = () => {
+      const index = lines.findIndex((line, at) => at >= from && isIt(line));
+      if (index !== -1) found.resolve(index);
+      else if (hasClosed) found.reject(new Error(describe()));
+    };
+    waiters.add(look);
+    look();
+    return within(found.promise, LIMIT_MS, describe).finally(() => waiters.delete(look));
   };
   const next: Driven['next'] = async (isIt) => {
-    const index = await find(isIt, () => taken);
+    const index = await find(isIt, taken);
     taken = index + 1;
     return lines[index];
   };
@@ -93,7 +87,7 @@ export async function startDriven(args: readonly string[], options: CliOptions =
       const id = `r${requests}`;
       send({type: 'control_request', request_id: id, request});
       const isAnswer = (line: AnyLine) => line.type === 'control_response' && line.response.request_id === id;
-      const {response} = lines[await find(isAnswer, () => 0)];
+      const {response} = lines[await find(isAnswer, 0)];
       if (response.subtype === 'error') throw new Error(response.error, {cause: response});
       return response.response;
     },

@@ -3,9 +3,9 @@
  * `__snapshots__/captures.test.ts.snap`. After a change of the looks, run vitest with `-u` and read the difference.
  * Situations that a server cannot bring about at will are in `tests/ui/captures.test.ts`.
  */
-import {cpSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
+import {runInNewContext} from 'node:vm';
 import {expect, onTestFinished, test} from 'vitest';
 import {
   callTool,
@@ -17,6 +17,8 @@ import {
   status,
   thinkingThen,
 } from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
+import {becomesTrue} from '../support/wait.ts';
 import {explore, home, isSubagent, project, serve} from './fixture.ts';
 import {repl} from './repl-fixture.ts';
 
@@ -87,7 +89,19 @@ function normalize(text: string, folder: string): string {
   );
 }
 
+/** How long the last part of a situation may take to be drawn. The limit counts only where a snapshot has changed. */
+const SETTLE_MS = 5_000;
+
+/** The texts that the file of snapshots has, by their names. */
+function readSnapshots(): Readonly<Record<string, string>> {
+  const exports: Record<string, string> = {};
+  const file = path.join(import.meta.dirname, '__snapshots__', 'captures.test.ts.snap');
+  runInNewContext(readFileSync(file, 'utf8'), {exports});
+  return exports;
+}
+
 test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
+  const snapshots = readSnapshots();
   const server = await serve(reply);
   // Of the same length everywhere: at 40 columns it is broken into rows.
   const folder = mkdtempSync('/var/tmp/project-');
@@ -100,12 +114,16 @@ test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
   const screen = () => terminal.screen().join('\n').trimEnd();
   const shows = (text: string) => terminal.waitFor(() => toPattern(text).test(screen()));
   const capture = async (name: string, ready: string) => {
+    const look = () => {
+      const text = screen();
+      const prompt = text.lastIndexOf('\n▌ ');
+      return `\n${normalize(prompt < 0 ? text : text.slice(prompt + 1), folder)}\n`;
+    };
     await shows(ready);
-    // What is drawn later, e.g. the seconds, must not differ.
-    await sleep(150);
-    const text = screen();
-    const prompt = text.lastIndexOf('\n▌ ');
-    expect(`\n${normalize(prompt < 0 ? text : text.slice(prompt + 1), folder)}\n`).toMatchSnapshot(name);
+    // Other parts of it may be drawn a little later.
+    const known = snapshots[`at ${cols} columns > ${name} 1`]?.trim();
+    await becomesTrue(() => `"${look()}"` === known, SETTLE_MS);
+    expect(look()).toMatchSnapshot(name);
     expect(terminal.screen().filter((row) => row.length > cols)).toEqual([]);
   };
   const send = async (text: string) => {
@@ -118,11 +136,6 @@ test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
   const interrupt = async () => {
     terminal.press('escape');
     await terminal.waitFor(() => screen().slice(screen().lastIndexOf('\n▌ ')).includes('\ninterrupted'));
-  };
-  const answer = async (digit: string) => {
-    // A new question takes keys after a moment.
-    await sleep(700);
-    terminal.type(digit);
   };
 
   await capture('the first screen', '? lists the keys');
@@ -149,11 +162,10 @@ test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
 
   await send('build and test');
   await capture('a question about a command', 'Esc means no.');
-  await answer('1');
+  await answer(terminal, 'npm run build', '1');
   await capture('a running command with its last lines', '  60');
   writeFileSync(path.join(folder, 'go'), '');
-  await shows('npm test --');
-  await answer('4');
+  await answer(terminal, 'npm test --', '4');
   await shows('why:');
   terminal.type('use make');
   await capture('a reason for a no', 'use make');
@@ -162,7 +174,7 @@ test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
 
   await send('change the greeting');
   await capture('a question about an edit', 'Esc means no.');
-  await answer('1');
+  await answer(terminal, 'Edit src/greet.ts?', '1');
   await capture('an edit', 'Changed.');
 
   await send('plan it');

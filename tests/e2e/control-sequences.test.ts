@@ -1,5 +1,4 @@
 /** The terminal obeys mini-cc alone: control sequences of models, tools, files, names and servers are shown as text. */
-
 import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';

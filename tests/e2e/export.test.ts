@@ -1,5 +1,4 @@
 /** `/export` and `mini-cc sessions export`. What a browser makes of the page: `tests/outside/exported-page.test.ts`. */
-
 import {readFile, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it} from 'vitest';

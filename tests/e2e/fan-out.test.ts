@@ -1,5 +1,4 @@
 /** Fan-outs by the built program: print mode, a kill in the midst, and the preview in a real terminal. */
-
 import {describe, expect, it} from 'vitest';
 import {changeAll, getPartFiles, numbered} from '../core/fan-out/session-fixture.ts';
 import {hangBeforeHeaders, type MessagesBody, say} from '../support/messages-server.ts';

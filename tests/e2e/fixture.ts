@@ -38,17 +38,14 @@ export const uniqueSleep = () => `sleep ${randomInt(100_000, 1_000_000_000)}`;
 
 /** @returns the processes whose command line is just this */
 export async function processesWith(command: string): Promise<string[]> {
-  const {execa} = await import('execa');
-  const {stdout} = await execa('ps', ['-eo', 'args']);
-  return stdout.split('\n').filter((line) => line === command);
+  return (await processesNaming(command)).filter((line) => line === command);
 }
 
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it did not come about within 20 s');
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  }
+/** @returns the processes whose command line has this in it, such as the shell that runs it */
+export async function processesNaming(command: string): Promise<string[]> {
+  const {execa} = await import('execa');
+  const {stdout} = await execa('ps', ['-eo', 'args']);
+  return stdout.split('\n').filter((line) => line.includes(command));
 }
 
 /** A folder with all programs of the search path but one. */

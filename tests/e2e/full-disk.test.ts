@@ -7,7 +7,8 @@ import {runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
 import {findTranscripts, isRun, readLines} from '../support/session-files.ts';
 import {createSmallDisk} from '../support/small-disk.ts';
-import {explore, home, isSubagent, project, serve, until} from './fixture.ts';
+import {pause, until} from '../support/wait.ts';
+import {explore, home, isSubagent, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 const PLACE = /The disk is full: nothing can be written to (\S+) \(file system mounted at (\S+), 0 B free\)/;
@@ -47,7 +48,7 @@ it('print mode waits and says so on standard error, and goes on by itself', asyn
   expect(path.dirname(path.dirname(path.dirname(where!)))).toBe(folder);
   expect(mount).toBe(folder);
   // No call runs, and no request is made, before its line is on disk.
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await pause(1_500, 'it tries the disk again each second, and says nothing of it');
   expect(server.requests).toHaveLength(2);
   await disk.free();
   expect(await exited).toBe(0);

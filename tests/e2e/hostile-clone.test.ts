@@ -1,5 +1,4 @@
 /** A clone whose git settings, hooks and attributes name programs: opening and using it with mini-cc runs none of them. */
-
 import {execFileSync} from 'node:child_process';
 import {chmodSync, readdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';

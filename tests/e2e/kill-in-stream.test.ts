@@ -2,14 +2,14 @@
  * `kill -9` while an answer streams: what stood on the screen half a second before is in the history that goes on, and is
  * shown. MINI_CC_KILLS sets the number of kills; `npm run soak` uses a hundred.
  */
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
 import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {buildOnce, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTools, slow} from '../support/scripted-replies.ts';
 import {findTranscripts, isRun, readLines} from '../support/session-files.ts';
-import {explore, home, isSubagent, project, serve, until} from './fixture.ts';
+import {pause, until} from '../support/wait.ts';
+import {explore, home, isSubagent, project, serve} from './fixture.ts';
 import {repl} from './repl-fixture.ts';
 
 const KILLS = Number(process.env.MINI_CC_KILLS ?? 2);
@@ -51,7 +51,7 @@ it(
       });
       child.stdin.end();
       await until(async () => shown.length > 0);
-      await sleep(delay);
+      await pause(delay, 'the kill comes at a random moment');
       const killedAt = performance.now();
       child.kill('SIGKILL');
       await exited;

@@ -2,7 +2,6 @@
  * `kill -9` at random moments while five subagents work. Afterwards all transcripts are readable, and the next start
  * announces each background run exactly once. MINI_CC_KILLS sets the number of kills; `npm run soak` uses a hundred.
  */
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {createHome} from '../support/environment.ts';
 import {type MessagesBody, type MessagesServer, say} from '../support/messages-server.ts';
@@ -10,7 +9,8 @@ import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {buildOnce, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTools, slow} from '../support/scripted-replies.ts';
 import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
-import {isSubagent, processesWith, project, serve, uniqueSleep, until} from './fixture.ts';
+import {pause, until} from '../support/wait.ts';
+import {isSubagent, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 
 const KILLS = Number(process.env.MINI_CC_KILLS ?? 3);
 /** Milliseconds after the first request within which a kill happens. */
@@ -71,7 +71,7 @@ async function killOnce(
     child.stdout.resume();
     child.stderr.resume();
     await server.waitForRequests(before + 1);
-    await sleep(delay);
+    await pause(delay, 'the kill comes at a random moment');
     // Only mini-cc itself is killed: its confined commands must end by themselves.
     child.kill('SIGKILL');
     await exited;

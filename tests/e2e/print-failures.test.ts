@@ -2,7 +2,8 @@ import {describe, expect, it} from 'vitest';
 import {type Script, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, cut, garbledJson, hangBeforeHeaders, refuse, status} from '../support/scripted-replies.ts';
-import {home, processesWith, project, serve, uniqueSleep, until} from './fixture.ts';
+import {until} from '../support/wait.ts';
+import {home, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 
 describe('print mode with a failure', () => {
   async function failing(script: Script, args: readonly string[] = []) {

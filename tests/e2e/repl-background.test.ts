@@ -1,5 +1,4 @@
 /** Background runs in the REPL: their end starts a turn of the idle main agent, and slash commands manage them. */
-import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
 import {countReplies} from '../support/request-facts.ts';
@@ -35,12 +34,16 @@ describe('a background run in the REPL', () => {
     release();
     await terminal.waitFor('The run has ended.');
     await idle(terminal);
-    await sleep(300);
-    expect(server.requests).toHaveLength(before + 1);
     await send(terminal, '/subagents info 1');
     await terminal.waitFor(/outcome: +success/);
     await send(terminal, '/tasks log 1');
     await terminal.waitFor(/assistant: it is in src\/greet\.ts:4/);
+    // Its end started one turn: the next one is that of the next prompt, and has the same announcement.
+    await send(terminal, 'and now?');
+    await server.waitForRequests(before + 2);
+    expect(server.requests).toHaveLength(before + 2);
+    const last = server.requests.at(-1)!.body;
+    expect([JSON.stringify(last.messages.at(-1)).includes('and now?'), announced(last)]).toEqual([true, 1]);
   });
 
   it('that ends together with seven others is announced with them: one message, one turn, one line each', async () => {
@@ -102,7 +105,9 @@ describe('a background run in the REPL', () => {
     await terminal.waitFor(/Stopped, with 1 subagent\./);
     await send(terminal, '/subagents');
     await terminal.waitFor(/1 +stopped +explore/);
-    await sleep(200);
-    expect(server.requests).toHaveLength(3);
+    // Its end starts no turn: the next one is that of the next prompt.
+    await send(terminal, 'and now?');
+    await server.waitForRequests(4);
+    expect(JSON.stringify(server.requests[3]!.body.messages.at(-1))).toContain('and now?');
   });
 });

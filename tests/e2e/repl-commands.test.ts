@@ -1,5 +1,4 @@
 /** The slash commands of a session, each typed into one terminal. */
-
 import {mkdir, readFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it} from 'vitest';

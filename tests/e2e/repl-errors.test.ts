@@ -11,7 +11,8 @@ import {
   stall,
   status,
 } from '../support/scripted-replies.ts';
-import {explore, isSubagent, processesWith, project, serve, uniqueSleep, until} from './fixture.ts';
+import {until} from '../support/wait.ts';
+import {explore, isSubagent, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 describe('the REPL after an error', () => {

@@ -1,5 +1,4 @@
 /** Someone who knows nothing of mini-cc starts it in an empty folder that is no repository, without a key. */
-
 import {mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,4 @@
 /** Text of models, tools and files on the screen cannot answer a question, hide a command, or look like a question. */
-
 import {readdir} from 'node:fs/promises';
 import {describe, expect, it} from 'vitest';
 import {type Reply, say} from '../support/messages-server.ts';

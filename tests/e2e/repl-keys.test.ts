@@ -2,7 +2,6 @@
  * Every key and every form of input of docs/keys.md, in one session that a shell started: each test begins and ends with an
  * empty prompt, in any order.
  */
-
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeEach, describe, expect, it} from 'vitest';

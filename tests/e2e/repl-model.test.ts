@@ -1,5 +1,4 @@
 /** `/model`: the list of the servers' models, and names that cannot be used. */
-
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';

@@ -1,5 +1,4 @@
 /** Answers to questions of permission: "always" is saved as a rule for this project only. */
-
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';

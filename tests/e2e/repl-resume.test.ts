@@ -1,5 +1,4 @@
 /** Finding an earlier session and going on with it: `/resume`, and `--resume` without an id. */
-
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';

@@ -1,10 +1,10 @@
 /** The first moments of the REPL in a real terminal: what is shown, and what is typed before the program is loaded. */
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, it, onTestFinished} from 'vitest';
 import {buildOnce, root, startCli} from '../support/run-cli.ts';
 import type {Terminal} from '../support/terminal.ts';
+import {pause} from '../support/wait.ts';
 import {home, project} from './fixture.ts';
 
 async function start(args: readonly string[] = []): Promise<Terminal> {
@@ -22,7 +22,7 @@ it('takes every key from the first moment on, once and in order, while everythin
   // The first ones come before the program reads: the terminal itself keeps them.
   for (const letter of letters) {
     terminal.type(letter);
-    await sleep(8);
+    await pause(8, 'a person types while the program starts, and nothing is shown of it yet');
   }
   await terminal.waitFor(READY);
   await terminal.waitFor(`> ${letters.join('')}`);

@@ -1,5 +1,4 @@
 /** Answers that stream in a real terminal: frames are looked at while they come. */
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {say, slow, startMessagesServer} from '../support/messages-server.ts';
 import {idle, repl, send} from './repl-fixture.ts';
@@ -35,13 +34,16 @@ test.each([100, 40])('at %i columns no frame shows a raw mark, and what is print
   await send(terminal, 'go');
   await terminal.waitFor('Esc interrupts');
   let frames = 0;
-  for (; terminal.screen().join('\n').includes('Esc interrupts'); frames += 1) {
+  const marked: string[] = [];
+  await terminal.waitFor((at) => {
+    frames += 1;
     // The line that says what is waited for has a moving mark of its own.
-    const answer = terminal.screen().filter((line) => !line.includes('Esc interrupts'));
-    expect(answer.join('\n')).not.toMatch(/[*`~[\]|]/);
-    await sleep(100);
-  }
+    const answer = at.screen().filter((line) => !line.includes('Esc interrupts'));
+    marked.push(...answer.filter((line) => /[*`~[\]|]/.test(line)));
+    return answer.length === at.screen().length;
+  });
   await idle(terminal);
+  expect(marked).toEqual([]);
   expect(frames).toBeGreaterThan(5);
   expect(terminal.text()).toContain(PRINTED.join('\n'));
   // Nothing was cleared, and nothing was printed twice.

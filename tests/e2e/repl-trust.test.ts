@@ -1,5 +1,4 @@
 /** The question whether a directory is trusted, which comes before the session is open. */
-
 import {existsSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';

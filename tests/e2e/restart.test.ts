@@ -1,5 +1,4 @@
 /** Sessions, runs and announcements survive the end of a process; only one process at a time writes a session. */
-
 import {readdirSync, readFileSync, truncateSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished, test} from 'vitest';
@@ -10,7 +9,8 @@ import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow} from '../support/scripted-replies.ts';
 import {countAnnouncements, findTranscripts, isRun, readLines} from '../support/session-files.ts';
-import {home, isSubagent, project, serve, until} from './fixture.ts';
+import {until} from '../support/wait.ts';
+import {home, isSubagent, project, serve} from './fixture.ts';
 
 const task = (prompt: string, more: Record<string, unknown> = {}) => ({
   name: 'Task',

@@ -7,7 +7,8 @@ import {say} from '../support/messages-server.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {callTools} from '../support/scripted-replies.ts';
-import {home, project, serve, until} from './fixture.ts';
+import {until} from '../support/wait.ts';
+import {home, project, serve} from './fixture.ts';
 
 const usable = await hasSandbox();
 

@@ -1,5 +1,4 @@
 /** Keys that models, commands, tools and servers repeat appear only in files that tools write. */
-
 import {execFile} from 'node:child_process';
 import {chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -12,7 +11,8 @@ import {countReplies, getKey, getToolResults} from '../support/request-facts.ts'
 import {buildOnce, cliEnvironment, cliPath, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTool, callTools, status} from '../support/scripted-replies.ts';
 import {findTranscripts, readLines} from '../support/session-files.ts';
-import {home, isSubagent, serve, until} from './fixture.ts';
+import {until} from '../support/wait.ts';
+import {home, isSubagent, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 import {
   DOT_ENV,

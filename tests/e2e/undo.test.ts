@@ -1,5 +1,4 @@
 /** Showing and undoing what a run changed, from the command line and in the REPL. */
-
 import {chmod, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
@@ -8,7 +7,8 @@ import {answer, takesKeys} from '../support/questions.ts';
 import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
 import {callTool, callTools} from '../support/scripted-replies.ts';
-import {home, isSubagent, project, searchPathWithout, serve, until} from './fixture.ts';
+import {until} from '../support/wait.ts';
+import {home, isSubagent, project, searchPathWithout, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
 const filesBelow = async (folder: string) => {

@@ -6,8 +6,9 @@ import {type MessagesBody, type Reply, say} from '../support/messages-server.ts'
 import {countReplies, getFirstPrompt, getSystem, getToolResults} from '../support/request-facts.ts';
 import {killGroup, runCli, spawnCli} from '../support/run-cli.ts';
 import {callTools} from '../support/scripted-replies.ts';
+import {until} from '../support/wait.ts';
 import {emptyFolder} from '../support/workspace.ts';
-import {home, isSubagent, project, serve, until} from './fixture.ts';
+import {home, isSubagent, project, serve} from './fixture.ts';
 
 const task = (prompt: string, more: Record<string, unknown> = {}) => ({
   name: 'Task',

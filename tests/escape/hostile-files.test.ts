@@ -2,15 +2,15 @@
  * A clone whose settings, agents, memory files and dotfiles name programs, keys and another server. Before the user trusts
  * it, mini-cc runs nothing of it, sends nothing to that server, and shows no key to the model.
  */
-
 import {expect, onTestFinished, test} from 'vitest';
-import {isSubagent, until} from '../e2e/fixture.ts';
+import {isSubagent} from '../e2e/fixture.ts';
 import {type MessagesServer, say, startMessagesServer} from '../support/messages-server.ts';
 import {answer} from '../support/questions.ts';
 import {countReplies} from '../support/request-facts.ts';
 import {runCli, spawnCli, startCli} from '../support/run-cli.ts';
 import {hasSandbox} from '../support/sandbox.ts';
 import {callTools} from '../support/scripted-replies.ts';
+import {until} from '../support/wait.ts';
 import type {Attempt} from './attempt.ts';
 import {createWorld, type World} from './world.ts';
 

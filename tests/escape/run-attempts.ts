@@ -5,12 +5,12 @@
 import {type ChildProcessWithoutNullStreams, execFile, spawn} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {setTimeout as delay} from 'node:timers/promises';
 import PQueue from 'p-queue';
 import {type Reply, startMessagesServer} from '../support/messages-server.ts';
 import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {buildOnce, root as checkout, cliPath} from '../support/run-cli.ts';
 import {callTool, say} from '../support/scripted-replies.ts';
+import {becomesTrue, pause, within} from '../support/wait.ts';
 import type {Attempt, AttemptClass} from './attempt.ts';
 import {asUser, createWorld, type World} from './world.ts';
 
@@ -44,6 +44,7 @@ const MAX_PER_SESSION = 80;
 const MAX_PER_BATCH = 10;
 const MAX_AT_ONCE = 3;
 const LIMIT_S = 15;
+const MAX_SESSION_MS = 240_000;
 /** How long killed processes may take to end. */
 const END_MS = 10_000;
 /** How long what was started in the background may take to act. */
@@ -187,12 +188,11 @@ async function findEffects(
     return [...before, ...world.findEffects(text).filter((effect) => !effect.startsWith('workspace'))];
   }
   if (attempt.shows !== 'process') {
-    if (attempt.shows === 'arrived') await delay(30);
+    if (attempt.shows === 'arrived') await world.catchUp();
     return world.findEffects(text);
   }
-  await delay(ACT_MS);
-  const deadline = Date.now() + endMs;
-  while (world.findProcessEffects().length > 0 && Date.now() < deadline) await delay(30);
+  await pause(ACT_MS, 'what was started in the background gives no sign before it acts');
+  await becomesTrue(() => world.findProcessEffects().length === 0, endMs);
   return [...world.findProcessEffects(), ...world.findEffects(text)];
 }
 
@@ -241,12 +241,17 @@ async function runProgram(world: World, profile: Profile, url: string) {
   const child = spawn(file!, words, {cwd: world.root, env: {...world.env, ...mine}});
   child.stdin.end();
   const output = collect(child);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 240_000);
-  const closed = new Promise((ended) => child.once('close', ended));
-  await new Promise((ended) => child.once('exit', ended));
-  clearTimeout(timer);
+  let isClosed = false;
+  child.once('close', () => {
+    isClosed = true;
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  await within(ended, MAX_SESSION_MS, 'the end of the session').catch(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
   // What it printed last may come after its end; what an attempt left may hold the pipe open.
-  await Promise.race([closed, delay(5000)]);
+  await becomesTrue(() => isClosed, 5_000);
   return output;
 }
 
@@ -320,9 +325,8 @@ async function runStep(world: World, step: readonly Attempt[]): Promise<Control[
     detached: true,
   });
   const output = collect(child);
-  const deadline = Date.now() + 1000 * (LIMIT_S * step.length + 3);
-  while (!/^(?:FINISHED|MISSING)/m.test(output.stdout) && child.exitCode === null && Date.now() < deadline)
-    await delay(3);
+  const hasEnded = () => /^(?:FINISHED|MISSING)/m.test(output.stdout) || child.exitCode !== null;
+  await becomesTrue(hasEnded, 1000 * (LIMIT_S * step.length + 3));
   const text = output.stdout + output.stderr;
   const missing = /^MISSING (.*)/m.exec(text)?.[1];
   // What it does to processes is what it is about: nothing is to end.
@@ -342,7 +346,7 @@ async function runStep(world: World, step: readonly Attempt[]): Promise<Control[
   // The group: without a sandbox around it, what the shell started would go on, and count in all later steps.
   if (child.exitCode === null && process.kill(-child.pid!, 'SIGKILL')) await ended;
   // The processes in the sandbox end a little later, and would count as those of the next.
-  for (let waited = 0; waited < 3000 && world.isVictimThere(); waited += 10) await delay(10);
+  await becomesTrue(() => !world.isVictimThere(), 3_000);
   world.restore();
   return controls;
 }

@@ -39,6 +39,8 @@ export interface World {
   fill(text: string, index: number): string;
   /** Puts the attempt's own files and links there, and notes how everything is then. */
   prepare(attempt: Attempt, index: number): void;
+  /** Waits until the listeners know of all that was sent. */
+  catchUp(): Promise<void>;
   /** What happened since `prepare`; each begins with an `Effect`. @param text what the attempt printed */
   findEffects(text: string): string[];
   /** The part of it that the text alone shows. */
@@ -127,6 +129,7 @@ export async function createWorld(owner?: number): Promise<World> {
       ...findInText(text),
       ...(listeners.arrived() > sent ? ['arrived: something was sent'] : []),
     ],
+    catchUp: listeners.catchUp,
     isVictimThere: () => commandLines().some(({line}) => line.startsWith(`sleep 1000.${mark}`)),
     findProcessEffects() {
       const lines = commandLines();

@@ -84,9 +84,11 @@ describe('runs at work', () => {
     await manager.waitAll();
     expect(manager.count()).toBe(0);
     expect(manager.get(runId!)).toMatchObject({summary: 'answer 2'});
-    // The main agent would start a turn at once, if it did.
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(server.requests).toHaveLength(2);
+    // The main agent would have started a turn before the next round ends.
+    expect(await manager.send(runId!, 'and at last?')).toBe('resumed');
+    await manager.waitAll();
+    expect(manager.get(runId!)).toMatchObject({summary: 'answer 3'});
+    expect(server.requests).toHaveLength(3);
   });
 
   it('go on with the tools of their request only', async () => {

@@ -146,19 +146,21 @@ export class Terminal {
   }
 
   /**
-   * Waits until the text is on the screen or in the scrollback, or the condition is true.
+   * Waits until the text is on the screen or in the scrollback, or the condition is true, when no frame is half drawn.
    * @throws Error that shows the screen, when the time is over or the program has ended before
    */
   async waitFor(condition: Condition, timeoutMs: number = DEFAULT_TIMEOUT_MS): Promise<void> {
     const shown = Promise.withResolvers<void>();
     const check = () => {
-      if (this.#shows(condition)) shown.resolve();
+      if (!this.#isDrawing && this.#shows(condition)) shown.resolve();
     };
     const fail = (why: string) => this.#report(condition, why);
     this.#watchers.add(check);
     check();
     this.#end.then(({code}) => {
-      if (this.#watchers.has(check)) shown.reject(new Error(fail(`never came: the program ended with ${code}`)));
+      if (!this.#watchers.has(check)) return;
+      if (this.#shows(condition)) shown.resolve();
+      else shown.reject(new Error(fail(`never came: the program ended with ${code}`)));
     });
     const late = () => fail(`did not come within ${timeoutMs} ms`);
     return within(shown.promise, timeoutMs, late).finally(() => this.#watchers.delete(check));
@@ -178,6 +180,11 @@ export class Terminal {
     await this.#end;
     this.#emulator.dispose();
   };
+
+  /** A part of a frame is there: the program has told the terminal not to show it yet. */
+  get #isDrawing(): boolean {
+    return this.#emulator.modes.synchronizedOutputMode;
+  }
 
   #shows(condition: Condition): boolean {
     if (typeof condition === 'function') return condition(this);

@@ -6,6 +6,19 @@ const DEFAULT_TIMEOUT_MS = 20_000;
 const POLL_MS = 5;
 
 /**
+ * Waits for a condition that may stay false.
+ * @returns whether it became true in this time
+ */
+export async function becomesTrue(condition: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() >= deadline) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}
+
+/**
  * Waits until the condition is true. For what tells no event: a file, a process, a server of another program.
  * @throws Error that names `what`, when the time is over
  */
@@ -14,11 +27,7 @@ export async function until(
   what = 'the condition',
   timeoutMs = DEFAULT_TIMEOUT_MS,
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`${what} did not come within ${timeoutMs} ms`);
-    await sleep(POLL_MS);
-  }
+  if (!(await becomesTrue(condition, timeoutMs))) throw new Error(`${what} did not come within ${timeoutMs} ms`);
 }
 
 /**

@@ -1,9 +1,10 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {home, isSubagent, project, serve, until} from '../../e2e/fixture.ts';
+import {home, isSubagent, project, serve} from '../../e2e/fixture.ts';
 import {callTool, type MessagesBody, say} from '../../support/messages-server.ts';
 import {killGroup, runCli, spawnCli} from '../../support/run-cli.ts';
+import {until} from '../../support/wait.ts';
 import {listWorkers, SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
 
 const task = (more: object = {}) =>
