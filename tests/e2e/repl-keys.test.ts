@@ -4,7 +4,7 @@
  */
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {afterAll, beforeEach, describe, expect, it} from 'vitest';
+import {afterAll, afterEach, beforeEach, describe, expect, it} from 'vitest';
 import {answer} from '../support/questions.ts';
 import type {Key} from '../support/terminal.ts';
 import {until} from '../support/wait.ts';
@@ -18,6 +18,8 @@ const {terminal, server, workspace, screen, prompt, holds, shows, lacks, idle, t
 
 await shell.start();
 beforeEach(idle);
+// What was printed stays: nothing clears the screen or the scrollback.
+afterEach(() => expect(terminal.raw()).not.toMatch(/\x1b\[[23]J/));
 
 describe('what is typed', () => {
   it('takes several lines: by a backslash, Ctrl+J, and Shift+Enter or Alt+Enter as terminals tell them', async () => {
@@ -368,42 +370,4 @@ describe('during a turn', () => {
     await command('/stop', 'Stopped, with 1 subagent.');
     await idle();
   });
-});
-
-it('is left by exit, quit, Ctrl+D and twice Ctrl+C; later sessions find what was typed, and know the note', async () => {
-  const leave = async (leaving: () => void | Promise<void>) => {
-    await leaving();
-    await terminal.waitFor(() => screen().trimEnd().endsWith('\n$'));
-    terminal.type('echo left with $?\r');
-    await terminal.waitFor(() => screen().trimEnd().endsWith('\nleft with 0\n$'));
-  };
-  terminal.paste(LONG);
-  await holds('[Pasted 301 lines]');
-  await enter();
-  await idle();
-  await command('#leaving is allowed', '1 CLAUDE.md (this project)');
-  await answer(terminal, '1 CLAUDE.md (this project)', '1');
-  await idle();
-  await leave(() => terminal.type('exit\r'));
-  expect(terminal.text()).toContain('Resume this session: mini-cc --resume ');
-  expect(terminal.raw()).not.toMatch(/\x1b\[[23]J/);
-
-  await shell.start();
-  terminal.press('ctrl-r');
-  terminal.type('line 0');
-  await holds('[Pasted 301 lines]');
-  const request = await enter();
-  expect(asked(request)).toContain(JSON.stringify(LONG).slice(1, -1));
-  expect(JSON.stringify(request.system)).toContain('- leaving is allowed');
-  await idle();
-  await leave(() => terminal.type('quit\r'));
-  await shell.start();
-  await leave(() => terminal.press('ctrl-d'));
-  await shell.start();
-  await leave(async () => {
-    terminal.press('ctrl-c');
-    await shows('again to leave');
-    terminal.press('ctrl-c');
-  });
-  await shell.start();
 });

@@ -1,9 +1,11 @@
-/** However mini-cc ends, the terminal is as it was: no mode of its stays on. */
-import {expect, it} from 'vitest';
+/** However mini-cc ends, the terminal is as it was: no mode of its stays on. The next session knows what was typed. */
+import {expect, it, onTestFinished} from 'vitest';
 import {say, slow} from '../support/messages-server.ts';
+import {answer} from '../support/questions.ts';
 import type {Terminal} from '../support/terminal.ts';
 import {serve} from './fixture.ts';
 import {repl, send} from './repl-fixture.ts';
+import {asked, startShell} from './repl-keys-fixture.ts';
 
 /** The last value of each mode that was switched. */
 function modes(terminal: Terminal): Record<string, string> {
@@ -51,4 +53,46 @@ it('gives the terminal back in every way that it ends: keys, signals, in an answ
     expect(pushed, way).toBe(popped);
     if (way.startsWith('a crash')) expect(terminal.screen().join('\n'), way).toContain('it crashed');
   }
+});
+
+const LONG = Array.from({length: 301}, (_, index) => `line ${index}`).join('\n');
+
+it('is left by exit, quit, Ctrl+D and twice Ctrl+C; later sessions find what was typed, and know the note', async () => {
+  const shell = await startShell();
+  onTestFinished(shell.close);
+  const {terminal, screen, holds, shows, idle, enter, command} = shell;
+  const leave = async (leaving: () => void | Promise<void>) => {
+    await leaving();
+    await terminal.waitFor(() => screen().trimEnd().endsWith('\n$'));
+    terminal.type('echo left with $?\r');
+    await terminal.waitFor(() => screen().trimEnd().endsWith('\nleft with 0\n$'));
+  };
+  await shell.start();
+  terminal.paste(LONG);
+  await holds('[Pasted 301 lines]');
+  await enter();
+  await idle();
+  await command('#leaving is allowed', '1 CLAUDE.md (this project)');
+  await answer(terminal, '1 CLAUDE.md (this project)', '1');
+  await idle();
+  await leave(() => terminal.type('exit\r'));
+  expect(terminal.text()).toContain('Resume this session: mini-cc --resume ');
+
+  await shell.start();
+  terminal.press('ctrl-r');
+  terminal.type('line 0');
+  await holds('[Pasted 301 lines]');
+  const request = await enter();
+  expect(asked(request)).toContain(JSON.stringify(LONG).slice(1, -1));
+  expect(JSON.stringify(request.system)).toContain('- leaving is allowed');
+  await idle();
+  await leave(() => terminal.type('quit\r'));
+  await shell.start();
+  await leave(() => terminal.press('ctrl-d'));
+  await shell.start();
+  await leave(async () => {
+    terminal.press('ctrl-c');
+    await shows('again to leave');
+    terminal.press('ctrl-c');
+  });
 });
