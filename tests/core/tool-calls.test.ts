@@ -1,6 +1,9 @@
 import {describe, expect, it} from 'vitest';
-import {runAgent} from '../../src/core/agent-loop.ts';
+import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
+import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {PermitRequest} from '../../src/core/contract/permission.ts';
+import type {ToolResult} from '../../src/core/contract/results.ts';
+import type {Tool} from '../../src/core/contract/tool.ts';
 import {createBudget} from '../../src/core/turn/limits/budget.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
@@ -154,5 +157,157 @@ describe('a question that a tool asks the model', () => {
     expect(result.usageByModel).toMatchObject({scripted: {input_tokens: 30}});
     expect(run.budget.maxOutputTokens(undefined)).toBe(1000 - 45);
     expect(result.turns).toBe(2);
+  });
+});
+
+describe('the calls of a reply', () => {
+  /** Runs one reply with these calls. */
+  async function runCalls(made: readonly Tool[], change: Partial<AgentRun>, ...blocks: ReturnType<typeof call>[]) {
+    const model = new ScriptedModel([calls(...blocks), say('ok')]);
+    const setup = runFixture(model, made, change);
+    const result = await runAgent(setup.run);
+    return {...setup, model, result, contents: resultsIn(setup.run.history.messages[2]).map(({content}) => content)};
+  }
+
+  it('are not run after one at which a hook ended the run', async () => {
+    const afterCall: AgentRun['afterCall'] = [
+      async (_, result) => (result.content === 'first done' ? {...result, stops: 'that is enough'} : result),
+    ];
+    const write = (name: string) => tool(name, undefined, [{kind: 'run', command: name}]);
+    const {contents, result, model} = await runCalls(
+      ...([[write('first'), write('second')], {afterCall}] as const),
+      ...[call('first', {}), call('second', {}), call('second', {}, 'third')],
+    );
+    const notRun = 'Not run: a hook has ended this run.';
+    expect(contents).toEqual(['first done', notRun, notRun]);
+    expect(result).toMatchObject({outcome: 'error', code: 'HOOK', error: expect.stringContaining('that is enough')});
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it('may be those of further tools, which the model is offered, or knows from elsewhere', async () => {
+    const moreTools = {
+      ready: async () => undefined,
+      list: () => [tool('more')],
+      find: (name: string) => [tool('more'), tool('hidden')].find((each) => each.name === name),
+      readMention: () => undefined,
+    };
+    const {contents, model} = await runCalls(
+      ...([[tool('look')], {moreTools}] as const),
+      ...[call('look', {}), call('more', {}), call('hidden', {}), call('gone', {})],
+    );
+    expect(contents).toEqual([
+      ...['look done', 'more done', 'hidden done'],
+      'gone is not a tool of this agent; nothing was run. Its tools: look, more',
+    ]);
+    expect(model.requests[0]?.tools.map(({name}) => name)).toEqual(['look', 'more']);
+  });
+
+  it('go on in the background where the tool says so and the agent may, each in a working directory of its own', async () => {
+    const started: {tool: string; title: string; ended: Promise<ToolResult>}[] = [];
+    const background: AgentRun['background'] = {
+      start({tool: name, title, run}) {
+        const {output, emit} = setup.run;
+        const ended = run({agentId: 'own', label: 'own', output, emit}, new AbortController().signal);
+        started.push({tool: name, title, ended});
+        return textResult('started');
+      },
+    };
+    const long = {
+      ...tool('long', ({agentId, workspace, outlivesTurn}, value) => {
+        workspace.cwd = '/elsewhere';
+        return textResult(`${agentId} ${value} ${outlivesTurn}`);
+      }),
+      isBackground: (input: unknown) => (input as {value: string}).value === 'later',
+    };
+    const setup = runFixture(new ScriptedModel([]));
+    const later = call('long', {value: 'later'}, 'a');
+    const both = await runCalls([long], {background}, later, call('long', {value: 'now'}, 'b'));
+    expect(both.contents).toEqual(['started', 'test now true']);
+    expect(started).toMatchObject([{tool: 'long', title: 'later'}]);
+    expect(await started[0]?.ended).toMatchObject({content: 'own later true'});
+    const alone = await runCalls([long], {background}, later);
+    expect(alone.run.workspace.cwd).toBe('/tmp');
+    expect((await runCalls([long], {}, later)).contents).toEqual(['test later false']);
+  });
+
+  it('run alone where only one of their accesses changes something', async () => {
+    const order: string[] = [];
+    const both = tool(
+      'both',
+      async (_, value) => {
+        order.push(`${value} begins`);
+        await Promise.resolve();
+        order.push(`${value} ends`);
+        return textResult(value);
+      },
+      [
+        {kind: 'read', path: '/tmp'},
+        {kind: 'write', path: '/tmp/a'},
+      ],
+    );
+    await runCalls([both], {}, call('both', {value: '1'}, 'a'), call('both', {value: '2'}, 'b'));
+    expect(order).toEqual(['1 begins', '1 ends', '2 begins', '2 ends']);
+  });
+
+  it('are shown by their titles and purposes, also in the transcript', async () => {
+    const described = {...tool('look'), purpose: () => 'to see'};
+    const {events, lines} = await runCalls(
+      [described, tool('plain')],
+      {},
+      call('look', {value: 'at'}),
+      call('plain', {}),
+    );
+    expect(events.filter(({type}) => type === 'tool_start')).toEqual([
+      {type: 'tool_start', callId: 'toolu_look', tool: 'look', title: 'at', description: 'to see'},
+      {type: 'tool_start', callId: 'toolu_plain', tool: 'plain', title: ''},
+    ]);
+    expect(lines[2]).toMatchObject({
+      calls: {toolu_look: {title: 'at', description: 'to see', lines: 1}, toolu_plain: {title: ''}},
+    });
+  });
+
+  it('of a tool that checks its input itself are not told which parameters there are', async () => {
+    const own = {...tool('own'), inputSchema: {type: 'object', properties: {}}} as Tool;
+    expect((await runCalls([own], {}, call('own', {other: 1}))).contents).toEqual(['own done']);
+    const listed = await runCalls([tool('look')], {}, call('look', [1], 'a'), call('look', {}, 'b'));
+    expect(listed.contents).toEqual([expect.stringContaining('is no object'), 'look done']);
+  });
+
+  it('that a person refused say so, and end the run where the answer does', async () => {
+    const deny = (change: object): Partial<AgentRun> => ({
+      permit: async () => ({verdict: 'deny', because: 'no', message: 'No.', ...change}),
+    });
+    const summaryOf = ({events}: {readonly events: readonly AgentEventBody[]}) =>
+      events.flatMap((event) => (event.type === 'tool_end' ? [event.summary] : []));
+    const person = await runCalls([tool('look')], deny({byPerson: true}), call('look', {}));
+    expect([summaryOf(person), person.result.outcome]).toEqual([['refused'], 'success']);
+    const hook = await runCalls([tool('look')], deny({stops: 'enough'}), call('look', {}));
+    expect([summaryOf(hook), hook.result]).toMatchObject([[undefined], {outcome: 'error', code: 'HOOK'}]);
+  });
+
+  it('say what came of them: whether they failed, how long they took, where the whole output is', async () => {
+    const loud = {...tool('loud', () => textResult('x'.repeat(50))), maxChars: 20};
+    const {events, run} = await runCalls([loud, tool('quiet')], {}, call('loud', {}), call('quiet', {}));
+    const ends = events.filter((event) => event.type === 'tool_end');
+    expect(ends).toMatchObject([{isError: false, outputFile: '/outputs/toolu_loud', lines: 1}, {isError: false}]);
+    expect(ends[1]).not.toHaveProperty('outputFile');
+    for (const {durationMs} of ends) expect(durationMs).toBeLessThan(performance.now() / 2);
+    expect(resultsIn(run.history.messages[2])[1]).toEqual({
+      ...{type: 'tool_result', tool_use_id: 'toolu_quiet', content: 'quiet done'},
+    });
+  });
+
+  it('can be looked at before they are decided, by tools that do so; what goes wrong there is a problem', async () => {
+    const problems: (string | undefined)[] = [];
+    const permit: AgentRun['permit'] = async ({findProblem}) => {
+      problems.push(findProblem ? await findProblem([]) : 'not asked');
+      return ALLOWED_CALL;
+    };
+    const find = (findProblem: Tool['findProblem']) => ({...tool('look'), findProblem}) as Tool;
+    const broken = find(async () => Promise.reject(new Error('cannot say')));
+    for (const made of [tool('look'), find(async (_, {outlivesTurn}) => `outlives: ${outlivesTurn}`), broken]) {
+      await runCalls([made], {permit}, call('look', {}));
+    }
+    expect(problems).toEqual(['not asked', 'outlives: false', 'look failed: cannot say']);
   });
 });
