@@ -182,11 +182,17 @@ test('agents of the program, and messages that say whose they are', async () => 
 
 test('interrupt, then the next prompt', async () => {
   const {prompts, answered} = twoPrompts();
+  const asked = Promise.withResolvers<void>();
+  const script: Script = (_, index) => {
+    asked.resolve();
+    return index === 0 ? slow(say('long'), 4_000) : say('after');
+  };
   let interrupted = false;
-  const {messages} = await drive([slow(say('long'), 4_000), say('after')], prompts, {}, (message, session) => {
+  const {messages} = await drive(script, prompts, {}, async (message, session) => {
     if (message.subtype === 'init' && !interrupted) {
       interrupted = true;
-      setTimeout(() => void session.interrupt(), 500);
+      await asked.promise;
+      await session.interrupt();
     }
     if (isResult(message)) answered();
   });

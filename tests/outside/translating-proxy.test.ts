@@ -13,6 +13,7 @@ import {type ChatServer, startChatServer} from '../support/chat-server.ts';
 import {createUserEnvironment} from '../support/environment.ts';
 import {callTool, cut, type Reply, say, slow, status} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
+import {until} from '../support/wait.ts';
 import {downloadsFolder, unpack} from './downloads.ts';
 
 const ROUTER = {
@@ -75,11 +76,12 @@ async function findFreePort(): Promise<number> {
 }
 
 async function waitForServer(): Promise<void> {
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
-    if (await fetch(url).then(Boolean, () => false)) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('the proxy did not listen within 30 s');
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    );
+  await until(answers, 'an answer of the proxy', 30_000);
 }
 
 const run = async (...args: readonly string[]) =>

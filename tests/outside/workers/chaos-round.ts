@@ -1,5 +1,4 @@
 /** One round of bad luck: a session with runs at two workers, faults by the dice, and what must hold at its end. */
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect} from 'vitest';
 import {listProcessesOf} from '../../../bench/process-tree.ts';
 import {isSubagent, processesWith} from '../../e2e/fixture.ts';
@@ -22,6 +21,7 @@ import {
 import {createRandom} from '../../support/random.ts';
 import {runCli, spawnCli} from '../../support/run-cli.ts';
 import {countAnnouncements, findTranscripts, isRun, type Line, readLines} from '../../support/session-files.ts';
+import {becomesTrue, pause, until, within} from '../../support/wait.ts';
 import {typescriptProject, type Workspace} from '../../support/workspace.ts';
 import {dispatchSlots, editFiles, readFiles} from './chaos-replies.ts';
 import {type DroppingProxy, startProxy} from './dropping-proxy.ts';
@@ -40,6 +40,10 @@ const MAX_ATTEMPTS = 3;
 const END_MS = 150_000;
 const KEY = 'sk-very-secret-0123456789abcdef';
 const MARKER = 'an-environment-0123456789';
+/** Why a fault lasts for a time that no event ends. */
+const BAD_LUCK = 'a fault lasts as long as the dice say';
+/** How long is waited for what several processes do together. */
+const MAX_WAIT_MS = 60_000;
 const FAULTS = ['worker', 'hang', 'main', 'redis', 'network'] as const;
 
 type Fault = (typeof FAULTS)[number];
@@ -122,12 +126,12 @@ class Round {
 
   async play(): Promise<void> {
     await this.#startMain(['-p', 'go']);
-    await this.#until(() => this.#begun.size > 0, 'no run began');
+    await until(() => this.#begun.size > 0, 'the first run', MAX_WAIT_MS);
     const count = 1 + this.dice(3);
     const ends: Promise<void>[] = [];
     const last = new Map<Fault, Promise<void>>();
     for (let step = 0; step < count; step += 1) {
-      await sleep(this.dice(3_000));
+      await pause(this.dice(3_000), 'faults come at random moments');
       const fault = FAULTS[this.dice(FAULTS.length)]!;
       // The same one comes again when the first is over.
       const played = (last.get(fault) ?? Promise.resolve()).then(() => this.#play(fault));
@@ -140,8 +144,9 @@ class Round {
   /** Everything is well again: the session goes on until all its runs have ended. */
   async end(): Promise<void> {
     for (const {proxy} of [...this.#places, {proxy: this.#own}]) proxy.heal();
-    const code = await Promise.race([this.#mainEnd, sleep(END_MS, 'late' as const)]);
-    if (code === 'late') throw new Error(`the session does not end: ${await this.#explain()}`);
+    const code = await within(this.#mainEnd, END_MS, 'the end of the session').catch(async (error: Error) => {
+      throw new Error(`${error.message}: ${await this.#explain()}`);
+    });
     expect([0, null], this.#said).toContain(code);
     for (const prompt of ['go on', 'and on']) {
       const run = await runCli(['-p', '--continue', prompt, ...this.#flags], {...this.#options, timeoutMs: 120_000});
@@ -203,19 +208,18 @@ class Round {
 
   async #killWorker(): Promise<void> {
     const index = this.dice(this.#places.length);
-    const pause = this.dice(5_000);
+    const awayMs = this.dice(5_000);
     const place = this.#places[index]!;
     const {worker} = place;
     if (!worker) return;
-    this.faults.push(`worker ${index + 1} killed, back after ${pause} ms`);
+    this.faults.push(`worker ${index + 1} killed, back after ${awayMs} ms`);
     place.worker = undefined;
     process.kill(worker.pid, 'SIGKILL');
     await worker.exit;
     this.#gone.push(performance.now());
-    await sleep(pause);
-    // Redis may be away just now.
+    await pause(awayMs, BAD_LUCK);
     for (let tries = 0; !place.worker && tries < 60; tries += 1) {
-      await this.#startWorker(place).catch(() => sleep(1_000));
+      await this.#startWorker(place).catch(() => pause(1_000, 'Redis may be away, and comes back at a random moment'));
     }
   }
 
@@ -226,25 +230,25 @@ class Round {
     this.faults.push(`worker ${index + 1} hangs for ${HANG_MS / 1000} s`);
     process.kill(worker.pid, 'SIGSTOP');
     this.#gone.push(performance.now());
-    await sleep(HANG_MS);
+    await pause(HANG_MS, BAD_LUCK);
     // It may have been killed meanwhile.
     if (this.#places[index]!.worker === worker) process.kill(worker.pid, 'SIGCONT');
   }
 
   async #killMain(): Promise<void> {
-    const pause = this.dice(3_000);
-    this.faults.push(`session killed, back after ${pause} ms`);
+    const awayMs = this.dice(3_000);
+    this.faults.push(`session killed, back after ${awayMs} ms`);
     this.#main!.kill('SIGKILL');
     await this.#mainEnd;
-    await sleep(pause);
+    await pause(awayMs, BAD_LUCK);
     await this.#startMain(['-p', '--continue', 'go on']);
   }
 
   async #killRedis(): Promise<void> {
-    const pause = this.dice(4_000);
-    this.faults.push(`Redis killed, back after ${pause} ms`);
+    const awayMs = this.dice(4_000);
+    this.faults.push(`Redis killed, back after ${awayMs} ms`);
     await this.redis.kill();
-    await sleep(pause);
+    await pause(awayMs, BAD_LUCK);
     await this.redis.start();
   }
 
@@ -261,7 +265,7 @@ class Round {
     }
     this.faults.push(`network of ${names[whose]} ${how} for ${DROP_MS / 1000} s`);
     for (const proxy of hit) proxy.drop(how);
-    await sleep(DROP_MS);
+    await pause(DROP_MS, BAD_LUCK);
     for (const proxy of hit) proxy.heal();
   }
 
@@ -290,7 +294,7 @@ class Round {
       ({body, durationMs}) => durationMs === undefined && isSubagent(body) && isHere(JSON.stringify(body.messages[0])),
     );
     if (open.length === 0) return;
-    while (open.some(({durationMs}) => durationMs === undefined) && performance.now() - from < 60_000) await sleep(20);
+    await becomesTrue(() => open.every(({durationMs}) => durationMs !== undefined), 60_000);
     if (open.some(({abandoned}) => abandoned)) this.#stopMs = performance.now() - from;
   }
 
@@ -298,7 +302,7 @@ class Round {
     const slot = Number(/Do slot (\d+)/.exec(JSON.stringify(body.messages[0]))?.[1]);
     const turns = body.messages.filter(({role}) => role === 'assistant').length;
     if (turns === 0) this.#noteBegin(slot);
-    await sleep(100 + ((slot * 7 + turns * 3) % 5) * 400);
+    await pause(100 + ((slot * 7 + turns * 3) % 5) * 400, 'a model takes its time, and faults come meanwhile');
     const isLong = slot === this.#slots - 1 && this.#begun.get(slot)!.length === 1;
     if (turns === 0) return readFiles(slot);
     if (turns === 1 && isLong) return callTool('bash', {command: this.#command, timeout_seconds: LIMIT_S});
@@ -345,16 +349,17 @@ class Round {
 
   async #expectNothingLeft(): Promise<void> {
     const {client} = this.redis;
-    await this.#until(async () => (await processesWith(this.#command)).length === 0, 'a command of a run is left');
-    await this.#until(async () => (await this.#countRunning()) === 0, 'a worker still has a run');
-    await this.#until(() => listProcessesOf(this.home.path).length === 0, 'a process of the session is left');
+    const soon = (isSo: () => boolean | Promise<boolean>, what: string) => until(isSo, what, MAX_WAIT_MS);
+    await soon(async () => (await processesWith(this.#command)).length === 0, 'the end of the commands of runs');
+    await soon(async () => (await this.#countRunning()) === 0, 'the end of the runs of all workers');
+    await soon(() => listProcessesOf(this.home.path).length === 0, 'the end of the processes of the session');
     for (const {home, worker} of this.#places) {
       expect(listProcessesOf(home.path).length, 'processes of a worker').toBe(1);
       expect(worker?.said()).not.toMatch(/renew|mismatch|Missing|moveTo/);
     }
     const isLeft = (key: string) => /:(?:control|blob):(?!tree-)/.test(key) || /:runs-[^:]+:[0-9a-f-]{30}/.test(key);
     const left = async () => (await client.keys('*')).filter(isLeft);
-    await this.#until(async () => (await left()).length === 0, 'something of a run is left in Redis').catch(
+    await soon(async () => (await left()).length === 0, 'the end of what runs leave in Redis').catch(
       async (error: Error) => {
         throw new Error(`${error.message}: ${(await left()).join(', ')}`);
       },
@@ -379,14 +384,6 @@ class Round {
       .map((text) => JSON.parse(text) as {name: string; running: number})
       .filter(({name}) => alive.has(name))
       .reduce((sum, {running}) => sum + running, 0);
-  }
-
-  async #until(isSo: () => boolean | Promise<boolean>, otherwise: string): Promise<void> {
-    const deadline = performance.now() + 60_000;
-    while (!(await isSo())) {
-      if (performance.now() > deadline) throw new Error(otherwise);
-      await sleep(100);
-    }
   }
 }
 

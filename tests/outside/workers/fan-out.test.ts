@@ -4,9 +4,10 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, it} from 'vitest';
 import {home, isSubagent, project, serve} from '../../e2e/fixture.ts';
+import {send} from '../../e2e/repl-fixture.ts';
 import {callTool, type MessagesBody, say} from '../../support/messages-server.ts';
 import {runCli, startCli} from '../../support/run-cli.ts';
-import {until} from '../../support/wait.ts';
+import {pause, until} from '../../support/wait.ts';
 import type {Workspace} from '../../support/workspace.ts';
 import {listWorkers, SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
 
@@ -27,7 +28,7 @@ async function manyFiles(): Promise<Workspace> {
 
 /** Each part rewrites its file, with a model that takes its time. */
 async function answer(body: MessagesBody) {
-  await new Promise((resolve) => setTimeout(resolve, REPLY_MS));
+  await pause(REPLY_MS, 'a model takes its time, so that each worker has some of the parts');
   const turns = body.messages.filter(({role}) => role === 'assistant').length;
   const [, file = '', number = ''] = /(parts\/f(\d+)\.ts)/.exec(JSON.stringify(body.messages[0])) ?? [];
   if (turns === 0) return callTool('read_file', {path: file});
@@ -87,7 +88,7 @@ it('a run at a worker reads a message, is stopped within 2 s, and goes on; a wor
     }
     asked += 1;
     read.push(JSON.stringify(body.messages.at(-1)));
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await pause(1_500, 'a model takes its time, so that the run goes on while it is managed');
     return callTool('bash', {command: 'ls'});
   });
   const first = await startWorker({url: redis.url, server});
@@ -97,15 +98,10 @@ it('a run at a worker reads a message, is stopped within 2 s, and goes on; a wor
     server,
     env,
   });
-  const type = async (text: string) => {
-    cli.type(text);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    cli.type('\r');
-  };
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
-  await type('go');
+  await cli.waitFor(/^acceptEdits · /m);
+  await send(cli, 'go');
   await until(async () => asked > 0);
-  await type('/subagents send 1 look at the tests');
+  await send(cli, '/subagents send 1 look at the tests');
   await until(async () => read.some((text) => text.includes('look at the tests')));
   // Its worker leaves, and another one takes the run at once.
   const second = await startWorker({url: redis.url, server});
@@ -113,12 +109,13 @@ it('a run at a worker reads a message, is stopped within 2 s, and goes on; a wor
   expect(await first.exit).toBe(0);
   const before = asked;
   await until(async () => asked > before);
-  await type('/subagents stop 1');
+  await send(cli, '/subagents stop 1');
   await until(async () => (await listWorkers(redis.url, own)).every(({running}: {running: number}) => running === 0));
   const atStop = asked;
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  expect(asked).toBe(atStop);
-  expect(second.said()).not.toMatch(/refused/);
+  second.kill('SIGTERM');
+  expect(await second.exit).toBe(0);
   process.kill(cli.pid, 'SIGTERM');
   await cli.exit;
+  expect(asked).toBe(atStop);
+  expect(second.said()).not.toMatch(/refused/);
 }, 120_000);

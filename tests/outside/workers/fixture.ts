@@ -7,6 +7,7 @@ import {
   type RunningWorker,
   type WorkerSettings,
 } from '../../support/queue.ts';
+import {until} from '../../support/wait.ts';
 
 export {
   freePort,
@@ -34,9 +35,5 @@ export async function startWorker(options: WorkerSettings): Promise<RunningWorke
 
 /** As `until`, for what needs several processes: they may have little of a machine's time. */
 export async function eventually(condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it did not come about within 60 s');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until(condition, 'what the processes do together', 60_000);
 }

@@ -106,7 +106,13 @@ it('a Redis server that is full says so in one line to who begins, and a run tha
   await eventually(() => asked === 1);
   await redis.client.config('SET', 'maxmemory', '1');
   may.open();
-  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  const isLast = (body: MessagesBody) => isSubagent(body) && body.messages.length > 1;
+  await eventually(() => server.requests.some(({body, durationMs}) => isLast(body) && durationMs !== undefined));
+  // The worker has tried to write the result.
+  const countRefusals = async () =>
+    Number(/errorstat_OOM:count=(\d+)/.exec(await redis.client.info('errorstats'))?.[1]);
+  const before = await countRefusals();
+  await eventually(async () => (await countRefusals()) > before);
   await redis.client.config('SET', 'maxmemory', '0');
   const run = await running;
   expect(run.stderr).toMatch(/\[code @\S+\] add a file - done/);

@@ -90,11 +90,13 @@ it('a run that is aborted while its worker cannot write what it asks for ends at
   const redis = await startRedis();
   const connection = await open(redis.url);
   const sessionId = 's';
+  let aborting: Promise<void> | undefined;
   const trees = {
     async open(_tree: unknown, {readPatch}: {readPatch: () => Promise<Buffer>}) {
       await connection.set(keys.presence(sessionId), '1');
       await redis.client.client('PAUSE', 600_000, 'WRITE');
-      setTimeout(() => run.abort(new Error('another worker has taken it over')), 500);
+      const isWaiting = async () => /blocked_clients:[1-9]/.test(await redis.client.info('clients'));
+      aborting = eventually(isWaiting).then(() => run.abort(new Error('another worker has taken it over')));
       return readPatch();
     },
   };
@@ -105,5 +107,6 @@ it('a run that is aborted while its worker cannot write what it asks for ends at
   const job = {jobId: 'r1-1', sessionId, runId: 'r1', round: 1, tree: {}, work: '{}'} as never;
   const run = new JobRun(job, 1, deps);
   await expect(run.work()).rejects.toThrow('taken it over');
+  await aborting;
   await redis.client.client('UNPAUSE');
 });

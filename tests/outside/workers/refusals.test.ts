@@ -138,7 +138,11 @@ it('a worker whose disk is full or whose settings forbid the agent gives the job
   });
   onTestFinished(() => killGroup(child));
   await eventually(() => said.match(/gave it back/g)?.length === 2);
-  await new Promise((resolve) => setTimeout(resolve, 7_000));
+  // They are offered the job again, and leave it to others without a word.
+  const [key = ''] = await redis.client.keys('mini-cc:runs-*:*-1');
+  const countOffers = async () => Number(await redis.client.hget(key, 'ats'));
+  const offers = await countOffers();
+  await eventually(async () => (await countOffers()) >= offers + 2);
   await startWorker({url: redis.url, server});
   await new Promise((resolve) => child.once('exit', resolve));
   expect(said.match(/gave it back: it cannot lay out the files: .*[Nn]o space left/g)).toHaveLength(1);
