@@ -1,4 +1,4 @@
-// Bundles a copy of the checkout with a mutant or with probes, in a process of its own: the bundler keeps much memory.
+// Bundles a copy of the checkout with mutants, in a process of its own: the bundler keeps much memory.
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -7,4 +7,4 @@ import {withMutants} from './plugin.mjs';
 /** @type {import('./plugin.mjs').Plan} */
 const plan = JSON.parse(readFileSync(process.env.MINI_CC_MUTANTS, 'utf8'));
 const {bundle} = await import(pathToFileURL(path.join(plan.root, 'scripts/bundle.mjs')).href);
-await bundle(plan.root, withMutants(plan, {isProgram: true}));
+await bundle(plan.root, withMutants(plan));

@@ -70,7 +70,7 @@ export class Copies {
   }
 
   /**
-   * Runs test files, in as many processes as the plan says.
+   * Runs test files one after the other.
    * @param {string} copy
    * @param {Partial<Plan>} plan
    * @param {readonly string[]} files in the order in which they run

@@ -1,45 +1,82 @@
-// A plugin for vitest and for the bundler: puts one mutant into the sources, or probes that tell which mutants are reached.
+// A plugin for vitest and for the bundler: changes sources by mutants, or adds probes that tell which mutants are reached.
 import path from 'node:path';
 import {findChanges} from './operators.mjs';
 
-/** The function that a probe calls with the number of its mutants. */
+/** The function that a probe calls with the numbers of its mutants. */
 const REACHED = 'globalThis.__miniCcReached';
-const RECORDER = 'virtual:mini-cc-mutants';
+/** A module that knows which of several mutants are active, and its function. */
+const SWITCH = 'virtual:mini-cc-mutants';
+const IS_ACTIVE = 'globalThis.__miniCcIsActive';
 
 /**
- * What a run of tests, or a build, does with the sources; `firsts`: for each source the number of its first mutant.
- * `programs`: the file in which programs mark what they reach, one byte for a mutant. `workers`: processes that run
- * test files.
- * @typedef {{root: string, mutant?: {file: string, start: number, end: number, text: string},
- *   probes?: {firsts: Record<string, number>, count: number, reached: string, programs: string},
- *   events: string, order: readonly string[], workers?: number}} Plan
+ * What a run of tests, or a build, does with the sources: one mutant; or several, of which those are active that a file names;
+ * or probes, where `firsts` is, for each source, the number of its first mutant, and `reached` the file for the answers.
+ * @typedef {{root: string, events: string, order: readonly string[], mutant?: Mutant,
+ *   choice?: {mutants: readonly Mutant[], active: string},
+ *   probes?: {firsts: Record<string, number>, count: number, reached: string}}} Plan
+ * @typedef {import('./sample.mjs').Mutant} Mutant
  */
 
-/**
- * @param {Plan} plan
- * @param {{isProgram?: boolean}} [options] a program records by itself; tests have `record.mjs`
- */
-export function withMutants({root, mutant, probes}, {isProgram = false} = {}) {
-  const recorder = isProgram && probes ? `import '${RECORDER}';` : '';
-  const isChanged = (/** @type {string} */ file) => mutant?.file === file || probes?.firsts[file] !== undefined;
+/** @param {Plan} plan */
+export function withMutants({root, mutant, choice, probes}) {
+  const ofFile = Map.groupBy(choice?.mutants ?? [], ({file}) => file);
+  /** @param {string} code @param {string} file */
+  const change = (code, file) => {
+    if (mutant?.file === file) return applyMutant(code, mutant, 0, code.length);
+    if (ofFile.has(file)) return `import '${SWITCH}';${addChoices(code, ofFile.get(file) ?? [], 0, code.length)}`;
+    const first = probes?.firsts[file];
+    return first === undefined ? undefined : addProbes(file, code, first);
+  };
   const getFile = (/** @type {string} */ id) => path.relative(root, id.split('?')[0]);
+  const isChanged = (/** @type {string} */ file) =>
+    mutant?.file === file || ofFile.has(file) || probes?.firsts[file] !== undefined;
   return {
     name: 'with-mutants',
     enforce: /** @type {const} */ ('pre'),
     // Vitest keeps what it has made of a module for its next runs: it must neither keep nor use that of a module with a mutant.
     configureVitest: (/** @type {import('vitest/node').VitestPluginContext} */ {defineCacheKeyGenerator}) =>
-      defineCacheKeyGenerator(({id}) => (isChanged(getFile(id)) ? false : undefined)),
-    resolveId: (/** @type {string} */ id) => (id === RECORDER ? `\0${RECORDER}` : undefined),
-    load: (/** @type {string} */ id) => (id === `\0${RECORDER}` && probes ? recordingCode(probes.programs) : undefined),
+      defineCacheKeyGenerator(({id}) => (isChanged(getFile(id)) || id.includes(SWITCH) ? false : undefined)),
+    resolveId: (/** @type {string} */ id) => (id === SWITCH ? `\0${SWITCH}` : undefined),
+    load: (/** @type {string} */ id) => (id === `\0${SWITCH}` && choice ? switchCode(choice.active) : undefined),
     transform(/** @type {string} */ code, /** @type {string} */ id) {
-      const file = getFile(id);
-      if (mutant?.file === file) {
-        return {code: code.slice(0, mutant.start) + mutant.text + code.slice(mutant.end), map: null};
-      }
-      const first = probes?.firsts[file];
-      return first === undefined ? undefined : {code: recorder + addProbes(file, code, first), map: null};
+      const changed = change(code, getFile(id));
+      return changed === undefined ? undefined : {code: changed, map: null};
     },
   };
+}
+
+/** @param {string} code @param {Mutant} mutant @returns the text from `from` to `to` */
+function applyMutant(code, {start, end, text}, from, to) {
+  return code.slice(from, start) + text + code.slice(end, to);
+}
+
+/** @param {string} code @param {readonly Mutant[]} mutants within `from` and `to` @returns {string} the text from `from` to `to` */
+function addChoices(code, mutants, from, to) {
+  let changed = '';
+  let done = from;
+  const rest = mutants.toSorted((a, b) => a.probe[0] - b.probe[0] || b.probe[1] - a.probe[1]);
+  for (let outer = rest.shift(); outer; outer = rest.shift()) {
+    const {index, isStatement, probe} = outer;
+    const [start, end] = probe;
+    const inner = rest.splice(0, rest.findLastIndex((each) => each.probe[0] < end) + 1);
+    const original = addChoices(code, inner, start, end);
+    const mutated = applyMutant(code, outer, start, end);
+    const isActive = `${IS_ACTIVE}(${index})`;
+    changed += code.slice(done, start);
+    changed += isStatement
+      ? `if(${isActive}){${mutated}}else{${original}}`
+      : `(${isActive}?(${mutated}):(${original}))`;
+    done = end;
+  }
+  return changed + code.slice(done, to);
+}
+
+/** A program that starts in a sandbox, which hides the file, has no mutant. @param {string} file */
+function switchCode(file) {
+  return `import {existsSync, readFileSync} from 'node:fs';
+const file = ${JSON.stringify(file)};
+const active = new Set(existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []);
+${IS_ACTIVE} = (number) => active.has(number);`;
 }
 
 /** @param {string} file @param {string} code @param {number} first */
@@ -70,20 +107,4 @@ function addProbes(file, code, first) {
     done = at;
   }
   return probed + code.slice(done);
-}
-
-/** A program may be killed at any time, and start in a sandbox that hides the file. @param {string} file */
-function recordingCode(file) {
-  return `import {existsSync, openSync, writeSync} from 'node:fs';
-const seen = new Set();
-const file = ${JSON.stringify(file)};
-let opened;
-globalThis.__miniCcReached = (...numbers) => {
-  for (const number of numbers) {
-    if (seen.has(number)) continue;
-    seen.add(number);
-    opened ??= existsSync(file) ? openSync(file, 'r+') : -1;
-    if (opened >= 0) writeSync(opened, '1', number);
-  }
-};`;
 }

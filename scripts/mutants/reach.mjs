@@ -7,8 +7,8 @@ import {readIfThere, replaceFile} from '../checkout.mjs';
 const BATCH = 12;
 
 /**
- * For each source the mutants, by their place in it, that a test file reaches itself (`own`) and by programs that it starts.
- * @typedef {{key: string, ms: number, own: Record<string, number[]>, programs: Record<string, number[]>}} Reach
+ * `own`: for each source the mutants that a test file reaches, by their place in the source.
+ * @typedef {{key: string, ms: number, own: Record<string, number[]>}} Reach
  * @typedef {import('./sample.mjs').Mutant} Mutant
  */
 
@@ -50,7 +50,6 @@ export class Reaches {
     const stale = files.filter((file) => !this.failed.has(file) && this.#known[file]?.key !== this.#tests.getKey(file));
     if (stale.length === 0) return;
     process.stdout.write(`finding what test files reach: ${stale.length}\n`);
-    if (stale.some((file) => this.#tests.isEndToEnd(file))) await this.#buildWithProbes();
     await this.#run(stale);
     const again = stale.filter((file) => this.#known[file]?.key !== this.#tests.getKey(file));
     this.failed.clear();
@@ -71,7 +70,8 @@ export class Reaches {
   async #runBatch(batch, copy) {
     const reached = `${copy}.reached`;
     rmSync(reached, {force: true});
-    const plan = {probes: {...this.#probesOf(copy), reached}};
+    const count = this.#sources.reduce((sum, {mutants}) => sum + mutants.length, 0);
+    const plan = {probes: {firsts: this.#firsts, count, reached}};
     const {files, failed} = await this.#copies.runTests(copy, plan, batch, {
       getLimitMs: () => Number.POSITIVE_INFINITY,
     });
@@ -84,22 +84,10 @@ export class Reaches {
         this.failed.set(file, end?.failed ?? failed?.why ?? 'it did not run');
         continue;
       }
-      const [own, programs] = [reach.own, reach.programs].map((numbers) => this.#bySource(numbers));
-      this.#known[file] = {key: this.#tests.getKey(file), ms: end.ms, own, programs};
+      const own = this.#bySource(reach.numbers);
+      this.#known[file] = {key: this.#tests.getKey(file), ms: end.ms, own};
     }
     replaceFile(this.#store, JSON.stringify(this.#known));
-  }
-
-  async #buildWithProbes() {
-    await this.#copies.each(this.#copies.roots, async (_, copy) => {
-      await this.#copies.build(copy, {probes: {...this.#probesOf(copy), reached: ''}});
-    });
-  }
-
-  /** @param {string} copy */
-  #probesOf(copy) {
-    const count = this.#sources.reduce((sum, {mutants}) => sum + mutants.length, 0);
-    return {firsts: this.#firsts, count, programs: `${copy}.programs`};
   }
 
   /** @param {readonly number[]} numbers @returns {Record<string, number[]>} */
@@ -120,24 +108,14 @@ export class Reaches {
     return this.#known[file]?.ms ?? 0;
   }
 
-  /** What is evaluated when its module is loaded, is reached by every test file that loads the module. @param {Mutant} mutant */
-  findOwn({file, index, isStatic}) {
+  /**
+   * The test files that reach a mutant. What is evaluated when its module is loaded, is reached by all that load the module.
+   * @param {Mutant} mutant
+   */
+  find({file, index, isStatic}) {
     if (isStatic) return this.#tests.thatLoad(file).filter((test) => this.#isKnown(test));
-    return this.#find((reach) => reach.own[file]?.includes(index - this.#firsts[file]));
-  }
-
-  /** The end-to-end tests that reach it, by themselves or by programs. @param {Mutant} mutant */
-  findEndToEnd({file, index}) {
     const place = index - this.#firsts[file];
-    return this.#find((reach, test) => {
-      const isReached = reach.own[file]?.includes(place) || reach.programs[file]?.includes(place);
-      return this.#tests.isEndToEnd(test) && isReached;
-    });
-  }
-
-  /** @param {(reach: Reach, test: string) => boolean | undefined} isWanted */
-  #find(isWanted) {
-    return this.#tests.all.filter((test) => this.#isKnown(test) && isWanted(this.#known[test], test));
+    return this.#tests.all.filter((test) => this.#isKnown(test) && this.#known[test].own[file]?.includes(place));
   }
 
   /** @param {string} test */

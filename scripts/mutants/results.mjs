@@ -18,6 +18,8 @@ export class Results {
   #file;
   /** @type {Record<string, Result>} */
   #all;
+  /** @type {string[]} */
+  #passed;
 
   /**
    * @param {readonly Mutant[]} sample
@@ -31,7 +33,8 @@ export class Results {
     for (const text of [...tests.all.map((test) => tests.getKey(test)), ...only]) hash.update(text);
     const name = [seed, size, seconds, unit ? 'unit' : 'all', hash.digest('hex').slice(0, 12)].join('-');
     this.#file = path.join(cache, `${name}.json`);
-    this.#all = JSON.parse((options.again ? undefined : readIfThere(this.#file)) ?? '{}');
+    const kept = (options.again ? undefined : readIfThere(this.#file)) ?? '{"all": {}, "passed": []}';
+    ({all: this.#all, passed: this.#passed} = JSON.parse(kept));
     for (const mutant of sample) this.#print(mutant);
   }
 
@@ -43,8 +46,23 @@ export class Results {
   /** @param {Mutant} mutant @param {Result} result */
   add(mutant, result) {
     this.#all[mutant.id] = result;
-    replaceFile(this.#file, JSON.stringify(this.#all, undefined, 1));
+    this.#save();
     this.#print(mutant);
+  }
+
+  /** An end-to-end test file that let live all mutants that still lived. @param {string} file */
+  addPassed(file) {
+    this.#passed.push(file);
+    this.#save();
+  }
+
+  /** @param {string} file */
+  hasPassed(file) {
+    return this.#passed.includes(file);
+  }
+
+  #save() {
+    replaceFile(this.#file, JSON.stringify({all: this.#all, passed: this.#passed}, undefined, 1));
   }
 
   /** @param {Mutant} mutant */

@@ -1,4 +1,4 @@
-// The project's own configuration of vitest, with a mutant or with probes.
+// The project's own configuration of vitest, with mutants or with probes.
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -28,6 +28,7 @@ export default {
       ...[own.test.setupFiles ?? []].flat(),
     ],
     sequence: {...own.test.sequence, sequencer: InOrder},
-    maxWorkers: plan.workers ?? 1,
+    // One file after the other: a file that fails ends the run, and must not end another one on its way.
+    maxWorkers: 1,
   },
 };

@@ -134,11 +134,7 @@ test('the tests near a mutant kill it, else the end-to-end tests do with a bundl
       'survived  src/core/price.ts:4  if (count > 6) return 50; → if (count >= 6) return 50;',
     ],
     figures: 'core            5       3         2       40    10',
-    runs: [
-      'finding what test files reach: 1',
-      'running the end-to-end tests against what lives: 4',
-      'finding what test files reach: 1',
-    ],
+    runs: ['finding what test files reach: 1', 'running 1 end-to-end test files against what lives: 4'],
   });
   // They are known now: a run that was interrupted goes on where it was.
   expect(await run()).toEqual({...first, runs: []});

@@ -1,0 +1,106 @@
+// Runs the end-to-end tests once against all mutants that live: they are in one bundle, all active at the same time. As long as the
+// tests pass, none of them is noticed. Of a test file that fails, the mutant is found by halves, and leaves the bundle.
+import {writeFileSync} from 'node:fs';
+
+/** Test files that one process runs. */
+const BATCH = 8;
+/** None of these test files takes so long. */
+const MAX_FILE_MS = 600_000;
+
+/** @typedef {import('./sample.mjs').Mutant} Mutant */
+
+export class EndToEnd {
+  #copies;
+  #tests;
+  #results;
+  /** @type {readonly Mutant[]} */
+  #mutants = [];
+
+  /**
+   * @param {import('./copies.mjs').Copies} copies
+   * @param {import('./test-files.mjs').TestFiles} tests
+   * @param {import('./results.mjs').Results} results
+   */
+  constructor(copies, tests, results) {
+    this.#copies = copies;
+    this.#tests = tests;
+    this.#results = results;
+  }
+
+  /** @param {readonly Mutant[]} mutants */
+  async run(mutants) {
+    this.#mutants = mutants;
+    const all = this.#tests.all.filter((file) => this.#tests.isEndToEnd(file));
+    const files = all.filter((file) => !this.#results.hasPassed(file));
+    process.stdout.write(`running ${files.length} end-to-end test files against what lives: ${mutants.length}\n`);
+    if (files.length > 0) {
+      await this.#copies.each(this.#copies.roots, async (_, copy) => {
+        await this.#copies.build(copy, {choice: this.#choiceOf(copy)});
+      });
+    }
+    const batches = Array.from({length: Math.ceil(files.length / BATCH)}, (_, at) =>
+      files.slice(at * BATCH, (at + 1) * BATCH),
+    );
+    await this.#copies.each(batches, (batch, copy) => this.#runBatch(batch, copy));
+    for (const mutant of this.#living()) {
+      this.#results.add(mutant, {wasReached: this.#results.get(mutant.id)?.wasReached === true, isFinal: true});
+    }
+  }
+
+  /** @param {readonly string[]} batch @param {string} copy */
+  async #runBatch(batch, copy) {
+    let rest = batch;
+    while (rest.length > 0 && this.#living().length > 0) {
+      const {files, failed} = await this.#try(copy, rest, this.#living());
+      const passed = files.filter((each) => each.failed === undefined).map(({file}) => file);
+      for (const file of passed) this.#results.addPassed(file);
+      rest = rest.filter((file) => !passed.includes(file));
+      if (!failed) break;
+      const isDone = await this.#findKilled(copy, failed.file);
+      if (isDone) rest = rest.filter((file) => file !== failed.file);
+    }
+  }
+
+  /**
+   * @param {string} copy
+   * @param {string} file that failed
+   * @returns {Promise<boolean>} whether it is of no more use
+   */
+  async #findKilled(copy, file) {
+    const own = (await this.#try(copy, [file], [])).failed;
+    if (own) {
+      process.stdout.write(`left out, since it fails by itself: ${file} (${own.why})\n`);
+      return true;
+    }
+    let group = this.#living();
+    while (group.length > 1) {
+      const half = group.slice(0, Math.ceil(group.length / 2));
+      const isThere = (await this.#try(copy, [file], half)).failed !== undefined;
+      group = isThere ? half : group.slice(half.length);
+    }
+    const {failed} = await this.#try(copy, [file], group);
+    for (const mutant of failed ? group : []) {
+      this.#results.add(mutant, {wasReached: true, by: `${file}: ${failed.why}`, isFinal: true});
+    }
+    if (failed) return false;
+    // It was bad luck, or several mutants together.
+    process.stdout.write(`fails with several mutants, or now and then: ${file}\n`);
+    return true;
+  }
+
+  /** @param {string} copy @param {readonly string[]} files @param {readonly Mutant[]} active */
+  #try(copy, files, active) {
+    const choice = this.#choiceOf(copy);
+    writeFileSync(choice.active, JSON.stringify(active.map(({index}) => index)));
+    return this.#copies.runTests(copy, {choice}, files, {bail: true, getLimitMs: () => MAX_FILE_MS});
+  }
+
+  /** @param {string} copy */
+  #choiceOf(copy) {
+    return {mutants: this.#mutants, active: `${copy}.active`};
+  }
+
+  #living() {
+    return this.#mutants.filter(({id}) => !this.#results.get(id)?.isFinal);
+  }
+}
