@@ -22,12 +22,12 @@ export async function judge(sample, {sources, tests, results, copies, cache, sec
     const reaching = reaches.find(mutant).filter(isOfParts);
     const sorted = tests.sortByDistance(reaching, mutant.file, (test) => reaches.getMs(test));
     const files = takeSeconds(sorted, seconds, reaches);
-    const by = await runFiles(mutant, files, {
+    const killed = await runFiles(mutant, files, {
       copies,
       copy,
       getLimitMs: (file) => reaches.getMs(file) * 3 + hang * 1_000,
     });
-    results.add(mutant, {wasReached: files.length > 0, by, isFinal: by !== undefined || unit});
+    results.add(mutant, {wasReached: files.length > 0, ...killed, isFinal: killed !== undefined || unit});
   });
   const living = sample.filter(({id}) => !results.get(id)?.isFinal);
   if (living.length > 0) await new EndToEnd(copies, tests, results).run(living);
@@ -46,7 +46,7 @@ function takeSeconds(files, seconds, reaches) {
  * @param {Mutant} mutant
  * @param {readonly string[]} files
  * @param {{copies: import('./copies.mjs').Copies, copy: string, getLimitMs: (file: string) => number}} context
- * @returns {Promise<string | undefined>} what killed the mutant
+ * @returns {Promise<{test: string, why: string} | undefined>} what killed the mutant
  */
 async function runFiles(mutant, files, {copies, copy, getLimitMs}) {
   if (files.length === 0) return undefined;
@@ -56,7 +56,7 @@ async function runFiles(mutant, files, {copies, copy, getLimitMs}) {
   const {file, isSure} = failed;
   // On a busy machine a file may be slow. That does not happen twice.
   const {failed: again} = isSure ? {failed} : await copies.runTests(copy, {mutant}, [file], options);
-  if (again) return `${file}: ${again.why}`;
+  if (again) return {test: file, why: again.why};
   return runFiles(
     mutant,
     files.filter((each) => each !== file),

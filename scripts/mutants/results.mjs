@@ -1,4 +1,4 @@
-// What became of mutants: kept until the sources or the tests change, so that an interrupted run goes on where it was.
+// What became of mutants: kept until what decided it changes, so that a run goes on where an earlier one ended.
 import {createHash} from 'node:crypto';
 import path from 'node:path';
 import {readIfThere, replaceFile} from '../checkout.mjs';
@@ -8,57 +8,68 @@ const GOALS = {core: 10};
 const OTHER_GOAL = 20;
 
 /**
- * `by`: the test that killed it; `isFinal`: no other tests follow.
- * @typedef {{wasReached: boolean, by?: string, isFinal: boolean}} Result
+ * `test`: the test file that killed it, and `why`; `isFinal`: no other tests follow.
+ * @typedef {{wasReached: boolean, test?: string, why?: string, isFinal: boolean}} Result
  * @typedef {import('./sample.mjs').Mutant} Mutant
+ * @typedef {import('./test-files.mjs').TestFiles} TestFiles
  */
 
 export class Results {
   #sample;
+  #tests;
   #file;
-  /** @type {Record<string, Result>} */
+  /** Stands for all sources and tests, and for what was run. */
+  #wholeKey;
+  /** @type {Record<string, Result & {key: string}>} */
   #all;
-  /** @type {string[]} */
+  /** @type {{key: string, files: string[]}} */
   #passed;
 
   /**
    * @param {readonly Mutant[]} sample
-   * @param {{sources: readonly import('./sample.mjs').Source[], tests: import('./test-files.mjs').TestFiles, cache: string,
-   *   options: {seed: string, sample: string, seconds: string, unit: boolean, again: boolean, only?: string[]}}} context
+   * @param {{sources: readonly import('./sample.mjs').Source[], tests: TestFiles, cache: string,
+   *   options: {seconds: string, unit: boolean, again: boolean}}} context
    */
   constructor(sample, {sources, tests, cache, options}) {
     this.#sample = sample;
-    const {seed, sample: size, seconds, unit, only = []} = options;
-    const hash = createHash('sha256').update(sources.map(({code}) => code).join('\n'));
-    for (const text of [...tests.all.map((test) => tests.getKey(test)), ...only]) hash.update(text);
-    const name = [seed, size, seconds, unit ? 'unit' : 'all', hash.digest('hex').slice(0, 12)].join('-');
-    this.#file = path.join(cache, `${name}.json`);
-    const kept = (options.again ? undefined : readIfThere(this.#file)) ?? '{"all": {}, "passed": []}';
-    ({all: this.#all, passed: this.#passed} = JSON.parse(kept));
+    this.#tests = tests;
+    this.#file = path.join(cache, 'results.json');
+    const texts = [...sources.map(({code}) => code), ...tests.all.map((test) => tests.getKey(test))];
+    this.#wholeKey = hashTexts([...texts, options.seconds, String(options.unit)]);
+    const kept = JSON.parse((options.again ? undefined : readIfThere(this.#file)) ?? '{}');
+    this.#all = kept.all ?? {};
+    const key = hashTexts([this.#wholeKey, ...sample.map(({id}) => id)]);
+    this.#passed = kept.passed?.key === key ? kept.passed : {key, files: []};
     for (const mutant of sample) this.#print(mutant);
   }
 
-  /** @param {string} id */
+  /** What is known of it, as sources and tests are now. @param {string} id @returns {Result | undefined} */
   get(id) {
-    return this.#all[id];
+    const result = this.#all[id];
+    return result && result.key === this.#getKey(result) ? result : undefined;
+  }
+
+  /** One that was killed stays so until the test file, or what it runs, changes. @param {Result} result */
+  #getKey({test}) {
+    return test === undefined ? this.#wholeKey : this.#tests.getKey(test);
   }
 
   /** @param {Mutant} mutant @param {Result} result */
   add(mutant, result) {
-    this.#all[mutant.id] = result;
+    this.#all[mutant.id] = {...result, key: this.#getKey(result)};
     this.#save();
     this.#print(mutant);
   }
 
   /** An end-to-end test file that let live all mutants that still lived. @param {string} file */
   addPassed(file) {
-    this.#passed.push(file);
+    this.#passed.files.push(file);
     this.#save();
   }
 
   /** @param {string} file */
   hasPassed(file) {
-    return this.#passed.includes(file);
+    return this.#passed.files.includes(file);
   }
 
   #save() {
@@ -67,19 +78,19 @@ export class Results {
 
   /** @param {Mutant} mutant */
   #print(mutant) {
-    if (this.#all[mutant.id]?.isFinal) process.stdout.write(`${this.#format(mutant)}\n`);
+    if (this.get(mutant.id)?.isFinal) process.stdout.write(`${this.#format(mutant)}\n`);
   }
 
   /** @param {Mutant} mutant */
   #format({id, file, line, original, mutated}) {
-    const {wasReached = false, by} = this.#all[id] ?? {};
-    const state = by ? 'killed' : wasReached ? 'survived' : 'not reached';
-    return `${state}  ${file}:${line}  ${original} → ${mutated}${by ? `  (by ${by})` : ''}`;
+    const {wasReached = false, test, why} = this.get(id) ?? {};
+    const state = test ? 'killed' : wasReached ? 'survived' : 'not reached';
+    return `${state}  ${file}:${line}  ${original} → ${mutated}${test ? `  (by ${test}: ${why})` : ''}`;
   }
 
   /** What survived, and how many of each folder. @returns the exit code: 1 when more survived than may */
   printTable() {
-    const survivors = this.#sample.filter(({id}) => this.#all[id]?.by === undefined);
+    const survivors = this.#sample.filter(({id}) => this.get(id)?.test === undefined);
     const lines = survivors.flatMap((mutant) => [this.#format(mutant), `  --only ${mutant.id}`]);
     if (lines.length > 0) lines.unshift('', 'These live:');
     lines.push('', 'folder    sampled  killed  survived  percent  goal');
@@ -96,4 +107,9 @@ export class Results {
     process.stdout.write(`${lines.join('\n')}\n`);
     return exitCode;
   }
+}
+
+/** @param {readonly string[]} texts */
+function hashTexts(texts) {
+  return createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 16);
 }

@@ -112,9 +112,11 @@ test('a seed draws the same mutants each time, and another one others', async ()
   expect((await draw('2')).slice(1)).not.toEqual(first.slice(1));
 });
 
-test('the tests near a mutant kill it, else the end-to-end tests do with a bundle of it, or it survives', async () => {
+test('the tests near a mutant kill it, else the end-to-end tests do with a bundle of it, or it survives', {
+  timeout: 180_000,
+}, async () => {
   const {folder, run: runMutants} = await createProject();
-  const places = ['3:13:opposite', '3:13:boundary', '4:13:boundary', '12:10:not', '1:21:more'];
+  const places = ['3:13:opposite', '4:13:boundary', '12:10:not', '1:21:more'];
   const run = async () => {
     const {exitCode, lines} = await runMutants(...places.flatMap((place) => ['--only', `src/core/price.ts:${place}`]));
     // The survivors are named twice: at once, and before the figures.
@@ -128,13 +130,12 @@ test('the tests near a mutant kill it, else the end-to-end tests do with a bundl
     exitCode: 1,
     states: [
       `killed  src/core/price.ts:1  export const FREE = 3; → export const FREE = 4;  ${endToEnd}`,
-      `killed  src/core/price.ts:3  if (count < FREE) return 0; → if (count <= FREE) return 0;  ${endToEnd}`,
       `killed  src/core/price.ts:3  if (count < FREE) return 0; → if (count >= FREE) return 0;  ${unit}`,
       'not reached  src/core/price.ts:12  return !a; → return a;',
       'survived  src/core/price.ts:4  if (count > 6) return 50; → if (count >= 6) return 50;',
     ],
-    figures: 'core            5       3         2       40    10',
-    runs: ['finding what test files reach: 1', 'running 1 end-to-end test files against what lives: 4'],
+    figures: 'core            4       2         2       50    10',
+    runs: ['finding what test files reach: 1', 'running 1 end-to-end test files against what lives: 3'],
   });
   // They are known now: a run that was interrupted goes on where it was.
   expect(await run()).toEqual({...first, runs: []});
