@@ -53,7 +53,6 @@ class StreamedReply {
 
   /** Call at the end of the reply. @returns the text that waited */
   end(): AgentEventBody[] {
-    this.#raw.clear();
     return this.#endTexts();
   }
 
