@@ -114,7 +114,7 @@ function formatTokenCount(record: RunRecord): string {
 }
 
 function formatIdleTime(record: RunRecord, now: number): string {
-  const words = formatDuration(Math.max(0, now - record.lastAt));
+  const words = formatDuration(now - record.lastAt);
   return hasEnded(record) ? `ended ${words} ago` : `idle ${words}`;
 }
 

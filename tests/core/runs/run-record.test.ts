@@ -1,0 +1,135 @@
+/** What is known of a run from its dispatch on, and of its further rounds. */
+import {describe, expect, test} from 'vitest';
+import type {Outcome} from '../../../src/core/contract/results.ts';
+import type {RunRecord} from '../../../src/core/contract/runs.ts';
+import type {SpawnRequest} from '../../../src/core/runs/dispatch.ts';
+import {RunRegistry} from '../../../src/core/runs/registry.ts';
+import {getEndState, hasEnded, openNewRun, openNextRound, toRestoredRun} from '../../../src/core/runs/run-record.ts';
+import {managerFixture} from '../manager-fixture.ts';
+import {ScriptedModel} from '../scripted-model.ts';
+
+function open(change: Partial<SpawnRequest> = {}) {
+  const {store, request} = managerFixture();
+  const registry = new RunRegistry();
+  const opened = openNewRun(store, registry, request(new ScriptedModel([]), change));
+  const get = () => registry.get(opened.runId)!;
+  const goOn = (background: boolean) =>
+    openNextRound(store, registry, get(), {message: 'go on', model: 'other', background});
+  return {store, registry, opened, get, goOn};
+}
+
+describe('a new run', () => {
+  const asked = {
+    label: 'mine',
+    callId: 'call-1',
+    thinking: 'high',
+    onlyTools: ['grep'],
+    isolation: 'worktree',
+    where: 'auto',
+    scope: {files: ['/w/a.ts'], allowed: []},
+    background: true,
+    cleanup: 'delete',
+    runId: 'id-1',
+  } as const;
+
+  test('keeps what its call asked for, also on the disk', () => {
+    const {get, store} = open({...asked, maxTurns: 3, maxTokens: 5});
+    const kept = {...asked, agent: 'explore', model: 'scripted', limits: {maxTurns: 3, maxTokens: 5}};
+    expect(get()).toMatchObject({...kept, state: 'created', round: 1, tools: 0, restored: false});
+    expect(store.list()).toMatchObject([kept]);
+  });
+
+  test('is in the foreground, kept and here unless its call asks for something else', () => {
+    const {get} = open({where: 'local', label: ''});
+    expect(get()).toMatchObject({background: false, cleanup: 'keep'});
+    expect(Object.keys(asked).filter((key) => key in get())).toEqual(['background', 'cleanup', 'runId']);
+    expect(open().get().runId).not.toBe(open().get().runId);
+  });
+
+  test('begins with the conversation before its prompt', () => {
+    const history = [{role: 'user', content: 'before'}] as const;
+    expect(open({history}).opened.history.messages.map(({content}) => content)).toEqual(['before', 'find it']);
+  });
+});
+
+describe('a further round of a run', () => {
+  const END: Partial<RunRecord> = {
+    outcome: 'error',
+    reason: 'failed',
+    receipt: 'Receipt',
+    endedAt: 5,
+    startedAt: 4,
+    announcement: 'delivered',
+    worker: 'build-2',
+    state: 'error',
+    restored: true,
+    tools: 3,
+  };
+
+  test('knows nothing of the last end, and counts on', () => {
+    const {registry, opened, get, goOn} = open({label: 'mine'});
+    registry.update(opened.runId, END);
+    expect(goOn(true)).toMatchObject({runId: opened.runId, round: 2});
+    expect(get()).toMatchObject({
+      ...{state: 'created', round: 2, restored: false, background: true, model: 'other', tools: 3, label: 'mine'},
+    });
+    const gone = ['outcome', 'reason', 'receipt', 'endedAt', 'startedAt', 'announcement', 'worker'];
+    expect(gone.filter((key) => key in get())).toEqual([]);
+  });
+
+  test.each([
+    ['worktree', 'go on\n\n(Your worktree is a new one: the files of the workspace as they are now.)'],
+    ['none', 'go on'],
+  ] as const)('with the isolation %s begins with: %s', (isolation, text) => {
+    const {goOn} = open({isolation});
+    expect(goOn(false).history.messages.at(-1)).toEqual({role: 'user', content: text});
+  });
+});
+
+test.each<[Outcome, RunRecord['state']]>([
+  ['success', 'idle'],
+  ['limit', 'idle'],
+  ['stopped', 'stopped'],
+  ['error', 'error'],
+  ['timeout', 'error'],
+  ['unknown', 'error'],
+])('a run with the outcome %s has the state %s', (outcome, state) => {
+  expect(getEndState(outcome)).toBe(state);
+});
+
+test('a run has ended when it has a time of its end', () => {
+  const record = open().get();
+  expect([hasEnded(record), hasEnded({...record, endedAt: 0})]).toEqual([false, true]);
+});
+
+describe('a restored conversation', () => {
+  const record = {...open().get(), outcome: 'error'} as const;
+
+  test('shows the end of a run with all that is known of it', () => {
+    const known = {callId: 'call-1', worker: 'build-2', reason: 'failed', receipt: 'Receipt', tools: 3};
+    const result = {durationMs: 7, modelMs: 1, turns: 1};
+    expect(toRestoredRun({...record, ...known, label: 'mine', result})).toEqual([
+      {
+        ...known,
+        runId: record.runId,
+        agent: 'explore',
+        description: 'mine',
+        background: false,
+        outcome: 'error',
+        durationMs: 7,
+      },
+    ]);
+    expect(toRestoredRun(record)).toStrictEqual([
+      {
+        ...{runId: record.runId, agent: 'explore', description: 'look around', background: false, outcome: 'error'},
+        tools: 0,
+        durationMs: 0,
+      },
+    ]);
+  });
+
+  test('shows no run that is at work, and no command', () => {
+    const {outcome: _, ...atWork} = record;
+    expect([atWork, {...record, tool: 'bash'}].flatMap(toRestoredRun)).toEqual([]);
+  });
+});
