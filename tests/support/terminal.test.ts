@@ -1,5 +1,6 @@
 import {expect, onTestFinished, test} from 'vitest';
 import {startTerminal, type TerminalOptions} from './terminal.ts';
+import {until} from './wait.ts';
 
 function run(script: string, options: TerminalOptions = {}) {
   const terminal = startTerminal('bash', ['--norc', '-c', script], options);
@@ -43,6 +44,19 @@ test('title and size are known, and a program in it is not in CI', async () => {
   expect(terminal.title()).toBe('a title');
   terminal.resize(70, 12);
   await terminal.waitFor('12 70');
+});
+
+test('a wait looks at whole frames, where the program says when it draws one', async () => {
+  const terminal = run(`stty -echo; printf '\\033[?2026hhalf'; read -rsn1; printf ' and half\\033[?2026l'; sleep 9`);
+  const seen: string[] = [];
+  const whole = terminal.waitFor((at) => {
+    seen.push(at.text());
+    return seen.includes('half and half');
+  });
+  await until(() => terminal.text() === 'half');
+  terminal.type('x');
+  await whole;
+  expect(seen).not.toContain('half');
 });
 
 test('a wait that fails shows the screen', async () => {
