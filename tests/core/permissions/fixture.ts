@@ -29,10 +29,13 @@ export interface DecideOptions {
   readonly agent?: Partial<AgentPermissions>;
   readonly secretPaths?: readonly string[];
   readonly systemFolders?: readonly string[];
+  readonly ownFolders?: readonly string[];
   /** Whether a sandbox works here; default: true. */
   readonly sandbox?: boolean;
   /** The settings say `sandbox.container: true`. */
   readonly container?: boolean;
+  /** Where rules are saved. */
+  readonly store?: RuleStore;
 }
 
 const TOOLS = {
@@ -75,13 +78,12 @@ export function permissionFixture() {
 }
 
 export function createPolicy(options: DecideOptions): PermissionPolicy {
-  const {mode = 'default', rules = {}, secretPaths = [], systemFolders = []} = options;
-  return new PermissionPolicy(mode, ruleBook(rules), {ownFolders: () => [], secretPaths, systemFolders});
+  const {mode = 'default', rules = {}, secretPaths = [], systemFolders = [], ownFolders = [], store} = options;
+  return new PermissionPolicy(mode, ruleBook(rules, store), {ownFolders: () => ownFolders, secretPaths, systemFolders});
 }
 
 interface PermitOptions extends DecideOptions {
   readonly interactive?: boolean;
-  readonly store?: RuleStore;
   readonly agent?: PermitAgent;
   readonly beforeCall?: readonly BeforeCall[];
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {PermissionMode} from '../../../src/core/contract/events.ts';
 import type {Access, Workspace} from '../../../src/core/contract/permission.ts';
+import {permissionSandbox} from '../../support/sandbox.ts';
 import {createPolicy, permissionFixture} from './fixture.ts';
 
 const {decide, outside, root, run, verdict, workspace} = permissionFixture();
@@ -173,4 +174,149 @@ describe("an agent's own mode", () => {
     expect((await decide(edit, {mode: 'acceptEdits', agent: {mode: 'default'}})).verdict).toBe('ask');
     expect((await decide(edit, {mode: 'bypassPermissions', agent: {mode: 'plan'}})).verdict).toBe('deny');
   });
+});
+
+/** What a rule decides by mode, for an agent that asks and for one that never does. */
+const READER = {agent: {readOnly: true}} as const;
+
+describe('a rule for a whole tool', () => {
+  it.each([
+    [{deny: ['todo_write']}, {}, 'deny'],
+    [{deny: ['todo_write']}, {mode: 'bypassPermissions'}, 'deny'],
+    [{ask: ['todo_write']}, {}, 'ask'],
+    [{ask: ['todo_write']}, {mode: 'bypassPermissions'}, 'allow'],
+    [{ask: ['todo_write']}, READER, 'deny'],
+    [{}, READER, 'allow'],
+  ] as const)('%j, with %j, decides: %s', async (rules, options, expected) => {
+    expect((await decide({kind: 'none'}, {rules, ...options})).verdict).toBe(expected);
+  });
+
+  it('asks each time', async () => {
+    expect(await decide({kind: 'none'}, {rules: {ask: ['todo_write']}})).toMatchObject({onlyOnce: true});
+  });
+
+  it('refuses a call whose path leads nowhere, too', async () => {
+    const circle = {kind: 'read', path: 'circle'} as const;
+    expect((await decide(circle, {rules: {deny: ['read_file']}})).verdict).toBe('deny');
+  });
+});
+
+describe('a request to a host', () => {
+  it.each([
+    [{}, {}, 'ask'],
+    [{}, {mode: 'bypassPermissions'}, 'allow'],
+    [{}, READER, 'deny'],
+    [{allow: ['web_fetch']}, {}, 'allow'],
+    [{allow: ['web_fetch']}, READER, 'deny'],
+    [{allow: ['web_fetch(domain:example.com)']}, {}, 'allow'],
+    [{allow: ['web_fetch(domain:example.org)']}, {}, 'ask'],
+    [{allow: ['web_fetch'], ask: ['web_fetch(domain:example.com)']}, {}, 'ask'],
+    [{ask: ['web_fetch(domain:example.com)']}, {mode: 'bypassPermissions'}, 'allow'],
+    [{deny: ['web_fetch(domain:example.com)']}, {mode: 'bypassPermissions'}, 'deny'],
+    [{allow: ['web_fetch'], deny: ['web_fetch(domain:example.com)']}, {}, 'deny'],
+  ] as const)('under the rules %j, with %j: %s', async (rules, options, expected) => {
+    expect((await decide(FETCH, {rules, ...options})).verdict).toBe(expected);
+  });
+
+  it('is asked about each time where a rule asks about the host', async () => {
+    expect(await decide(FETCH, {rules: {ask: ['web_fetch(domain:*)']}})).toMatchObject({onlyOnce: true});
+  });
+});
+
+describe('a tool of an MCP server', () => {
+  const call: Access = {kind: 'mcp', server: 'notes', detail: '', confined: false};
+
+  it.each([
+    [{}, {}, 'ask'],
+    [{}, {mode: 'bypassPermissions'}, 'allow'],
+    [{}, {mode: 'plan'}, 'deny'],
+    [{}, READER, 'deny'],
+    [{allow: ['mcp__notes__add']}, {}, 'allow'],
+    [{allow: ['mcp__notes']}, {}, 'allow'],
+    [{allow: ['mcp__notes__add']}, {mode: 'plan'}, 'deny'],
+    [{allow: ['mcp__other']}, {}, 'ask'],
+  ] as const)('under the rules %j, with %j: %s', async (rules, options, expected) => {
+    expect((await decide(call, {rules, ...options})).verdict).toBe(expected);
+    // What its read-only sandbox confines may run in each mode.
+    expect((await decide({...call, confined: true}, {rules, ...options})).verdict).toBe('allow');
+  });
+
+  it('is offered as a rule for that tool', async () => {
+    expect(await decide(call)).toMatchObject({rule: 'mcp__notes__add'});
+  });
+});
+
+it('refuses a dispatch to an agent that never asks where a rule asks about it', async () => {
+  const dispatch: Access = {kind: 'dispatch', agent: 'reviewer'};
+  const rules = {ask: ['Task(reviewer)']};
+  expect((await decide(dispatch, {rules, ...READER})).verdict).toBe('deny');
+  expect((await decide(dispatch, {rules, mode: 'bypassPermissions'})).verdict).toBe('allow');
+  expect((await decide(dispatch, READER)).verdict).toBe('allow');
+});
+
+describe('a change of what verdicts depend on', () => {
+  const command = {kind: 'run', command: 'make'} as const;
+  const request = {callId: 'c', input: {}, tool: 'bash', title: 't', accesses: [command]};
+  const verdictOf = async (policy: ReturnType<typeof createPolicy>) =>
+    (await policy.judge(request, workspace, {sandbox: permissionSandbox()})).verdict;
+  const store = {source: 'the store', canSave: () => true, add: async () => undefined};
+
+  it.each<[string, (policy: ReturnType<typeof createPolicy>) => void | Promise<void>, string]>([
+    [
+      'the mode',
+      (policy) => {
+        policy.mode = 'bypassPermissions';
+      },
+      'allow',
+    ],
+    ['a grant', (policy) => policy.grant(request, workspace), 'allow'],
+    ['a saved rule', (policy) => policy.saveRule('bash(make)'), 'allow'],
+    ['what the command of the turn allows', (policy) => policy.allowInTurn(['bash(make)']), 'allow'],
+    ['a rule of the driver', (policy) => policy.setDriverRules({deny: ['bash(make)']}), 'deny'],
+    ['something elsewhere', (policy) => policy.noteChange(), 'ask'],
+  ])('is counted and takes effect: %s', async (_, change, expected) => {
+    const policy = createPolicy({store});
+    expect(await verdictOf(policy)).toBe('ask');
+    const before = policy.changes;
+    await change(policy);
+    expect(policy.changes).not.toBe(before);
+    expect(await verdictOf(policy)).toBe(expected);
+  });
+
+  it('ends with the turn for what its command allowed; a turn that allows nothing changes nothing', async () => {
+    const policy = createPolicy({});
+    policy.allowInTurn([]);
+    expect(policy.changes).toBe(0);
+    policy.allowInTurn(['bash(make)']);
+    policy.allowInTurn([]);
+    expect(await verdictOf(policy)).toBe('ask');
+  });
+
+  it('by a grant for a tool of an MCP server covers that tool alone', async () => {
+    const policy = createPolicy({});
+    const call = (tool: string) => ({
+      ...request,
+      tool,
+      accesses: [{kind: 'mcp', server: 'notes', detail: '', confined: false}] as const,
+    });
+    policy.grant(call('mcp__notes__add'), workspace);
+    const agent = {sandbox: permissionSandbox()};
+    expect((await policy.judge(call('mcp__notes__add'), workspace, agent)).verdict).toBe('allow');
+    expect((await policy.judge(call('mcp__notes__drop'), workspace, agent)).verdict).toBe('ask');
+  });
+});
+
+it('hides files that rules deny to read from confined attempts alone', () => {
+  const policy = createPolicy({rules: {deny: ['read_file(*.pem)']}});
+  const [confinedOne, plain] = [
+    {launch: 'read-only', checkpoint: false},
+    {launch: 'plain', checkpoint: true},
+  ] as const;
+  expect(policy.maskDeniedFiles([confinedOne, plain], workspace)).toEqual([
+    {...confinedOne, masked: {paths: []}},
+    plain,
+  ]);
+  expect(policy.maskDeniedFiles([confinedOne], workspace)).toMatchObject([{masked: {paths: []}}]);
+  expect(policy.maskDeniedFiles([plain], workspace)).toEqual([plain]);
+  expect(createPolicy({}).maskDeniedFiles([confinedOne], workspace)).toEqual([confinedOne]);
 });

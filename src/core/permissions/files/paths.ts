@@ -25,10 +25,7 @@ export function resolveLinks(target: string, cwd: string): string {
       at = `${at}/${step}`;
       continue;
     }
-    if (step === '..') {
-      at = path.dirname(at);
-      continue;
-    }
+    // For `..` it is the folder above, which is no link, since the links up to here are resolved.
     const next = path.join(at, step);
     const link = readLink(next);
     if (link === undefined) {
