@@ -42,7 +42,8 @@ export class RefusedHistory {
     this.#trials += 1;
     this.#words = getServerWords(error);
     if (/thinking|signature/i.test(error.message) && !this.#withoutThoughts && this.#dropThoughts()) return true;
-    const prompt = this.#items.findLastIndex(({message}) => isPrompt(message));
+    // The note in the place of what was left out is no prompt.
+    const prompt = this.#items.findLastIndex(({index, message}) => index !== undefined && isPrompt(message));
     const named = /\bmessages?[.[](\d+)/.exec(error.message)?.[1];
     if (named !== undefined && this.#trials <= MAX_TRIALS) {
       const part = this.#getStep(Number(named));

@@ -15,4 +15,10 @@ test('a run is found by its number in the list, or by the beginning of its id, a
   expect(() => manager.find('#982475')).toThrow('Invalid subagent index: 982475');
   expect(() => manager.find('7777777')).toThrow('Invalid subagent index: 7777777');
   expect(() => manager.find('77777777')).toThrow('Unknown subagent id: 77777777');
+  expect(() => manager.find('0')).toThrow('Invalid subagent index: 0');
+  expect(() => manager.find('3')).toThrow('Invalid subagent index: 3');
+  expect(() => manager.find('')).toThrow('Unknown subagent id');
+  await manager.clear();
+  expect(manager.list()).toEqual([]);
+  expect(() => manager.find(first)).toThrow('Unknown subagent id');
 });
