@@ -90,7 +90,7 @@ function findPackageManager(has: Has): string {
 function inPyproject(text: string | undefined, setup: string | undefined, has: Has): Checks {
   if (text === undefined && setup === undefined) return NONE;
   const all = `${text ?? ''}\n${setup ?? ''}`;
-  const names = (tool: string) => new RegExp(`^\\[(?:tool\\.)?${tool}(?:[.:\\]])|["']${tool}\\b`, 'm').test(all);
+  const names = (tool: string) => new RegExp(`^\\[(?:tool[.:])?${tool}(?:[.:\\]])|["']${tool}\\b`, 'm').test(all);
   return {
     fast: [
       ...(names('ruff') ? ['ruff check .'] : names('flake8') ? ['flake8'] : []),

@@ -36,6 +36,26 @@ const CASES: readonly [string, Readonly<Record<string, string>>, readonly string
     ['npx --no-install tsc --noEmit'],
     [],
   ],
+  ['bun', {'package.json': scripts({lint: 'x'}), 'bun.lock': ''}, ['bun run lint'], []],
+  ['bun with its older lock file', {'package.json': scripts({lint: 'x'}), 'bun.lockb': ''}, ['bun run lint'], []],
+  [
+    'one script to lint and one for types, where there are several, and no compiler beside them',
+    {
+      'package.json': scripts({tsc: 'x', types: 'x', biome: 'x', eslint: 'x'}, {dependencies: {typescript: '5'}}),
+      'tsconfig.json': '{}',
+    },
+    ['npm run eslint', 'npm run types'],
+    [],
+  ],
+  [
+    'TypeScript that is not installed',
+    {'package.json': scripts({}, {dependencies: {}}), 'tsconfig.json': '{}'},
+    [],
+    [],
+  ],
+  ['scripts that are no texts', {'package.json': '{"scripts": {"lint": 1, "test": {}}}'}, [], []],
+  ['a package.json without any script', {'package.json': '\uFEFF{"scripts": null}', 'tsconfig.json': '{}'}, [], []],
+  ['a package.json that is null', {'package.json': 'null'}, [], []],
   ['a package.json that is no JSON', {'package.json': '{'}, [], []],
   [
     'Python',
@@ -49,9 +69,25 @@ const CASES: readonly [string, Readonly<Record<string, string>>, readonly string
     ['flake8'],
     ['python3 -m pytest -q'],
   ],
+  [
+    'Python of setup.cfg',
+    {'setup.cfg': '[flake8]\n[mypy]\n[tool:pytest]\n'},
+    ['flake8', 'mypy .'],
+    ['python3 -m pytest -q'],
+  ],
+  [
+    'Python with two linters and two type checkers, and tests by a file',
+    {'pyproject.toml': '[tool.ruff]\n[tool.pyright]\n', 'setup.cfg': '[flake8]\n', 'pytest.ini': ''},
+    ['ruff check .', 'pyright'],
+    ['python3 -m pytest -q'],
+  ],
+  ['Python with conftest.py', {'pyproject.toml': '', 'conftest.py': ''}, [], ['python3 -m pytest -q']],
+  ['Python without tests', {'pyproject.toml': '[project]\n'}, [], []],
   ['Go', {'go.mod': 'module x\n'}, ['go vet ./...'], ['go test ./...']],
   ['Rust', {'Cargo.toml': '[package]\n'}, ['cargo check --all-targets'], ['cargo test']],
   ['a Makefile', {Makefile: 'CC := gcc\nlint:\n\ttrue\ntest: lint\n\ttrue\ncheck:\n'}, ['make lint'], ['make test']],
+  ['a makefile', {makefile: 'types:\nvet:\ntest:\ncheck:\n'}, ['make types'], ['make test']],
+  ['a GNUmakefile', {GNUmakefile: 'lint:\nvet:\ncheck:\n'}, ['make lint', 'make vet'], ['make check']],
   [
     'a Makefile beside package.json',
     {Makefile: 'lint:\ntest:\n', 'package.json': scripts({lint: 'x'})},
@@ -71,6 +107,7 @@ test('the settings name commands in place of those that are found, level by leve
   expect(get('fast')).toEqual(['npm run lint']);
   expect(get('thorough', {fast: ['a']})).toEqual(['a', 'npm run test']);
   expect(get('thorough', {fast: ['a'], thorough: []})).toEqual(['a']);
+  expect(get('thorough', {fast: [], thorough: ['b']})).toEqual(['b']);
   expect(get('thorough', {thorough: ['b']})).toEqual(['npm run lint', 'b']);
 });
 
