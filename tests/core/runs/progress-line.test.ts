@@ -1,7 +1,9 @@
 import {describe, expect, test} from 'vitest';
 import {
+  describeSent,
   formatDuration,
   formatProgressLine,
+  formatSeconds,
   formatTaskHeader,
   type ProgressState,
 } from '../../../src/core/runs/progress-line.ts';
@@ -18,6 +20,7 @@ describe('a progress line', () => {
   test.each<[Partial<ProgressState>, string]>([
     [{}, '  [explore] explore codebase ... 5 tools, 3.2s'],
     [{tools: 1}, '  [explore] explore codebase ... 1 tool, 3.2s'],
+    [{worker: 'build-2'}, '  [explore @build-2] explore codebase ... 5 tools, 3.2s'],
     [{tools: 0, durationMs: 0}, '  [explore] explore codebase ... 0 tools, 0.0s'],
     [{tools: 0, note: 'making its worktree'}, '  [explore] explore codebase ... 0 tools, 3.2s · making its worktree'],
     [{state: 'success', note: 'making its worktree'}, '  [explore] explore codebase - done (5 tools, 3.2s)'],
@@ -43,7 +46,23 @@ describe('a progress line', () => {
   });
 });
 
+test('a message to a run is read at its next turn, or lets it go on', () => {
+  expect(describeSent(run, 'queued')).toContain('Sent: [explore] explore codebase reads it');
+  expect(describeSent(run, 'resumed')).toContain('[explore] explore codebase goes on');
+});
+
 test.each([
+  [-1, '0s'],
+  [999, '0s'],
+  [3_999, '3s'],
+  [59_999, '59s'],
+  [125_900, '2m05s'],
+])('in whole seconds, %d ms read %s', (ms, text) => {
+  expect(formatSeconds(ms)).toBe(text);
+});
+
+test.each([
+  [-5_000, '0.0s'],
   [0, '0.0s'],
   [3240, '3.2s'],
   [59_900, '59.9s'],
