@@ -48,7 +48,7 @@ beforeAll(async () => {
   await npm(folder.path, 'pack', '--json', ...ripgrep);
   const packages = readdirSync(folder.path).filter((name) => name.endsWith('.tgz'));
   await npm(program, 'install', '--offline', ...packages.map((name) => path.join(folder.path, name)));
-}, 120_000);
+}, 300_000);
 
 afterAll(() => folder.remove());
 
@@ -60,9 +60,8 @@ async function run(cwd: string, command: string, ...args: string[]): Promise<str
     npm_config_cache: path.join(folder.path, 'npm-cache'),
     npm_config_audit: 'false',
     npm_config_fund: 'false',
-    npm_config_update_notifier: 'false',
   } as NodeJS.ProcessEnv;
-  return (await promisify(execFile)(command, args, {cwd, env, timeout: 100_000})).stdout;
+  return (await promisify(execFile)(command, args, {cwd, env, timeout: 240_000})).stdout;
 }
 
 const npm = (cwd: string, ...args: string[]) => run(cwd, 'npm', ...args);

@@ -17,7 +17,9 @@ export function createUserEnvironment(): Record<string, string> {
   for (const [name, value] of Object.entries(process.env)) {
     if (value !== undefined && !NOT_OF_A_USER.test(name)) kept[name] = value;
   }
-  return {...kept, TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_COMPILE_CACHE: COMPILED};
+  // npm would tell of its newest version, where a network brings it in time.
+  const npm = {npm_config_update_notifier: 'false'};
+  return {...kept, ...npm, TERM: 'xterm-256color', LANG: 'C.UTF-8', NODE_COMPILE_CACHE: COMPILED};
 }
 
 /** An empty home folder: the user's own settings are neither read nor changed. */
