@@ -1,6 +1,8 @@
 import {describe, expect, it} from 'vitest';
-import {hashTask, TaskDedup, type TaskIdentity} from '../../../src/core/runs/dedup.ts';
+import type {SubagentResult} from '../../../src/core/contract/runs.ts';
+import {createReplayModel, hashTask, TaskDedup, type TaskIdentity} from '../../../src/core/runs/dedup.ts';
 import {settle} from '../../support/wait.ts';
+import {ScriptedModel} from '../scripted-model.ts';
 
 const task = (change: Partial<TaskIdentity> = {}): TaskIdentity => ({
   agent: {name: 'explore'},
@@ -28,6 +30,7 @@ describe('the hash of a task', () => {
       task({model: 'n'}),
       task({limits: {maxTurns: 5}}),
       task({session: 't'}),
+      task({isolation: 'worktree'}),
     ].map(hashTask);
     expect(new Set(keys).size).toBe(keys.length);
   });
@@ -132,4 +135,15 @@ describe('the same task twice', () => {
     expect(sources.sort()).toEqual(['joined', 'run']);
     expect(world.runs).toBe(2);
   });
+});
+
+it.each([
+  ['found', '[cached]\nthe report'],
+  ['ANNOUNCE_SKIP', 'ANNOUNCE_SKIP'],
+])('a run whose text was %j is repeated as %j', async (given, text) => {
+  const result = {report: 'the report', result: {text: given}} as SubagentResult;
+  const model = createReplayModel(new ScriptedModel([]), result);
+  expect(model).toMatchObject({name: 'scripted', offline: false});
+  const reply = await model.reply({} as never, () => undefined);
+  expect(reply).toMatchObject({content: [{type: 'text', text}], stopReason: 'end_turn'});
 });

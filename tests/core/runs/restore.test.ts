@@ -3,6 +3,10 @@ import {appendFileSync, existsSync, readdirSync, utimesSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
+import type {RunStore, StoredRun} from '../../../src/core/contract/runs.ts';
+import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
+import {restoreRuns} from '../../../src/core/runs/restore.ts';
+import {NO_USAGE} from '../../../src/core/util/messages.ts';
 import {passWallTime} from '../../support/fake-time.ts';
 import {until} from '../../support/wait.ts';
 import {FakeClock} from '../fake-clock.ts';
@@ -153,5 +157,76 @@ describe('after a restart', () => {
     const after = managerFixture({home: before.home});
     after.manager.restore(noneAnnounced);
     expect(after.manager.list()).toHaveLength(1);
+  });
+});
+
+describe('a run that is read from the disk', () => {
+  const stored: StoredRun = {
+    ...{runId: 'id-1', agent: 'code', description: 'look', model: 'm', background: false, cleanup: 'keep', round: 1},
+    ...{transcript: '/t', archived: false, createdAt: 1_000, lastAt: 3_500, tools: 2, text: 'half', usage: NO_USAGE},
+    usageByModel: {},
+  };
+  const ended = {
+    type: 'end',
+    at: '',
+    text: 'found',
+    tools: 2,
+    usage: NO_USAGE,
+    usageByModel: {},
+    background: false,
+    round: 1,
+    outcome: 'error',
+  } as const;
+
+  function restore(change: Partial<StoredRun>, isLeft = false) {
+    const lines: TranscriptEntry[] = [];
+    let isParked = false;
+    const store = {
+      sessionId: 's1',
+      list: () => [{...stored, ...change}],
+      reopen: () => ({
+        journal: {append: (entry: TranscriptEntry) => void lines.push(entry)},
+        park: () => {
+          isParked = true;
+        },
+      }),
+    } as unknown as RunStore;
+    const {records, left, pending} = restoreRuns(store, noneAnnounced, 100, () => isLeft);
+    return {record: records[0], left, pending, lines, isParked};
+  }
+
+  it('has what its last line says of its end', () => {
+    const known = {reason: 'server down', receipt: 'Receipt', worker: 'build-2', durationMs: 7};
+    const {record, lines} = restore({end: {...ended, ...known}});
+    expect(record).toMatchObject({
+      ...{sessionId: 's1', state: 'error', outcome: 'error', startedAt: 1_000, endedAt: 3_500, restored: true},
+      ...{reason: 'server down', receipt: 'Receipt', worker: 'build-2', result: {durationMs: 7, modelMs: 0, turns: 0}},
+    });
+    expect(lines).toEqual([]);
+    const facts = ['end', 'text', 'archived', 'reason', 'receipt', 'worker', 'announcement'];
+    expect(facts.filter((key) => key in restore({end: ended}).record!)).toEqual([]);
+    expect(restore({end: ended}).record?.result?.durationMs).toBe(0);
+  });
+
+  it('that has no end gets one, with what it had by then', () => {
+    const {record, lines, isParked} = restore({});
+    const end = {outcome: 'unknown', text: 'half', durationMs: 2_500, reason: expect.any(String)};
+    expect(lines).toMatchObject([{type: 'end', ...end}]);
+    expect(record).toMatchObject({outcome: 'unknown', state: 'error', result: {durationMs: 2_500}});
+    expect(isParked).toBe(true);
+  });
+
+  it('that is archived is left as it is', () => {
+    const {record, lines} = restore({archived: true});
+    expect([record?.state, record?.outcome, lines]).toEqual(['removed', 'unknown', []]);
+  });
+
+  it('that is at a worker has no end yet, and its end will be announced', () => {
+    const {record, left, pending, lines} = restore({}, true);
+    expect([record, pending, lines]).toEqual([undefined, [], []]);
+    expect(left).toMatchObject([{runId: 'id-1', background: true, state: 'created', restored: false, sessionId: 's1'}]);
+    expect(Object.keys(left[0]!)).not.toEqual(expect.arrayContaining(['text']));
+    // It has ended here: no worker has it any more.
+    expect(restore({end: ended}, true)).toMatchObject({left: [], record: {outcome: 'error'}});
   });
 });

@@ -6,7 +6,7 @@ import type {SpawnRequest} from '../../../src/core/runs/dispatch.ts';
 import {RunRegistry} from '../../../src/core/runs/registry.ts';
 import {getEndState, hasEnded, openNewRun, openNextRound, toRestoredRun} from '../../../src/core/runs/run-record.ts';
 import {managerFixture} from '../manager-fixture.ts';
-import {ScriptedModel} from '../scripted-model.ts';
+import {call, ScriptedModel} from '../scripted-model.ts';
 
 function open(change: Partial<SpawnRequest> = {}) {
   const {store, request} = managerFixture();
@@ -75,6 +75,15 @@ describe('a further round of a run', () => {
     });
     const gone = ['outcome', 'reason', 'receipt', 'endedAt', 'startedAt', 'announcement', 'worker'];
     expect(gone.filter((key) => key in get())).toEqual([]);
+  });
+
+  test('answers the calls that were cut off, and is a line of its own in the transcript', () => {
+    const {store, opened, goOn} = open();
+    opened.history.append({role: 'assistant', content: [call('grep', {}, 'call-1')]});
+    expect(opened.round).toBe(1);
+    const answered = goOn(true).history.messages.at(-2);
+    expect(answered).toMatchObject({role: 'user', content: [{type: 'tool_result', tool_use_id: 'call-1'}]});
+    expect(store.read(opened.runId)).toContainEqual(expect.objectContaining({type: 'resumed', round: 2}));
   });
 
   test.each([
