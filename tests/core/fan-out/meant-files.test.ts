@@ -60,6 +60,10 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   'Rename foo in src/a.ts to bar in all files': SOURCES,
   'Add JSDoc to all functions in src/a.ts': ['src/a.ts'],
   'Fix all files: @src/a.ts, @src/c.js and src/tools/d.ts.': ['src/a.ts', 'src/c.js', 'src/tools/d.ts'],
+  'Fix all Python files and JavaScript files in src': ['src/c.js', 'src/tools/f.py'],
+  'Rename foo to bar in src/*.js and docs/*.md': ['docs/one.md', 'docs/two.md', 'src/c.js'],
+  'Rename foo to bar in web/*.js': [],
+  'Update all files that end in .md': ['README.md', 'docs/one.md', 'docs/two.md'],
   'Rename Lookup to Index in all files (not in comments)': SOURCES,
 };
 

@@ -101,3 +101,15 @@ test('checks that have run are not run again while nothing has changed; those th
   expect(await begin([FAILS])).toBe(0);
   expect(await begin([FAILS])).toBe(1);
 });
+
+test('all checks are run again where one of them was not run', async () => {
+  const {verifier, run} = open([], [], {fast: ['lint', 'types']});
+  const checks = [PASSES, REFUSED, PASSES, PASSES];
+  const caller = {...run, tools: [tool('bash', () => checks.shift() ?? expect.fail('one check too many'))]};
+  const left: number[] = [];
+  for (let time = 0; time < 3; time += 1) {
+    await verifier.begin(caller, run.signal);
+    left.push(checks.length);
+  }
+  expect(left).toEqual([2, 0, 0]);
+});
