@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
-import type {BeforeCall} from '../../../src/core/contract/permission.ts';
+import type {AnswerCall, BeforeCall} from '../../../src/core/contract/permission.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {SavedRules} from '../../../src/storage/saved-rules.ts';
 import {until} from '../manager-fixture.ts';
@@ -384,5 +384,163 @@ describe('a decision', () => {
       const {permit} = hooked({input: {command: 'ls'}});
       expect(await permit(request, never)).toEqual({verdict: 'changed', input: {command: 'ls'}, opinion: {by: 'hook'}});
     });
+  });
+
+  describe('with a hook that answers questions', () => {
+    const answered = (answer: Awaited<ReturnType<AnswerCall>>, options: Parameters<typeof permitFixture>[0] = {}) =>
+      permitFixture({interactive: false, ...options, answerCall: async () => answer});
+
+    it('is what the hook says: allowed, refused, or allowed with another input', async () => {
+      expect(await answered({decision: 'allow'}).permit(request, never)).toMatchObject({
+        ...{verdict: 'allow', because: 'a hook allowed it', attempts: [{launch: 'plain'}]},
+      });
+      const {permit, denials} = answered({decision: 'deny', because: 'not today', stops: 'enough'});
+      expect(await permit(request, never)).toMatchObject({verdict: 'deny', because: 'not today', stops: 'enough'});
+      expect(denials).toMatchObject([{reason: 'not today'}]);
+      expect(await answered({decision: 'allow', input: {command: 'ls'}}).permit(request, never)).toEqual({
+        ...{verdict: 'changed', input: {command: 'ls'}},
+        opinion: {by: 'hook', says: 'allow'},
+      });
+    });
+
+    it('is asked of the person when the hook says nothing', async () => {
+      const {permit, events, questions} = answered({}, {interactive: true});
+      const answer = permit(request, never);
+      await until(() => asked(events).length === 1);
+      questions.answer(asked(events)[0]!.id, {choice: 'yes'});
+      expect(await answer).toMatchObject({verdict: 'allow', because: 'the user allowed it'});
+    });
+
+    it('is not asked of the hook when only a person may allow it, nor again when a hook changed the input', async () => {
+      const {permit} = answered({decision: 'allow'});
+      const write = {...request, tool: 'write_file', accesses: [{kind: 'write', path: '.git/config'}] as const};
+      expect(await permit(write, never)).toMatchObject({verdict: 'deny'});
+      expect(await permit({...request, changed: {by: 'hook'}}, never)).toMatchObject({verdict: 'deny'});
+    });
+  });
+
+  it('ends the run when a hook that looks at the call stops it', async () => {
+    const stopping: BeforeCall = async () => ({decision: 'deny', stops: 'enough'});
+    const {permit} = permitFixture({beforeCall: [stopping]});
+    expect(await permit(request, never)).toMatchObject({
+      verdict: 'deny',
+      because: 'a hook refuses it',
+      stops: 'enough',
+    });
+  });
+
+  it("is made by the mode and for the run of the agent's definition", async () => {
+    const edit = {...request, tool: 'edit_file', accesses: [{kind: 'write', path: 'a.ts'}] as const};
+    const accepting = permitFixture({interactive: false, agent: {permissionMode: 'acceptEdits'}});
+    expect(await accepting.permit(edit, never)).toMatchObject({verdict: 'allow'});
+    const reader = permitFixture({mode: 'bypassPermissions', agent: {readOnly: true}});
+    expect(await reader.permit(edit, never)).toMatchObject({verdict: 'deny'});
+    const {permit, events} = permitFixture({agent: {runId: 'run-1'}});
+    void permit(edit, never);
+    await until(() => asked(events).length === 1);
+    expect(asked(events)[0]).toMatchObject({runId: 'run-1'});
+  });
+
+  describe('on a call that would fail', () => {
+    const edit = {...request, tool: 'edit_file', accesses: [{kind: 'write', path: 'a.ts'}] as const};
+    const findProblem = async (places: readonly string[]) => `${places.join()} has no such text`;
+
+    it('is a refusal without a question, and no denial', async () => {
+      const {permit, events, denials} = permitFixture();
+      expect(await permit({...edit, findProblem}, never)).toMatchObject({
+        verdict: 'deny',
+        message: `${root}/a.ts has no such text`,
+      });
+      expect([events, denials]).toEqual([[], []]);
+    });
+
+    it.each([
+      ['a file that the agent may not read', [{kind: 'write', path: '../outside/a.ts'}], findProblem],
+      ['a call without a problem', edit.accesses, async () => undefined],
+    ] as const)('is asked about for %s', async (_, accesses, find) => {
+      const {permit, events} = permitFixture();
+      void permit({...edit, accesses, findProblem: find}, never);
+      await until(() => asked(events).length === 1);
+    });
+
+    it('tells nothing of the file where no person can be asked', async () => {
+      const {permit} = permitFixture({interactive: false});
+      expect(await permit({...edit, findProblem}, never)).toMatchObject({
+        message: expect.stringContaining('nobody can be asked'),
+      });
+    });
+  });
+
+  it('is a refusal by the person, with a note that is more than blanks', async () => {
+    const {permit, events, questions} = permitFixture();
+    const answer = permit(request, never);
+    await until(() => asked(events).length === 1);
+    questions.answer(asked(events)[0]!.id, {choice: 'no', note: '  '});
+    expect(await answer).toMatchObject({
+      ...{verdict: 'deny', byPerson: true},
+      message: expect.stringContaining('Do not try the same by other means'),
+    });
+  });
+
+  it('says in the question why it is asked, unless the title says so already', async () => {
+    const {permit, events} = permitFixture({rules: {ask: ['bash(git push:*)']}});
+    void permit(request, never);
+    void permit({...request, accesses: [{kind: 'run', command: 'git push'}]}, never);
+    await until(() => asked(events).length === 2);
+    const [plain, ruled] = asked(events);
+    expect(plain).not.toHaveProperty('because');
+    expect(ruled).toMatchObject({because: 'runs a command: the rule ask bash(git push:*) (a test)'});
+  });
+
+  it('names the rule that it offers, and where a note may be written', async () => {
+    const store = {source: 'the store', canSave: () => true, add: async () => undefined};
+    const {permit, events} = permitFixture({store});
+    void permit(request, never);
+    await until(() => asked(events).length === 1);
+    expect(asked(events)[0]).toMatchObject({call: {rule: 'bash(npm test)'}});
+    expect(
+      asked(events)[0]!
+        .options.filter(({takesNote}) => takesNote)
+        .map(({choice}) => choice),
+    ).toEqual(['no']);
+  });
+
+  it('names only files that are written among the writes, and saves them before it, but not in a worktree', async () => {
+    const accesses = [
+      {kind: 'read', path: 'b.ts'},
+      {kind: 'write', path: 'a.ts'},
+    ] as const;
+    const decide = async (confinement: 'none' | 'worktree') => {
+      const {permit} = permitFixture({mode: 'acceptEdits', in: {...workspace, confinement}});
+      return permit({...request, tool: 'edit_file', accesses}, never);
+    };
+    expect(await decide('none')).toMatchObject({
+      ...{places: [`${root}/b.ts`, `${root}/a.ts`], writes: [`${root}/a.ts`]},
+      attempts: [{launch: 'plain', checkpoint: true}],
+    });
+    expect(await decide('worktree')).toMatchObject({attempts: [{launch: 'plain', checkpoint: false}]});
+  });
+
+  it('lets a search read what no rule refuses', async () => {
+    const {permit} = permitFixture({rules: {deny: ['read_file(*.pem)']}});
+    const decision = await permit({...request, tool: 'grep', accesses: [{kind: 'read', path: '.'}]}, never);
+    const mayRead = decision.verdict === 'allow' ? decision.mayRead : undefined;
+    expect([`${root}/a.ts`, `${root}/a.pem`].map((file) => mayRead?.(file))).toEqual([true, false]);
+  });
+
+  it('is made anew, without a second look by hooks, when the mode changes while a hook looks at the call', async () => {
+    let looks = 0;
+    const {permit, policy} = permitFixture({
+      interactive: false,
+      beforeCall: [
+        async () => {
+          looks += 1;
+          policy.mode = 'bypassPermissions';
+          return {};
+        },
+      ],
+    });
+    expect(await permit(request, never)).toMatchObject({verdict: 'allow'});
+    expect(looks).toBe(1);
   });
 });

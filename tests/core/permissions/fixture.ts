@@ -3,7 +3,14 @@ import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from '
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import type {Access, BeforeCall, Denial, RuleKind, Workspace} from '../../../src/core/contract/permission.ts';
+import type {
+  Access,
+  AnswerCall,
+  BeforeCall,
+  Denial,
+  RuleKind,
+  Workspace,
+} from '../../../src/core/contract/permission.ts';
 import type {AgentPermissions} from '../../../src/core/permissions/context.ts';
 import {createPermit, type PermitAgent} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
@@ -86,10 +93,11 @@ interface PermitOptions extends DecideOptions {
   readonly interactive?: boolean;
   readonly agent?: PermitAgent;
   readonly beforeCall?: readonly BeforeCall[];
+  readonly answerCall?: AnswerCall;
 }
 
 function createPermitFixture(workspace: Workspace, options: PermitOptions) {
-  const {interactive = true, store, agent, beforeCall = []} = options;
+  const {interactive = true, store, agent, beforeCall = [], answerCall} = options;
   const events: AgentEventBody[] = [];
   const denials: Denial[] = [];
   const questions = new Questions();
@@ -101,6 +109,7 @@ function createPermitFixture(workspace: Workspace, options: PermitOptions) {
     onDenied: (denial: Denial) => void denials.push(denial),
     sandbox: permissionSandbox(options.sandbox),
     beforeCall,
+    answerCall,
   };
   const emit = (event: AgentEventBody) => void events.push(event);
   const permit = createPermit(deps, '[code] fix it', workspace, emit, agent);

@@ -43,6 +43,7 @@ it('a variable contains a secret by its name, or as a password in an address', (
     'ghp_0123456789abcdefghij',
   ]);
   expect(findPasswords('ssh://git@github.com/x?monkey')).toEqual([]);
+  expect(findPasswords('/search?api_key=k-123')).toEqual([]);
   expect(findPasswords('https://host/x?api-version=1&api_key=k-123&sig=abc%2B&page=2#token=no')).toEqual([
     'k-123',
     'abc%2B',
@@ -72,14 +73,20 @@ describe('the known values', () => {
     expect(known({DB_PASSWORD: 'project1x'}, [], ['/home/me/project1x'])).toEqual([]);
   });
 
+  it('are without white space around them, also when they begin with a slash', () => {
+    expect(known({A_TOKEN: `  ${KEY}\n`})).toEqual([`A_TOKEN=${KEY}`]);
+    expect(known({B_SECRET: '/no-such-folder-9/x'})).toEqual(['B_SECRET=/no-such-folder-9/x']);
+  });
+
   it('are the passwords in addresses, and each line of a key that has several', () => {
     const lines = [
       '-----BEGIN PRIVATE KEY-----',
-      'MIIEvQIBADANBgkqhkiG',
+      'MIIEvQIBADANBgkq',
       'w0BAQEFAASCBKcwggSjAgEA',
+      'c2hvcnQgZW5kIG4',
       '-----END PRIVATE KEY-----',
     ];
-    expect(known({HTTPS_PROXY: 'http://me:hunter22@proxy:1', APP_PRIVATE_KEY: lines.join('\n')})).toEqual([
+    expect(known({HTTPS_PROXY: 'http://me:hunter22@proxy:1', APP_PRIVATE_KEY: lines.join('\r\n')})).toEqual([
       'HTTPS_PROXY=hunter22',
       `APP_PRIVATE_KEY=${lines[1]}`,
       `APP_PRIVATE_KEY=${lines[2]}`,
@@ -94,6 +101,10 @@ describe('the known values', () => {
       GH_TOKEN: 'ghp_0123456789',
       PATH: '/bin:/x',
     };
+    const long = 'abcdefgh-1234567';
+    expect(withoutModelKeys({ANTHROPIC_API_KEY: ` ${long}\n`, COPY: `Bearer ${long}`, OTHER: 'x'}, [])).toEqual({
+      OTHER: 'x',
+    });
     const word = {ANTHROPIC_API_KEY: 'anthropic', PATH: '/opt/anthropic/bin', SAME: 'anthropic'};
     expect(withoutModelKeys(word, [])).toEqual({PATH: '/opt/anthropic/bin'});
     expect(withoutModelKeys(env, ['GLM', 'PATH'])).toEqual({GH_TOKEN: 'ghp_0123456789', PATH: '/bin:/x'});
