@@ -78,6 +78,22 @@ describe('the requests of a run', () => {
     expect(free.bodies()[0]?.max_tokens).toBe(1000);
   });
 
+  it('limit the output to what is set aside in the context window', async () => {
+    const {run, bodies} = await runAt([say('ok')], [], {}, {maxOutputTokens: 9_000, contextWindow: 8_000});
+    await runAgent(run);
+    expect(bodies()[0]?.max_tokens).toBe(2_000);
+  });
+
+  it('contain the files that a person names in a queued prompt, where they typed it', async () => {
+    const {run, bodies} = await runAt([say('ok')], [tool('read_file', (_, value) => textResult(`of ${value}`))]);
+    run.inbox.put({id: '1', content: 'see @/etc/hostname', kind: 'prompt', startsTurn: true});
+    run.inbox.put({id: '2', content: 'and @/etc/hosts', kind: 'prompt', typed: true, startsTurn: true});
+    await runAgent(run);
+    const sent = JSON.stringify(bodies()[0]?.messages);
+    expect(sent).toContain("The user's prompt names @/etc/hosts.");
+    expect(sent).not.toContain("The user's prompt names @/etc/hostname.");
+  });
+
   it('are not made when the budget is used up', async () => {
     const {run, server} = await runAt([], [], {budget: spent(100, 100)});
     expect(await runAgent(run)).toMatchObject({outcome: 'limit', limit: '100 tokens', turns: 0});
@@ -224,12 +240,23 @@ describe('the result of a run', () => {
     expect(run.history.messages[1]?.content).toEqual(content);
   });
 
-  it('leaves no listener on the signal of the run, and no timer', async () => {
+  it('leaves no listener on the signal of the run or its budget, and no timer', async () => {
     const clock = new FakeClock();
-    const {run, abort} = await runAt([say('ok')], [], {clock, limits: {maxTurns: 9, timeoutSeconds: 100}});
+    const budget = createBudget();
+    const listen = budget.onUsedUp.bind(budget);
+    let listeners = 0;
+    budget.onUsedUp = (listener) => {
+      const stop = listen(listener);
+      listeners += 1;
+      return () => {
+        listeners -= 1;
+        stop();
+      };
+    };
+    const {run, abort} = await runAt([say('ok')], [], {budget, clock, limits: {maxTurns: 9, timeoutSeconds: 100}});
     await runAgent(run);
     expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
-    expect(clock.timers).toBe(0);
+    expect([listeners, clock.timers]).toEqual([0, 0]);
   });
 
   it('is stopped, without a request, when the run was aborted before it began', async () => {
