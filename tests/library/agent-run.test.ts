@@ -46,7 +46,7 @@ function callsOnce(name: string, input: unknown): CustomModel {
 }
 
 it('answers offline where there is no key, and writes a transcript of the session', async () => {
-  const run = await prepared({prompt: 'Where is greet defined?'});
+  const run = await prepared({prompt: 'Read src/greet.ts'});
   const result = await runAgent(run);
   expect(result).toMatchObject({outcome: 'success', text: expect.stringContaining('src/greet.ts')});
   await run.close();
