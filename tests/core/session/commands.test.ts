@@ -45,9 +45,18 @@ describe('a command', () => {
     expect(await session.submit('/do')).toMatchObject({ok: false, text: 'out of order'});
     expect(await session.submit('/frobnicate now ')).toMatchObject({ok: false, input: '/frobnicate now'});
     expect(notices().at(-1)).toMatchObject({level: 'error', text: expect.stringContaining('/frobnicate')});
+    expect(notices().at(-1)?.text).not.toContain('Did you mean');
+    expect(await session.submit('/frobnicate')).toMatchObject({input: '/frobnicate'});
     const info = {cwd: '/tmp', tools: [], agents: [], commands: [{name: 'model', description: ''}], warnings: []};
     const other = open([], {info});
     expect(await other.session.submit('/modle')).toMatchObject({text: expect.stringContaining('/model?')});
+  });
+
+  it('may be one that a server brings', async () => {
+    const [brought] = command(() => ({ok: true, text: 'from the server'}));
+    const findCommand = (name: string) => (name === 'server:do' ? brought : undefined);
+    const {session} = open([], {mcp: {findCommand} as unknown as SessionParts['mcp']});
+    expect(await session.submit('/server:do')).toMatchObject({ok: true, text: 'from the server'});
   });
 
   it('may say something, make a request, and become a prompt', async () => {
@@ -85,9 +94,9 @@ describe('a command', () => {
     await interrupted.session.submit('/do');
     expect(answers).toEqual([{choice: 'text'}, undefined, undefined]);
     // A later command can be asked again.
-    const again = interrupted.session.submit('/do');
-    await again;
+    await interrupted.session.submit('/do');
     expect(answers).toHaveLength(4);
+    expect(interrupted.events.filter(({type}) => type === 'ask')).toHaveLength(2);
   });
 
   it('has the model answer outside of the conversation, and what that costs is counted', async () => {
@@ -111,7 +120,7 @@ describe('a shell command that the user types', () => {
 
   it('runs without a question in a folder of its own, is shown, and is before the model with the next prompt', async () => {
     const seen: ToolContext[] = [];
-    const {session, events, model} = open(
+    const {session, events, model, inbox} = open(
       [say('ok')],
       shellOf((context) => {
         seen.push(context);
@@ -125,7 +134,7 @@ describe('a shell command that the user types', () => {
       {type: 'tool_start', tool: '!', title: 'ls', byUser: true},
       {type: 'tool_end', tool: '!', isError: false, byUser: true},
     ]);
-    expect(model.requests).toEqual([]);
+    expect([model.requests, inbox.startsTurn]).toEqual([[], false]);
     await session.submit('go');
     const sent = JSON.stringify(model.requests[0]?.messages);
     expect(sent).toContain('The user ran a command in the terminal, in /tmp:\\n$ ls\\n\\ntwo files');

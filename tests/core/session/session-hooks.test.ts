@@ -31,8 +31,10 @@ function open(answers: Answers, script: readonly ScriptedReply[] = []) {
 
 describe('the start of a session', () => {
   it('is told, and what the hooks say is before the model with the first prompt', async () => {
-    const {session, calls, model} = open({SessionStart: {context: ['be brief']}}, [say('ok')]);
+    const {session, calls, model, inbox} = open({SessionStart: {context: ['be brief']}}, [say('ok')]);
     expect(calls).toEqual([{event: 'SessionStart', subject: 'startup', input: {source: 'startup'}}]);
+    await until(() => inbox.list('companion').length === 1);
+    expect(inbox.startsTurn).toBe(false);
     await session.submit('go');
     expect(JSON.stringify(model.requests[0]?.messages)).toContain('be brief');
   });

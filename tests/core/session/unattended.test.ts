@@ -1,0 +1,87 @@
+/** Sessions where no person types more: a prompt is done with all that follows from it, within the limits of the session. */
+import {describe, expect, it, vi} from 'vitest';
+import type {Limits} from '../../../src/core/contract/results.ts';
+import {textResult} from '../../../src/core/util/tool-output.ts';
+import {stopTimers} from '../../support/fake-time.ts';
+import {managerFixture} from '../manager-fixture.ts';
+import {runFixture, tool} from '../run-fixture.ts';
+import {call, calls, ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
+import {sessionOver} from './fixture.ts';
+
+/** `Task` dispatches a run in the background that gives the replies of `child`. */
+function open(script: readonly ScriptedReply[], child: readonly ScriptedReply[], limits: Partial<Limits> = {}) {
+  const [model, childModel] = [new ScriptedModel(script), new ScriptedModel(child)];
+  const made = managerFixture();
+  const task = tool('Task', async (_, value) => {
+    await made.dispatch(childModel, {background: true, prompt: value, timeoutSeconds: 0});
+    return textResult('accepted');
+  });
+  const {session} = sessionOver(made, model, runFixture(model, [task]), {interactive: false, limits});
+  return {...made, session, model, childModel};
+}
+
+const dispatching = (value: string) => calls(call('Task', {value}));
+
+describe('a prompt', () => {
+  it('is done when the runs that it began have ended and were read', async () => {
+    const {session, manager, model} = open(
+      [dispatching('one'), say('it is at work'), say('all is done')],
+      [say('found')],
+    );
+    expect(await session.submit('go')).toMatchObject({result: {outcome: 'success', text: 'all is done', turns: 3}});
+    expect([manager.count(), model.requests.length]).toEqual([0, 3]);
+  });
+
+  it('begins no further turn by itself after one that failed, or when its turns are used up', async () => {
+    const failing = open([dispatching('one')], [say('found')]);
+    expect(await failing.session.submit('go')).toMatchObject({result: {outcome: 'error'}});
+    expect([failing.model.requests.length, failing.inbox.size]).toEqual([2, 1]);
+    const limited = open([say('done'), say('never')], [say('found')], {maxTurns: 1});
+    const {childModel} = limited;
+    const reply = childModel.reply.bind(childModel);
+    childModel.reply = async (...args) => {
+      await limited.model.asked();
+      return reply(...args);
+    };
+    await limited.dispatch(childModel, {background: true});
+    expect(await limited.session.submit('go')).toMatchObject({result: {outcome: 'success', text: 'done'}});
+    expect([limited.model.requests.length, limited.inbox.size]).toEqual([1, 1]);
+  });
+
+  it('has the limits of a prompt anew', async () => {
+    const {session} = open([say('a'), say('b')], [], {maxTurns: 1});
+    expect(await session.submit('one')).toMatchObject({result: {outcome: 'success', turns: 1}});
+    expect(await session.submit('two')).toMatchObject({result: {outcome: 'success', turns: 1, text: 'b'}});
+  });
+});
+
+describe('the time limit', () => {
+  it('ends the runs in the background, too, and is the outcome', async () => {
+    stopTimers();
+    const {session, childModel, manager} = open([dispatching('one'), say('it is at work')], [{hang: true}], {
+      timeoutSeconds: 500,
+    });
+    const done = session.submit('go');
+    await childModel.asked();
+    await vi.advanceTimersByTimeAsync(400_000);
+    expect(manager.count()).toBe(1);
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(await done).toMatchObject({
+      result: {outcome: 'timeout', timeout: 'timed out after 500 s', text: 'it is at work', turns: 2},
+    });
+    expect([manager.count(), manager.list()[0]?.outcome]).toEqual([0, 'stopped']);
+  });
+
+  it('is none where it is 0', async () => {
+    stopTimers();
+    const {session, childModel, manager} = open([dispatching('one'), say('it is at work')], [{hang: true}], {
+      timeoutSeconds: 0,
+    });
+    const done = session.submit('go');
+    await childModel.asked();
+    await vi.advanceTimersByTimeAsync(100_000_000);
+    expect(manager.count()).toBe(1);
+    await manager.stopAll();
+    expect(await done).toMatchObject({result: {outcome: 'success'}});
+  });
+});
