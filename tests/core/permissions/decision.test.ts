@@ -257,6 +257,7 @@ describe('a decision', () => {
       await until(() => asked(events).length === 1);
       questions.answer(asked(events)[0]!.id, {choice, input: {command: 'npm run lint'}});
       expect(await answer).toMatchObject({verdict: 'changed'});
+      expect(events.map(({type}) => type)).toEqual(['ask', 'ask_end']);
       events.length = 0;
     }
     expect(kept).toEqual([]);
@@ -312,7 +313,9 @@ describe('a decision', () => {
 
     it('needs no question when one allows the call, except for deny rules and protected files', async () => {
       const allow = {decision: 'allow'} as const;
-      expect(await hooked(allow).permit(request, never)).toMatchObject({verdict: 'allow'});
+      expect(await hooked(allow).permit(request, never)).toMatchObject({
+        ...{verdict: 'allow', attempts: [{launch: 'plain', checkpoint: true}]},
+      });
       const {permit} = hooked(allow, {rules: {deny: ['bash(npm:*)']}});
       expect(await permit(request, never)).toMatchObject({verdict: 'deny'});
       const hook = {
@@ -329,6 +332,13 @@ describe('a decision', () => {
         verdict: 'deny',
         message: expect.stringContaining('nobody can be asked'),
       });
+    });
+
+    it('offers no yes for the session when one asks about a call that the mode would allow', async () => {
+      const {permit, events} = hooked({decision: 'ask'}, {mode: 'bypassPermissions', interactive: true});
+      void permit({...request, changed: {by: 'hook', says: 'ask'}}, never);
+      await until(() => asked(events).length === 1);
+      expect(asked(events)[0]!.options.map(({choice}) => choice)).toEqual(['yes', 'no']);
     });
 
     it('is asked about when one asks and changes the input too', async () => {
@@ -542,5 +552,51 @@ describe('a decision', () => {
     });
     expect(await permit(request, never)).toMatchObject({verdict: 'allow'});
     expect(looks).toBe(1);
+  });
+
+  it.each([
+    [[{kind: 'run', command: 'make'}], 'Run this command?', {detail: 'make', detailType: 'command'}],
+    [
+      [
+        {kind: 'read', path: 'b.ts'},
+        {kind: 'run', command: 'make'},
+      ],
+      'Run this command?',
+      {detail: 'make', detailType: 'command'},
+    ],
+    [[{kind: 'write', path: 'a.ts', preview: '+a'}], 'Edit a.ts?', {detail: '+a', detailType: 'diff'}],
+    [[{kind: 'write', path: 'a.ts'}], 'Edit a.ts?', {detail: 'a.ts', detailType: 'text'}],
+    [
+      [{kind: 'mcp', server: 'notes', detail: 'adds a note', confined: false}],
+      'Edit a.ts?',
+      {detail: 'adds a note', detailType: 'text'},
+    ],
+  ] as const)('asks about %j: %s', async (accesses, title, detail) => {
+    const {permit, events} = permitFixture();
+    void permit({...request, tool: 'edit_file', title: 'a.ts', accesses}, never);
+    await until(() => asked(events).length === 1);
+    expect(asked(events)[0]).toMatchObject({title, ...detail});
+  });
+
+  it('offers a long rule cut to 60 characters, in one line, and saves it only when that is the answer', async () => {
+    const kept: string[] = [];
+    const store = {
+      ...{source: 'the store', canSave: () => true},
+      add: async (rules: readonly string[]) => void kept.push(...rules),
+    };
+    const offer = async (command: string) => {
+      const {permit, events, questions} = permitFixture({store});
+      const answer = permit({...request, accesses: [{kind: 'run', command}]}, never);
+      await until(() => asked(events).length === 1);
+      questions.answer(asked(events)[0]!.id, {choice: 'session'});
+      await answer;
+      return asked(events)[0]!.options.find(({choice}) => choice === 'always')?.label;
+    };
+    const label = (rule: string) => `yes, always in this project: ${rule}`;
+    const sixty = `bash(make ${'x'.repeat(49)})`;
+    expect(await offer(`make ${'x'.repeat(49)}`)).toBe(label(sixty));
+    expect(await offer(`make ${'x'.repeat(50)}`)).toBe(label(`bash(make ${'x'.repeat(49)}…`));
+    expect(await offer('make \n  b')).toBe(label('bash(make b)'));
+    expect(kept).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {findMeant, formatMeant} from '../../../src/core/util/names.ts';
+import {findMeant, findTypo, formatCall, formatMeant, formatToolName} from '../../../src/core/util/names.ts';
 
 const FLAGS = [
   'tools',
@@ -36,5 +36,42 @@ describe('the word that was meant', () => {
 
   it('is shown as its place writes it', () => {
     expect(formatMeant('modle', FLAGS, (name) => `--${name}`)).toBe(' (did you mean --model?)');
+  });
+});
+
+describe('a typo', () => {
+  it.each([
+    ['modle', undefined, 'model'],
+    ['mxdxl', undefined, undefined],
+    ['mxdxl', 2, 'model'],
+    ['dxny', undefined, 'deny'],
+    ['dxnx', undefined, undefined],
+    ['prxvidxrx', undefined, 'providers'],
+    ['pxxvidxrx', undefined, undefined],
+  ])('%j, with %j letters that may differ, is one of %j', (word, most, meant) => {
+    expect(findTypo(word, FLAGS, most)).toBe(meant);
+  });
+
+  it('is of no word where none is known', () => {
+    expect(findTypo('x', [])).toBeUndefined();
+  });
+});
+
+describe('the name of a tool', () => {
+  it.each([
+    ['read_file', 'Read'],
+    ['Agent', 'Task'],
+    ['mcp__github__create_issue', 'github: create_issue'],
+    ['constructor', 'constructor'],
+  ])('%s is shown as %s', (name, shown) => {
+    expect(formatToolName(name)).toBe(shown);
+  });
+
+  it.each([
+    ['read_file', 'a.ts', 'Read a.ts'],
+    ['Bash', 'npm test', 'Bash(npm test)'],
+    ['bash', '', 'Bash'],
+  ])('%s of %j is shown as %s', (tool, title, shown) => {
+    expect(formatCall(tool, title)).toBe(shown);
   });
 });

@@ -1,64 +1,97 @@
-import {expect, it} from 'vitest';
+import {homedir} from 'node:os';
+import {describe, expect, it} from 'vitest';
 import {createRule} from '../../../../src/core/permissions/rules/rule.ts';
-import type {RuleStore} from '../../../../src/core/permissions/rules/rule-book.ts';
-import {createPolicy, ruleBook} from '../fixture.ts';
+import {RuleBook} from '../../../../src/core/permissions/rules/rule-book.ts';
+import {ruleBook} from '../fixture.ts';
 
-function createStore(): RuleStore & {readonly saved: string[]} {
-  const saved: string[] = [];
-  return {
-    ...{saved, source: 'the file', canSave: (rule: string) => !rule.includes('key')},
-    add: async (rules) => void saved.push(...rules),
-  };
-}
+const rule = (text: string, kind: 'allow' | 'ask' | 'deny' = 'allow') => createRule(text, kind, 'a test');
 
-const textsOf = (rules: readonly {readonly text: string}[]) => rules.map(({text}) => text);
-
-it('a rule is saved in the store, and holds at once, also when it is saved twice', async () => {
-  const store = createStore();
-  const book = ruleBook({deny: ['bash(rm *)']}, store);
-  await book.save('bash(npm test)');
-  await book.save('bash(npm test)');
-  // An equal rule of another kind is another rule.
-  await book.save('bash(rm *)');
-  expect(store.saved).toEqual(['bash(npm test)', 'bash(npm test)', 'bash(rm *)']);
-  expect(textsOf(book.list())).toEqual(['bash(rm *)', 'bash(npm test)', 'bash(rm *)']);
-  expect([book.canSave('bash(npm test)'), book.canSave('bash(key)')]).toEqual([true, false]);
-});
-
-it('without a store no rule can be saved', async () => {
-  const book = ruleBook();
-  await expect(book.save('bash(npm test)')).rejects.toMatchObject({code: 'NO_RULE_STORE'});
-  expect([book.list(), book.canSave('bash(npm test)')]).toEqual([[], false]);
-});
-
-it('rules of a turn and of a driver hold until they are set anew; only those of the driver are listed', () => {
-  const book = ruleBook();
-  const allow = (text: string) => [createRule(text, 'allow', 'a test')];
-  const inForce = () => textsOf(book.getToolRules('bash', 'allow')).join();
-  expect([book.setTurnRules([]), book.setTurnRules(allow('bash'))]).toEqual([false, true]);
-  expect([inForce(), book.list()]).toEqual(['bash', []]);
-  book.setDriverRules(allow('bash(*)'));
-  expect([inForce(), textsOf(book.list()).join()]).toEqual(['bash(*),bash', 'bash(*)']);
-  expect([book.setTurnRules([]), inForce()]).toEqual([true, 'bash(*)']);
-  book.setDriverRules([]);
-  expect(inForce()).toBe('');
-});
-
-it('a tool is forbidden by a rule without brackets, a host named by a pattern without a star', () => {
-  const book = ruleBook({
-    deny: ['web_search', 'bash(rm *)'],
-    allow: ['web_fetch(domain:a.com)', 'web_fetch(domain:*.b.com)'],
+describe('the rules of a session', () => {
+  it('are those of settings, of the driver and of the turn; the last two hold until they are set anew', () => {
+    const book = ruleBook({allow: ['bash(a)']});
+    book.setDriverRules([rule('bash(b)')]);
+    expect(book.setTurnRules([rule('bash(c)')])).toBe(true);
+    const patterns = () => book.getPatternRules(['bash'], 'allow').map(({pattern}) => pattern);
+    expect(patterns()).toEqual(['a', 'b', 'c']);
+    expect(book.setTurnRules([rule('bash(d)')])).toBe(true);
+    book.setDriverRules([]);
+    expect(patterns()).toEqual(['a', 'd']);
+    expect(book.setTurnRules([])).toBe(true);
+    expect(book.setTurnRules([])).toBe(false);
   });
-  expect(['web_search', 'bash', 'grep'].map((tool) => book.forbids(tool))).toEqual([true, false, false]);
-  expect(['a.com', 'x.b.com', 'c.com'].map((host) => book.namesHost(host))).toEqual([true, false, false]);
+
+  it('are saved once, and without a store they cannot be saved', async () => {
+    const saved: string[] = [];
+    const store = {
+      ...{source: 'the store', canSave: (text: string) => text !== 'bash(key)'},
+      add: async (rules: readonly string[]) => void saved.push(...rules),
+    };
+    const book = new RuleBook([rule('bash(a)', 'deny'), rule('bash(b)')], store);
+    for (const text of ['bash(a)', 'bash(a)', 'bash(b)']) await book.save(text);
+    expect(saved).toEqual(['bash(a)', 'bash(a)', 'bash(b)']);
+    expect(book.list().map(({kind, text}) => `${kind} ${text}`)).toEqual([
+      'deny bash(a)',
+      'allow bash(b)',
+      'allow bash(a)',
+    ]);
+    expect([book.canSave('bash(a)'), book.canSave('bash(key)'), ruleBook().canSave('bash(a)')]).toEqual([
+      ...[true, false, false],
+    ]);
+    await expect(ruleBook().save('bash(a)')).rejects.toThrow('Rules cannot be saved');
+  });
+
+  it('forbid a tool where one denies all of its calls', () => {
+    const book = ruleBook({deny: ['bash', 'grep(x)'], ask: ['glob']});
+    expect(['bash', 'grep', 'glob'].filter((tool) => book.forbids(tool))).toEqual(['bash']);
+  });
+
+  it('name a host where one allows exactly this host', () => {
+    const book = ruleBook({allow: ['web_fetch(domain:a.com)', 'web_fetch(domain:b.com)', 'web_fetch(domain:*.c.com)']});
+    expect(['a.com', 'b.com', 'x.c.com', 'd.com'].filter((host) => book.namesHost(host))).toEqual(['a.com', 'b.com']);
+  });
+
+  it.each([
+    [{deny: ['read_file(x)']}, true],
+    [{ask: ['grep(x)']}, true],
+    [{deny: ['read_file(x)'], ask: ['read_file(y)']}, true],
+    [{deny: ['edit_file(x)'], allow: ['read_file(x)']}, false],
+  ])('%j restrict the files of a search: %s', (rules, expected) => {
+    expect(ruleBook(rules).restrictsFiles('grep')).toBe(expected);
+  });
 });
 
-it('a policy changes with the rules of a turn, but not where there are none before and after', () => {
-  const policy = createPolicy({});
-  const before = policy.changes;
-  policy.allowInTurn([]);
-  expect(policy.changes).toBe(before);
-  policy.allowInTurn(['bash(npm test)']);
-  policy.allowInTurn([]);
-  expect(policy.changes).toBe(before + 2);
+describe('a pattern of files', () => {
+  const matches = (kind: 'allow' | 'deny', pattern: string, ...targets: string[]) =>
+    ruleBook({[kind]: [`read_file(${pattern})`]}).findFileRule('read_file', kind, targets, '/work') !== undefined;
+
+  it('with a slash at its end allows what is in the folder alone, and refuses the folder itself, too', () => {
+    expect(matches('allow', 'build/', '/work/build/x')).toBe(true);
+    expect(matches('allow', 'build/', '/work/a/build/x')).toBe(true);
+    expect(matches('allow', 'build/', '/work/build')).toBe(false);
+    expect(matches('deny', 'build/', '/work/build')).toBe(true);
+    expect(matches('allow', 'build', '/work/build')).toBe(true);
+  });
+
+  it.each([
+    ['//etc', '/etc/x', '/work/etc/x'],
+    ['~/x', `${homedir()}/x`, `${homedir()}/a/x`],
+    ['~', `${homedir()}/a`, '/work/a'],
+    ['./x', '/work/x', '/work/a/x'],
+    ['/x', '/work/x', '/work/a/x'],
+    ['../x', '/x', '/work/x'],
+  ])('%j is about %s, not about %s', (pattern, about, other) => {
+    expect([matches('deny', pattern, about), matches('deny', pattern, other)]).toEqual([true, false]);
+  });
+
+  it('matches the workspace itself only where it is a star', () => {
+    for (const pattern of ['**', '/**', '/*']) expect(matches('deny', pattern, '/work'), pattern).toBe(true);
+    expect(matches('deny', '*.ts', '/work')).toBe(false);
+  });
+
+  it('allows where all names of a file match, and refuses where one does', () => {
+    expect(matches('allow', 'src/**', '/work/src/a', '/work/lib/a')).toBe(false);
+    expect(matches('allow', 'src/**', '/work/src/a', '/work/src/b')).toBe(true);
+    expect(matches('deny', 'src/**', '/work/src/a', '/work/lib/a')).toBe(true);
+    expect(matches('deny', 'src/**', '/work/lib/b', '/work/lib/a')).toBe(false);
+  });
 });

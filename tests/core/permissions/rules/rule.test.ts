@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Access} from '../../../../src/core/contract/permission.ts';
-import {parseRule} from '../../../../src/core/permissions/rules/rule.ts';
+import {createRule, matchesHost, parseRule, splitRules} from '../../../../src/core/permissions/rules/rule.ts';
 import {permissionFixture, type Rules} from '../fixture.ts';
 
 const {decide} = permissionFixture();
@@ -18,7 +18,9 @@ describe('the text of a rule', () => {
     ['WebFetch(domain:*.example.com)', {tool: 'web_fetch', pattern: 'domain:*.example.com'}],
     ['Agent(reviewer)', {tool: 'Task', pattern: 'reviewer'}],
     ['Task', {tool: 'Task'}],
+    ['Bash( npm test )', {tool: 'bash', pattern: 'npm test'}],
     ['*', {tool: '*'}],
+    ['*_file', {tool: '*_file'}],
     ['mcp__github__*', {tool: 'mcp__github__*'}],
   ])('%j says %j', (text, expected) => {
     expect(parseRule(text)).toEqual(expected);
@@ -43,6 +45,24 @@ describe('the text of a rule', () => {
   ])('%j has the problem %j', (text, expected) => {
     expect(parseRule(text)).toMatchObject(expected);
   });
+});
+
+it.each([
+  ['bash,Read  edit_file', ['bash', 'Read', 'edit_file']],
+  ['bash(npm test, a), grep', ['bash(npm test, a)', 'grep']],
+  ['bash(echo (a b) c) grep', ['bash(echo (a b) c)', 'grep']],
+  ['a) b', ['a)', 'b']],
+  [' , ', []],
+])('rules are separated by commas or white space outside of brackets: %j is %j', (text, rules) => {
+  expect(splitRules(text)).toEqual(rules);
+});
+
+it('a text that is no rule is an error that names where it stands', () => {
+  expect(() => createRule('bsh', 'allow', 'a flag')).toThrow('a flag: there is no tool "bsh"');
+});
+
+it('a host that is no address matches nothing', () => {
+  expect(matchesHost('domain:[1', 'x')).toBe(false);
 });
 
 describe('a rule about a host or an agent', () => {
