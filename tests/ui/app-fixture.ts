@@ -2,6 +2,7 @@
 import {onTestFinished} from 'vitest';
 import type {Session} from '../../src/core/contract/session.ts';
 import {type ReplOptions, runScreen} from '../../src/ui/screen.tsx';
+import {passTimeUntil} from '../support/fake-time.ts';
 import {createFakeSession, type FakeSession} from './fake-session.ts';
 import {createFakeTerminal, type FakeTerminal} from './fake-terminal.ts';
 
@@ -25,21 +26,16 @@ export async function open(
   const {columns = 80, rows = 24, opening, ...rest} = options;
   const screen = createFakeTerminal(columns, rows);
   const session = createFakeSession();
-  const exit = runScreen({session: opening ?? Promise.resolve(session), ...rest}, screen);
-  const repl = {screen, session, exit, leave: () => leave(screen, exit)};
-  onTestFinished(repl.leave);
+  let leaveScreen: (exitCode: number) => void = () => undefined;
+  const onLeave = (leave: typeof leaveScreen) => {
+    leaveScreen = leave;
+  };
+  const exit = runScreen({session: opening ?? Promise.resolve(session), onLeave, ...rest}, screen);
+  const leave = async () => {
+    leaveScreen(0);
+    await passTimeUntil(exit);
+  };
+  onTestFinished(leave);
   await screen.shows(opening ? '> Ask about' : 'default · sonnet');
-  return repl;
-}
-
-/** Ctrl+C ends a turn, clears the prompt, shows the hint, and then leaves. */
-async function leave(screen: FakeTerminal, exit: Promise<number>): Promise<void> {
-  let hasLeft = false;
-  void exit.then(() => {
-    hasLeft = true;
-  });
-  while (!hasLeft) {
-    screen.type(CTRL_C);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  return {screen, session, exit, leave};
 }

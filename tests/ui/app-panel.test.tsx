@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {until} from '../tools/fixture.ts';
+import {until} from '../support/wait.ts';
 import {ESC, open} from './app-fixture.ts';
 import {question} from './fake-session.ts';
 import * as runs from './runs-fixture.ts';

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {Question} from '../../src/core/contract/events.ts';
 import type {Session} from '../../src/core/contract/session.ts';
 import {QUIET_MS} from '../../src/ui/input/question-keys.ts';
-import {until} from '../tools/fixture.ts';
+import {until} from '../support/wait.ts';
 import {CTRL_C, CTRL_D, ESC, open, SHIFT_TAB} from './app-fixture.ts';
 import {question} from './fake-session.ts';
 
@@ -239,7 +239,8 @@ describe('the window', () => {
     const text = parts.join('');
     for (let at = 0; at < text.length; at += 400) {
       session.emit({type: 'text_delta', text: text.slice(at, at + 400)});
-      if (at % 4000 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      const {length} = screen.written();
+      if (at % 20_000 === 0) await screen.until(() => screen.written().length > length, 'no frame was drawn');
     }
     session.endTurn();
     await screen.shows('code(399);');

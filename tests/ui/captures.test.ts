@@ -4,6 +4,7 @@
  */
 import {expect, test} from 'vitest';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
+import {passTime, stopTime} from '../support/fake-time.ts';
 import {type Opened, open} from './app-fixture.ts';
 import {question} from './fake-session.ts';
 import * as runs from './runs-fixture.ts';
@@ -158,12 +159,13 @@ function normalize(text: string): string {
 }
 
 test.each([100, 40])('at %i columns', {timeout: 60_000}, async (columns) => {
+  stopTime();
   for (const {name, play} of SITUATIONS) {
     const repl = await open({columns, rows: 36});
     const ready = await play(repl);
     await repl.screen.shows(columns < 100 && typeof ready === 'string' ? toPattern(ready) : ready);
     // What is drawn later, e.g. the seconds, must not differ.
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await passTime(500);
     expect(`\n${normalize(repl.screen.scrollback())}\n`, name).toMatchSnapshot(name);
     expect(
       repl.screen

@@ -1,6 +1,11 @@
 /** A terminal in memory: an emulator draws what the program writes, and the test types bytes. */
+import {EventEmitter, once} from 'node:events';
 import {PassThrough, Writable} from 'node:stream';
 import xterm from '@xterm/headless';
+import {vi} from 'vitest';
+import {passTime} from '../support/fake-time.ts';
+
+const TIMEOUT_MS = 20_000;
 
 export interface FakeTerminal {
   readonly stdin: NodeJS.ReadStream;
@@ -19,6 +24,10 @@ export interface FakeTerminal {
   readonly pass: (ms: number) => void;
   readonly type: (bytes: string) => void;
   readonly resize: (columns: number, rows: number) => void;
+  /** Waits until all that was written is drawn. */
+  readonly drawn: () => Promise<void>;
+  /** Waits until the condition is true: looks after each write that was drawn. Time that stands still goes on meanwhile. */
+  readonly until: (holds: () => boolean, what: string) => Promise<string>;
   /** Waits until the window shows the text. */
   readonly shows: (text: string | RegExp) => Promise<string>;
   readonly lacks: (text: string) => Promise<string>;
@@ -30,12 +39,16 @@ export function createFakeTerminal(columns = 80, rows = 24): FakeTerminal {
   let errors = '';
   let isRaw = false;
   let clock = 1000;
+  const drawing = new EventEmitter();
   const stdout = new Writable({
     decodeStrings: false,
     write: (chunk: string, _encoding, done) => {
       written += chunk;
       // The line discipline of a real terminal adds the carriage return.
-      terminal.write(chunk.replace(/(?<!\r)\n/g, '\r\n'), done);
+      terminal.write(chunk.replace(/(?<!\r)\n/g, '\r\n'), () => {
+        done();
+        drawing.emit('drawn');
+      });
     },
   });
   const stdin = new PassThrough();
@@ -64,10 +77,11 @@ export function createFakeTerminal(columns = 80, rows = 24): FakeTerminal {
   };
   const window = () => lines(terminal.buffer.active.baseY);
   const until = async (holds: () => boolean, what: string) => {
-    const deadline = performance.now() + 20_000;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     while (!holds()) {
-      if (performance.now() > deadline) throw new Error(`${what}; the window is:\n${window()}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      if (signal.aborted) throw new Error(`${what}; the window is:\n${window()}`);
+      if (vi.isFakeTimers()) await passTime(5);
+      else await once(drawing, 'drawn', {signal}).catch(() => undefined);
     }
     return window();
   };
@@ -90,7 +104,10 @@ export function createFakeTerminal(columns = 80, rows = 24): FakeTerminal {
       terminal.resize(newColumns, newRows);
       Object.assign(stdout, {columns: newColumns, rows: newRows});
       stdout.emit('resize');
+      drawing.emit('drawn');
     },
+    drawn: () => new Promise((resolve) => void stdout.write('', () => resolve())),
+    until,
     shows: (text) =>
       until(() => (typeof text === 'string' ? window().includes(text) : text.test(window())), `not shown: ${text}`),
     lacks: (text) => until(() => !window().includes(text), `still shown: ${text}`),

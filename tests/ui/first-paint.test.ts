@@ -3,6 +3,7 @@ import type {Session} from '../../src/core/contract/session.ts';
 import {isLeaving, NO_KEYS, takeKeys} from '../../src/ui/first-paint/early-keys.ts';
 import {startFirstPaint} from '../../src/ui/first-paint/first-paint.ts';
 import {runScreen} from '../../src/ui/screen.tsx';
+import {settle} from '../support/wait.ts';
 import {createFakeSession} from './fake-session.ts';
 import {createFakeTerminal, type FakeTerminal} from './fake-terminal.ts';
 
@@ -24,10 +25,10 @@ function paint(terminal: FakeTerminal, env: NodeJS.ProcessEnv = {TERM: 'xterm-25
   return {firstPaint: startFirstPaint(terminal, {...info, env, onLeave}), left: () => left};
 }
 
-/** The keys typed have arrived, and the terminal has drawn all that was written for them. */
+/** The keys are read and what was written is drawn. */
 async function drawn(terminal: FakeTerminal): Promise<void> {
-  await new Promise(setImmediate);
-  await new Promise((resolve) => terminal.stdout.write('', resolve));
+  await settle();
+  await terminal.drawn();
 }
 
 /** Loads the screen over the first paint. */
@@ -169,13 +170,13 @@ describe('keys typed at a start', () => {
       const painted = paint(terminal);
       for (const key of keys.slice(0, ready)) {
         terminal.type(key);
-        await new Promise((resolve) => setImmediate(resolve));
+        await settle();
       }
       const session = load(terminal, painted);
       await terminal.shows('default · sonnet');
       for (const key of keys.slice(ready)) {
         terminal.type(key);
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        await settle();
       }
       await terminal.shows(new RegExp(`^> ${prompt.replaceAll(/[^\w\s]/gu, '.')}`, 'm'));
       expect(session.submitted, `ready after ${ready} keys`).toEqual(sent);

@@ -1,8 +1,8 @@
 /** The live part after the window has changed its size: nothing of it stays above, and nothing above it is erased. */
 import {expect, test} from 'vitest';
+import {passTime, stopTime} from '../support/fake-time.ts';
 import {open} from './app-fixture.ts';
 import {question} from './fake-session.ts';
-import type {FakeTerminal} from './fake-terminal.ts';
 
 const WORDS = 'a sentence that is as wide as the whole window and a little more than that, so that it is wrapped';
 const ANSWER = Array.from({length: 80}, (_, n) =>
@@ -23,13 +23,8 @@ const SIZES = [
   [85, 30],
 ] as const;
 
-/** Waits until the terminal has drawn all that was written: what is on its way when the size changes is drawn at the new one. */
-async function quiet(screen: FakeTerminal): Promise<void> {
-  for (let before = -1; before !== screen.written().length; ) {
-    before = screen.written().length;
-    await new Promise((resolve) => setTimeout(resolve, 60));
-  }
-}
+/** Longer than the pause between two frames: all that was written is drawn. What is on its way when the size changes is drawn at the new one. */
+const QUIET_MS = 250;
 
 /** Characters of the answer between two sizes. */
 const STEP = 200;
@@ -37,6 +32,7 @@ const STEP = 200;
 const CHANGES = Number(process.env.MINI_CC_SIZES ?? 16);
 
 test(`every line of an answer is there once, through ${CHANGES} sizes of the window`, async () => {
+  stopTime();
   const {screen, session} = await open({columns: 100, rows: 30});
   screen.type('go\r');
   await screen.shows('▌ go');
@@ -53,14 +49,14 @@ test(`every line of an answer is there once, through ${CHANGES} sizes of the win
     if (size === 4) session.emit({type: 'ask', question: question({detail: `npm test -- ${WORDS}`})});
     if (size === 10) session.answer('ask-1', {choice: 'yes'});
     const [columns, rows] = SIZES[size % SIZES.length]!;
-    await quiet(screen);
+    await passTime(QUIET_MS);
     screen.resize(columns, rows);
-    await quiet(screen);
+    await passTime(QUIET_MS);
   }
   session.emit({type: 'text_delta', text: ANSWER.slice(at)});
   session.endTurn();
   await screen.shows(MARKS.at(-1)!);
-  await quiet(screen);
+  await passTime(QUIET_MS);
   const found = [...screen.scrollback().matchAll(/m\d+[xy]\d*(?= )/g)].map(([mark]) => mark);
   expect(found).toEqual(MARKS);
   expect(screen.written()).not.toMatch(/\x1b\[[23]J/);

@@ -1,7 +1,7 @@
 /** A person who looks elsewhere is called, and only then. */
 import {expect, test} from 'vitest';
 import type {NotifyKind} from '../../src/core/contract/events.ts';
-import {until} from '../tools/fixture.ts';
+import {until} from '../support/wait.ts';
 import {open} from './app-fixture.ts';
 import {createFakeSession, INFO, question} from './fake-session.ts';
 

@@ -1,5 +1,4 @@
 /** What is written while an answer streams: characters, not time. */
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import {open} from './app-fixture.ts';
 
@@ -10,7 +9,9 @@ const BLOCKS = [
   `\`\`\`ts\n${Array.from({length: 24}, (_, n) => `let n${n} = call(1);`).join('\n')}\n\`\`\``,
   '| Name | Lines |\n|---|--:|\n| a | 12 |\n| b | 12 |',
 ];
-const ANSWER = Array.from({length: 25}, () => BLOCKS.join('\n\n')).join('\n\n');
+const ANSWER = Array.from({length: 25}, () => BLOCKS.join('\n\n'))
+  .join('\n\n')
+  .concat('\n\nThe end.');
 
 test('an answer that streams writes the live part once for each frame, and a key a part of its row', async () => {
   const {screen, session} = await open({columns: 100, rows: 30});
@@ -21,10 +22,10 @@ test('an answer that streams writes the live part once for each frame, and a key
   for (let at = 0; at < ANSWER.length; at += 500) {
     const {length} = screen.written();
     session.emit({type: 'text_delta', text: ANSWER.slice(at, at + 500)});
-    while (screen.written().length === length) await sleep(2);
+    await screen.until(() => screen.written().length > length, 'no frame was drawn');
     frames += 1;
   }
-  await sleep(300);
+  await screen.shows('The end.');
   const written = screen.written().length - before;
   // The answer, and for each frame the live part: 17 rows, of which two are as long as the window.
   expect(written).toBeLessThan(ANSWER.length + 800 * frames);

@@ -1,8 +1,10 @@
 /** What comes out of the terminal's input for Ink, in pieces as they are read. */
 import {once} from 'node:events';
 import {connect, createServer, type Socket} from 'node:net';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {terminalInput} from '../../../src/ui/input/terminal-input.ts';
+import {stopTimers} from '../../support/fake-time.ts';
+import {settle} from '../../support/wait.ts';
 
 /** A stream whose bytes come from the system, as those of a terminal do. */
 async function open() {
@@ -29,8 +31,6 @@ function block(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }
-
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test('Esc alone comes after a moment', async () => {
   const {keyboard, pieces} = await open();
@@ -85,17 +85,16 @@ test('a reply of the terminal is no text: whole, in pieces, or long after its be
     // A paste has what looks so, too.
     [['\x1b', '\x1b[200~]1;', 'and more\x1b[201~'], '\x1b\x1b[200~]1;and more\x1b[201~'],
   ];
-  const read = await Promise.all(
-    replies.map(async ([pieces]) => {
-      const terminal = await open();
-      for (const piece of pieces) {
-        terminal.keyboard.write(piece);
-        await wait(700);
-      }
-      terminal.keyboard.write('.');
-      await expect.poll(() => terminal.pieces.at(-1), {timeout: 10_000}).toMatch(/\.$/);
-      return terminal.pieces.join('');
-    }),
-  );
-  expect(read).toEqual(replies.map(([, left]) => `${left}.`));
+  stopTimers();
+  for (const [pieces, left] of replies) {
+    const {keyboard, pieces: read, arrival} = await open();
+    for (const piece of [...pieces, '.']) {
+      const arrived = arrival();
+      keyboard.write(piece);
+      await arrived;
+      await vi.advanceTimersByTimeAsync(700);
+      await settle();
+    }
+    expect(read.join(''), JSON.stringify(pieces)).toBe(`${left}.`);
+  }
 });
