@@ -1,5 +1,6 @@
 /** The index is about the files as they are: after edits, after a restart, after a kill, with files that are no code. */
 import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -15,7 +16,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
 import type {CodeIndex} from '../../src/code-index/contract.ts';
 import {createRandom} from '../support/random.ts';
@@ -159,25 +159,32 @@ describe('what was parsed is kept', () => {
       Array.from({length: 300}, (_, at) => [`f${at}.ts`, `export function f${at}() { return ${at}; }\n`]),
     );
     const project = createProject(files);
-    for (const ms of [150, 400, 700]) {
+    for (const step of ['parses', 'saves']) {
       const child = spawn(process.execPath, ['--input-type=module', '--eval', BUILD, project.root, cache], {
-        stdio: 'ignore',
+        stdio: ['ignore', 'pipe', 'inherit'],
       });
-      await sleep(ms);
-      child.kill('SIGKILL');
+      const killed = once(child, 'close');
+      let printed = '';
+      child.stdout.on('data', (chunk) => {
+        printed += chunk;
+        if (printed.includes(step)) child.kill('SIGKILL');
+      });
+      expect(await killed).toEqual([null, 'SIGKILL']);
     }
     expect((await names(project.open(cache))).length).toBe(300);
   }, 30_000);
 });
 
-/** Builds the index of a folder again and again, by the thread alone. */
+/** Builds the index of a folder again and again, by the thread alone, and says where it is. */
 const BUILD = `
   import {readdirSync} from 'node:fs';
   import {openAnswerer} from '${path.resolve('src/code-index/thread/answer.ts')}';
   const [root, cacheFolder] = process.argv.slice(-2);
   for (;;) {
     const answerer = openAnswerer({root, cacheFolder});
+    process.stdout.write('parses\\n');
     await answerer.answer({id: 1, listed: readdirSync(root), question: {ask: 'coverage', path: ''}});
+    process.stdout.write('saves\\n');
     answerer.save();
     (await import('node:fs')).rmSync(cacheFolder, {recursive: true, force: true});
   }`;

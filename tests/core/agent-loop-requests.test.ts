@@ -21,12 +21,12 @@ import {
   type Reply,
   refuse,
   say,
-  slow,
   stall,
   status,
   thinkingThen,
   withUsage,
 } from '../support/scripted-replies.ts';
+import {until} from '../support/wait.ts';
 import {FakeClock} from './fake-clock.ts';
 import {ALLOWED_CALL, runFixture, tool} from './run-fixture.ts';
 
@@ -185,24 +185,29 @@ describe('the result of a run', () => {
   });
 
   it('counts the tokens of a model call that timed out, also against the budget', async () => {
-    const budget = createBudget({maxTokens: 10_000});
-    const {run} = await runAt(
-      [withUsage(stall(4), usage(100, 50))],
-      [],
-      {budget},
-      {replyLimits: {idleSeconds: 0.2, thinkingSeconds: 600}},
-    );
-    expect(await runAgent(run)).toMatchObject({
-      ...{outcome: 'timeout', timeout: 'timed out: no byte from the model for 0.2 s', usage: usage(100, 1)},
+    const [budget, clock] = [createBudget({maxTokens: 10_000}), new FakeClock()];
+    const replyLimits = {idleSeconds: 30, thinkingSeconds: 600};
+    const {run, events} = await runAt([withUsage(stall(4), usage(100, 50))], [], {budget}, {clock, replyLimits});
+    const ended = runAgent(run);
+    await until(() => ofType(events, 'text_delta').length > 0, 'the text');
+    expect(await clock.advanceUntil(ended, 10_000)).toMatchObject({
+      ...{outcome: 'timeout', timeout: 'timed out: no byte from the model for 30 s', usage: usage(100, 1)},
     });
     expect(budget.maxOutputTokens(undefined)).toBe(10_000 - 101);
   });
 
-  it('says how long the model took', async () => {
-    const {run} = await runAt([slow(say('ok'), 50)]);
-    const {modelMs, durationMs} = await runAgent(run);
-    expect(modelMs).toBeGreaterThan(200);
-    expect(durationMs).toBeGreaterThanOrEqual(modelMs);
+  it('says how long the model took, without the time of the calls', async () => {
+    const clock = new FakeClock();
+    const look = tool('look', () => {
+      clock.advance(1_000);
+      return textResult('seen');
+    });
+    const script = (_: unknown, index: number) => {
+      clock.advance(20);
+      return index === 0 ? callTool('look', {}) : say('ok');
+    };
+    const {run} = await runAt(script, [look], {clock});
+    expect(await runAgent(run)).toMatchObject({modelMs: 40, durationMs: 1_040});
   });
 
   it('goes on after a reply that filled the context window, and names the window when the replies fill it again', async () => {
@@ -219,12 +224,21 @@ describe('the result of a run', () => {
   });
 
   it('is a timeout also after a question: the time counts again when the question is answered', async () => {
-    const hang = tool('hang', () => new Promise(() => undefined));
-    const {run} = await runAt([callTool('hang', {})], [hang], {
-      permit: async () => ALLOWED_CALL,
-      limits: {maxTurns: 9, timeoutSeconds: 0.3},
+    const clock = new FakeClock();
+    const hang = tool('hang', ({signal}) => {
+      clock.advance(29_999);
+      expect(signal.aborted).toBe(false);
+      clock.advance(1);
+      return new Promise(() => undefined);
     });
-    expect(await runAgent(run)).toMatchObject({outcome: 'timeout', timeout: 'timed out after 0.3 s'});
+    const {run} = await runAt([callTool('hang', {})], [hang], {
+      permit: async () => {
+        clock.advance(3_600_000);
+        return ALLOWED_CALL;
+      },
+      ...{clock, limits: {maxTurns: 9, timeoutSeconds: 30}},
+    });
+    expect(await runAgent(run)).toMatchObject({outcome: 'timeout', timeout: 'timed out after 30 s'});
   });
 
   it.each([

@@ -1,5 +1,6 @@
 /** A clock that stands still until a test advances it. */
 import type {Clock} from '../../src/core/contract/results.ts';
+import {until} from '../support/wait.ts';
 
 export class FakeClock implements Clock {
   #now = 0;
@@ -38,5 +39,19 @@ export class FakeClock implements Clock {
       next.callback();
     }
     this.#now = end;
+  }
+
+  /** Moves the time forward, step by step, until the promise is settled. For a limit of what waits for real I/O. */
+  async advanceUntil<T>(promise: Promise<T>, stepMs: number): Promise<T> {
+    let isSettled = false;
+    const settled = () => {
+      isSettled = true;
+    };
+    promise.then(settled, settled);
+    await until(() => {
+      this.advance(stepMs);
+      return isSettled;
+    }, 'the end at a limit of time');
+    return promise;
   }
 }

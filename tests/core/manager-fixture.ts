@@ -25,8 +25,6 @@ import {SessionStore} from '../../src/storage/sessions/session-store.ts';
 import {permissionSandbox} from '../support/sandbox.ts';
 import {ScriptedModel, say} from './scripted-model.ts';
 
-export {until} from '../support/wait.ts';
-
 /** @returns a workspace with a file of two lines, `a.ts` */
 export function createRoot(home = createHome()): string {
   const root = path.join(home, 'work');

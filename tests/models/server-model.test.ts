@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {Message, ModelRequest} from '../../src/core/contract/model.ts';
+import {FakeClock} from '../core/fake-clock.ts';
 import {
   callTool,
   cut,
@@ -15,6 +16,7 @@ import {
   withUsage,
 } from '../support/messages-server.ts';
 import {getKey} from '../support/request-facts.ts';
+import {until} from '../support/wait.ts';
 import {ask, hello, type ModelSettings, modelAt, retries, serve, text, texts} from './fixture.ts';
 
 describe('a model behind a server', () => {
@@ -95,21 +97,27 @@ describe('a model behind a server', () => {
   });
 
   it('ends a call in which no byte comes', async () => {
-    const {reply, server, progress} = await ask([stall(4)], {
-      replyLimits: {idleSeconds: 0.2, thinkingSeconds: 600},
-      retry: {maxWaitSeconds: 5},
-    });
-    await expect(reply).rejects.toMatchObject({kind: 'idle', message: 'no byte from the model for 0.2 s'});
+    const clock = new FakeClock();
+    const replyLimits = {idleSeconds: 30, thinkingSeconds: 600};
+    const {reply, server, progress} = await ask([stall(4)], {clock, replyLimits, retry: {maxWaitSeconds: 500}});
+    await until(
+      () => progress.some((step) => step.type === 'usage' && step.usage.input_tokens > 0),
+      'the first tokens',
+    );
+    const message = 'no byte from the model for 30 s';
+    await expect(clock.advanceUntil(reply, 10_000)).rejects.toMatchObject({kind: 'idle', message});
     // It is a limit: it is not given twice.
     expect(server.requests).toHaveLength(1);
-    expect(progress.some((step) => step.type === 'usage' && step.usage.input_tokens > 0)).toBe(true);
   });
 
   it('does not take a slow stream for a dead one', async () => {
-    const {reply} = await ask([slow(say('word by word, it takes longer than the idle time'), 100)], {
-      replyLimits: {idleSeconds: 0.3, thinkingSeconds: 600},
-    });
-    expect((await reply).stopReason).toBe('end_turn');
+    const clock = new FakeClock();
+    const server = await serve([slow(say('word by word, it takes longer than the idle time'), 10)]);
+    const replyLimits = {idleSeconds: 30, thinkingSeconds: 600};
+    const model = modelAt({baseURL: server.url, apiKey: 'key'}, {clock, replyLimits});
+    const reply = await model.reply(hello(), () => clock.advance(9_000));
+    expect(reply.stopReason).toBe('end_turn');
+    expect(clock.now()).toBeGreaterThan(30_000);
   });
 
   it('waits for bytes without an end where the settings name no idle time', async () => {
@@ -118,11 +126,16 @@ describe('a model behind a server', () => {
   });
 
   it('ends at once when it is aborted: in a stream, before the headers, while it waits to ask again', async () => {
-    for (const script of [[stall(4)], [hangBeforeHeaders()], [status(429, {retryAfter: 9})]]) {
+    for (const [script, reached] of [
+      [stall(4), 'usage'],
+      [hangBeforeHeaders(), undefined],
+      [status(429, {retryAfter: 9}), 'retry'],
+    ] as const) {
       const abort = new AbortController();
-      const {reply, server} = await ask(script, {}, {signal: abort.signal});
+      const {reply, server, progress} = await ask([script], {}, {signal: abort.signal});
       await server.waitForRequests(1);
-      setTimeout(() => abort.abort(new Error('enough')), 50);
+      await until(() => reached === undefined || progress.some(({type}) => type === reached), reached);
+      abort.abort(new Error('enough'));
       const began = performance.now();
       await expect(reply).rejects.toThrow('enough');
       expect(performance.now() - began).toBeLessThan(5 * 1000);

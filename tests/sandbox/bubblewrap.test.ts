@@ -18,7 +18,8 @@ import {createSandbox} from '../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
 import {hasSandbox} from '../support/sandbox.ts';
-import {type Fixture, fixture, isRunning, until} from '../tools/fixture.ts';
+import {until} from '../support/wait.ts';
+import {type Fixture, fixture, isRunning} from '../tools/fixture.ts';
 
 const usable = await hasSandbox();
 

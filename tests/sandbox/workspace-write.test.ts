@@ -17,7 +17,8 @@ import {ProcessGroups} from '../../src/sandbox/launch/process-groups.ts';
 import {SessionFolder} from '../../src/sandbox/view/session-folder.ts';
 import {createBash} from '../../src/tools/bash/bash.ts';
 import {hasSandbox} from '../support/sandbox.ts';
-import {fixture, isRunning, until} from '../tools/fixture.ts';
+import {until} from '../support/wait.ts';
+import {fixture, isRunning} from '../tools/fixture.ts';
 
 const usable = await hasSandbox();
 

@@ -3,7 +3,6 @@ import {once} from 'node:events';
 import {linkSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {mkdir, rm, utimes} from 'node:fs/promises';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {describeInput, distIsFresh, nodeIsNewEnough, packagesFit, stampDist} from '../../scripts/checkout.mjs';
 import {publishManifest, restoreManifest} from '../../scripts/manifest.mjs';
@@ -138,9 +137,10 @@ test('without npm the environment stays as it is', () => {
 test('two set-ups run one after the other, and the second reports that it waits', async () => {
   const folder = await checkout();
   const steps: string[] = [];
+  const waits = Promise.withResolvers<void>();
   const first = withSetupLock(folder.path, async () => {
     steps.push('first begins');
-    await sleep(150);
+    await waits.promise;
     steps.push('first ends');
   });
   const second = withSetupLock(
@@ -148,7 +148,10 @@ test('two set-ups run one after the other, and the second reports that it waits'
     async () => {
       steps.push('second');
     },
-    () => steps.push('waits'),
+    () => {
+      steps.push('waits');
+      waits.resolve();
+    },
   );
   await Promise.all([first, second]);
   expect(steps).toEqual(['first begins', 'waits', 'first ends', 'second']);
@@ -164,14 +167,18 @@ test('the lock of a process that has ended is taken over once no process that it
   const folder = await checkout();
   const gone = spawn('true');
   await once(gone, 'exit');
-  const child = spawn('sleep', ['0.3']);
+  const child = spawn('sleep', ['60']);
   await mkdir(path.join(folder.path, 'dist'), {recursive: true});
   await folder.write('dist/.setup-lock/owners', `${gone.pid}\n${child.pid}\n`);
   let ended = false;
   child.once('exit', () => {
     ended = true;
   });
-  await withSetupLock(folder.path, async () => expect(ended).toBe(true));
+  await withSetupLock(
+    folder.path,
+    async () => expect(ended).toBe(true),
+    () => child.kill(),
+  );
 });
 
 test('a lock that another set-up took after it was judged stale is put back', async () => {

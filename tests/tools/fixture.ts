@@ -100,15 +100,6 @@ function outputFile(path: string) {
   return {path, write: (chunk: string) => void writeSync(descriptor, chunk), close: () => closeSync(descriptor)};
 }
 
-/** Waits until the condition holds. @throws when it does not within `timeoutMs`. */
-export async function until(condition: () => boolean, timeoutMs = 20_000): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`not so within ${timeoutMs} ms: ${condition}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 /** False also for a zombie: a process that has ended and that its parent has not waited for. */
 export function isRunning(pid: number): boolean {
   try {

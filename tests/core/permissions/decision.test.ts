@@ -6,7 +6,7 @@ import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import type {AnswerCall, BeforeCall} from '../../../src/core/contract/permission.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {SavedRules} from '../../../src/storage/saved-rules.ts';
-import {until} from '../manager-fixture.ts';
+import {until} from '../../support/wait.ts';
 import {permissionFixture} from './fixture.ts';
 
 const {permitFixture, root, workspace} = permissionFixture();

@@ -7,7 +7,7 @@ import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../../src/core/permissions/rules/rule-book.ts';
 import {permissionSandbox} from '../../support/sandbox.ts';
-import {until} from '../manager-fixture.ts';
+import {until} from '../../support/wait.ts';
 import {permissionFixture} from './fixture.ts';
 
 const {workspace} = permissionFixture();

@@ -7,7 +7,8 @@ import type {Denial} from '../../../src/core/contract/permission.ts';
 import type {Tool} from '../../../src/core/contract/tool.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
-import {createPermitDeps, managerFixture, until} from '../manager-fixture.ts';
+import {until} from '../../support/wait.ts';
+import {createPermitDeps, managerFixture} from '../manager-fixture.ts';
 import {call, calls, ScriptedModel, say} from '../scripted-model.ts';
 
 /** How many calls each agent makes in its one reply. */

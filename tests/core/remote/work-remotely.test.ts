@@ -12,7 +12,8 @@ import {createBudget} from '../../../src/core/turn/limits/budget.ts';
 import {NO_TOTALS, RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {MiniCcError} from '../../../src/core/util/errors.ts';
 import {NO_USAGE} from '../../../src/core/util/messages.ts';
-import {createPermitDeps, type ManagerFixtureOptions, managerFixture, until} from '../manager-fixture.ts';
+import {until} from '../../support/wait.ts';
+import {createPermitDeps, type ManagerFixtureOptions, managerFixture} from '../manager-fixture.ts';
 import {ScriptedModel, say, text} from '../scripted-model.ts';
 
 const DONE = {...NO_TOTALS, outcome: 'success', text: 'done'} as const;

@@ -4,7 +4,8 @@ import {describe, expect, it} from 'vitest';
 import type {ToolResult} from '../../../src/core/contract/results.ts';
 import type {BackgroundCall} from '../../../src/core/tool-calls.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
-import {managerFixture, until} from '../manager-fixture.ts';
+import {until} from '../../support/wait.ts';
+import {managerFixture} from '../manager-fixture.ts';
 
 function start(run: BackgroundCall['run']) {
   const made = managerFixture();

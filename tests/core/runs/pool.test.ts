@@ -1,7 +1,8 @@
 import {readdirSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
 import {Pool} from '../../../src/core/runs/pool.ts';
-import {managerFixture, until} from '../manager-fixture.ts';
+import {until} from '../../support/wait.ts';
+import {managerFixture} from '../manager-fixture.ts';
 import {ScriptedModel, say} from '../scripted-model.ts';
 
 describe('the pool', () => {

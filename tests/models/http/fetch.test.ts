@@ -2,7 +2,6 @@ import {once} from 'node:events';
 import {createServer, type RequestListener} from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
 import {text} from 'node:stream/consumers';
-import {setTimeout as sleep} from 'node:timers/promises';
 import {createBrotliCompress, createDeflate, createGzip} from 'node:zlib';
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {createFetch} from '../../../src/models/http/fetch.ts';
@@ -110,11 +109,14 @@ describe('the fetch for model servers', () => {
   });
 
   it('does not repeat a request that the server may have begun', async () => {
+    vi.useFakeTimers({toFake: ['performance']});
+    onTestFinished(() => void vi.useRealTimers());
     let count = 0;
     const {url} = await serve((request, response) => {
       count += 1;
-      if (count === 1) response.end();
-      else setTimeout(() => request.socket.destroy(), 1_100);
+      if (count === 1) return response.end();
+      vi.advanceTimersByTime(1_000);
+      request.socket.destroy();
     });
     const send = createFetch();
     await (await send(url)).text();
@@ -162,7 +164,7 @@ describe('the fetch for model servers', () => {
   });
 
   it('rejects with the reason of its signal before, during and after the head of the answer', async () => {
-    const {url} = await serve((request, response) => {
+    const {url, server, sockets} = await serve((request, response) => {
       if (request.url === '/body') response.write('begin');
     });
     const reason = new Error('enough');
@@ -173,8 +175,9 @@ describe('the fetch for model servers', () => {
     atOnce.abort(reason);
     await expect(first).rejects.toBe(reason);
     const head = new AbortController();
+    const asked = once(server, 'request');
     const waiting = send(url, {signal: head.signal});
-    await sleep(50);
+    await asked;
     head.abort(reason);
     await expect(waiting).rejects.toBe(reason);
     const body = new AbortController();
@@ -183,8 +186,9 @@ describe('the fetch for model servers', () => {
     await expect(reading).rejects.toBe(reason);
     const unread = new AbortController();
     await send(`${url}/body`, {signal: unread.signal});
+    const closed = once(sockets.at(-1)!, 'close');
     unread.abort(reason);
-    await sleep(50);
+    await closed;
   });
 
   it('says that a body broke off', async () => {

@@ -1,15 +1,13 @@
 /** Files that existed before a command, and that no snapshot had: they only became visible. */
-import {existsSync, lstatSync, readFileSync} from 'node:fs';
-import {setTimeout as delay} from 'node:timers/promises';
+import {existsSync, readFileSync} from 'node:fs';
 import {describe, expect, it} from 'vitest';
+import {pause} from '../../support/wait.ts';
 import {workspace} from './fixture.ts';
 
 const WHY = 'it is older than the command: it was ignored, too large or elsewhere before, and no checkpoint has it';
 
-/** Waits until the file is older than a file system's clock may be behind. */
-async function untilOld(file: string): Promise<void> {
-  while (Date.now() < lstatSync(file).birthtimeMs + 100) await delay(10);
-}
+/** Files that were made before are older than the next command, also where the clock of their file system is behind. */
+const beOlder = () => pause(100, 'the time of a file comes from the clock of its file system');
 
 describe.each([true, false])('undo of a command, with git: %s', (git) => {
   it('leaves a file that is no longer ignored', async () => {
@@ -34,9 +32,9 @@ describe.each([true, false])('undo of a command, with git: %s', (git) => {
   });
 
   it('leaves a file that was too large before', async () => {
-    const {command, undo, at, put} = await setUp(git);
+    const {command, undo, put} = await setUp(git);
     put('big.bin', Buffer.alloc(11 * 1024 * 1024));
-    await untilOld(at('big.bin'));
+    await beOlder();
     await command('truncate -s 100 big.bin');
     expect(await undo()).toEqual({'big.bin': WHY});
   });
@@ -62,6 +60,6 @@ async function setUp(git: boolean) {
   made.put('node_modules/x/index.js', '1');
   made.put('../letter.txt', 'dear');
   made.run('mkdir sub && cd sub && git init -q && echo work > work.txt');
-  await untilOld(made.at('sub/work.txt'));
+  await beOlder();
   return made;
 }

@@ -2,6 +2,7 @@
 import {existsSync, mkdirSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
+import {until} from '../../support/wait.ts';
 import {folder, git, gitFiles, NEVER, put, read, repository, worktrees} from './fixture.ts';
 
 test('without a repository, or with a bare one, the error says so', async () => {
@@ -121,7 +122,8 @@ test('a run that is stopped during the creation of its worktree leaves nothing',
   const {open, left, settled} = worktrees(root);
   const stop = new AbortController();
   const opening = open('run-1', stop.signal);
-  setTimeout(() => stop.abort(new Error('stopped')), 60);
+  await until(() => left().length > 0, 'the first file of the worktree');
+  stop.abort(new Error('stopped'));
   await expect(opening).rejects.toThrow();
   await settled();
   expect(left()).toEqual([]);

@@ -7,7 +7,8 @@ import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments} from '../../../src/sandbox/launch/run-shell.ts';
 import type {BashInput} from '../../../src/tools/bash/bash.ts';
-import {fixture, isRunning, until} from '../fixture.ts';
+import {until} from '../../support/wait.ts';
+import {fixture, isRunning} from '../fixture.ts';
 import {createWarmBash} from './warm-bash.ts';
 
 const processes = new ProcessGroups();
@@ -142,17 +143,17 @@ describe('background processes', () => {
     const run = new AbortController();
     const {text} = await call(newBash(), {command: 'sleep 60 & echo $!'}, {signal: run.signal});
     run.abort();
-    await until(() => !isRunning(Number(text)), 1000);
+    await until(() => !isRunning(Number(text)), 'the end of the process');
   });
 
   test('of the main agent go on when a later call of the same turn is interrupted', async () => {
-    const {call} = fixture();
+    const {call, root} = fixture();
     const turn = new AbortController();
     const more = {signal: turn.signal, outlivesTurn: true};
     const bash = newBash();
     const {text} = await call(bash, {command: 'sleep 60 & echo $!'}, more);
-    const later = call(bash, {command: 'echo $$ >&2; sleep 60'}, more);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const later = call(bash, {command: 'echo $$ >&2; touch begun; sleep 60'}, more);
+    await until(() => existsSync(join(root, 'begun')), 'the later call');
     turn.abort(new RunAborted('user'));
     const interrupted = Number((await later).text.split('\n')[0]);
     expect(isRunning(interrupted)).toBe(false);
@@ -167,6 +168,7 @@ describe('background processes', () => {
   ])('and running commands end when mini-cc %s', async (_, end, files) => {
     const {root} = fixture();
     const program = `
+      import {existsSync, readFileSync} from 'node:fs';
       import {runShell, getShellArguments} from ${JSON.stringify(resolve('src/sandbox/launch/run-shell.ts'))};
       import {CommandStarter} from ${JSON.stringify(resolve('src/sandbox/launch/command-starter.ts'))};
       import {ProcessGroups} from ${JSON.stringify(resolve('src/sandbox/launch/process-groups.ts'))};
@@ -179,7 +181,7 @@ describe('background processes', () => {
       do await run('echo $PPID'); while (process.platform === 'linux' && output.trim() === String(process.pid));
       await run("sleep 60 >/dev/null 2>&1 & echo $! > a");
       run("trap '' TERM; echo $$ > b; setsid sleep 60 & echo $! > c; sleep 60");
-      setTimeout(() => ${end}, 500);
+      setInterval(() => existsSync('c') && readFileSync('c', 'utf8').endsWith('\\n') && ${end}, 10);
     `;
     const child = spawn(
       process.execPath,
@@ -189,7 +191,7 @@ describe('background processes', () => {
     await new Promise((done) => child.once('exit', done));
     const pids = files.map((file) => Number(readFileSync(join(root, file), 'utf8')));
     expect(pids.every((pid) => pid > 1)).toBe(true);
-    await until(() => !pids.some(isRunning), 1000);
+    await until(() => !pids.some(isRunning), 'the end of the processes');
     const left = Number(readFileSync(join(root, 'c'), 'utf8'));
     if (isRunning(left)) process.kill(left, 'SIGKILL');
     const starters = listProcesses().filter(({parent, isRunning}) => isRunning && parent === child.pid);
@@ -199,7 +201,7 @@ describe('background processes', () => {
   test('a command does not begin when mini-cc was killed before', async () => {
     const {root} = fixture();
     // The reader of the cwd's pipe ends first, as it does when mini-cc is killed.
-    const script = '{ sleep 0.3; exec "$@" 3>&1 >/dev/null; } | true';
+    const script = '{ while (echo) 2>/dev/null; do :; done; exec "$@" 3>&1 >/dev/null; } | true';
     const child = spawn('bash', ['-c', script, 'bash', ...getShellArguments('echo begun > begun')], {cwd: root});
     await new Promise((resolve) => child.once('exit', resolve));
     expect(existsSync(join(root, 'begun'))).toBe(false);

@@ -1,4 +1,6 @@
+import {once} from 'node:events';
 import {performance} from 'node:perf_hooks';
+import type {Worker} from 'node:worker_threads';
 import {expect, test} from 'vitest';
 import {htmlToMarkdown, toPlainText} from '../../../src/tools/web/html-to-markdown.ts';
 import {measureCpu} from '../../support/cpu-time.ts';
@@ -32,10 +34,15 @@ test('a page that takes too long is returned as plain text, and the event loop i
   expect(utilization).toBeLessThan(0.8);
 });
 
-test('it ends at once when aborted', async () => {
+test('it ends at once when aborted, and its thread with it', async () => {
   const stop = new AbortController();
-  setTimeout(() => stop.abort(new Error('stopped')), 30);
-  await expect(htmlToMarkdown('<b>'.repeat(20_000), 'https://example.com/', stop.signal)).rejects.toThrow('stopped');
+  const begun = once(process, 'worker') as Promise<[Worker]>;
+  const converted = htmlToMarkdown('<b>'.repeat(20_000), 'https://example.com/', stop.signal);
+  const [worker] = await begun;
+  await once(worker, 'online');
+  stop.abort(new Error('stopped'));
+  await expect(converted).rejects.toThrow('stopped');
+  expect(worker.threadId).toBe(-1);
 });
 
 test('plain text is found in one pass, also where tags and comments are not closed', () => {

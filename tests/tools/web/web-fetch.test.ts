@@ -2,6 +2,7 @@ import {brotliCompressSync, deflateRawSync, deflateSync, gzipSync} from 'node:zl
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
 import {version} from '../../../package.json';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
+import {pause} from '../../support/wait.ts';
 import {fetcher, page, webServer} from './web-server.ts';
 
 const HTML = `<!doctype html><html><head><title>Ada &amp; co</title><style>p{}</style><script>steal()</script></head>
@@ -82,10 +83,12 @@ describe('web_fetch', () => {
   it('stops at its time limit, also when the server sends byte by byte', async () => {
     const {url} = await webServer({
       '/mute': () => undefined,
-      '/trickle': (response) => {
+      '/trickle': async (response) => {
         response.writeHead(200, {'content-type': 'text/plain'});
-        const timer = setInterval(() => response.write('.'), 20);
-        response.once('close', () => clearInterval(timer));
+        while (!response.destroyed) {
+          response.write('.');
+          await pause(20, 'a server that sends a byte now and then');
+        }
       },
     });
     const {fetch} = fetcher(['127.0.0.1'], {bounds: {timeoutMs: 300, maxBytes: 1000}});
@@ -95,11 +98,14 @@ describe('web_fetch', () => {
   });
 
   it('ends at once when aborted', async () => {
-    const {url} = await webServer({'/': () => undefined});
+    const asked = Promise.withResolvers<void>();
+    const {url} = await webServer({'/': () => asked.resolve()});
     const stop = new AbortController();
-    setTimeout(() => stop.abort(new RunAborted('user')), 50);
+    const fetching = fetcher().fetch(url, {}, {signal: stop.signal});
+    await asked.promise;
     const began = performance.now();
-    const {text} = await fetcher().fetch(url, {}, {signal: stop.signal});
+    stop.abort(new RunAborted('user'));
+    const {text} = await fetching;
     expect(text).toBe('interrupted by the user');
     expect(performance.now() - began).toBeLessThan(5 * 1000);
   });
