@@ -182,14 +182,15 @@ describe('what a run uses at a worker', () => {
     const budget = createBudget();
     const spent: number[] = [];
     const note = () => void spent.push(budget.entries().reduce((sum, {usage}) => sum + usage.input_tokens, 0));
-    const result = {...DONE, usage: used(12, 1), usageByModel: {m: used(12, 1)}};
-    const {give} = open(
+    const whole = {...used(12, 1), cost_usd: 3};
+    const result = {...DONE, usage: whole, usageByModel: {m: whole}};
+    const {give, events} = open(
       async (watch) => {
         watch.begun('build-1');
         watch.event(reply(used(100)));
         note();
         watch.begun('build-2');
-        watch.event(reply(used(10, 2)));
+        watch.event(reply({...used(10, 2), cost_usd: 1}));
         note();
         return end(result);
       },
@@ -198,6 +199,8 @@ describe('what a run uses at a worker', () => {
     await give();
     note();
     expect(spent).toEqual([100, 110, 112]);
+    expect(budget.spentUsd).toBe(3);
+    expect(events.filter((event) => event.type === 'message' && event.role === 'assistant')).toHaveLength(2);
     expect(budget.entries()).toMatchObject([{agent: 'code', model: 'm', usage: {input_tokens: 112, output_tokens: 2}}]);
   });
 
