@@ -1,3 +1,4 @@
+import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {type Script, say, startMessagesServer} from '../support/messages-server.ts';
 import {runCli, spawnCli} from '../support/run-cli.ts';
@@ -113,6 +114,9 @@ describe('print mode with a failure', () => {
     const child = await spawnCli(['-p', 'x', '--dangerously-skip-permissions'], {server, home: await home()});
     child.stdin.end();
     await until(async () => (await processesWith(command)).length > 1);
+    // The shell that ends the commands of a killed mini-cc starts right after the first command.
+    const listShells = () => execa('ps', ['--ppid', String(child.pid), '-o', 'args='], {reject: false});
+    await until(async () => (await listShells()).stdout.includes('kill -s KILL'));
     child.kill('SIGKILL');
     await until(async () => (await processesWith(command)).length === 0);
   });
