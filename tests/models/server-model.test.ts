@@ -121,8 +121,12 @@ describe('a model behind a server', () => {
   });
 
   it('waits for bytes without an end where the settings name no idle time', async () => {
-    const {reply} = await ask([slow(say('ok'), 50)], {replyLimits: {idleSeconds: 0, thinkingSeconds: 0}});
-    expect((await reply).stopReason).toBe('end_turn');
+    const clock = new FakeClock();
+    const server = await serve([slow(say('ok'), 10)]);
+    const replyLimits = {idleSeconds: 0, thinkingSeconds: 0};
+    const model = modelAt({baseURL: server.url, apiKey: 'key'}, {clock, replyLimits});
+    const reply = await model.reply(hello(), () => clock.advance(40_000));
+    expect(reply.stopReason).toBe('end_turn');
   });
 
   it('ends at once when it is aborted: in a stream, before the headers, while it waits to ask again', async () => {
