@@ -1,5 +1,6 @@
 /** What is written while an answer streams: characters, not time. */
 import {expect, test} from 'vitest';
+import {stopTime} from '../support/fake-time.ts';
 import {open} from './app-fixture.ts';
 
 const BLOCKS = [
@@ -14,6 +15,7 @@ const ANSWER = Array.from({length: 25}, () => BLOCKS.join('\n\n'))
   .concat('\n\nThe end.');
 
 test('an answer that streams writes the live part once for each frame, and a key a part of its row', async () => {
+  stopTime();
   const {screen, session} = await open({columns: 100, rows: 30});
   screen.type('go\r');
   await screen.shows('▌ go');
@@ -28,7 +30,7 @@ test('an answer that streams writes the live part once for each frame, and a key
   await screen.shows('The end.');
   const written = screen.written().length - before;
   // The answer, and for each frame the live part: 17 rows, of which two are as long as the window.
-  expect(written).toBeLessThan(ANSWER.length + 800 * frames);
+  expect(written).toBeLessThan(ANSWER.length + 400 * frames);
   const {length} = screen.written();
   screen.type('x');
   await screen.shows('> x');
