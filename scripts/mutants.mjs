@@ -76,7 +76,7 @@ async function main() {
     });
   }
   try {
-    // Whoever works on the checkout meanwhile does not change them.
+    // The copies stay as they are while the checkout is edited.
     const {sources, sample} = pickMutants(copies.roots[0]);
     const tests = new TestFiles(copies.roots[0]);
     const results = new Results(sample, {sources, tests, cache, options});

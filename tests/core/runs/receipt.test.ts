@@ -20,7 +20,7 @@ function resultOf(facts: readonly ToolFacts[], change: Partial<RunResult> = {}):
 }
 
 const partsOf = (...[result, elsewhere]: [RunResult, Parameters<typeof makeReceipt>[2]?]) =>
-  makeReceipt(result, '/work', elsewhere).line.replace('Receipt: ', '').split(' · ');
+  makeReceipt(result, '/project', elsewhere).line.replace('Receipt: ', '').split(' · ');
 
 describe('the receipt of a run', () => {
   it('has the tools, files, commands, citations, time, tokens and cost of a run', () => {
@@ -31,22 +31,22 @@ describe('the receipt of a run', () => {
       cache_creation_input_tokens: 30,
     };
     const facts = [
-      {read: ['/work/a', '/work/b'], scanned: 7},
-      {read: ['/work/a'], changed: ['/work/a']},
-      ...[{changed: ['/work/a', '/work/b'], exitCode: 0}, {exitCode: 2}],
+      {read: ['/project/a', '/project/b'], scanned: 7},
+      {read: ['/project/a'], changed: ['/project/a']},
+      ...[{changed: ['/project/a', '/project/b'], exitCode: 0}, {exitCode: 2}],
     ];
     expect(partsOf(resultOf(facts, {usage: {...usage, cost_usd: 0.25}, durationMs: 1_500}))).toEqual([
       ...['4 tools', 'read 2 files', 'changed 2 files: a, b', 'commands 2 (exit 0, 2)', 'citations 0'],
       ...[expect.stringMatching(/1\.5 ?s|1s|2s/), 'tokens in 1.2k out 20', 'est $0.25'],
     ]);
-    expect(makeReceipt(resultOf(facts), '/work')).toMatchObject({
-      ...{filesRead: ['/work/a', '/work/b'], filesChanged: ['/work/a', '/work/b'], unverified: false},
+    expect(makeReceipt(resultOf(facts), '/project')).toMatchObject({
+      ...{filesRead: ['/project/a', '/project/b'], filesChanged: ['/project/a', '/project/b'], unverified: false},
     });
     expect(countFiles(resultOf(facts).tools)).toEqual({filesRead: 2, filesScanned: 9});
   });
 
   it('of a run that did nothing says so', () => {
-    const {line, unverified} = makeReceipt(resultOf([]), '/work');
+    const {line, unverified} = makeReceipt(resultOf([]), '/project');
     expect(line).toMatch(
       /^Receipt: 0 tools · read 0 files · changed none · commands 0 · citations 0 · .* · UNVERIFIED$/,
     );
@@ -58,20 +58,20 @@ describe('the receipt of a run', () => {
     ['a call that failed after it had done something', [record({exitCode: 1}, true)], false],
     ['calls that were refused', [record({}, true), record({}, true)], true],
   ])('of a run with %s is unverified: %s', (_, tools, unverified) => {
-    expect(makeReceipt(resultOf([], {tools}), '/work').unverified).toBe(unverified);
+    expect(makeReceipt(resultOf([], {tools}), '/project').unverified).toBe(unverified);
   });
 
   it('names five of the changed files, and counts the others', () => {
-    const changed = ['1', '2', '3', '4', '5', '6', '7'].map((name) => `/work/${name}`);
+    const changed = ['1', '2', '3', '4', '5', '6', '7'].map((name) => `/project/${name}`);
     expect(partsOf(resultOf([{changed}]))[2]).toBe('changed 7 files: 1, 2, 3, 4, 5, and 2 more');
     expect(partsOf(resultOf([{changed: changed.slice(0, 5)}]))[2]).toBe('changed 5 files: 1, 2, 3, 4, 5');
   });
 
   it('says which changes may be those of other runs, but for files that the run changed by itself too', () => {
-    const shared = {changed: ['/work/a', '/work/b'], shared: ['/work/a', '/work/b']};
+    const shared = {changed: ['/project/a', '/project/b'], shared: ['/project/a', '/project/b']};
     const note = ' (1 shared: commands of other runs were at work too)';
-    expect(partsOf(resultOf([shared, {changed: ['/work/b']}]))[2]).toBe(`changed 2 files: a, b${note}`);
-    expect(partsOf(resultOf([{changed: ['/work/b']}]))[2]).toBe('changed 1 file: b');
+    expect(partsOf(resultOf([shared, {changed: ['/project/b']}]))[2]).toBe(`changed 2 files: a, b${note}`);
+    expect(partsOf(resultOf([{changed: ['/project/b']}]))[2]).toBe('changed 1 file: b');
   });
 
   it('says what is not counted, and what the user was warned of', () => {
@@ -82,8 +82,8 @@ describe('the receipt of a run', () => {
   it('of a run in a worktree has the changes that its end made, what was kept, and citations of its files', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-receipt-'));
     writeFileSync(path.join(folder, 'a.ts'), 'one\ntwo\n');
-    const result = resultOf([], {text: '/work/a.ts:2 is there; b.ts:1, c.ts:1, d.ts:1 and e.ts:1 are not.'});
-    const elsewhere = {citedIn: folder, changed: ['/work/a.ts'], kept: {patch: 'x.patch', why: 'conflict'}};
+    const result = resultOf([], {text: '/project/a.ts:2 is there; b.ts:1, c.ts:1, d.ts:1 and e.ts:1 are not.'});
+    const elsewhere = {citedIn: folder, changed: ['/project/a.ts'], kept: {patch: 'x.patch', why: 'conflict'}};
     const parts = partsOf(result, elsewhere);
     expect(parts.slice(2, 6)).toEqual([
       ...['changed 1 file: a.ts', 'changes kept in x.patch (conflict)', 'commands 0'],

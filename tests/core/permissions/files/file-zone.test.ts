@@ -7,21 +7,21 @@ import {getFileZone, isAlwaysAsked, withLinkTargets} from '../../../../src/core/
 
 const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-zones-')));
 const workspace: Workspace = {
-  root: '/work',
+  root: '/project',
   extraRoots: ['/more', '/own/worktrees/mine'],
-  cwd: '/work',
+  cwd: '/project',
   confinement: 'none',
   env: {},
 };
 const paths = {
   ownFolders: () => ['/own'],
-  secretPaths: ['/work/.ssh', '/keys'],
+  secretPaths: ['/project/.ssh', '/keys'],
   systemFolders: ['/usr', '/keys/shown'],
 };
 
 describe('the zone of a file', () => {
   it.each([
-    ['/work/a.ts', 'workspace'],
+    ['/project/a.ts', 'workspace'],
     ['/more/a.ts', 'workspace'],
     ['/worker/a.ts', 'outside'],
     ['/usr/lib/x', 'system'],
@@ -29,7 +29,7 @@ describe('the zone of a file', () => {
     ['/keys/id', 'secret'],
     ['/KEYS/id', 'secret'],
     ['/keys/shown/x', 'system'],
-    ['/work/.ssh/id', 'secret'],
+    ['/project/.ssh/id', 'secret'],
     ['/own/output.txt', 'own'],
     // The worktree of another run, and that of this one.
     ['/own/worktrees/other/a.ts', 'secret'],
@@ -48,11 +48,14 @@ describe('a write is always asked about', () => {
   const isAsked = (file: string, change: Partial<Workspace> = {}) =>
     isAlwaysAsked(file, {...workspace, ...change}, paths);
 
-  it.each(['/work/.git/config', '/work/a/.bashrc', '/work/.ssh/id', '/keys/id', '/own/output.txt'])('in %s', (file) => {
-    expect(isAsked(file)).toBe(true);
-  });
+  it.each(['/project/.git/config', '/project/a/.bashrc', '/project/.ssh/id', '/keys/id', '/own/output.txt'])(
+    'in %s',
+    (file) => {
+      expect(isAsked(file)).toBe(true);
+    },
+  );
 
-  it.each(['/work/a.ts', '/work/.github/x', '/work/.bashrc/x', '/elsewhere/x'])('not in %s', (file) => {
+  it.each(['/project/a.ts', '/project/.github/x', '/project/.bashrc/x', '/elsewhere/x'])('not in %s', (file) => {
     expect(isAsked(file)).toBe(false);
   });
 
@@ -70,14 +73,14 @@ describe('a write is always asked about', () => {
   });
 
   it('in a worktree by the path below it, since the worktree itself lies in a folder of mini-cc', () => {
-    const root = '/work/.mini-cc/worktrees/one';
+    const root = '/project/.mini-cc/worktrees/one';
     const at = {root, extraRoots: ['/x'], confinement: 'worktree'} as const;
     expect(isAsked(`${root}/a.ts`, at)).toBe(false);
     expect(isAsked(`${root}/a.ts`, {...at, confinement: 'none'})).toBe(true);
     expect(isAsked(`${root}/.git/config`, at)).toBe(true);
     // A further folder inside of the worktree does not make its name count less.
     expect(isAsked(`${root}/.claude/a`, {...at, extraRoots: [`${root}/.claude`]})).toBe(true);
-    expect(isAsked('/work/.mini-cc/a', at)).toBe(true);
+    expect(isAsked('/project/.mini-cc/a', at)).toBe(true);
   });
 });
 

@@ -62,36 +62,36 @@ describe('the rules of a session', () => {
 
 describe('a pattern of files', () => {
   const matches = (kind: 'allow' | 'deny', pattern: string, ...targets: string[]) =>
-    ruleBook({[kind]: [`read_file(${pattern})`]}).findFileRule('read_file', kind, targets, '/work') !== undefined;
+    ruleBook({[kind]: [`read_file(${pattern})`]}).findFileRule('read_file', kind, targets, '/project') !== undefined;
 
   it('with a slash at its end allows what is in the folder alone, and refuses the folder itself, too', () => {
-    expect(matches('allow', 'build/', '/work/build/x')).toBe(true);
-    expect(matches('allow', 'build/', '/work/a/build/x')).toBe(true);
-    expect(matches('allow', 'build/', '/work/build')).toBe(false);
-    expect(matches('deny', 'build/', '/work/build')).toBe(true);
-    expect(matches('allow', 'build', '/work/build')).toBe(true);
+    expect(matches('allow', 'build/', '/project/build/x')).toBe(true);
+    expect(matches('allow', 'build/', '/project/a/build/x')).toBe(true);
+    expect(matches('allow', 'build/', '/project/build')).toBe(false);
+    expect(matches('deny', 'build/', '/project/build')).toBe(true);
+    expect(matches('allow', 'build', '/project/build')).toBe(true);
   });
 
   it.each([
-    ['//etc', '/etc/x', '/work/etc/x'],
+    ['//etc', '/etc/x', '/project/etc/x'],
     ['~/x', `${homedir()}/x`, `${homedir()}/a/x`],
-    ['~', `${homedir()}/a`, '/work/a'],
-    ['./x', '/work/x', '/work/a/x'],
-    ['/x', '/work/x', '/work/a/x'],
-    ['../x', '/x', '/work/x'],
+    ['~', `${homedir()}/a`, '/project/a'],
+    ['./x', '/project/x', '/project/a/x'],
+    ['/x', '/project/x', '/project/a/x'],
+    ['../x', '/x', '/project/x'],
   ])('%j is about %s, not about %s', (pattern, about, other) => {
     expect([matches('deny', pattern, about), matches('deny', pattern, other)]).toEqual([true, false]);
   });
 
   it('matches the workspace itself only where it is a star', () => {
-    for (const pattern of ['**', '/**', '/*']) expect(matches('deny', pattern, '/work'), pattern).toBe(true);
-    expect(matches('deny', '*.ts', '/work')).toBe(false);
+    for (const pattern of ['**', '/**', '/*']) expect(matches('deny', pattern, '/project'), pattern).toBe(true);
+    expect(matches('deny', '*.ts', '/project')).toBe(false);
   });
 
   it('allows where all names of a file match, and refuses where one does', () => {
-    expect(matches('allow', 'src/**', '/work/src/a', '/work/lib/a')).toBe(false);
-    expect(matches('allow', 'src/**', '/work/src/a', '/work/src/b')).toBe(true);
-    expect(matches('deny', 'src/**', '/work/src/a', '/work/lib/a')).toBe(true);
-    expect(matches('deny', 'src/**', '/work/lib/b', '/work/lib/a')).toBe(false);
+    expect(matches('allow', 'src/**', '/project/src/a', '/project/lib/a')).toBe(false);
+    expect(matches('allow', 'src/**', '/project/src/a', '/project/src/b')).toBe(true);
+    expect(matches('deny', 'src/**', '/project/src/a', '/project/lib/a')).toBe(true);
+    expect(matches('deny', 'src/**', '/project/lib/b', '/project/lib/a')).toBe(false);
   });
 });
