@@ -88,18 +88,22 @@ export function gradedTurns(agent: string, complexity: Complexity, promptLength:
  */
 const getComplexWords = () =>
   words(
-    ...['analy[sz](?:e|es|ed|ing|is)', 'audit(?:s|ed|ing)?', 'refactor(?:s|ed|ing)?', '(?:re)?design(?:s|ed|ing)?'],
-    ...['analys(?:er|ez|ons)', 'audit(?:er|ez|e|ons)', 'refactor(?:er|ez|e|ise[rz]?)', 'refactorisation'],
-    ...['conce(?:voir|vez|ption)', 'conçois', 'détaillé(?:e|s|es)?', 'exhausti(?:f|ve)', 'en détail'],
-    ...['(?:про)?анализ\\p{L}*', 'аудит\\p{L}*', '(?:от)?рефактор\\p{L}*', '(?:с|за)?проектир\\p{L}*'],
-    ...['подробн\\p{L}*', 'детальн\\p{L}*', 'всесторонн\\p{L}*'],
+    [
+      ...['analy[sz](?:e|es|ed|ing|is)', 'audit(?:s|ed|ing)?', 'refactor(?:s|ed|ing)?', '(?:re)?design(?:s|ed|ing)?'],
+      ...['analys(?:er|ez|ons)', 'audit(?:er|ez|e|ons)', 'refactor(?:er|ez|e|ise[rz]?)', 'refactorisation'],
+      ...['conce(?:voir|vez|ption)', 'conçois', 'détaillé(?:e|s|es)?', 'exhausti(?:f|ve)', 'en détail'],
+      ...['(?:про)?анализ\\p{L}*', 'аудит\\p{L}*', '(?:от)?рефактор\\p{L}*', '(?:с|за)?проектир\\p{L}*'],
+      ...['подробн\\p{L}*', 'детальн\\p{L}*', 'всесторонн\\p{L}*'],
+    ],
     /分析|审计|重构|设计|全面|详细/,
   );
 const getSimpleWords = () =>
   words(
-    ...['find', 'list', 'read', 'get'],
-    ...['trouve[rz]?', 'liste[rz]?', 'lire', 'lis', 'lisez', 'cherche[rz]?', 'obten(?:ir|ez)', 'obtiens'],
-    ...['найди(?:те)?', 'найти', 'про(?:читай(?:те)?|читать|чти(?:те)?)', 'перечисли(?:те|ть)?', 'получи(?:те|ть)?'],
+    [
+      ...['find', 'list', 'read', 'get'],
+      ...['trouve[rz]?', 'liste[rz]?', 'lire', 'lis', 'lisez', 'cherche[rz]?', 'obten(?:ir|ez)', 'obtiens'],
+      ...['найди(?:те)?', 'найти', 'про(?:читай(?:те)?|читать|чти(?:те)?)', 'перечисли(?:те|ть)?', 'получи(?:те|ть)?'],
+    ],
     /查找|读取|列出|获取/,
   );
 /** `1. a 2. b 3. c`, `1、a`, and not `1.2.3.4`. */
@@ -111,8 +115,7 @@ export function getComplexity(prompt: string): Complexity {
   return getSimpleWords().test(prompt) && prompt.length < SIMPLE_LENGTH ? 'simple' : 'moderate';
 }
 
-function words(...parts: readonly (string | RegExp)[]): RegExp {
-  const plain = parts.filter((part) => typeof part === 'string');
-  const free = parts.filter((part) => typeof part !== 'string').map((part) => part.source);
-  return new RegExp([`(?<![\\p{L}\\d_])(?:${plain.join('|')})(?![\\p{L}\\d_])`, ...free].join('|'), 'iu');
+/** @param separate words of a language with spaces between them. @param joined words of Chinese */
+function words(separate: readonly string[], joined: RegExp): RegExp {
+  return new RegExp(`(?<![\\p{L}\\d_])(?:${separate.join('|')})(?![\\p{L}\\d_])|${joined.source}`, 'iu');
 }
