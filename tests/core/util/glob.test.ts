@@ -73,6 +73,47 @@ describe('a glob', () => {
   });
 });
 
+const ALL = {braces: true, plainBrackets: true, openStars: true};
+
+test.each([
+  ['{a,b*}.ts', {braces: true}, ['a.ts', 'b.ts', 'bc.ts'], ['c.ts', '{a,b}.ts', 'a,b.ts', 'a']],
+  ['x{a,{b,c}d}', {braces: true}, ['xa', 'xbd', 'xcd'], ['xb', 'xad', 'x']],
+  ['{a,b', {braces: true}, ['{a,b'], ['a', 'b']],
+  ['{a\\}b', {braces: true}, ['{a}b'], ['ab']],
+  ['{a\\,b,c}', {braces: true}, ['a,b', 'c'], ['a', 'b']],
+  ['{**,x}/a', {braces: true}, ['b/c/a', '/a', 'x/a'], ['a']],
+  ['{b,**/a}', {braces: true}, ['b', 'a', 'c/d/a'], ['c/b']],
+  ['{a,b}', {}, ['{a,b}'], ['a', 'b']],
+  ['**.ts', {openStars: true}, ['a/b.ts', '.ts'], ['a.tsx']],
+  ['**.ts', {}, ['a.ts'], ['a/b.ts']],
+  ['a**.ts', ALL, ['ab.ts'], ['a/b.ts']],
+  ['a/**', {}, ['a/b', 'a/b/c'], ['a', 'b/a']],
+  ['**/a', {}, ['a', 'b/a', 'b/c/a'], ['ba', 'a/b']],
+  ['app/[id]/x', {plainBrackets: true}, ['app/[id]/x', 'app/i/x', 'app/d/x'], ['app/x/x', 'app/id/x']],
+  ['[id]', {}, ['i', 'd'], ['[id]']],
+  ['a[!b]c', {}, ['axc'], ['abc', 'a/c', 'ac']],
+  ['a[^b-d]', {}, ['aa', 'ae'], ['ab', 'ac', 'ad']],
+  ['[]x]', {}, [']', 'x'], ['[', '[]x]']],
+  ['[a-]', {}, ['a', '-'], ['b']],
+  ['[\\]a]', {}, [']', 'a'], ['\\']],
+  ['[d-b]', {}, [], ['b', 'c', 'd', '-']],
+  ['[ab', {}, ['[ab'], ['a']],
+  ['a\\*b\\', {}, ['a*b\\'], ['axb\\', 'a*b']],
+  ['a?c', {}, ['abc'], ['a/c', 'ac']],
+  ['[b-d]', {ignoreCase: true}, ['C', 'c'], ['A']],
+] as const)('the glob %s with %j matches %j and not %j', (pattern, options, matching, others) => {
+  const glob = new Glob(pattern, options);
+  expect([...matching, ...others].filter((each) => glob.matches(each))).toEqual(matching);
+});
+
+test('a glob matches above a path where it matches one of its folders', () => {
+  const glob = new Glob('a/*');
+  expect(['a/b/c', 'a/b/c/d', 'a/b', 'a', 'b/a/b'].map((each) => glob.matchesAbove(each))).toEqual([
+    ...[true, true, false, false, false],
+  ]);
+  expect(glob.matches('a/b/c')).toBe(false);
+});
+
 function runGit(cwd: string, input: string): Set<string> {
   try {
     const env = {...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null'};
@@ -88,5 +129,11 @@ function runGit(cwd: string, input: string): Set<string> {
 test('pieces of a text are found in their order, in linear time', () => {
   expect(matchesPieces(['mcp__', '__read'], 'mcp__files__read')).toBe(true);
   expect(matchesPieces(['a', 'a'], 'a')).toBe(false);
+  expect(matchesPieces(['a', 'b', 'b'], 'ab')).toBe(false);
+  expect(matchesPieces(['a', 'b', 'c', ''], 'a-c-b-')).toBe(false);
+  expect(matchesPieces(['a', 'b', 'c', ''], 'abc')).toBe(true);
+  expect([matchesPieces(['a'], 'ab'), matchesPieces(['a', ''], 'ba'), matchesPieces([], '')]).toEqual([
+    ...[false, false, true],
+  ]);
   expect(matchesPieces([...'a'.repeat(30)].concat('b'), 'a'.repeat(100_000))).toBe(false);
 });

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {parseCommandLine, parseTypedLine} from '../../../src/core/util/prompt-syntax.ts';
+import {isCommandLine, parseCommandLine, parseTypedLine, parseTypedTask} from '../../../src/core/util/prompt-syntax.ts';
 
 describe('a line', () => {
   it.each([
@@ -11,6 +11,7 @@ describe('a line', () => {
   ])('%j is a slash command, or a prompt with a path', (line, command) => {
     expect(parseCommandLine(line)).toEqual(command);
     expect(parseTypedLine(line)).toEqual(command);
+    expect(isCommandLine(line)).toBe(command !== undefined);
   });
 
   it.each([
@@ -26,4 +27,17 @@ describe('a line', () => {
   it.each(['# A heading\n\nand its text', 'exit the loop', 'why! now'])('%j is a prompt', (line) => {
     expect(parseTypedLine(line)).toBeUndefined();
   });
+});
+
+it.each([
+  ['Task( reviewer ) : "look at\na.ts"', {agent: 'reviewer', prompt: 'look at\na.ts'}],
+  ['Task(a):b', {agent: 'a', prompt: 'b'}],
+  ['Task(a): "b" or "', {agent: 'a', prompt: 'b" or '}],
+  ['Task(a): say "b"', {agent: 'a', prompt: 'say "b"'}],
+  ['Task(a): "b" it is', {agent: 'a', prompt: '"b" it is'}],
+  ['Task(a): "', {agent: 'a', prompt: '"'}],
+  ['Task(a)', undefined],
+  ['a Task(a): b', undefined],
+])('%j is a typed Task, or a prompt', (text, task) => {
+  expect(parseTypedTask(text)).toEqual(task);
 });
