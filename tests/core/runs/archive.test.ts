@@ -1,5 +1,9 @@
 import {describe, expect, it} from 'vitest';
+import type {RunRecord} from '../../../src/core/contract/runs.ts';
+import {RunArchive} from '../../../src/core/runs/archive.ts';
+import {RunRegistry} from '../../../src/core/runs/registry.ts';
 import {systemClock} from '../../../src/core/turn/run-limits.ts';
+import {passWallTime} from '../../support/fake-time.ts';
 import {until} from '../../support/wait.ts';
 import {FakeClock} from '../fake-clock.ts';
 import {managerFixture} from '../manager-fixture.ts';
@@ -45,6 +49,71 @@ describe('the archive', () => {
     clock.advance(100_000 * MINUTE);
     expect(manager.get(runId)?.state).toBe('idle');
     expect(manager.archiveTime(manager.find(runId))).toBeUndefined();
+  });
+});
+
+describe('a plan to archive', () => {
+  function planning() {
+    const {store, bus, events, spawn} = managerFixture();
+    const clock = new FakeClock();
+    const [idle, archived]: [unknown[], string[]] = [[], []];
+    const setTimer = (callback: () => void, ms: number, isIdle?: boolean) => {
+      idle.push(isIdle);
+      return clock.setTimer(callback, ms);
+    };
+    const registry = new RunRegistry();
+    const archive = (runId: string) => {
+      archived.push(runId);
+      if (runId === 'broken') throw new Error('the disk failed');
+      return store.archive(runId);
+    };
+    const deps = {registry, bus, mainAgentId: 'main', afterMs: 10 * MINUTE, clock: {...clock, setTimer}};
+    const plan = new RunArchive({...deps, store: {archive} as unknown as typeof store});
+    return {plan, clock, registry, idle, archived, events, spawn};
+  }
+  const endedAt = (at: number, change: Partial<RunRecord> = {}) =>
+    ({endedAt: at, state: 'idle', ...change}) as RunRecord;
+
+  it('lets the process end, is made once for a run, and is taken back with the others at the end', () => {
+    const {plan, clock, idle, archived} = planning();
+    plan.ended('a');
+    plan.ended('a', 4 * MINUTE);
+    plan.ended('b');
+    expect([clock.timers, idle]).toEqual([2, [true, true, true]]);
+    plan.close();
+    expect(clock.timers).toBe(0);
+    clock.advance(100 * MINUTE);
+    expect(archived).toEqual([]);
+  });
+
+  it('says when it is due, for a run that has ended and is not archived', () => {
+    const {plan} = planning();
+    passWallTime(0);
+    const now = Date.now();
+    expect(plan.getTime(endedAt(now - 4 * MINUTE))?.getTime()).toBe(now + 6 * MINUTE);
+    expect(plan.getTime(endedAt(now - 40 * MINUTE))?.getTime()).toBe(now);
+    expect(plan.getTime(endedAt(now, {state: 'removed'}))).toBeUndefined();
+    expect(plan.getTime({state: 'processing'} as RunRecord)).toBeUndefined();
+  });
+
+  it('is not needed where the run is archived by hand, and never done twice, nor for a run at work', async () => {
+    const {plan, clock, registry, archived, events, spawn} = planning();
+    const {runId, transcript} = await spawn(new ScriptedModel([say('x')]));
+    registry.add(endedAt(1, {runId, transcript}));
+    registry.add({runId: 'at work', state: 'processing'} as RunRecord);
+    plan.ended(runId);
+    for (const each of [runId, runId, 'at work', 'unknown']) plan.archive(each);
+    expect([archived, clock.timers]).toEqual([[runId], 0]);
+    expect(registry.get(runId)).toMatchObject({state: 'removed', transcript: expect.stringContaining('.deleted.')});
+    expect(events.at(-1)).toMatchObject({type: 'run_state', state: 'removed', agentId: runId});
+  });
+
+  it('that fails leaves the run as it is, and the person is told', () => {
+    const {plan, registry, events} = planning();
+    registry.add(endedAt(1, {runId: 'broken'}));
+    plan.archive('broken');
+    expect(registry.get('broken')?.state).toBe('idle');
+    expect(events).toMatchObject([{type: 'notice', text: 'could not archive run broken: the disk failed'}]);
   });
 });
 

@@ -165,3 +165,79 @@ test('a read-only agent is confined in its tree too, and a Task call cannot lift
   expect(seen[0]).toMatchObject({root: top, confinement: 'read-only'});
   expect(manager.list()[0]).toMatchObject({isolation: 'worktree'});
 });
+
+test.each([
+  ['an agent that may write are confined as the session says', AGENT_TYPES.code!, {}, 'workspace-write'],
+  [
+    'a part of a fan-out are confined to its files',
+    AGENT_TYPES.code!,
+    {scope: {files: ['/w/a.ts'], allowed: []}},
+    'files',
+  ],
+  ['an agent that only reads may write nothing', AGENT_TYPES.explore!, {}, 'read-only'],
+] as const)('in the workspace itself, the commands of %s', async (_, agent, change, confinement) => {
+  const seen: Workspace[] = [];
+  const {spawn} = managerFixture({root, tools: [look(seen)], runs: {confinement: 'workspace-write'}});
+  await spawn(new ScriptedModel([calls(call('look', {})), say('ok')]), {agent: {...agent, tools: ['look']}, ...change});
+  expect(seen[0]).toMatchObject({root, cwd: root, confinement});
+  expect(seen[0]!.scope).toEqual('scope' in change ? change.scope : undefined);
+});
+
+test('below the top of its repository, a tree is open up to there, and what was not copied is said', async () => {
+  const {top, worktrees} = await fakeWorktrees({applied: [], notes: []});
+  const below = {
+    open: async () => ({...(await worktrees.open(...([] as unknown as Parameters<Worktrees['open']>))), ...deeper}),
+    settled: worktrees.settled,
+  };
+  const deeper = {root: path.join(top, 'app'), notes: ['one link was not copied']};
+  const seen: Workspace[] = [];
+  const {spawn, events} = managerFixture({root, tools: [look(seen)], runs: {worktrees: below}});
+  const scope = {files: [path.join(root, 'a.ts')], allowed: [path.join(root, 'b.ts')]};
+  await spawn(new ScriptedModel([calls(call('look', {})), say('ok')]), {...code, scope});
+  const moved = {files: [path.join(top, 'app/a.ts')], allowed: [path.join(top, 'app/b.ts')]};
+  expect(seen[0]).toMatchObject({root: deeper.root, extraRoots: [top], scope: moved});
+  expect(events.filter(({type}) => type === 'notice')).toMatchObject([
+    {level: 'warning', text: 'one link was not copied'},
+  ]);
+});
+
+test('what the tools of a run wrote is brought back; what they read elsewhere keeps its name', async () => {
+  const {top, worktrees} = await fakeWorktrees({applied: [], notes: []});
+  const written: unknown[] = [];
+  const open: Worktrees['open'] = async (...given) => ({
+    ...(await worktrees.open(...given)),
+    bringBack: async (files) => {
+      written.push(files);
+      return {applied: [], notes: []};
+    },
+  });
+  const [copy, outside] = [path.join(top, 'a.ts'), '/usr/include/stdio.h'];
+  const read = tool('read', () => textResult('', {facts: {read: [copy, outside]}}));
+  const write = tool('write', () => textResult('', {facts: {changed: [copy]}}));
+  const {spawn} = managerFixture({root, tools: [read, write], runs: {worktrees: {...worktrees, open}}});
+  const model = new ScriptedModel([calls(call('read', {}), call('write', {})), say('ok')]);
+  const {receipt} = await spawn(model, code);
+  expect(written).toEqual([[copy]]);
+  expect(receipt).toMatchObject({filesRead: [path.join(root, 'a.ts'), outside], filesChanged: []});
+});
+
+test('a run that was cut off, and whose changes cannot be saved, says both, and how long it took', async () => {
+  const clock = new FakeClock();
+  const {worktrees} = await fakeWorktrees(new Error('ENOSPC'));
+  const open: Worktrees['open'] = (...given) => {
+    clock.advance(5);
+    return worktrees.open(...given);
+  };
+  const model = new ScriptedModel([{hang: true, partial: 'half'}]);
+  const {spawn, manager, events} = managerFixture({root, runs: {clock, worktrees: {...worktrees, open}}});
+  const running = spawn(model, code);
+  await model.asked();
+  await manager.stopAll();
+  const {result} = await running;
+  expect(result).toMatchObject({
+    text: 'half',
+    durationMs: 5,
+    error: expect.stringMatching(/^stopped; what it changed/),
+  });
+  expect(events.filter(({type}) => type === 'notice')).toMatchObject([{text: expect.stringContaining('ENOSPC')}]);
+});
