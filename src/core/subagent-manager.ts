@@ -49,7 +49,7 @@ export class SubagentManager {
     this.#dedup = new TaskDedup({
       now: clock.now,
       fingerprint,
-      isReusable: ({result}) => result.outcome === 'success' && result.text.trim() !== '',
+      isReusable: ({result}) => result.outcome === 'success',
     });
     const {store, bus, mainAgentId} = deps;
     const registry = this.#registry;
