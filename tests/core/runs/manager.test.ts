@@ -114,4 +114,40 @@ describe('the manager of runs', () => {
     manager.announced(`${runId}#2`);
     expect(manager.get(runId)).toMatchObject({announcement: 'delivered'});
   });
+
+  it('refuses a run whose model has no known price, too, where the session has a limit of money', async () => {
+    const {spawn} = managerFixture({options: {budget: createBudget({maxBudgetUsd: 1})}});
+    await expect(spawn(new ScriptedModel([]))).rejects.toThrow('a budget needs prices');
+  });
+
+  it('sends to the background the run that is named alone, and once', async () => {
+    const {spawn, manager} = managerFixture();
+    const runs = ['a', 'b'].map((prompt) => spawn(new ScriptedModel([{hang: true}]), {prompt}));
+    const {runId} = manager.find('1');
+    expect([manager.detach('unknown'), manager.detach(runId), manager.detach(runId)]).toEqual([false, true, false]);
+    expect(manager.list().map(({background}) => background)).toEqual([false, true]);
+    expect(manager.detachAll().map((run) => run.runId)).toEqual([manager.find('2').runId]);
+    await manager.stopAll();
+    await Promise.all(runs);
+  });
+
+  it('says whether a message waits for the next turn of a run, or made it go on', async () => {
+    const {spawn, manager} = managerFixture();
+    const {runId} = await spawn(new ScriptedModel([say('found')]));
+    expect(manager.send(runId, 'and?')).toBe('resumed');
+    expect(manager.send(runId, 'and?')).toBe('queued');
+    await manager.waitAll();
+    expect(manager.get(runId)?.round).toBe(2);
+  });
+
+  it.each(['clear', 'close'] as const)('ends all runs with %s, and archives none after it', async (how) => {
+    const clock = new FakeClock();
+    const {spawn, manager, events} = managerFixture({runs: {clock}, options: {archiveAfterMinutes: 1}});
+    await spawn(new ScriptedModel([say('found')]), {prompt: 'other'});
+    const running = spawn(new ScriptedModel([{hang: true}]), {background: true});
+    await manager[how]();
+    expect((await running).result.outcome).toBe('stopped');
+    expect([manager.count(), manager.list().length, clock.timers]).toEqual([0, how === 'clear' ? 0 : 2, 0]);
+    expect(events.filter(({type}) => type === 'run_state').at(-1)).toMatchObject({state: 'stopped'});
+  });
 });
