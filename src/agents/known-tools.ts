@@ -45,7 +45,16 @@ const SPELLINGS: readonly string[] = [
   ...STANDARD_TOOLS,
   ...Object.keys(COUNTERPARTS),
   ...WITHOUT_COUNTERPART,
-  ...['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob', 'TodoWrite', 'WebFetch', 'Agent', 'Task'],
+  'Read',
+  'Write',
+  'Edit',
+  'Bash',
+  'Grep',
+  'Glob',
+  'TodoWrite',
+  'WebFetch',
+  'Agent',
+  'Task',
 ];
 
 /** The tool that one entry of a tool list names, or why it names none. */

@@ -24,12 +24,16 @@ export async function runAcp(
   const host = {env: process.env, home: start.home, interactive: false, driverAnswers: true};
   const open = async ({cwd, addDirs, mcpServers, resume}: OpenSession) =>
     compose({
-      ...{...given, ...host, cwd: getExistingFolder(cwd, given.cwd), mcpServers},
+      ...given,
+      ...host,
+      cwd: getExistingFolder(cwd, given.cwd),
+      mcpServers,
       addDirs: [...(given.addDirs ?? []), ...addDirs],
       which: resume === undefined ? {type: 'new'} : {type: 'resume', id: resume},
     });
   const ended = serveAcp({
-    ...{open, mayBypass: driver?.mayBypass ?? false},
+    open,
+    mayBypass: driver?.mayBypass ?? false,
     input: Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
     output: Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
     warn: (line) => process.stderr.write(`mini-cc: ${showControls(line)}\n`),

@@ -253,7 +253,10 @@ function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subco
   if (!found) return undefined;
   const {env = [], header: headers = []} = flags;
   return {
-    ...{name: found, words, json: flags.json ?? false, sure: flags.yes ?? false},
+    name: found,
+    words,
+    json: flags.json ?? false,
+    sure: flags.yes ?? false,
     ...optional('template', last(flags.template)),
     ...(found === 'mcp' && {
       server: {...optional('transport', last(flags.transport)), ...optional('scope', last(flags.scope)), env, headers},

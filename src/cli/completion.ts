@@ -47,7 +47,10 @@ function listFlags(): readonly Flag[] {
     const isFile = valueName === 'FILE';
     return {
       spellings: [written(name), ...(shortFlag === undefined ? [] : [`-${shortFlag}`])],
-      ...{long: written(name).slice(2), short: shortFlag, help, uses: goesWith(name)},
+      long: written(name).slice(2),
+      short: shortFlag,
+      help,
+      uses: goesWith(name),
       ...(valueName !== undefined && {value: {name: valueName, choices, isFile, isFolder: valueName === 'DIR'}}),
     };
   });

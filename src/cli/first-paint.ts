@@ -13,7 +13,9 @@ type Shown = Pick<SessionOptions, 'cwd' | 'model' | 'offline'>;
 export function paintFirst({home, version}: Start, {cwd, model = '', offline}: Shown): FirstPaint {
   const signals = Object.entries(EXIT_CODES).map(([signal, code]) => ({signal, leave: () => process.exit(code)}));
   const paint = startFirstPaint(process, {
-    ...{version, cwd, env: process.env},
+    version,
+    cwd,
+    env: process.env,
     offline: offline || !mayHaveModel(home, cwd, model),
     isFirst: new PromptHistory(home, cwd).isEmpty(),
     onLeave: () => process.exit(0),

@@ -46,7 +46,9 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
   pipes.onClosed = () => void ending.leave('the driver has left').finally(() => process.exit(1));
   return ending.during(undefined, (opened) =>
     drive({
-      ...{mayBypass, getLeaving: ending.getLeaving, lines: readLines(process.stdin)},
+      mayBypass,
+      getLeaving: ending.getLeaving,
+      lines: readLines(process.stdin),
       write: (object) => write(`${JSON.stringify(object)}\n`),
       warn: (line) => writeError(`mini-cc: ${showControls(line)}`),
       open: async (initialize, callHook, servers) => {

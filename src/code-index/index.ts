@@ -171,7 +171,10 @@ class ThreadedCodeIndex implements CodeIndex {
     const files: string[] = [];
     const end = await runRipgrep(
       {
-        ...{args: ['--files', '--null'], cwd: this.root, paths: ['.'], separator: '\0'},
+        args: ['--files', '--null'],
+        cwd: this.root,
+        paths: ['.'],
+        separator: '\0',
         onRecord: (record) => files.push(record.replace(/^\.\//, '')) > 0,
       },
       {workspace: {env: this.#options.env}, signal: signal ?? new AbortController().signal},

@@ -61,7 +61,10 @@ export function readShownSettings(options: ConfigOptions): ShownSettings {
   const trust = new DirectoryTrust(home, root);
   const {claims, ...inForce} = getEffectiveSettings(
     {
-      ...{home, cwd: root, userHome: homedir(), trusts: trust.trusts},
+      home,
+      cwd: root,
+      userHome: homedir(),
+      trusts: trust.trusts,
       ...(settingsFile !== undefined && {explicit: settingsFile}),
       ...(settingSources && {sources: settingSources}),
     },

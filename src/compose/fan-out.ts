@@ -118,7 +118,13 @@ export function createFanOuts(parts: FanOutParts): FanOuts {
   const prices = new PriceList(parts.loaded.settings.pricing ?? {});
   const bash = baseTools.filter(({name}) => name === 'bash');
   return new FanOuts({
-    ...{manager, agents, questions, changes, verifier, emit, root},
+    manager,
+    agents,
+    questions,
+    changes,
+    verifier,
+    emit,
+    root,
     settings: parts.fanOutSettings,
     interactive: options.interactive,
     toolNames: baseTools.map(({name}) => name),
@@ -138,7 +144,13 @@ export function createFanOuts(parts: FanOutParts): FanOuts {
       const label = 'verification';
       const own: Workspace = {...workspace, cwd: root};
       return {
-        ...{agentId, label, emit, checkpoints, workspace: own, tools: bash, model: state.model},
+        agentId,
+        label,
+        emit,
+        checkpoints,
+        workspace: own,
+        tools: bash,
+        model: state.model,
         files: createFileLedger(writeLog, label),
         output: state.conversation.output,
         budget: parts.budget,

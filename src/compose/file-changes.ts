@@ -45,7 +45,9 @@ export function createFileChanges(options: FileChangesOptions) {
 function createCheckpoints({root, options, sessionFolder, redactor, emit}: FileChangesOptions): CheckpointStore {
   const reported = new Set<string>();
   return new CheckpointStore({
-    ...{root, home: options.home, sessionFolder},
+    root,
+    home: options.home,
+    sessionFolder,
     redact: (label) => redactor.text(label),
     onNone: (why) => {
       if (reported.has(why)) return;
@@ -92,7 +94,8 @@ export async function createShippedTrees(
 ): Promise<ShippedTrees> {
   const {ShippedTrees: Trees} = await import('../storage/worktrees/shipped-trees.ts');
   return new Trees({
-    ...{root, isProtected},
+    root,
+    isProtected,
     folders: {trees: () => path.join(sessionFolder(), 'shipped'), run: runFolder},
     hidden: () => listHidden({options, loaded}),
     writing: (owner, files, work) => writeWithCheckpoints(checkpoints, owner, files, work),
@@ -108,8 +111,11 @@ function createWorktrees(
   const create = async () => {
     const {GitWorktrees} = await import('../storage/worktrees/git-worktrees.ts');
     return new GitWorktrees({
-      ...{root, sessionFolder, isProtected},
-      ...{hidden: () => listHidden({options, loaded}), cached: options.cachedTree},
+      root,
+      sessionFolder,
+      isProtected,
+      hidden: () => listHidden({options, loaded}),
+      cached: options.cachedTree,
       warn: (text) => emit({type: 'notice', level: 'warning', text}),
       writing: (owner, files, work) => writeWithCheckpoints(checkpoints, owner, files, work),
     });

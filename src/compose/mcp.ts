@@ -27,7 +27,9 @@ interface McpParts {
 export function createMcpServers({options, root, loaded, env, sandbox, rules, emit}: McpParts) {
   const {entries, warnings} = readEntries(options, root, loaded);
   const servers = new McpServers({
-    ...{entries, env: options.env, driver: options.driverServers},
+    entries,
+    env: options.env,
+    driver: options.driverServers,
     program: {cwd: root, env, processes: new ProcessGroups()},
     async getConfine() {
       const status = await sandbox.status();

@@ -41,7 +41,12 @@ export class SandboxControl {
     const status = await this.sandbox.status();
     const warning = await this.#getWarning();
     return {
-      ...{mode: this.#mode, container, show, hide, env, allowedHosts},
+      mode: this.#mode,
+      container,
+      show,
+      hide,
+      env,
+      allowedHosts,
       ...(status.available ? {kind: status.kind} : {problem: `${status.reason}: ${status.remedy}`}),
       ...(warning !== undefined && {warning}),
     };

@@ -17,6 +17,7 @@ import {createPermit} from '../core/permissions/decision.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import mainPrompt from '../core/prompts/main.md';
+import type {ManagerDeps} from '../core/runs/dispatch.ts';
 import type {SessionParts, SessionState} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
@@ -115,7 +116,9 @@ async function openProject(options: SessionOptions) {
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
   const folders = {
-    ...{cwd: root, home: homedir(), miniCcHome: options.home},
+    cwd: root,
+    home: homedir(),
+    miniCcHome: options.home,
     ...(options.settingSources && {sources: options.settingSources}),
   };
   const agentKeys = listAgentKeyNames(folders, loaded.trust.trusts, options.agentsJson);
@@ -126,7 +129,17 @@ async function openProject(options: SessionOptions) {
   const bus = createBus(options, redactor);
   const telemetry = await openTelemetry(options, bus, firstConversation.id);
   return {
-    ...{options, root, folders, loaded, redactor, env, store, temporaryHome, firstConversation, bus, telemetry},
+    options,
+    root,
+    folders,
+    loaded,
+    redactor,
+    env,
+    store,
+    temporaryHome,
+    firstConversation,
+    bus,
+    telemetry,
     emit: bus.emitFor(MAIN),
     resolver: createModelResolver(options, loaded.settings, redactor),
     localServers: isOfflineByDefault(options, loaded.settings) ? await findLocalServers() : [],
@@ -146,7 +159,8 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   const {warning} = await sandboxControl.state();
   const {rules, warnings} = createRules(options, loaded, {
     folder: getProjectFolder(options.home, root),
-    ...{root, redactor},
+    root,
+    redactor,
   });
   const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
   const searches = before.resolver.resolve(options.model ?? getModelName(options, loaded.settings)).source?.searchesWeb;
@@ -160,7 +174,14 @@ async function addTools(before: Awaited<ReturnType<typeof openProject>>) {
   ];
   return {
     ...before,
-    ...{sandbox, sandboxControl, rules, baseTools, indexes, found, mcp, getSkill: createGetSkill(found.prompts)},
+    sandbox,
+    sandboxControl,
+    rules,
+    baseTools,
+    indexes,
+    found,
+    mcp,
+    getSkill: createGetSkill(found.prompts),
     toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
     warnings: [...loaded.warnings, ...warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
   };
@@ -183,7 +204,11 @@ function addAgents(before: Awaited<ReturnType<typeof addTools>>) {
   const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
   return {
     ...before,
-    ...{catalog, mainAgent, agentPrompt, state, summaryModel},
+    catalog,
+    mainAgent,
+    agentPrompt,
+    state,
+    summaryModel,
     warnings: [...before.warnings, ...warnings, ...missing],
     chooser: new ModelChooser(resolver, settings, () => state.model, options.env),
     agents: restrictCatalog(catalog, settings.subagents?.allowAgents ?? ['*']),
@@ -232,7 +257,8 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
   const ownHooks = {driverHooks: options.driverHooks ?? [], mainAgent};
   const hooks = createSessionHooks(loaded, ownHooks, workplace, getCommon, before.emit);
   const permits = {
-    ...{beforeCall: hooks.beforeCall, answerCall: hooks.answerCall},
+    beforeCall: hooks.beforeCall,
+    answerCall: hooks.answerCall,
     policy,
     questions: options.interactive || options.driverAnswers ? questions : undefined,
     sandbox: createPermissionSandbox(sandbox, loaded.settings.sandbox),
@@ -241,7 +267,13 @@ function addPermissions(before: Awaited<ReturnType<typeof addLimits>>) {
   };
   return {
     ...before,
-    ...{questions, denials, policy, workspace, extraRoots, permits, hooks},
+    questions,
+    denials,
+    policy,
+    workspace,
+    extraRoots,
+    permits,
+    hooks,
     warnings: [...before.warnings, ...hooks.warnings],
   };
 }
@@ -254,7 +286,7 @@ function addChanges(before: ReturnType<typeof addPermissions>) {
 
 /** The manager of subagents. */
 function addManager(before: ReturnType<typeof addChanges>) {
-  const {options, root, loaded, rules, env, chooser, store, bus, baseTools, agents, state} = before;
+  const {options, root, loaded, rules, env, store, bus, baseTools, state} = before;
   const {settings, trust} = loaded;
   const inbox = new Inbox();
   const toolRules = getToolRules(loaded, rules, options.tools);
@@ -269,41 +301,62 @@ function addManager(before: ReturnType<typeof addChanges>) {
   const memory = [...promptContext.memory, ...toolNotes(root, options.home, trust.trusts, options.settingSources)];
   const {workspace, sandboxControl, writeLog, checkpoints, worktrees, permits, summaryModel, budget} = before;
   const manager = new SubagentManager({
-    ...{mainAgentId: MAIN, inbox, bus, budget, archiveAfterMinutes},
+    mainAgentId: MAIN,
+    inbox,
+    bus,
+    budget,
+    archiveAfterMinutes,
     maxConcurrent: options.maxConcurrent ?? getPoolSizes(settings, env),
     store: store.runStore(() => state.conversation.id),
     fingerprint: () => fingerprint.take(),
-    revive: (record, isLeft) => {
-      const found = agents.get(record.agent);
-      const gone = `The agent ${record.agent} was deleted`;
-      if (!found && !isLeft) throw new MiniCcError('AGENT_GONE', `${gone}: its run cannot go on`);
-      const agent = found ?? {name: record.agent, description: '', tools: [], prompt: '', readOnly: false};
-      const names = baseTools.map(({name}) => name);
-      const narrowed = record.onlyTools ? restrictTools(agent, record.onlyTools, names) : agent;
-      const chosen = chooser.choose(narrowed, {model: record.model || undefined, thinking: record.thinking});
-      // Of a run that was left at a worker the model was chosen then.
-      const warnings = isLeft ? (found ? [] : [`${gone} meanwhile: this run had it as it was`]) : chosen.warnings;
-      return {agent: narrowed, model: chosen.model, warnings};
-    },
+    revive: createRevive(before),
     runs: {
       get confinement() {
         return sandboxControl.confinement;
       },
-      ...{baseTools, workspace, writeLog, checkpoints, worktrees, permits, rawStream},
-      ...{hooks: before.hooks.hooks, afterCall: before.hooks.afterCall, remote: before.remote},
-      ...{createAgentHooks: before.hooks.createAgentHooks, getSkill: before.getSkill},
+      baseTools,
+      workspace,
+      writeLog,
+      checkpoints,
+      worktrees,
+      permits,
+      rawStream,
+      hooks: before.hooks.hooks,
+      afterCall: before.hooks.afterCall,
+      remote: before.remote,
+      createAgentHooks: before.hooks.createAgentHooks,
+      getSkill: before.getSkill,
       createToolSource: (agent) => before.mcp.forAgent(agent, toolRules),
       promptContext: {...promptContext, memory},
-      ...{clock: options.clock ?? systemClock, summaryModel},
+      clock: options.clock ?? systemClock,
+      summaryModel,
       limits: {
         profile: settings.limits?.profile ?? 'standard',
-        ...{agents: settings.agents ?? {}, contextTokens: settings.contextTokens},
+        agents: settings.agents ?? {},
+        contextTokens: settings.contextTokens,
       },
       toolRules,
-      ...{resultTokens: settings.subagents?.resultTokens ?? 500, verifier},
+      resultTokens: settings.subagents?.resultTokens ?? 500,
+      verifier,
     },
   });
   return {...before, inbox, archiveAfterMinutes, rawStream, promptContext, verifier, manager};
+}
+
+/** Finds the agent and the model with which a run of an earlier time goes on. */
+function createRevive({agents, baseTools, chooser}: ReturnType<typeof addChanges>): ManagerDeps['revive'] {
+  return (record, isLeft) => {
+    const found = agents.get(record.agent);
+    const gone = `The agent ${record.agent} was deleted`;
+    if (!found && !isLeft) throw new MiniCcError('AGENT_GONE', `${gone}: its run cannot go on`);
+    const agent = found ?? {name: record.agent, description: '', tools: [], prompt: '', readOnly: false};
+    const names = baseTools.map(({name}) => name);
+    const narrowed = record.onlyTools ? restrictTools(agent, record.onlyTools, names) : agent;
+    const chosen = chooser.choose(narrowed, {model: record.model || undefined, thinking: record.thinking});
+    // The model of a run that was left at a worker was chosen when it was sent there.
+    const warnings = isLeft ? (found ? [] : [`${gone} meanwhile: this run had it as it was`]) : chosen.warnings;
+    return {agent: narrowed, model: chosen.model, warnings};
+  };
 }
 
 /** The fan-outs, which run through the manager. */
@@ -339,9 +392,24 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
   const cleanup = startCleanup(before);
   const run = createMainRun(before);
   return {
-    ...{agentId: MAIN, state, bus, redactor, questions, manager, agents, inbox, pending},
-    ...{commands, denials, changes, run, shell, fanOuts: before.fanOuts},
-    ...{hooks: before.hooks.hooks, listHooks: () => before.hooks.listing, mcp: before.mcp},
+    agentId: MAIN,
+    state,
+    bus,
+    redactor,
+    questions,
+    manager,
+    agents,
+    inbox,
+    pending,
+    commands,
+    denials,
+    changes,
+    run,
+    shell,
+    fanOuts: before.fanOuts,
+    hooks: before.hooks.hooks,
+    listHooks: () => before.hooks.listing,
+    mcp: before.mcp,
     info: createSessionInfo({root, run, commands, agents, mcp: before.mcp, warnings: listWarnings(before)}),
     interactive: options.interactive,
     onClose: async () => {
@@ -360,7 +428,9 @@ function createParts(before: ReturnType<typeof addFanOuts>): SessionParts {
     folders: createFolders(before),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
-    ...{resolveModel: before.resolveModel, pricesAsOf: PRICES_AS_OF, listModels: () => before.resolver.listModels()},
+    resolveModel: before.resolveModel,
+    pricesAsOf: PRICES_AS_OF,
+    listModels: () => before.resolver.listModels(),
     chooseModel: (agent, asked) => before.chooser.choose(agent, asked),
   };
 }
@@ -371,7 +441,10 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
   const {clock = systemClock, tools: only, systemPrompt} = before.options;
   const onDenied: FanOutToolDeps['onDenied'] = (denial) => permits.onDenied({...denial, agent: MAIN, tool: 'FanOut'});
   const taskTools = createTaskTools({
-    ...{agents, manager: () => manager, fanOuts: () => fanOuts, onDenied},
+    agents,
+    manager: () => manager,
+    fanOuts: () => fanOuts,
+    onDenied,
     modelFor: (agent, asked) => chooser.choose(agent, asked),
   });
   // What a rule refuses in any case is not offered: a model would spend turns on it.
@@ -380,9 +453,18 @@ function createMainRun(before: ReturnType<typeof addFanOuts>): SessionParts['run
   );
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
   return {
-    ...{agentId: MAIN, label: MAIN, workspace, checkpoints, emit, rawStream, clock, summaryModel, budget},
+    agentId: MAIN,
+    label: MAIN,
+    workspace,
+    checkpoints,
+    emit,
+    rawStream,
+    clock,
+    summaryModel,
+    budget,
     tools: letSkillsFork(tools, before.found.prompts),
-    ...{background: manager.background, afterCall: before.hooks.afterCall},
+    background: manager.background,
+    afterCall: before.hooks.afterCall,
     moreTools: mainAgent ? before.mcp.forAgent(mainAgent) : before.mcp.forMain(),
     files: createFileLedger(writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),

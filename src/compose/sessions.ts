@@ -146,17 +146,18 @@ export function openConversation(
     // would take most of the time in which it opens.
     const shown = restored.slice(-MAX_SHOWN);
     return {
-      ...{
-        id,
-        history,
-        output,
-        transcript,
-        restored: redactor.values(shown),
-        earlierMessages: restored.length - shown.length,
-        announced,
-        usedBefore: used,
-      },
-      ...{rewindPoints, messagesBefore, wholeConversation, close},
+      id,
+      history,
+      output,
+      transcript,
+      restored: redactor.values(shown),
+      earlierMessages: restored.length - shown.length,
+      announced,
+      usedBefore: used,
+      rewindPoints,
+      messagesBefore,
+      wholeConversation,
+      close,
     };
   } catch (error) {
     close();

@@ -175,7 +175,10 @@ export async function executeBackgroundCall(
 function emitStart({callId, label, background, round}: RunRecord, task: RunRound, queued: boolean, emit: Emit): void {
   emit({
     type: 'run_start',
-    ...{agent: task.agent.name, description: task.description, model: task.model.name, queued},
+    agent: task.agent.name,
+    description: task.description,
+    model: task.model.name,
+    queued,
     ...(callId ? {callId} : {}),
     ...(background ? {background} : {}),
     ...(label ? {label} : {}),
@@ -319,7 +322,11 @@ function publishEnd(
   const state = getEndState(outcome);
   const endedAt = Date.now();
   registry.update(runId, {
-    ...{state, outcome, endedAt, lastAt: endedAt, receipt: receipt.line},
+    state,
+    outcome,
+    endedAt,
+    lastAt: endedAt,
+    receipt: receipt.line,
     tools: before.tools + result.tools.length,
     // With the tokens of calls that were cut off or retried.
     ...addUsed(before, result),

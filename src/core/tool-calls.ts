@@ -311,7 +311,10 @@ function createContext(
 function startInBackground(call: ToolUse, {prepared, decision}: DecidedCall, caller: Caller): ToolResult {
   const {tool, title, input} = prepared;
   return caller.background!.start({
-    ...{callId: call.id, tool: tool.name, title, input},
+    callId: call.id,
+    tool: tool.name,
+    title,
+    input,
     run(by, signal) {
       const own = {...caller, ...by, workspace: {...caller.workspace}};
       return executeCall(prepared, decision, createContext(call, own, signal, {used: [], output: own.output}), own);

@@ -32,7 +32,10 @@ export async function composeSession(config: SessionConfig, more: Partial<Sessio
   const {apiKey, baseURL, debug = false, cwd = process.cwd(), home, permissionMode} = config;
   const environment = Object.entries(process.env).filter(([name]) => !SERVER_VARIABLES.includes(name));
   return composeParts({
-    ...{cwd, debug, interactive: false, which: {type: 'new'}},
+    cwd,
+    debug,
+    interactive: false,
+    which: {type: 'new'},
     env: {
       ...Object.fromEntries(environment),
       ...(apiKey ? {ANTHROPIC_API_KEY: apiKey} : {}),

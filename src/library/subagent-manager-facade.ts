@@ -53,7 +53,11 @@ export class SubagentManagerFacade {
     }
     const {timeout} = this.#config;
     const ended = await session.request({
-      ...{type: 'spawn_run', runId, agent: getAgentName(request), prompt, description},
+      type: 'spawn_run',
+      runId,
+      agent: getAgentName(request),
+      prompt,
+      description,
       ...(request.tools && {tools: request.tools}),
       ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
     });
@@ -72,11 +76,18 @@ export class SubagentManagerFacade {
     const startedAt = performance.now();
     const {timeout} = this.#config;
     const {parts, text, results, changed} = await session.request({
-      ...{type: 'fan_out', instruction, ...(files && {files}), ...(tools && {tools})},
+      type: 'fan_out',
+      instruction,
+      ...(files && {files}),
+      ...(tools && {tools}),
       ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
     });
     return {
-      ...{success: results.failed === 0, summary: text, subagentResults: results, changes: changed, parts},
+      success: results.failed === 0,
+      summary: text,
+      subagentResults: results,
+      changes: changed,
+      parts,
       duration: Math.round(performance.now() - startedAt),
     };
   }

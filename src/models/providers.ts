@@ -114,7 +114,12 @@ export class Providers {
       throw new UsageError(`providers.${name} has no baseURL: say where that server is, such as http://127.0.0.1:8080`);
     }
     return {
-      ...{name, api, baseURL, keyEnv: apiKeyEnv, webSearch, settings: own},
+      name,
+      api,
+      baseURL,
+      keyEnv: apiKeyEnv,
+      webSearch,
+      settings: own,
       local: local ?? isLoopback(baseURL),
       address: `providers.${name}`,
     };
@@ -133,7 +138,8 @@ export class Providers {
     }
     const {auth, region, project} = settings;
     return {
-      ...{baseURL, api},
+      baseURL,
+      api,
       ...(key && {apiKey: key, sendsKeyAs: auth ?? 'bearer'}),
       ...(region && {region}),
       ...(project && {project}),
@@ -151,7 +157,12 @@ export class Providers {
     const {baseURL} = getModelServer(this.env);
     const keyEnv = ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_API_KEY'].find((name) => this.env[name]);
     return {
-      ...{name: DEFAULT_PROVIDER, api: 'anthropic', baseURL, keyEnv, settings: {}, address: 'ANTHROPIC_BASE_URL'},
+      name: DEFAULT_PROVIDER,
+      api: 'anthropic',
+      baseURL,
+      keyEnv,
+      settings: {},
+      address: 'ANTHROPIC_BASE_URL',
       local: isLoopback(baseURL),
       webSearch: baseURL === DEFAULT_BASE_URL,
     };

@@ -202,9 +202,16 @@ export class ModelResolver {
     const size = this.#sizes.get(name) ?? this.#createSize(name, id, protocol);
     const model = new ServerModel(
       {
-        ...{name, id, local, contextSize: size, offline: false, searchesWeb: webSearch},
+        name,
+        id,
+        local,
+        contextSize: size,
+        offline: false,
+        searchesWeb: webSearch,
         source: {provider: provider.name, id, api, baseURL, keyEnv: keyEnv ?? provider.keyEnv, searchesWeb: webSearch},
-        ...{retry: options.retry, replyLimits: options.replyLimits, clock: options.clock},
+        retry: options.retry,
+        replyLimits: options.replyLimits,
+        clock: options.clock,
         maxOutputTokens: options.maxOutputTokens,
         prices: options.prices,
         thinking: thinking ?? options.thinking,
@@ -260,9 +267,14 @@ export class ModelResolver {
     const words = {host: OFFLINE_NAME, key: '', address: '', redactor: options.redactor};
     this.#offline ??= new ServerModel(
       {
-        ...{name: OFFLINE_NAME, id: OFFLINE_NAME, offline: true, local: false},
+        name: OFFLINE_NAME,
+        id: OFFLINE_NAME,
+        offline: true,
+        local: false,
         contextSize: new ContextSize(OFFLINE_NAME, options.contextWindows[OFFLINE_NAME], undefined),
-        ...{retry: options.retry, replyLimits: options.replyLimits, clock: options.clock},
+        retry: options.retry,
+        replyLimits: options.replyLimits,
+        clock: options.clock,
         maxOutputTokens: options.maxOutputTokens,
         prices: options.prices,
       },

@@ -40,7 +40,8 @@ function readBody(body: unknown): string {
 
 function streamed(reply: Reply, signal: AbortSignal | undefined): Response {
   return createResponse({
-    ...{status: 200, headers: headers('text/event-stream', reply.id)},
+    status: 200,
+    headers: headers('text/event-stream', reply.id),
     body: streamEvents(reply, signal),
   });
 }

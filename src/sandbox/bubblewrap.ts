@@ -24,8 +24,15 @@ import {findSystemFolders, type SystemFolders} from './view/system-folders.ts';
 import {existingRoots, type View, type ViewPlaces, Views} from './view/view.ts';
 
 const ISOLATION_FLAGS = [
-  ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
-  ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
+  '--unshare-user',
+  '--unshare-pid',
+  '--unshare-net',
+  '--unshare-ipc',
+  '--unshare-uts',
+  '--cap-drop',
+  'ALL',
+  '--new-session',
+  '--die-with-parent',
 ];
 /** The descriptor from which bwrap reads the system call filter, see `ConfinedCommand.input`. */
 const INPUT = 4;
@@ -106,11 +113,15 @@ export class Bubblewrap implements Sandbox {
         ...ISOLATION_FLAGS,
         ...seccompFlags(filter),
         ...this.#createMounts(view, writable, files).getFlags(process.getuid?.() === 0),
-        ...['--chdir', options.cwd, '--', ...inside],
+        '--chdir',
+        options.cwd,
+        '--',
+        ...inside,
       ],
       env: {
         ...confinedEnvironment(options.env ?? {}, this.#variables),
-        ...{TMPDIR: this.folder.temporary, GIT_CONFIG_GLOBAL: view.gitSettings},
+        TMPDIR: this.folder.temporary,
+        GIT_CONFIG_GLOBAL: view.gitSettings,
       },
       ...(filter && {input: filter}),
       ...(hosts && {link: (stream: Duplex) => linkTo(stream, hosts)}),

@@ -36,10 +36,9 @@ const START_UP_FILES: Readonly<Record<string, string>> = {
   '.bash_profile': readNext('.bash_login'),
   '.bash_login': readNext('.profile'),
   ...Object.fromEntries(
-    [
-      ...['.bashrc', '.bash_logout', '.profile', '.zshrc', '.zprofile', '.zshenv', '.zlogin'],
-      ...['.gitconfig', '.npmrc'],
-    ].map((name) => [name, EMPTY_NOTE]),
+    ['.bashrc', '.bash_logout', '.profile', '.zshrc', '.zprofile', '.zshenv', '.zlogin', '.gitconfig', '.npmrc'].map(
+      (name) => [name, EMPTY_NOTE],
+    ),
   ),
 };
 const START_UP_FOLDERS = ['.config/git', '.config/fish', '.config/systemd', '.config/autostart', '.local/bin', '.ssh'];

@@ -28,8 +28,12 @@ const BASE = [
   '(allow process-info* signal (target same-sandbox))',
   '(allow sysctl-read user-preference-read ipc-posix-sem ipc-posix-shm)',
   `(allow mach-lookup ${[
-    ...['com.apple.system.opendirectoryd.libinfo', 'com.apple.system.opendirectoryd.membership'],
-    ...['com.apple.system.notification_center', 'com.apple.system.logger', 'com.apple.logd', 'com.apple.bsd.dirhelper'],
+    'com.apple.system.opendirectoryd.libinfo',
+    'com.apple.system.opendirectoryd.membership',
+    'com.apple.system.notification_center',
+    'com.apple.system.logger',
+    'com.apple.logd',
+    'com.apple.bsd.dirhelper',
   ]
     .map((name) => `(global-name ${quoted(name)})`)
     .join(' ')})`,

@@ -49,7 +49,11 @@ export class Seatbelt implements Sandbox {
     // There are no mounts: a read-only command gets a folder of its own, so that it leaves nothing where others read.
     const temporary = writable ? session : this.folder.createPrivate();
     const text = createSeatbeltProfile({
-      ...{roots, hidden: [...hidden, ...masked], temporary, writable, files: options.scope?.files},
+      roots,
+      hidden: [...hidden, ...masked],
+      temporary,
+      writable,
+      files: options.scope?.files,
       shown: [...view.shown, view.gitSettings, session],
     });
     return {
@@ -57,7 +61,8 @@ export class Seatbelt implements Sandbox {
       args: ['-p', text, ...argv],
       env: {
         ...confinedEnvironment(options.env ?? {}, this.variables),
-        ...{TMPDIR: temporary, GIT_CONFIG_GLOBAL: view.gitSettings},
+        TMPDIR: temporary,
+        GIT_CONFIG_GLOBAL: view.gitSettings,
       },
       reaches: [],
       hidden: hidden.map(({path}) => path),
@@ -84,7 +89,11 @@ export class Seatbelt implements Sandbox {
 
   async #probe(): Promise<SandboxStatus> {
     const text = createSeatbeltProfile({
-      ...{roots: [], shown: [], hidden: [], temporary: realpathSync(tmpdir()), writable: undefined},
+      roots: [],
+      shown: [],
+      hidden: [],
+      temporary: realpathSync(tmpdir()),
+      writable: undefined,
     });
     const args = ['-p', text, '/usr/bin/true'];
     const {exitCode, stderr, message} = await runProgram(this.program, args, {limitMs: PROBE_LIMIT_MS});

@@ -34,7 +34,12 @@ interface Machine {
 
 const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
   x64: {
-    ...{arch: 0xc000003e, socket: 41, socketpair: 53, ioctl: 16, keyrings: [248, 249, 250], foreignFrom: 0x40000000},
+    arch: 0xc000003e,
+    socket: 41,
+    socketpair: 53,
+    ioctl: 16,
+    keyrings: [248, 249, 250],
+    foreignFrom: 0x40000000,
     // creat, chmod, fchmod, mknod, mknodat, fchmodat, fchmodat2; open, openat
     modes: [
       ...[85, 90, 91, 133].map((call) => [call, 1] as const),
@@ -48,7 +53,11 @@ const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
     ],
   },
   arm64: {
-    ...{arch: 0xc00000b7, socket: 198, socketpair: 199, ioctl: 29, keyrings: [217, 218, 219]},
+    arch: 0xc00000b7,
+    socket: 198,
+    socketpair: 199,
+    ioctl: 29,
+    keyrings: [217, 218, 219],
     // fchmod; mknodat, fchmodat, fchmodat2; openat
     modes: [[52, 1], ...[33, 53, 452].map((call) => [call, 2] as const)],
     opens: [[56, 2]],

@@ -42,8 +42,14 @@ function findDeclared(declarator: number, tree: SyntaxTree): Declared | undefine
 }
 
 const DECLARATORS = [
-  ...['pointer_declarator', 'reference_declarator', 'function_declarator', 'array_declarator', 'init_declarator'],
-  ...['parenthesized_declarator', 'qualified_identifier', 'attributed_declarator'],
+  'pointer_declarator',
+  'reference_declarator',
+  'function_declarator',
+  'array_declarator',
+  'init_declarator',
+  'parenthesized_declarator',
+  'qualified_identifier',
+  'attributed_declarator',
 ];
 
 function isStatic(node: number, {tree}: FactsReader): boolean {
@@ -297,8 +303,14 @@ export const cpp: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'namespace_identifier', 'statement_identifier']),
   functions: new Set(['function_definition', 'lambda_expression']),
   nesting: new Set([
-    ...['if_statement', 'for_statement', 'for_range_loop', 'while_statement', 'do_statement', 'switch_statement'],
-    ...['try_statement', 'conditional_expression'],
+    'if_statement',
+    'for_statement',
+    'for_range_loop',
+    'while_statement',
+    'do_statement',
+    'switch_statement',
+    'try_statement',
+    'conditional_expression',
   ]),
   use: getUse,
   seesMembersBare: true,

@@ -140,7 +140,11 @@ export const go: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'package_identifier', 'label_name']),
   functions: new Set(['function_declaration', 'method_declaration', 'func_literal']),
   nesting: new Set([
-    ...['if_statement', 'for_statement', 'expression_switch_statement', 'type_switch_statement', 'select_statement'],
+    'if_statement',
+    'for_statement',
+    'expression_switch_statement',
+    'type_switch_statement',
+    'select_statement',
   ]),
   use: getUse,
   isExported: ({name}) => /^\p{Lu}/u.test(name),

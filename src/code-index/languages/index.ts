@@ -13,20 +13,34 @@ import {rust} from './rust.ts';
 
 /** By the end of a file's name. */
 const EXTENSIONS: Readonly<Record<string, Language>> = {
-  ...{ts: 'typescript', mts: 'typescript', cts: 'typescript', tsx: 'tsx'},
-  ...{js: 'javascript', mjs: 'javascript', cjs: 'javascript', jsx: 'javascript'},
-  ...{
-    py: 'python',
-    pyi: 'python',
-    go: 'go',
-    rs: 'rust',
-    java: 'java',
-    rb: 'ruby',
-    rake: 'ruby',
-    php: 'php',
-    cs: 'csharp',
-  },
-  ...{c: 'c', h: 'c', cc: 'cpp', cpp: 'cpp', cxx: 'cpp', hh: 'cpp', hpp: 'cpp', hxx: 'cpp', inl: 'cpp', ipp: 'cpp'},
+  ts: 'typescript',
+  mts: 'typescript',
+  cts: 'typescript',
+  tsx: 'tsx',
+  js: 'javascript',
+  mjs: 'javascript',
+  cjs: 'javascript',
+  jsx: 'javascript',
+
+  py: 'python',
+  pyi: 'python',
+  go: 'go',
+  rs: 'rust',
+  java: 'java',
+  rb: 'ruby',
+  rake: 'ruby',
+  php: 'php',
+  cs: 'csharp',
+  c: 'c',
+  h: 'c',
+  cc: 'cpp',
+  cpp: 'cpp',
+  cxx: 'cpp',
+  hh: 'cpp',
+  hpp: 'cpp',
+  hxx: 'cpp',
+  inl: 'cpp',
+  ipp: 'cpp',
 };
 
 /** Other languages of programs: files of them are counted, so that an answer can say what it does not know. */
@@ -37,13 +51,33 @@ const UNPARSED: ReadonlySet<string> = new Set(
 
 /** The grammar's file, without `tree-sitter-`. The C++ one reads C. */
 export const GRAMMARS: Readonly<Record<Language, string>> = {
-  ...{typescript: 'typescript', tsx: 'tsx', javascript: 'javascript', python: 'python', go: 'go', rust: 'rust'},
-  ...{java: 'java', c: 'cpp', cpp: 'cpp', ruby: 'ruby', php: 'php', csharp: 'c-sharp'},
+  typescript: 'typescript',
+  tsx: 'tsx',
+  javascript: 'javascript',
+  python: 'python',
+  go: 'go',
+  rust: 'rust',
+  java: 'java',
+  c: 'cpp',
+  cpp: 'cpp',
+  ruby: 'ruby',
+  php: 'php',
+  csharp: 'c-sharp',
 };
 
 export const RULES: Readonly<Record<Language, LanguageRules>> = {
-  ...{typescript: javascript, tsx: javascript, javascript},
-  ...{python, go, rust, java, c: cpp, cpp, ruby, php, csharp},
+  typescript: javascript,
+  tsx: javascript,
+  javascript,
+  python,
+  go,
+  rust,
+  java,
+  c: cpp,
+  cpp,
+  ruby,
+  php,
+  csharp,
 };
 
 function getExtension(path: string): string {

@@ -5,8 +5,12 @@ import {NONE} from '../syntax/syntax-tree.ts';
 import {readAssignment} from './javascript-assignments.ts';
 
 const FUNCTIONS = new Set([
-  ...['function_declaration', 'function_expression', 'arrow_function', 'method_definition'],
-  ...['generator_function_declaration', 'generator_function'],
+  'function_declaration',
+  'function_expression',
+  'arrow_function',
+  'method_definition',
+  'generator_function_declaration',
+  'generator_function',
 ]);
 const FUNCTION_VALUES = new Set(['arrow_function', 'function_expression', 'generator_function']);
 
@@ -330,13 +334,24 @@ function getAccessKind(parent: number, tree: FactsReader['tree']): NameUse['kind
 
 export const javascript: LanguageRules = {
   names: new Set([
-    ...['identifier', 'type_identifier', 'property_identifier', 'private_property_identifier'],
-    ...['shorthand_property_identifier', 'shorthand_property_identifier_pattern', 'statement_identifier'],
+    'identifier',
+    'type_identifier',
+    'property_identifier',
+    'private_property_identifier',
+    'shorthand_property_identifier',
+    'shorthand_property_identifier_pattern',
+    'statement_identifier',
   ]),
   functions: FUNCTIONS,
   nesting: new Set([
-    ...['if_statement', 'for_statement', 'for_in_statement', 'while_statement', 'do_statement'],
-    ...['switch_statement', 'try_statement', 'ternary_expression'],
+    'if_statement',
+    'for_statement',
+    'for_in_statement',
+    'while_statement',
+    'do_statement',
+    'switch_statement',
+    'try_statement',
+    'ternary_expression',
   ]),
   use: getUse,
   rules: {

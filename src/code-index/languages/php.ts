@@ -143,8 +143,14 @@ export const php: LanguageRules = {
   names: new Set(['name']),
   functions: new Set(['function_definition', 'method_declaration', 'anonymous_function', 'arrow_function']),
   nesting: new Set([
-    ...['if_statement', 'for_statement', 'foreach_statement', 'while_statement', 'do_statement', 'switch_statement'],
-    ...['try_statement', 'match_expression'],
+    'if_statement',
+    'for_statement',
+    'foreach_statement',
+    'while_statement',
+    'do_statement',
+    'switch_statement',
+    'try_statement',
+    'match_expression',
   ]),
   use: getUse,
   rules: {

@@ -166,7 +166,12 @@ export const python: LanguageRules = {
   names: new Set(['identifier']),
   functions: new Set(['function_definition', 'lambda']),
   nesting: new Set([
-    ...['if_statement', 'for_statement', 'while_statement', 'try_statement', 'with_statement', 'match_statement'],
+    'if_statement',
+    'for_statement',
+    'while_statement',
+    'try_statement',
+    'with_statement',
+    'match_statement',
     'conditional_expression',
   ]),
   use: getUse,

@@ -204,7 +204,7 @@ const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
 export const rust: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'shorthand_field_identifier']),
   functions: new Set(['function_item', 'closure_expression']),
-  nesting: new Set([...['if_expression', 'for_expression', 'while_expression', 'loop_expression', 'match_expression']]),
+  nesting: new Set(['if_expression', 'for_expression', 'while_expression', 'loop_expression', 'match_expression']),
   use: getUse,
   rules: {
     use_declaration: readUse,

@@ -21,8 +21,21 @@ import type {IndexedEntry} from './read-entry.ts';
 
 /** Members of classes and constants come after what contains them. */
 const KIND_ORDER = [
-  ...['class', 'interface', 'struct', 'trait', 'enum', 'type', 'module', 'function', 'method', 'constructor', 'macro'],
-  ...['constant', 'variable', 'field', 'enum member'],
+  'class',
+  'interface',
+  'struct',
+  'trait',
+  'enum',
+  'type',
+  'module',
+  'function',
+  'method',
+  'constructor',
+  'macro',
+  'constant',
+  'variable',
+  'field',
+  'enum member',
 ];
 
 export class Queries {
@@ -164,7 +177,10 @@ export class Queries {
     const {importedFiles} = this.meanings;
     return this.entries(path).flatMap(({path: from, facts}) =>
       (facts?.imports ?? []).map(({line, specifier, names}, at) => ({
-        ...{path: from, line, specifier, names},
+        path: from,
+        line,
+        specifier,
+        names,
         files: importedFiles.get(from)?.[at] ?? [],
       })),
     );
@@ -209,8 +225,12 @@ export class Queries {
       facts
         ? [
             {
-              ...{path: file, language, lines: facts.lines, rank: ranks.get(file) ?? 0},
-              ...{importers: this.#importers?.get(file) ?? 0, definitions: facts.definitions.length},
+              path: file,
+              language,
+              lines: facts.lines,
+              rank: ranks.get(file) ?? 0,
+              importers: this.#importers?.get(file) ?? 0,
+              definitions: facts.definitions.length,
               isTest: isTestPath(file),
             },
           ]
@@ -284,7 +304,13 @@ function toReference(
   const around = entry.facts!.definitions[use.inside];
   const target = typeof meaning === 'string' ? meaning : meaning.path === entry.path ? 'this file' : meaning.path;
   return {
-    ...{path: entry.path, line, column, name, kind, member, target},
+    path: entry.path,
+    line,
+    column,
+    name,
+    kind,
+    member,
+    target,
     ...(around && {inside: [...around.container, around.name].join('.')}),
     text: (lines[line - 1] ?? '').trim().slice(0, 200).toWellFormed(),
   };

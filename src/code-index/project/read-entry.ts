@@ -38,7 +38,12 @@ export async function readEntry(
 ): Promise<ReadEntry> {
   const language = getLanguage(file)!;
   const skip = (why: string, stamp = '', own = ''): IndexedEntry => ({
-    ...{path: file, language, stamp, hash: own, bytes: 0, why},
+    path: file,
+    language,
+    stamp,
+    hash: own,
+    bytes: 0,
+    why,
   });
   let fd: number | undefined;
   try {

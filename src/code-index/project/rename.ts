@@ -55,7 +55,9 @@ class RenamePlanner {
       verdict: 'safe',
       definitions: targets.map((each) => this.#queries.meanings.toDefinition(each)),
       edits: this.#edits.toSorted(comparePlaces),
-      ...{reasons: [], concerns: [], coverage: this.#queries.coverage()},
+      reasons: [],
+      concerns: [],
+      coverage: this.#queries.coverage(),
       mentions: findMentions(this.#name, this.#edits, this.#queries, this.#lines),
     };
   }

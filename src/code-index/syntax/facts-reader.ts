@@ -118,8 +118,15 @@ export class FactsReader {
       if (isListed || this.#rules.isExported?.(definition, this.path)) definition.exported = true;
     }
     return {
-      ...{language, lines: tree.lines, space: this.space, definitions: this.#definitions, imports: this.#imports},
-      ...{exports: this.#exports, bases: this.#bases, functions: this.#functions, emptyCatches: this.#emptyCatches},
+      language,
+      lines: tree.lines,
+      space: this.space,
+      definitions: this.#definitions,
+      imports: this.#imports,
+      exports: this.#exports,
+      bases: this.#bases,
+      functions: this.#functions,
+      emptyCatches: this.#emptyCatches,
       errors: tree.errors.map((node) => this.#at(node)),
       ...packUses(this.#sortUses(leaves.flatMap(({leaf, scope, inside}) => this.#readUse(leaf, scope, inside) ?? []))),
     };
@@ -167,7 +174,15 @@ export class FactsReader {
     const top = seen !== 'member' && seen !== 'nowhere' && this.#scopes.isTop(seen === 'function');
     const endLine = tree.line(Math.max(tree.end(node) - 1, tree.start(node)));
     this.#definitions.push({
-      ...{name: text, kind, line, column, endLine, container, exported, declaration, top},
+      name: text,
+      kind,
+      line,
+      column,
+      endLine,
+      container,
+      exported,
+      declaration,
+      top,
       text: tree.lineText(line),
     });
     this.#nameOf.set(name, index);

@@ -13,7 +13,9 @@ export interface Helper {
 
 export function startHelper(root: string): Helper {
   const worker = new Worker(new URL(import.meta.url), {
-    ...{workerData: {codeIndexHelper: root}, env: {}, execArgv: []},
+    workerData: {codeIndexHelper: root},
+    env: {},
+    execArgv: [],
     resourceLimits: {maxOldGenerationSizeMb: MAX_MEMORY_MB},
   });
   let answer: ((entries: readonly ReadEntry[] | undefined) => void) | undefined;

@@ -12,7 +12,9 @@ interface ThreadData {
 export function startThread(options: ThreadOptions): Worker {
   const data: ThreadData = {codeIndex: options};
   return new Worker(new URL(import.meta.url), {
-    ...{workerData: data, env: {}, execArgv: []},
+    workerData: data,
+    env: {},
+    execArgv: [],
     resourceLimits: {maxOldGenerationSizeMb: MAX_MEMORY_MB},
   });
 }

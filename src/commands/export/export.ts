@@ -66,7 +66,9 @@ export function createExportCommand(deps: ExportDeps): Command {
       const text = await formatExport(deps, info.sessionId, format);
       if (existsSync(path.resolve(deps.root, file))) {
         const answer = await ask({
-          ...{title: `Replace ${formatFileName(file)}?`, detail: 'A file of this name is there.', detailType: 'text'},
+          title: `Replace ${formatFileName(file)}?`,
+          detail: 'A file of this name is there.',
+          detailType: 'text',
           options: [
             {digit: 1, choice: 'replace', label: 'yes'},
             {digit: 2, choice: 'keep', label: 'no, keep it'},

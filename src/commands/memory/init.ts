@@ -27,7 +27,10 @@ async function init(deps: InitDeps, context: CommandContext): Promise<CommandRes
   const exists = existsSync(file);
   if (exists) {
     const answer = await ask({
-      ...{title: 'AGENTS.md exists. Overwrite it?', detail: file, detailType: 'text', escape: 'keep it'},
+      title: 'AGENTS.md exists. Overwrite it?',
+      detail: file,
+      detailType: 'text',
+      escape: 'keep it',
       options: [
         {digit: 1, choice: 'write', label: info.offline ? 'overwrite it' : 'let the model improve it'},
         {digit: 2, choice: 'keep', label: 'keep it'},

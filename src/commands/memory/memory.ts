@@ -52,7 +52,10 @@ async function choose(
   {ask}: CommandContext,
 ): Promise<string | undefined> {
   const answer = await ask({
-    ...{title: 'Edit which memory file?', detail: list, detailType: 'text', escape: 'none'},
+    title: 'Edit which memory file?',
+    detail: list,
+    detailType: 'text',
+    escape: 'none',
     options: files.map(({file, label}, index) => ({digit: index + 1, choice: file, label})),
   });
   return files.find(({file}) => file === answer?.choice)?.file;

@@ -16,7 +16,10 @@ export function createNoteCommand({listMemoryFiles, addNote}: NoteDeps): Command
       if (note === '') return {ok: false, text: 'Type a note after the #, for example #use pnpm, not npm'};
       const files = listMemoryFiles();
       const answer = await ask({
-        ...{title: 'Add this note to which file?', detail: note, detailType: 'text', escape: 'none'},
+        title: 'Add this note to which file?',
+        detail: note,
+        detailType: 'text',
+        escape: 'none',
         options: files.map(({file, label}, index) => ({digit: index + 1, choice: file, label})),
       });
       const chosen = files.find(({file}) => file === answer?.choice);

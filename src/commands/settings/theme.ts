@@ -32,9 +32,15 @@ export function createThemeCommand(save: (theme: ThemeName) => Promise<string>):
 
       async function chooseTheme(): Promise<string | undefined> {
         const answer = await ask({
-          ...{title: 'Which theme?', detail: '', detailType: 'text', options: [], escape: before},
+          title: 'Which theme?',
+          detail: '',
+          detailType: 'text',
+          options: [],
+          escape: before,
           list: THEME_NAMES.map((name) => ({
-            ...{choice: name, label: `${name}${name === before ? ' (now)' : ''}`, info: MEANING[name]},
+            choice: name,
+            label: `${name}${name === before ? ' (now)' : ''}`,
+            info: MEANING[name],
           })),
         });
         return answer?.choice === before ? undefined : answer?.choice;

@@ -66,11 +66,17 @@ export async function workerCommandLine(
   // It signs, and is no affair of what runs here.
   const {[queue.secretEnv ?? QUEUE_SECRET]: _, ...env} = options.env;
   const execute = createExecute({
-    ...{env, home: options.home, settings: own},
+    env,
+    home: options.home,
+    settings: own,
     allowAgents: settings.subagents?.allowAgents ?? ['*'],
   });
   const service = await WorkerService.open({
-    ...{address, concurrency, labels: getLabels(flags), once: flags.once ?? false, execute},
+    address,
+    concurrency,
+    labels: getLabels(flags),
+    once: flags.once ?? false,
+    execute,
     say: (text) => say(`mini-cc worker: ${text}`),
     trees: new TreeCache(folder),
     ended: new EndedJobs(path.join(options.home, 'worker', 'ended-jobs')),
@@ -114,7 +120,9 @@ export async function workersCommandLine(
 /** The settings of the user alone: no project's. */
 function readOwnSettings(options: SessionOptions): Settings {
   return loadSettings({
-    ...{home: options.home, cwd: options.home, userHome: homedir()},
+    home: options.home,
+    cwd: options.home,
+    userHome: homedir(),
     ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
     ...(options.settingSources && {sources: options.settingSources}),
   }).settings;

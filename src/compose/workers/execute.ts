@@ -25,8 +25,15 @@ function getSessionOptions(work: RemoteWork, place: ExecutePlace, options: Execu
   const {mode, deny, edits} = work.permissions;
   return {
     ...options.settings,
-    ...{cwd: place.tree.root, env: options.env, home: options.home, interactive: false, which: {type: 'new'}},
-    ...{isTemporary: true, cachedTree: place.tree, archiveAfterMinutes: 0, maxConcurrent: 1},
+    cwd: place.tree.root,
+    env: options.env,
+    home: options.home,
+    interactive: false,
+    which: {type: 'new'},
+    isTemporary: true,
+    cachedTree: place.tree,
+    archiveAfterMinutes: 0,
+    maxConcurrent: 1,
     permissionMode: toOwnMode(mode),
     allowedTools: edits,
     disallowedTools: deny,
@@ -86,18 +93,18 @@ async function runOne(work: RemoteWork, place: ExecutePlace, parts: Awaited<Retu
   const absolute = (files: readonly string[]) => files.map((file) => path.join(root, file));
   try {
     const dispatched = await manager.dispatch({
-      ...{
-        runId,
-        agent,
-        description,
-        prompt,
-        model,
-        ...limits,
-        isolation: 'worktree',
-        where: 'local',
-        history: messages,
-      },
-      ...{background: false, endsForGood: true, signal: new AbortController().signal},
+      runId,
+      agent,
+      description,
+      prompt,
+      model,
+      ...limits,
+      isolation: 'worktree',
+      where: 'local',
+      history: messages,
+      background: false,
+      endsForGood: true,
+      signal: new AbortController().signal,
       ...(scope && {scope: {files: absolute(scope.files), allowed: absolute(scope.allowed)}}),
     });
     if (dispatched.source === 'cached') throw new GiveBack('it has run here before');

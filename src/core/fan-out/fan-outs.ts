@@ -263,7 +263,14 @@ export class FanOuts {
     const {instruction, tools, edits} = plan;
     const continues: FanOutName | undefined = earlier && {session: earlier.session, id: earlier.stored.id};
     journal.append({
-      ...{type: 'plan', version: FAN_OUT_VERSION, id, at: clock.wallNow(), instruction, parts, tools, allowed},
+      type: 'plan',
+      version: FAN_OUT_VERSION,
+      id,
+      at: clock.wallNow(),
+      instruction,
+      parts,
+      tools,
+      allowed,
       ...(edits && {edits}),
       ...(continues && {continues}),
     });

@@ -75,7 +75,10 @@ async function askForText(
   const title = what === 'parts' ? `How many parts? 1 to ${most}` : 'Leave out which files? Paths, folders or patterns';
   const detail = what === 'parts' ? `now ${parts.length}` : files.join('\n');
   const question: Question = {
-    ...{id: randomUUID(), agent: 'mini-cc', title, detail},
+    id: randomUUID(),
+    agent: 'mini-cc',
+    title,
+    detail,
     detailType: 'text',
     options: [],
     escape: 'back',

@@ -14,7 +14,16 @@ export function readFanOuts(lines: readonly FanOutLine[]): readonly StoredFanOut
       if (line.version > FAN_OUT_VERSION) continue;
       const {id, at, instruction, parts, tools, edits, allowed, continues} = line;
       found.set(id, {
-        ...{id, at, instruction, parts, tools, allowed, agents: [], outside: [], undone: false, continued: false},
+        id,
+        at,
+        instruction,
+        parts,
+        tools,
+        allowed,
+        agents: [],
+        outside: [],
+        undone: false,
+        continued: false,
         ...(edits && {edits}),
         ...(continues && {continues}),
       });

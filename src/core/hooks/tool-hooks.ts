@@ -60,7 +60,8 @@ function createAfterCall(hooks: Hooks): AfterCall {
     const lines = said.map((each) => `Hook: ${each}`).join('\n');
     const {content = ''} = result;
     return {
-      ...{...result, ...(stops !== undefined && {stops})},
+      ...result,
+      ...(stops !== undefined && {stops}),
       content: typeof content === 'string' ? `${content}\n${lines}` : [...content, {type: 'text', text: lines}],
     };
   };

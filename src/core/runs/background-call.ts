@@ -28,7 +28,11 @@ export interface OpenedCall extends OpenedRun {
 export function openCall(store: RunStore, registry: RunRegistry, call: BackgroundCall): OpenedCall {
   const {callId, tool, title} = call;
   const header = {
-    ...{runId: randomUUID(), agent: tool, description: title, model: '', background: true},
+    runId: randomUUID(),
+    agent: tool,
+    description: title,
+    model: '',
+    background: true,
     ...({cleanup: 'keep', callId, tool} as const),
   };
   const opened = openRun(store, registry, header, JSON.stringify(call.input));
@@ -67,7 +71,9 @@ export async function runCall(live: LiveRun, call: BackgroundCall, output: strin
   emit({type: 'tool_end', callId, tool, isError, preview: getLastLines(text), durationMs});
   return {
     ...NO_TOTALS,
-    ...{text: ended, tools: [{tool, isError, facts}], durationMs},
+    text: ended,
+    tools: [{tool, isError, facts}],
+    durationMs,
     ...getOutcome(result, signal),
   };
 }

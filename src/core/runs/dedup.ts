@@ -127,7 +127,10 @@ export function createReplayModel(model: Model, {result, report}: SubagentResult
   const text = result.text === ANNOUNCE_SKIP ? ANNOUNCE_SKIP : `[cached]\n${report}`;
   const {name, offline, local, maxOutputTokens} = model;
   return {
-    ...{name, offline, local, maxOutputTokens},
+    name,
+    offline,
+    local,
+    maxOutputTokens,
     contextWindow: async () => undefined,
     reply: async () => ({
       id: 'cached',

@@ -25,7 +25,12 @@ export function openNewRun(store: RunStore, registry: RunRegistry, request: Spaw
   const {runId = randomUUID()} = request;
   const {maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd, contextTokens} = request;
   const header: RunHeader = {
-    ...{runId, agent: agent.name, description, model: model.name, background, cleanup},
+    runId,
+    agent: agent.name,
+    description,
+    model: model.name,
+    background,
+    cleanup,
     ...(label ? {label} : {}),
     ...(callId ? {callId} : {}),
     ...(request.thinking ? {thinking: request.thinking} : {}),
@@ -55,16 +60,15 @@ export function openRun(
     ...header,
     sessionId: store.sessionId,
     transcript: open.transcript,
-    ...{
-      state: 'created',
-      createdAt: at,
-      lastAt: at,
-      tools: 0,
-      usage: NO_USAGE,
-      usageByModel: {},
-      round: 1,
-      restored: false,
-    },
+
+    state: 'created',
+    createdAt: at,
+    lastAt: at,
+    tools: 0,
+    usage: NO_USAGE,
+    usageByModel: {},
+    round: 1,
+    restored: false,
   });
   return {runId: header.runId, round: 1, transcript: open, history};
 }
@@ -116,7 +120,12 @@ export function toRestoredRun(record: RunRecord): RestoredRun[] {
   if (outcome === undefined || tool !== undefined) return [];
   return [
     {
-      ...{runId, agent, description: label ?? description, background, outcome, tools},
+      runId,
+      agent,
+      description: label ?? description,
+      background,
+      outcome,
+      tools,
       ...(callId !== undefined && {callId}),
       ...(worker !== undefined && {worker}),
       ...(reason !== undefined && {reason}),

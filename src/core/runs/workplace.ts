@@ -67,15 +67,22 @@ export async function openWorkplace(
     readOnly: agent.readOnly,
     scope,
     getConfinement: (base) => deps.permits.policy.getConfinement(base, agent.permissionMode),
-    ...{emit, signal},
+    emit,
+    signal,
   };
   return isolation === 'worktree' ? workInWorktree(occupant, deps) : workInWorkspace(occupant, deps);
 }
 
 /** Variables that name the checkout in which mini-cc was started. */
 const MAIN_CHECKOUT_VARIABLES = new Set([
-  ...['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'],
-  ...['GIT_OBJECT_DIRECTORY', 'GIT_ALTERNATE_OBJECT_DIRECTORIES'],
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_PREFIX',
+  'GIT_COMMON_DIR',
+  'GIT_NAMESPACE',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
 ]);
 
 function workInWorkspace({label, readOnly, scope, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {

@@ -44,7 +44,10 @@ export class UserCommands {
     const isError = result.isError ?? false;
     this.#emit({type: 'tool_end', isError, preview: '', durationMs: performance.now() - startedAt, ...about});
     this.#parts.inbox.put({
-      ...{id: callId, kind: 'companion', label: `!${command}`, startsTurn: false},
+      id: callId,
+      kind: 'companion',
+      label: `!${command}`,
+      startsTurn: false,
       content: `The user ran a command in the terminal, in ${cwd}:\n$ ${command}\n\n${output}`,
     });
     return {output, succeeded: !isError};
@@ -54,8 +57,16 @@ export class UserCommands {
     const {signal} = this.#abort;
     const {agentId, files, output} = createMainRun(this.#parts, signal);
     const context: ToolContext = {
-      ...{agentId, callId, signal, files, output, emit: this.#emit, places: []},
-      ...{workspace: this.#workspace, attempt: AS_USER, outlivesTurn: true},
+      agentId,
+      callId,
+      signal,
+      files,
+      output,
+      emit: this.#emit,
+      places: [],
+      workspace: this.#workspace,
+      attempt: AS_USER,
+      outlivesTurn: true,
       ask: () => Promise.reject(new MiniCcError('UNSUPPORTED', 'The shell asks no model.')),
     };
     try {

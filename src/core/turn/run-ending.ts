@@ -63,7 +63,13 @@ export function createInternalError(error: unknown): RunResult {
 
 /** Of a run that made no model call. */
 export const NO_TOTALS: RunTotals = {
-  ...{text: '', usage: NO_USAGE, usageByModel: {}, turns: 0, tools: [], durationMs: 0, modelMs: 0},
+  text: '',
+  usage: NO_USAGE,
+  usageByModel: {},
+  turns: 0,
+  tools: [],
+  durationMs: 0,
+  modelMs: 0,
 };
 
 /** The totals of a result, without how it ended. */

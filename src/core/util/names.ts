@@ -60,19 +60,22 @@ function sortLetters(word: string): string {
 
 /** The tools that rules and definitions can name. */
 export const TOOL_NAMES: readonly string[] = [
-  ...[
-    'bash',
-    'read_file',
-    'write_file',
-    'edit_file',
-    'grep',
-    'glob',
-    'symbols',
-    'todo_write',
-    'web_fetch',
-    'web_search',
-  ],
-  ...['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop', 'FanOut'],
+  'bash',
+  'read_file',
+  'write_file',
+  'edit_file',
+  'grep',
+  'glob',
+  'symbols',
+  'todo_write',
+  'web_fetch',
+  'web_search',
+  'Task',
+  'TaskList',
+  'TaskOutput',
+  'TaskSend',
+  'TaskStop',
+  'FanOut',
 ];
 
 /** Names of the same tools in other programs. */

@@ -96,7 +96,10 @@ export async function startProcess(
   const started = execa(file, args, {
     ...execaOptions(options),
     stdio: stdio as ['pipe', 'pipe', 'pipe'],
-    ...{killDescendants, detached, cleanup: endsWithMiniCc, buffer: false},
+    killDescendants,
+    detached,
+    cleanup: endsWithMiniCc,
+    buffer: false,
   });
   return {pid: started.pid, child: started.nodeChildProcess, end: started.then(toProcessEnd)};
 }

@@ -51,8 +51,12 @@ export async function runRipgrep(
 ): Promise<RipgrepEnd> {
   const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', ...run.paths];
   const {child, end} = await startProcess(await ripgrepPath(), args, {
-    ...{cwd: run.cwd, env: workspace.env, stdio: ['ignore', 'pipe', 'pipe']},
-    ...{limitMs: SEARCH_LIMIT_MS, signal, killSignal: 'SIGKILL'},
+    cwd: run.cwd,
+    env: workspace.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    limitMs: SEARCH_LIMIT_MS,
+    signal,
+    killSignal: 'SIGKILL',
   });
   let errors = '';
   let rest = '';

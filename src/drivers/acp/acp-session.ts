@@ -84,7 +84,8 @@ export class AcpSession {
     this.#editor.update(this.id, {
       sessionUpdate: 'available_commands_update',
       availableCommands: commands.map(({name, description, argumentHint = ''}) => ({
-        ...{name, description},
+        name,
+        description,
         ...(argumentHint !== '' && {input: {hint: argumentHint}}),
       })),
     });
@@ -231,7 +232,8 @@ export class AcpSession {
         ...(change && {locations: [...change.locations]}),
       },
       options: options.map(({choice, label}) => ({
-        ...{optionId: choice, name: label},
+        optionId: choice,
+        name: label,
         kind: OPTION_KINDS[choice] ?? 'allow_once',
       })),
     };

@@ -145,7 +145,9 @@ class Sessions {
     const sessions = this.#options.listSessions(cwd).filter(({problem}) => problem === undefined);
     return {
       sessions: sessions.map(({id, cwd: folder, prompt, at}) => ({
-        ...{sessionId: id, cwd: folder, title: prompt},
+        sessionId: id,
+        cwd: folder,
+        title: prompt,
         updatedAt: new Date(at).toISOString(),
       })),
     };
@@ -168,7 +170,8 @@ class Sessions {
       update: (sessionId, update) => void client.notify(methods.client.session.update, {sessionId, update}).catch(warn),
       askPermission: (request, cancellationSignal) =>
         client.request(methods.client.session.requestPermission, request, {
-          ...{cancellationSignal, stopWaitingOnCancel: true},
+          cancellationSignal,
+          stopWaitingOnCancel: true,
         }),
     };
   }

@@ -97,7 +97,9 @@ class StreamJsonDriver {
     }
     const {session, firstModel, points} = await this.#open({});
     const context = {
-      ...{session, firstModel, mayBypass: this.#options.mayBypass},
+      session,
+      firstModel,
+      mayBypass: this.#options.mayBypass,
       interrupt: () => this.#interrupt(session),
       findPoint: (messageId: string) => points.get(messageId),
       receive: (server: string, message: object) => this.#servers?.receive(server, message),
@@ -261,7 +263,9 @@ class StreamJsonDriver {
     } catch (error) {
       const isUnsupported = getErrorCode(error) === 'UNSUPPORTED_REQUEST';
       response = {
-        ...{subtype: 'error', request_id: id, error: getErrorMessage(error)},
+        subtype: 'error',
+        request_id: id,
+        error: getErrorMessage(error),
         ...(isUnsupported && {error_code: 'unsupported_request'}),
       };
     }

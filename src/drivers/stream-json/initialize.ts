@@ -71,7 +71,10 @@ function createHooks(name: string, groups: NonNullable<Initialize['hooks']>[stri
   if (!event) throw new UsageError(`initialize.hooks: mini-cc has no event ${name}`);
   return groups.flatMap(({matcher, hookCallbackIds, timeout}) =>
     hookCallbackIds.map((id) => ({
-      ...{event, matcher: matcher ?? '', command: id, from: 'driver'},
+      event,
+      matcher: matcher ?? '',
+      command: id,
+      from: 'driver',
       async run(input, callId, signal) {
         const limit = AbortSignal.timeout(1000 * (timeout ?? DEFAULT_TIMEOUT_S));
         return readHookOutput(

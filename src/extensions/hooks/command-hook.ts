@@ -18,7 +18,11 @@ export function createCommandHook(setting: HookSetting, {root, env, processes}: 
     ...setting,
     async run(input, _callId, signal) {
       const end = await runCollected({
-        ...{command, cwd: root, processes, signal, timeoutMs: timeoutSeconds * 1000},
+        command,
+        cwd: root,
+        processes,
+        signal,
+        timeoutMs: timeoutSeconds * 1000,
         env: {...env, CLAUDE_PROJECT_DIR: root, MINI_CC_PROJECT_DIR: root},
         input: `${JSON.stringify(input)}\n`,
       });

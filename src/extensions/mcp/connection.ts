@@ -107,7 +107,9 @@ function createRequests(client: Client, limits: {readonly timeout: number; reado
       client.callTool(
         {name, arguments: input},
         {
-          ...{timeout: options.timeoutMs, signal: options.signal, resetTimeoutOnProgress: true},
+          timeout: options.timeoutMs,
+          signal: options.signal,
+          resetTimeoutOnProgress: true,
           onprogress: ({message}) => message !== undefined && options.onProgress(message),
         },
       ),

@@ -76,7 +76,11 @@ export class McpServer {
     const problem = wrong ?? (isUnapproved ? NOT_APPROVED : this.#failure?.problem);
     const version = this.#connection?.version ?? '';
     return {
-      ...{name, from, transport: config?.type ?? 'stdio', target: describeTarget(this.entry), status: this.#status},
+      name,
+      from,
+      transport: config?.type ?? 'stdio',
+      target: describeTarget(this.entry),
+      status: this.#status,
       ...(problem !== undefined && {problem: showControls(problem)}),
       ...(version !== '' && {version: showControls(version)}),
     };

@@ -73,7 +73,10 @@ export class McpServers implements SessionMcp {
   /** Of the main agent, where it is no agent of a definition. */
   forMain(): ToolSource {
     return new Toolset({
-      ...{servers: () => this.#all, needed: [], confined: false, warn: this.#options.warn},
+      servers: () => this.#all,
+      needed: [],
+      confined: false,
+      warn: this.#options.warn,
       mayHave: (tool) => !this.#options.isForbidden(tool),
     });
   }
@@ -92,7 +95,9 @@ export class McpServers implements SessionMcp {
     if (servers.length === 0) return undefined;
     const isWhole = (id: string) => tools === '*' || !listed.some((tool) => isOf(tool, id));
     return new Toolset({
-      ...{servers: () => servers, confined: readOnly, warn},
+      servers: () => servers,
+      confined: readOnly,
+      warn,
       needed: servers.filter(({id}) => tools !== '*' || named.some((each) => each.id === id)).map(({id}) => id),
       mayHave: (tool) => {
         const id = servers.find((server) => isOf(tool, server.id))?.id ?? '';

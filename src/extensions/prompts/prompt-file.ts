@@ -32,19 +32,24 @@ export interface PromptFile {
 }
 
 const KEYS = [
-  ...['name', 'description', 'argument-hint', 'allowed-tools', 'model', 'disable-model-invocation', 'user-invocable'],
-  ...[
-    'context',
-    'agent',
-    'license',
-    'compatibility',
-    'metadata',
-    'version',
-    'when_to_use',
-    'hooks',
-    'category',
-    'tags',
-  ],
+  'name',
+  'description',
+  'argument-hint',
+  'allowed-tools',
+  'model',
+  'disable-model-invocation',
+  'user-invocable',
+
+  'context',
+  'agent',
+  'license',
+  'compatibility',
+  'metadata',
+  'version',
+  'when_to_use',
+  'hooks',
+  'category',
+  'tags',
 ] as const;
 
 /** The name is that of the file, or of the skill's folder. @returns what is wrong, as lines, where it cannot be used */
@@ -80,7 +85,9 @@ export function readPromptFile(
       isForModel: about.kind === 'skill' && !isTrue(values.get('disable-model-invocation')),
       isForUser: values.get('user-invocable') !== false,
       ...(fork && {forkAgent: toText(values.get('agent')) || 'code'}),
-      ...{body, file, folder: path.dirname(file)},
+      body,
+      file,
+      folder: path.dirname(file),
     },
     problems: problems.all.map(format),
   };

@@ -45,7 +45,8 @@ export function createFetch(env: Environment = process.env): typeof fetch {
       client.dropStale();
       const startedAt = performance.now();
       const request = client.request(url, {
-        ...{method: init.method ?? 'GET', agent: client.agent},
+        method: init.method ?? 'GET',
+        agent: client.agent,
         headers: Object.fromEntries(new Headers(init.headers)),
       });
       try {
@@ -122,7 +123,10 @@ function toResponse(message: IncomingMessage, url: URL, signal: AbortSignal | un
   message.on('error', () => undefined);
   const {statusCode = 0, statusMessage = ''} = message;
   return createResponse({
-    ...{status: statusCode, statusText: statusMessage, url: url.href, headers},
+    status: statusCode,
+    statusText: statusMessage,
+    url: url.href,
+    headers,
     body: readBody(message, signal),
   });
 }

@@ -16,7 +16,12 @@ export function createResponse({status, headers, body, statusText = '', url = ''
     return Buffer.concat(chunks).toString('utf8');
   };
   const response = {
-    ...{status, statusText, url, body, text, ok: status >= 200 && status < 300},
+    status,
+    statusText,
+    url,
+    body,
+    text,
+    ok: status >= 200 && status < 300,
     headers: new Headers(headers),
     json: async (): Promise<unknown> => JSON.parse(await text()),
   };

@@ -23,13 +23,12 @@ export function createChatProtocol({baseURL, apiKey, authToken, fetch}: ModelSer
   const client = new OpenAI({
     baseURL,
     // The environment's variables for OpenAI's own server are not used.
-    ...{
-      apiKey: apiKey ?? authToken ?? 'none',
-      adminAPIKey: null,
-      organization: null,
-      project: null,
-      webhookSecret: null,
-    },
+
+    apiKey: apiKey ?? authToken ?? 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
     defaultHeaders: withoutCustomHeaders(process.env.OPENAI_CUSTOM_HEADERS),
     maxRetries: 0,
     // A whole reply may take long. The watch ends a call that is dead.

@@ -45,7 +45,10 @@ async function nextWithin(chunks: AsyncIterator<Chunk>, ms: number): Promise<Ite
 export function toChunk(completion: OpenAI.ChatCompletion): Chunk {
   const {id, model, created, choices, usage} = completion;
   return {
-    ...{id, model, created, object: 'chat.completion.chunk'},
+    id,
+    model,
+    created,
+    object: 'chat.completion.chunk',
     choices: (choices ?? []).map(({index, message, finish_reason}) => ({
       index,
       finish_reason,
@@ -112,8 +115,15 @@ class ChatReply {
   #start({id, model}: Chunk): StreamEvent {
     this.#hasStarted = true;
     const message = {
-      ...{id: id || `chatcmpl-${randomUUID()}`, type: 'message', role: 'assistant', model: model ?? '', content: []},
-      ...{stop_reason: null, stop_sequence: null, stop_details: null, usage: {input_tokens: 0, output_tokens: 0}},
+      id: id || `chatcmpl-${randomUUID()}`,
+      type: 'message',
+      role: 'assistant',
+      model: model ?? '',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      usage: {input_tokens: 0, output_tokens: 0},
     };
     return {type: 'message_start', message} as unknown as StreamEvent;
   }

@@ -142,7 +142,9 @@ export class CommandStarter {
     this.folder.onClose(() => this.#close());
     // Without `--norc`, a shell whose input is a socket reads the user's settings.
     const {pid, child} = await startProcess('bash', ['--norc', '-p', '-c', SCRIPT], {
-      ...{stdio: ['pipe', 'pipe', 'ignore'], detached: true, cwd: '/'},
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: true,
+      cwd: '/',
       env: {PATH: process.env.PATH},
     });
     if (pid === undefined) return this.#close();

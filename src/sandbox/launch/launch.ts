@@ -103,7 +103,10 @@ export class Launcher {
     const {cwd} = workspace;
     return {
       ...confined,
-      ...{release, env: {...confined.env, ...offline}, launch, confinement},
+      release,
+      env: {...confined.env, ...offline},
+      launch,
+      confinement,
       findHidden: (named) => {
         const place = findExisting(named, cwd);
         return place === undefined || this.sandbox.isVisible(place, workspace) ? undefined : place;

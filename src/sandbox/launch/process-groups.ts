@@ -134,7 +134,9 @@ export function listProcesses(): ProcessRow[] {
   }
   const table = runProgramSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=']);
   return [...table.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)/gm)].map(([, pid, parent, group, state]) => ({
-    ...{pid: Number(pid), parent: Number(parent), group: Number(group)},
+    pid: Number(pid),
+    parent: Number(parent),
+    group: Number(group),
     ...readState(state!),
   }));
 }

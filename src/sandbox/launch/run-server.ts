@@ -72,7 +72,10 @@ export async function startServer({
     confined?.release();
   });
   return {
-    ...{stdin, ended, stdout: child.stdout as Readable, stderr: child.stderr as Readable},
+    stdin,
+    ended,
+    stdout: child.stdout as Readable,
+    stderr: child.stderr as Readable,
     async end() {
       stdin.end();
       const isGone = await Promise.race([

@@ -84,7 +84,9 @@ export class RepositoryFinder {
     const entries = readdirSync(folder, {withFileTypes: true});
     const names = new Set(entries.map(({name}) => name.toLowerCase()));
     return {
-      ...{inode, changedNs, readAt},
+      inode,
+      changedNs,
+      readAt,
       folders: entries.filter((entry) => entry.isDirectory()).map(({name}) => name),
       git: entries.map(({name}) => name).filter(isGitName),
       looksBare: names.has('head') && (names.has('commondir') || (names.has('objects') && names.has('refs'))),

@@ -13,19 +13,19 @@ export const STANDARD_PROGRAM_FOLDERS: readonly string[] = ['/usr/bin', '/usr/sb
 
 /** On macOS. */
 export const MAC_FOLDERS: readonly string[] = [
-  ...[
-    '/usr',
-    '/bin',
-    '/sbin',
-    '/opt',
-    '/nix',
-    '/System',
-    '/Library',
-    '/dev',
-    '/private/etc',
-    '/Applications/Xcode.app',
-  ],
-  ...['/private/var/db/dyld', '/private/var/db/timezone', '/private/var/select'],
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/opt',
+  '/nix',
+  '/System',
+  '/Library',
+  '/dev',
+  '/private/etc',
+  '/Applications/Xcode.app',
+  '/private/var/db/dyld',
+  '/private/var/db/timezone',
+  '/private/var/select',
 ];
 
 export interface SystemFolders {
@@ -61,8 +61,16 @@ export function isInSystemFolder(target: string): boolean {
 
 /** Files below `/etc` that hold keys or passwords by their names; the names may contain `*`. */
 const SYSTEM_SECRETS = [
-  ...['/etc/shadow*', '/etc/gshadow*', '/etc/sudoers*', '/etc/ssh/*_key', '/etc/ssl/private', '/etc/krb5.keytab'],
-  ...['/etc/NetworkManager/system-connections', '/etc/security/opasswd', '/etc/wireguard', '/etc/apt/auth.conf*'],
+  '/etc/shadow*',
+  '/etc/gshadow*',
+  '/etc/sudoers*',
+  '/etc/ssh/*_key',
+  '/etc/ssl/private',
+  '/etc/krb5.keytab',
+  '/etc/NetworkManager/system-connections',
+  '/etc/security/opasswd',
+  '/etc/wireguard',
+  '/etc/apt/auth.conf*',
 ];
 
 /** Where names of such files may come and go. */

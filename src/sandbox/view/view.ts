@@ -71,7 +71,9 @@ export class Views {
     const isHomeShown = roots.some((root) => isInside(home, [root]));
     const names = isHomeShown ? hiddenNames(home).filter((each) => !all.includes(each.path)) : [];
     return {
-      ...{roots, links, shown: all},
+      roots,
+      links,
+      shown: all,
       hidden: [...this.#findHidden(), ...names, ...this.#findOwn(roots)],
       masked: existingPaths(scope.masked ?? []),
       gitSettings: this.#writeSettings(gitText),

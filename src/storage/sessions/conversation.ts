@@ -184,7 +184,10 @@ class StreamedReply {
     if (text === '') return [];
     this.#count += 1;
     return createCutOff(text).map((message, index) => ({
-      ...{type: 'message', uuid: `cut-off-${this.#count}-${index}`, at: this.#at, message},
+      type: 'message',
+      uuid: `cut-off-${this.#count}-${index}`,
+      at: this.#at,
+      message,
     }));
   }
 }
@@ -214,7 +217,8 @@ function toRestored(last: Link | undefined): RestoredMessage[] {
 function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine): RestoredMessage {
   const {prompt, announcement, companion, calls, summary, repeated} = line;
   return {
-    ...{uuid, message},
+    uuid,
+    message,
     ...((asked ?? model) && {model: asked ?? model}),
     ...(prompt && {prompt}),
     ...(announcement && {announcement}),

@@ -158,7 +158,13 @@ function fromHeader(header: TranscriptHeader) {
     at,
   } = header;
   return {
-    ...{runId: id, agent, description, model, background, cleanup, createdAt: Date.parse(at)},
+    runId: id,
+    agent,
+    description,
+    model,
+    background,
+    cleanup,
+    createdAt: Date.parse(at),
     ...(label === undefined ? {} : {label}),
     ...(callId === undefined ? {} : {callId}),
     ...(tool === undefined ? {} : {tool}),

@@ -175,7 +175,9 @@ export class SessionStore {
   summarize({id, transcript, mtimeMs, header, problem}: StoredSession): SessionSummary {
     const lockedBy = this.findForeignLock(id);
     return {
-      ...{id, at: mtimeMs, ...summarizeTranscript(transcript)},
+      id,
+      at: mtimeMs,
+      ...summarizeTranscript(transcript),
       ...(header?.branch !== undefined && {branch: header.branch}),
       ...(!header && {problem: problem ?? 'it is empty'}),
       ...(lockedBy !== undefined && {lockedBy}),

@@ -79,7 +79,12 @@ export class GitWorktrees implements Worktrees {
       const isProtected = (file: string) =>
         this.deps.isProtected(file) || isInside(path.join(repository.top, file), hidden);
       const bringBackDeps: BringBackDeps = {
-        ...{origin, snapshots, tree: top, keepIn: paths.keepIn, scratch: paths.folder, isProtected},
+        origin,
+        snapshots,
+        tree: top,
+        keepIn: paths.keepIn,
+        scratch: paths.folder,
+        isProtected,
         writing: (files, work) => this.deps.writing(owner, files, work),
       };
       return {

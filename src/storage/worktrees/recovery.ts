@@ -31,8 +31,12 @@ export async function recoverWorktree(sessionFolder: string, runId: string): Pro
     const kept =
       start &&
       (await keepAll({
-        ...{origin: start.origin, snapshots: new TreeSnapshots(git, start.top), tree: start.top},
-        ...{keepIn, scratch: folder, why: WHY},
+        origin: start.origin,
+        snapshots: new TreeSnapshots(git, start.top),
+        tree: start.top,
+        keepIn,
+        scratch: folder,
+        why: WHY,
       }));
     const commits = start ? await keepCommits({tree: start.top, gitDir: git, main: start.origin.top, keepIn}) : [];
     await removeTree(folder);

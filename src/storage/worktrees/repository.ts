@@ -32,8 +32,13 @@ export interface Repository {
 export async function openRepository(root: string, signal: AbortSignal): Promise<Repository> {
   const ask = (...args: string[]) => askGit(root, args, {signal});
   const facts = await ask(
-    ...['rev-parse', '--path-format=absolute', '--show-object-format', '--show-toplevel', '--git-common-dir'],
-    ...['--git-path', 'objects'],
+    'rev-parse',
+    '--path-format=absolute',
+    '--show-object-format',
+    '--show-toplevel',
+    '--git-common-dir',
+    '--git-path',
+    'objects',
   );
   const [objectFormat = 'sha1', top = '', commonDir = '', objects = ''] = (facts ?? '').split('\n');
   if (facts === undefined || !path.isAbsolute(top))
@@ -103,9 +108,16 @@ export async function gitOrThrow(cwd: string, args: readonly string[], options: 
 
 /** Settings that are copied from the main repository: they are about files and names, and run no programs. */
 const COPIED_SETTINGS = [
-  ...['user.name', 'user.email', 'core.autocrlf', 'core.eol', 'core.excludesfile'],
+  'user.name',
+  'user.email',
+  'core.autocrlf',
+  'core.eol',
+  'core.excludesfile',
   // What its file system can do.
-  ...['core.filemode', 'core.ignorecase', 'core.precomposeunicode', 'core.symlinks'],
+  'core.filemode',
+  'core.ignorecase',
+  'core.precomposeunicode',
+  'core.symlinks',
 ];
 
 type Settings = readonly (readonly [key: string, value: string])[];

@@ -111,7 +111,10 @@ export class ShippedTrees {
       const {top, prefix, objectFormat} = repository;
       const hidden = this.#getHidden(repository);
       const deps = {
-        ...{origin: {top, prefix, objectFormat, start: state.start}, snapshots, keepIn, scratch},
+        origin: {top, prefix, objectFormat, start: state.start},
+        snapshots,
+        keepIn,
+        scratch,
         isProtected: (name: string) => this.deps.isProtected(name) || isInside(path.join(top, name), hidden),
         writing: (files: readonly string[], work: () => Promise<void>) => this.deps.writing(owner, files, work),
       };

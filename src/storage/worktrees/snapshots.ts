@@ -57,7 +57,9 @@ export class TreeSnapshots {
   ): Promise<{readonly tree: string; readonly refused: readonly string[]}> {
     const places = ['.', ...without.map((place) => `:(exclude,top,literal)${place}`)];
     const {exitCode} = await git(this.folder, ['add', '--all', '--ignore-errors', '--', ...places], {
-      ...{env: this.#env(this.folder), known: this.known, limitMs: LIMIT_MS},
+      env: this.#env(this.folder),
+      known: this.known,
+      limitMs: LIMIT_MS,
     });
     if (exitCode === 0) return {tree: await this.#writeTree(), refused: []};
     const rest = ['ls-files', '-z', '--others', '--modified', '--deleted', '--exclude-standard'];

@@ -88,7 +88,11 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   let end: LaunchEnd;
   try {
     end = await launcher.run({
-      ...{command: given.command, attempt: context.attempt, workspace, signal, timeoutMs: seconds && seconds * 1000},
+      command: given.command,
+      attempt: context.attempt,
+      workspace,
+      signal,
+      timeoutMs: seconds && seconds * 1000,
       outlivesSignal: context.outlivesTurn,
       onText: (text) => progress.push(capture.write(text)),
     });

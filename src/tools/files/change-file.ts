@@ -117,7 +117,8 @@ async function changeOpened(
     if (stamp) files.assertFresh(path, content ?? stamp);
     if (isTrial && isLarge) return textResult('');
     return await change({
-      ...{path, shown},
+      path,
+      shown,
       old: handle && {handle, size: Number(stamp!.size), content},
       async replace(next, {before, after}) {
         assertNoNewMark(before, after, shown);

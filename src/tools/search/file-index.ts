@@ -91,7 +91,10 @@ export async function listFiles(folder: string, env: Readonly<Record<string, str
   const files: string[] = [];
   await runRipgrep(
     {
-      ...{args: ['--files', '--null'], cwd: folder, paths: ['.'], separator: '\0'},
+      args: ['--files', '--null'],
+      cwd: folder,
+      paths: ['.'],
+      separator: '\0',
       onRecord: (record) => files.push(record.replace(/^\.\//, '')) < MAX_FILES,
     },
     {workspace: {env}, signal: new AbortController().signal},

@@ -43,7 +43,9 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
   const end = await runRipgrep(
     {
       args: ['--files', '--null', '--sortr=modified'],
-      ...{cwd: base, paths: ['.'], separator: '\0'},
+      cwd: base,
+      paths: ['.'],
+      separator: '\0',
       onRecord(record) {
         const file = record.replace(/^\.\//, '');
         if (!glob.matches(file) || context.mayRead?.(join(base, file)) === false) return true;

@@ -85,7 +85,9 @@ async function searchFiles({args, path, limit, wants}: GrepSearch, context: Tool
   const end = await runRipgrep(
     {
       args: [...args, '--files-with-matches', '--null'],
-      ...{cwd: context.workspace.cwd, paths: [path], separator: '\0'},
+      cwd: context.workspace.cwd,
+      paths: [path],
+      separator: '\0',
       onRecord(record) {
         const file = record.replace(/^\.\//, '');
         if (wants(file)) files.push(file);
@@ -123,7 +125,9 @@ async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context
     runRipgrep(
       {
         args: [...args, ...more, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
-        ...{cwd: context.workspace.cwd, paths, separator: '\n'},
+        cwd: context.workspace.cwd,
+        paths,
+        separator: '\n',
         onRecord: (record) => lines.add(record, wants),
       },
       context,

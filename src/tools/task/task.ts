@@ -2,7 +2,8 @@
 import {z} from 'zod';
 import type {AgentCatalog, AgentDefinition} from '../../core/agent-types.ts';
 import type {Model, Thinking} from '../../core/contract/model.ts';
-import type {Tool} from '../../core/contract/tool.ts';
+import type {ToolResult} from '../../core/contract/results.ts';
+import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {type Isolation, WHERE, type Where} from '../../core/contract/worktree.ts';
 import {formatAccepted} from '../../core/runs/dispatch.ts';
 import {describeInBackground} from '../../core/runs/progress-line.ts';
@@ -62,37 +63,47 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
         deps.agents.list().map((agent) => agent.name),
       );
     },
-    async run(input, context) {
-      const agent = deps.agents.get(input.agent_type);
-      if (!agent)
-        throw new MiniCcError('TASK_INPUT', `There is no agent ${input.agent_type} any more. Nothing was dispatched.`);
-      const {model, warnings} = deps.modelFor(agent, input);
-      const {label, cleanup, isolation, where, thinking} = input;
-      const background = input.background ?? agent.background ?? false;
-      const dispatched = await deps.manager().dispatch({
-        ...{agent, model, background, callId: context.callId, signal: context.signal},
-        ...{description: input.description, prompt: input.prompt, warnings},
-        ...{maxTurns: input.max_turns, timeoutSeconds: input.timeout_seconds, maxTokens: input.max_tokens},
-        ...(thinking === undefined ? {} : {thinking}),
-        ...(label === undefined ? {} : {label}),
-        ...(cleanup === undefined ? {} : {cleanup}),
-        ...(isolation === undefined ? {} : {isolation}),
-        ...(where === undefined ? {} : {where}),
-      });
-      if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
-      const {runId, ended, detached} = dispatched.started;
-      const result = background ? undefined : await Promise.race([ended, detached]);
-      if (!result) {
-        // That a run was sent to the background while it was at work is shown by an event of its own.
-        const text = describeInBackground({agent: agent.name, description: input.description});
-        return textResult(formatAccepted(agent.name, runId), {...(background && {display: {type: 'text', text}})});
-      }
-      return textResult(result.report, {
-        isError: result.result.outcome !== 'success',
-        facts: {changed: result.receipt.filesChanged},
-      });
-    },
+    run: (input, context) => dispatchTask(input, context, deps),
   };
+}
+
+async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDeps): Promise<ToolResult> {
+  const agent = deps.agents.get(input.agent_type);
+  if (!agent)
+    throw new MiniCcError('TASK_INPUT', `There is no agent ${input.agent_type} any more. Nothing was dispatched.`);
+  const {model, warnings} = deps.modelFor(agent, input);
+  const {label, cleanup, isolation, where, thinking} = input;
+  const background = input.background ?? agent.background ?? false;
+  const dispatched = await deps.manager().dispatch({
+    agent,
+    model,
+    background,
+    callId: context.callId,
+    signal: context.signal,
+    description: input.description,
+    prompt: input.prompt,
+    warnings,
+    maxTurns: input.max_turns,
+    timeoutSeconds: input.timeout_seconds,
+    maxTokens: input.max_tokens,
+    ...(thinking === undefined ? {} : {thinking}),
+    ...(label === undefined ? {} : {label}),
+    ...(cleanup === undefined ? {} : {cleanup}),
+    ...(isolation === undefined ? {} : {isolation}),
+    ...(where === undefined ? {} : {where}),
+  });
+  if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
+  const {runId, ended, detached} = dispatched.started;
+  const result = background ? undefined : await Promise.race([ended, detached]);
+  if (!result) {
+    // That a run was sent to the background while it was at work is shown by an event of its own.
+    const text = describeInBackground({agent: agent.name, description: input.description});
+    return textResult(formatAccepted(agent.name, runId), {...(background && {display: {type: 'text', text}})});
+  }
+  return textResult(result.report, {
+    isError: result.result.outcome !== 'success',
+    facts: {changed: result.receipt.filesChanged},
+  });
 }
 
 /** Within one step of the program, description and schema are of the same agents, whose folders are looked at once. */

@@ -46,7 +46,8 @@ export class PromptImages {
     const images = [...this.#images].filter(([chip]) => text.includes(chip));
     if (images.length === 0) return text;
     const blocks = images.map(([, data]) => ({
-      ...{type: 'image' as const, source: {type: 'base64' as const, media_type: 'image/png' as const, data}},
+      type: 'image' as const,
+      source: {type: 'base64' as const, media_type: 'image/png' as const, data},
     }));
     return [...blocks, {type: 'text', text}];
   }

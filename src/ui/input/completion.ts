@@ -45,14 +45,19 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
   const command = commandQuery(editor);
   if (command !== undefined) {
     return local.search(command, ui.session.commands).map(({name, description, argumentHint}) => ({
-      ...{label: `/${name}`, description: [description, argumentHint].filter(Boolean).join(' · ')},
-      ...{text: `/${name} `, isTyped: editor.text === `/${name}`},
+      label: `/${name}`,
+      description: [description, argumentHint].filter(Boolean).join(' · '),
+      text: `/${name} `,
+      isTyped: editor.text === `/${name}`,
     }));
   }
   const file = fileQuery(editor);
   if (!file) return [];
   return local.files.paths.map((path) => ({
-    ...{label: path, description: '', text: quotePath(path), isTyped: path === file.query},
+    label: path,
+    description: '',
+    text: quotePath(path),
+    isTyped: path === file.query,
   }));
 }
 

@@ -125,7 +125,11 @@ class Replay {
     let next = this.#emit(state, {type: 'tool_start', ...about});
     for (const run of runs) next = this.#addRun(next, run, run.background);
     return this.#emit(next, {
-      ...{type: 'tool_end', callId, tool: call.name, isError, durationMs: 0},
+      type: 'tool_end',
+      callId,
+      tool: call.name,
+      isError,
+      durationMs: 0,
       preview: seen.previewIsEnd ? text.slice(-PREVIEW_CHARS) : text.slice(0, PREVIEW_CHARS),
       ...seen,
     });

@@ -131,7 +131,9 @@ const NO_SEARCH: ViewState = {typed: undefined, text: '', isFound: true};
 function pressKey(scroll: TranscriptScroll, state: ViewState, press: KeyPress): ViewState | 'leave' {
   const {name, text, ctrl, meta} = press;
   const find = (wanted: string, direction: 1 | -1): ViewState => ({
-    ...{typed: undefined, text: wanted, isFound: scroll.find(wanted, direction)},
+    typed: undefined,
+    text: wanted,
+    isFound: scroll.find(wanted, direction),
   });
   if (ctrl && /^[cdo]$/.test(text)) return 'leave';
   const {typed} = state;

@@ -121,7 +121,10 @@ export class JobRun {
       const executed = await deps.execute(
         {...work, messages: fromRelative(work.messages, tree.root)},
         {
-          ...{runId: job.runId, tree, traceparent: job.traceparent, signal: this.#abort.signal},
+          runId: job.runId,
+          tree,
+          traceparent: job.traceparent,
+          signal: this.#abort.signal,
           onEvent: (event) => this.#tellEvent(event),
           onDelivered: (id) => void this.tell({type: 'delivered', id}),
           onMessage: (listener) => {

@@ -112,13 +112,14 @@ export class WorkerService {
       getQueueName(this.#sealer.signer),
       (job, token) => this.#process(job, token!),
       {
-        ...{
-          connection: this.connection as never,
-          prefix: address.prefix,
-          concurrency: this.options.once ? 1 : concurrency,
-        },
-        ...{lockDuration: LOCK_MS, lockRenewTime: RENEW_MS, stalledInterval: STALLED_MS},
-        ...{maxStalledCount: MAX_TAKEOVERS, skipVersionCheck: true},
+        connection: this.connection as never,
+        prefix: address.prefix,
+        concurrency: this.options.once ? 1 : concurrency,
+        lockDuration: LOCK_MS,
+        lockRenewTime: RENEW_MS,
+        stalledInterval: STALLED_MS,
+        maxStalledCount: MAX_TAKEOVERS,
+        skipVersionCheck: true,
       },
     );
     this.#worker = worker;

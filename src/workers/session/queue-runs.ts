@@ -142,14 +142,21 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const queue = new Queue(getQueueName(this.#sealer.signer), {connection, prefix, skipVersionCheck: true});
     queue.on('error', () => undefined);
     const events = new SessionEvents({
-      ...{connection, reader, queue, sealer: this.#sealer, keys: this.#keys},
+      connection,
+      reader,
+      queue,
+      sealer: this.#sealer,
+      keys: this.#keys,
     });
     events.start(this.deps.sessionId());
     const blobs = new Blobs(connection, prefix);
     const laid = new LaidTrees(this.deps.trees, connection, this.#keys, blobs, this.#sealer.signer);
     const {signer} = this.#sealer;
     const served = new Served(connection, {
-      ...{keys: this.#keys, signer, address: formatAddress(url), notify: this.deps.notify},
+      keys: this.#keys,
+      signer,
+      address: formatAddress(url),
+      notify: this.deps.notify,
     });
     return {connection, queue, blobs, laid, events, served};
   }
@@ -194,7 +201,13 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     if (ref) await blobs.put(Buffer.from(work), ref);
     const traceparent = this.deps.traceparent(runId);
     const body: JobBody = {
-      ...{jobId, sessionId: this.deps.sessionId(), runId, round, tree, ...parts, work: ref ?? work},
+      jobId,
+      sessionId: this.deps.sessionId(),
+      runId,
+      round,
+      tree,
+      ...parts,
+      work: ref ?? work,
       ...(traceparent !== undefined && {traceparent}),
     };
     const sealed = this.#sealer.seal('job', body, LIFE_MS);
@@ -203,7 +216,10 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     try {
       await events.showPresence(body.sessionId);
       await queue.add('run', sealed, {
-        ...{jobId, attempts: 1, removeOnComplete: {age: LIFE_MS / 1000}, removeOnFail: {age: LIFE_MS / 1000}},
+        jobId,
+        attempts: 1,
+        removeOnComplete: {age: LIFE_MS / 1000},
+        removeOnFail: {age: LIFE_MS / 1000},
       });
     } catch (error) {
       await this.#kept.forget(runId);
@@ -219,7 +235,12 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const {apiKeyEnv: _, permissionMode: _m, mcpServers: _s, hooks: _h, ...definition} = agent;
     const relative = (files: readonly string[]) => files.map((file) => path.relative(root, file));
     return {
-      ...{agent: definition, description, prompt, model, limits, permissions},
+      agent: definition,
+      description,
+      prompt,
+      model,
+      limits,
+      permissions,
       messages: toRelative(messages, root),
       ...(scope && {scope: {files: relative(scope.files), allowed: relative(scope.allowed)}}),
     };

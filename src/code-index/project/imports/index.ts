@@ -14,7 +14,11 @@ export function createImportResolver(files: ProjectFiles): ImportResolver {
   const namespaces = createNamespaceResolver(files);
   const byPath = createPathResolver(files);
   const byLanguage: Readonly<Record<Language, ImportResolver>> = {
-    ...{typescript: javascript, tsx: javascript, javascript, c, cpp: c},
+    typescript: javascript,
+    tsx: javascript,
+    javascript,
+    c,
+    cpp: c,
     python: createPythonResolver(files),
     go: createGoResolver(files),
     rust: createRustResolver(files),

@@ -13,7 +13,9 @@ export function createJavaScriptResolver(files: ProjectFiles): ImportResolver {
     const kind = /\.([mc])js$/.exec(place)?.[1] ?? '';
     const sources = stem === place ? [] : [`${stem}.${kind}ts`, `${stem}.tsx`, `${stem}.d.${kind}ts`];
     const candidates = [
-      ...[place, ...sources, ...SCRIPT_ENDINGS.map((ending) => `${place}${ending}`)],
+      place,
+      ...sources,
+      ...SCRIPT_ENDINGS.map((ending) => `${place}${ending}`),
       ...SCRIPT_ENDINGS.map((ending) => posix.join(place, `index${ending}`)),
     ];
     return candidates.find(has);

@@ -103,9 +103,25 @@ function removeWorktree(target: string, workspace: Workspace): string {
 
 const PROTECTED_FOLDERS = new Set(['.git', '.mini-cc', '.claude', '.ssh', '.gnupg', '.aws']);
 const PROTECTED_FILES = new Set([
-  ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.inputrc'],
-  ...['.zshrc', '.zprofile', '.zshenv', '.zlogin', '.zlogout', 'config.fish'],
-  ...['.netrc', '.npmrc', '.gitconfig', '.gitmodules', '.git-credentials', '.envrc'],
+  '.bashrc',
+  '.bash_profile',
+  '.bash_login',
+  '.bash_logout',
+  '.bash_aliases',
+  '.profile',
+  '.inputrc',
+  '.zshrc',
+  '.zprofile',
+  '.zshenv',
+  '.zlogin',
+  '.zlogout',
+  'config.fish',
+  '.netrc',
+  '.npmrc',
+  '.gitconfig',
+  '.gitmodules',
+  '.git-credentials',
+  '.envrc',
 ]);
 
 /** Whether the names in a path make it protected. @param target absolute, with links resolved */

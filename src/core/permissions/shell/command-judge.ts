@@ -192,9 +192,35 @@ function checkAssignments({node}: CommandPart, isLiteralPart: boolean): void {
 
 /** Builtins that change the shell itself: after them it is not known what further words mean. */
 const CHANGES_THE_SHELL: ReadonlySet<string | undefined> = new Set([
-  ...['source', '.', 'eval', 'export', 'set', 'shopt', 'alias', 'unalias', 'unset', 'declare', 'typeset', 'readonly'],
-  ...['local', 'read', 'mapfile', 'readarray', 'trap', 'enable', 'exec', 'pushd', 'popd', 'hash', 'builtin', 'command'],
-  ...['printf', 'let', 'getopts', 'complete', 'bind'],
+  'source',
+  '.',
+  'eval',
+  'export',
+  'set',
+  'shopt',
+  'alias',
+  'unalias',
+  'unset',
+  'declare',
+  'typeset',
+  'readonly',
+  'local',
+  'read',
+  'mapfile',
+  'readarray',
+  'trap',
+  'enable',
+  'exec',
+  'pushd',
+  'popd',
+  'hash',
+  'builtin',
+  'command',
+  'printf',
+  'let',
+  'getopts',
+  'complete',
+  'bind',
 ]);
 
 function changesTheShell({node, words}: CommandPart): boolean {

@@ -175,7 +175,15 @@ export function toPath({text, home}: ShellWord & {kind: 'text' | 'glob'}): strin
 
 /** Variables before a command that change little of what it does. Others could change which program it runs. */
 const HARMLESS_VARIABLES = new Set([
-  ...['NODE_ENV', 'CI', 'FORCE_COLOR', 'NO_COLOR', 'LANG', 'LC_ALL', 'TZ', 'COLUMNS', 'PYTHONUNBUFFERED'],
+  'NODE_ENV',
+  'CI',
+  'FORCE_COLOR',
+  'NO_COLOR',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'COLUMNS',
+  'PYTHONUNBUFFERED',
   'RUST_BACKTRACE',
 ]);
 
