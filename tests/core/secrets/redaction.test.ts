@@ -118,14 +118,34 @@ describe('keys in texts', () => {
     expect(one.text(`${KEY.slice(10)} tail`)).toBe(`${MARK} tail`);
     const cut = `head ${KEY.slice(0, 15)}\n\n[... 9 characters cut; the whole output: /x ...]\n\n${KEY.slice(12)} tail`;
     expect(one.text(cut)).toBe(`head ${MARK}\n\n[... 9 characters cut; the whole output: /x ...]\n\n${MARK} tail`);
-    // So few characters of a key are no secret.
-    expect(one.text('keys begin with sk-ant-…')).toBe('keys begin with sk-ant-…');
+    // So few characters of a key are no secret: less than a third of it, or less than eight.
+    const short = redactor(['S', 'pw-0123456789']);
+    for (const [by, key, least, mark] of [
+      [one, KEY, 12, MARK],
+      [short, 'pw-0123456789', 8, '[redacted: S]'],
+    ] as const) {
+      expect(by.text(`x ${key.slice(0, least)}…`)).toBe(`x ${mark}…`);
+      expect(by.text(`x ${key.slice(0, least - 1)}…`)).toBe(`x ${key.slice(0, least - 1)}…`);
+      expect(by.text(`${key.slice(-least)} x`)).toBe(`${mark} x`);
+      expect(by.text(`${key.slice(1 - least)} x`)).toBe(`${key.slice(1 - least)} x`);
+    }
   });
 
   it('are found in plain data; data without keys stays the same object', () => {
     const clean = {a: ['x', {b: 1, c: null, d: undefined}]};
     expect(one.values(clean)).toBe(clean);
     expect(one.values({a: [KEY, {[KEY]: `<${KEY}>`}], n: 1})).toEqual({a: [MARK, {[MARK]: `<${MARK}>`}], n: 1});
+    expect(one.values([Object.assign(Object.create(null), {a: KEY})])).toEqual([{a: MARK}]);
+    const other = {when: new Date(0)};
+    expect(one.values(other)).toBe(other);
+  });
+
+  it('are found beside what only looks like an escape', () => {
+    for (const text of ['&constructor;', '&nosuch;', '&#x110000;', '\\u{110000}', '%ff', '%e2%82', '100% & \\']) {
+      expect(one.text(text)).toBe(text);
+      const key = KEY.replace('+', '&PLUS;');
+      expect(one.text(`${text}${key}${text}`), text).toBe(`${text}${MARK}${text}`);
+    }
   });
 
   it.each(
