@@ -98,8 +98,7 @@ export class Spellings {
       await this.#addWords(inner, ADDS_WORDS.has(program) ? undefined : input, depth);
     }
     for (const {text = ''} of words.slice(1)) {
-      const script = text.replace(/^-[-\w]*=?(?=\S+\s)/, '');
-      if (/\S\s+\S/.test(script)) await this.#addScript(script, depth + 1);
+      for (const script of listScripts(text)) await this.#addScript(script, depth + 1);
     }
   }
 
@@ -123,6 +122,13 @@ export class Spellings {
     if (parsed) await this.addCommand(parsed, depth);
     else this.starts.add('');
   }
+}
+
+/** A word with blanks may be a script, also behind an option: `--split-string=git push`, `-Sgit push`, `-vSgit push`. */
+function listScripts(word: string): string[] {
+  const [short = ''] = /^-\w{0,4}/.exec(word) ?? [];
+  const starts = word.startsWith('--') ? [/^--[-\w]*=?/.exec(word)![0].length] : [...short, ''].map((_, at) => at);
+  return starts.map((start) => word.slice(start)).filter((script) => /\S\s+\S/.test(script));
 }
 
 /** The first characters of a word, which are known before the command runs. */
@@ -191,9 +197,18 @@ function getScripts(program: string, words: readonly PartWord[], input: string |
       return readsInput(operands[0]) ? [input] : [];
     case 'git':
       return getAliases(words);
-    default:
-      return words.flatMap((word, at) => getShellScripts(getBaseName(word), words.slice(at + 1), at === 0, input));
+    default: {
+      const scripts = words.flatMap((word, at) =>
+        getShellScripts(getBaseName(word), words.slice(at + 1), at === 0, input),
+      );
+      return program === 'env' && words.some(splitsUnknown) ? [...scripts, undefined] : scripts;
+    }
   }
+}
+
+/** Whether the word gives `env` a command to split of which a part is not known: `-S"git $X"`, `--split-string="git $X"`. */
+function splitsUnknown({raw, text}: PartWord): boolean {
+  return text === undefined && /^["']?-(?:\w*S|-s)/.test(raw);
 }
 
 /** @param isProgram the shell is the program itself, not a word of another program */
