@@ -1,12 +1,15 @@
 /** Requests that leave a conversation, go back in it, look at it, or change how it goes on; and turns without a model. */
-import {describe, expect, it} from 'vitest';
+import {describe, expect, it, onTestFinished} from 'vitest';
 import type {AgentEvent} from '../../../src/core/contract/events.ts';
 import type {FanOutReport} from '../../../src/core/contract/fan-out.ts';
+import type {Clock} from '../../../src/core/contract/results.ts';
 import type {FanOuts} from '../../../src/core/fan-out/fan-outs.ts';
 import {createAnnouncement} from '../../../src/core/runs/announcement.ts';
 import type {Conversation, SessionParts} from '../../../src/core/session/parts.ts';
 import {History} from '../../../src/core/turn/history.ts';
 import {until} from '../../support/wait.ts';
+import {emptyFolder} from '../../support/workspace.ts';
+import {FakeClock} from '../fake-clock.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {runFixture} from '../run-fixture.ts';
 import {ScriptedModel, type ScriptedReply, say} from '../scripted-model.ts';
@@ -195,13 +198,15 @@ describe('a turn in which a fan-out works', () => {
     parts: [{files: ['a.ts'], reason: 'server down'}],
     results: {total: 1, successful, failed: 1 - successful, filesModified: 0},
   });
-  const turn = (run: (signal: AbortSignal) => Promise<FanOutReport>, limits = {}) => {
+  const turn = (run: (signal: AbortSignal) => Promise<FanOutReport>, limits = {}, clock: Clock = new FakeClock()) => {
     const fanOuts = {
       request: async () => ({}),
       run: (_: unknown, signal: AbortSignal) => run(signal),
       last: () => undefined,
     } as unknown as FanOuts;
-    const made = open([], {fanOuts, limits});
+    const {run: main} = runFixture(new ScriptedModel([]), [], {clock});
+    const runs = managerFixture();
+    const made = open([], {fanOuts, limits, run: {...main, agentId: 'main', emit: runs.bus.emitFor('main')}}, runs);
     return {...made, done: made.session.submit({content: 'fix all', fanOut: 'new'} as never)};
   };
 
@@ -214,6 +219,26 @@ describe('a turn in which a fan-out works', () => {
     ]);
     expect(events.filter((event) => event.type === 'message' && event.role === 'assistant')).toHaveLength(1);
     expect(model.requests).toEqual([]);
+  });
+
+  it('ends at the limit of its time, and leaves no timer behind', async () => {
+    const clock = new FakeClock();
+    const begun = Promise.withResolvers<void>();
+    const untilAborted = async (signal: AbortSignal) => {
+      begun.resolve();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return report(1);
+    };
+    const {done} = turn(untilAborted, {timeoutSeconds: 30}, clock);
+    await begun.promise;
+    clock.advance(30_000);
+    expect(await done).toMatchObject({
+      result: {outcome: 'timeout', timeout: 'timed out after 30 s', text: 'fan-out: 1 agent', durationMs: 30_000},
+    });
+    expect(await turn(async () => report(1), {timeoutSeconds: 30}, clock).done).toMatchObject({
+      result: {outcome: 'success', durationMs: 0},
+    });
+    expect(clock.timers).toBe(0);
   });
 
   it('fails where no part succeeded, and is stopped by Esc', async () => {
@@ -244,4 +269,30 @@ it('announcements of an earlier process reach the screen once a front end listen
   await session.submit('go');
   expect(events.filter(({type}) => type === 'announcement')).toHaveLength(1);
   expect(JSON.stringify(model.requests[0]?.messages)).toContain('Result: found');
+});
+
+describe('what front ends see of a session', () => {
+  it('is the runs of an earlier process only where it goes on', async () => {
+    const before = managerFixture();
+    const {runId} = await before.spawn(new ScriptedModel([say('found')]));
+    const made = managerFixture({home: before.home});
+    made.manager.restore(new Set());
+    const restored = [{uuid: '1', message: {role: 'user', content: 'go'}}] as unknown as Conversation['restored'];
+    const openConversation = () => conversation({restored, earlierMessages: 7});
+    const {session} = open([], {openConversation}, made);
+    expect(session.info).toMatchObject({restored: [], restoredRuns: []});
+    expect(session.info).not.toHaveProperty('earlierMessages');
+    await session.request({type: 'resume', session: 'session-2'});
+    expect(session.info).toMatchObject({restored, restoredRuns: [{runId}], earlierMessages: 7});
+  });
+
+  it.each([true, false])('has a branch where its folder is a repository: %s', async (isRepository) => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    if (isRepository) await folder.git('init', '-q', '-b', 'trunk');
+    const info = {cwd: folder.path, tools: [], agents: [], commands: [], warnings: []};
+    const {session} = open([], {info});
+    expect(session.info.branch).toBe(isRepository ? 'trunk' : undefined);
+    expect('branch' in session.info).toBe(isRepository);
+  });
 });

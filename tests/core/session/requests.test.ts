@@ -159,6 +159,49 @@ describe('request', () => {
     expect(() => spawn('explore', ['write_file'])).toThrow('explore has none of these tools: write_file');
   });
 
+  it('lets a run have none of the tools that dispatch, and all others where its agent has all', async () => {
+    const {session} = given([say('ok')], {info: infoWith(['bash', 'grep', 'Task', 'TaskOutput', 'FanOut'])});
+    const spawn = (agent: string, tools?: string[]) =>
+      session.request({type: 'spawn_run', agent, prompt: 'x', description: 'x', ...(tools && {tools})});
+    expect(() => spawn('code', ['Task'])).toThrow('code has none of these tools: Task. It has: bash, grep');
+    await spawn('code');
+    expect(session.request({type: 'runs'})[0]).not.toHaveProperty('onlyTools');
+  });
+
+  it('sends the run that is named to the background, or all of them', async () => {
+    const {session, spawn, manager} = given();
+    const runs = ['a', 'b', 'c'].map((prompt) => spawn(new ScriptedModel([{hang: true}]), {prompt}));
+    const [first, second, third] = manager.list().map(({runId}) => runId);
+    const detach = (run?: string) => session.request({type: 'detach_runs', ...(run !== undefined && {run})});
+    expect(detach(first).map(({runId}) => runId)).toEqual([first]);
+    expect(detach(first)).toEqual([]);
+    expect(detach().map(({runId}) => runId)).toEqual([second, third]);
+    expect(await session.request({type: 'stop_runs', run: '1'})).toMatchObject([{runId: third}]);
+    expect(manager.count()).toBe(2);
+    await session.request({type: 'stop'});
+    await Promise.all(runs);
+  });
+
+  it('says when a run will be archived, where it will be', async () => {
+    const {session, spawn} = given([], {}, {options: {archiveAfterMinutes: 60}});
+    const {runId} = await spawn(new ScriptedModel([say('x')]));
+    const {record, archiveAt} = session.request({type: 'run', run: runId});
+    expect(Math.abs(archiveAt! - record.endedAt! - 60 * 60_000)).toBeLessThan(2_000);
+    const never = given();
+    await never.spawn(new ScriptedModel([say('x')]));
+    expect(never.session.request({type: 'run', run: '1'})).not.toHaveProperty('archiveAt');
+  });
+
+  it('counts the runs of earlier processes with what was used, and those of this one once', async () => {
+    const before = managerFixture();
+    await before.spawn(new ScriptedModel([say('x')]));
+    const {session, manager, spawn} = given([], {}, {home: before.home});
+    manager.restore(new Set());
+    await spawn(new ScriptedModel([say('y')]));
+    const {entries} = session.request({type: 'usage'});
+    expect(entries).toMatchObject([{agent: 'explore', model: 'scripted', usage: {input_tokens: 10}}]);
+  });
+
   it('names an unknown run, and refuses to undo one that is at work', async () => {
     const {session, spawn} = given();
     expect(() => session.request({type: 'run', run: 'x'})).toThrow('Unknown subagent id: x');

@@ -1,6 +1,7 @@
 /** Sessions where no person types more: a prompt is done with all that follows from it, within the limits of the session. */
 import {describe, expect, it, vi} from 'vitest';
 import type {Limits} from '../../../src/core/contract/results.ts';
+import type {SessionParts} from '../../../src/core/session/parts.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
 import {stopTimers} from '../../support/fake-time.ts';
 import {managerFixture} from '../manager-fixture.ts';
@@ -9,14 +10,20 @@ import {call, calls, ScriptedModel, type ScriptedReply, say} from '../scripted-m
 import {sessionOver} from './fixture.ts';
 
 /** `Task` dispatches a run in the background that gives the replies of `child`. */
-function open(script: readonly ScriptedReply[], child: readonly ScriptedReply[], limits: Partial<Limits> = {}) {
+function open(
+  script: readonly ScriptedReply[],
+  child: readonly ScriptedReply[],
+  limits: Partial<Limits> = {},
+  parts: Partial<SessionParts> = {},
+) {
   const [model, childModel] = [new ScriptedModel(script), new ScriptedModel(child)];
   const made = managerFixture();
   const task = tool('Task', async (_, value) => {
     await made.dispatch(childModel, {background: true, prompt: value, timeoutSeconds: 0});
     return textResult('accepted');
   });
-  const {session} = sessionOver(made, model, runFixture(model, [task]), {interactive: false, limits});
+  const change = {interactive: false, limits, ...parts};
+  const {session} = sessionOver(made, model, runFixture(model, [task]), change);
   return {...made, session, model, childModel};
 }
 
@@ -55,6 +62,21 @@ describe('a prompt', () => {
   });
 });
 
+it('a command that lets a run go on is done when that has ended and was read', async () => {
+  const run = () => {
+    manager.send('1', 'go on');
+    return {ok: true, text: 'sent'};
+  };
+  const commands = [{name: 'do', description: 'does it', run}];
+  const mcp = {findCommand: () => undefined} as unknown as SessionParts['mcp'];
+  const {session, manager, spawn, model} = open([say('I see')], [], {}, {commands, mcp});
+  await spawn(new ScriptedModel([say('found')]));
+  expect(await session.submit('/do')).toMatchObject({type: 'turn', result: {text: 'I see', turns: 1}});
+  expect(JSON.stringify(model.requests[0]?.messages)).toContain('Result: continued');
+  const idle = open([], [], {}, {commands: [{...commands[0]!, run: () => ({ok: true, text: 'done'})}], mcp});
+  expect(await idle.session.submit('/do')).toMatchObject({type: 'command', text: 'done'});
+});
+
 describe('the time limit', () => {
   it('ends the runs in the background, too, and is the outcome', async () => {
     stopTimers();
@@ -63,9 +85,9 @@ describe('the time limit', () => {
     });
     const done = session.submit('go');
     await childModel.asked();
-    await vi.advanceTimersByTimeAsync(400_000);
+    await vi.advanceTimersByTimeAsync(499_900);
     expect(manager.count()).toBe(1);
-    await vi.advanceTimersByTimeAsync(100_000);
+    await vi.advanceTimersByTimeAsync(100);
     expect(await done).toMatchObject({
       result: {outcome: 'timeout', timeout: 'timed out after 500 s', text: 'it is at work', turns: 2},
     });
@@ -83,5 +105,12 @@ describe('the time limit', () => {
     expect(manager.count()).toBe(1);
     await manager.stopAll();
     expect(await done).toMatchObject({result: {outcome: 'success'}});
+  });
+
+  it('leaves no timer behind', async () => {
+    stopTimers();
+    const {session} = open([say('done')], [], {timeoutSeconds: 500});
+    await session.submit('go');
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
