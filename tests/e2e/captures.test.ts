@@ -86,6 +86,7 @@ function normalize(text: string, folder: string): string {
       .replace(/context [\d.]+(?:k| %)/g, 'context 4k')
       .replace(/[\d.]+k tokens/g, '4k tokens')
       .replace(/cost \$[\d.]+/g, 'cost $0.01')
+      .replace(/Cost of this session[\s\S]*/, (table) => table.replace(/\d/g, '0'))
   );
 }
 
@@ -154,11 +155,15 @@ test.each([100, 40])('at %i columns', {timeout: 120_000}, async (cols) => {
   await shows('default ·');
   await send('/help');
   await capture('the commands', '? all keys');
+  await send('/agents');
+  await capture('the agents', '/agents help shows how.');
 
   await send('explain the greeting');
   await capture('an answer with all kinds of blocks', 'It was so before.');
   await send('look around');
   await capture('calls that read', 'Seen.');
+  await send('/cost');
+  await capture('what the session has cost', 'list prices');
 
   await send('build and test');
   await capture('a question about a command', 'Esc means no.');
