@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {describe, expect, it, vi} from 'vitest';
-import {runAgent} from '../../src/core/agent-loop.ts';
+import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {Message} from '../../src/core/contract/model.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
@@ -259,6 +259,72 @@ describe('the agent loop', () => {
     const setup: ReturnType<typeof runFixture> = runFixture(model);
     expect(await runAgent(setup.run)).toMatchObject({outcome: 'success', text: 'answer 1'});
     expect(setup.run.history.messages[2]).toEqual({role: 'user', content: 'and also this'});
+  });
+
+  it('delivers what waits before the prompts, each as what it is, and emits it', async () => {
+    const model = new ScriptedModel([say('ok')]);
+    const {run, lines, events} = runFixture(model);
+    const announcement = {
+      runId: 'r',
+      round: 1,
+      agent: 'explore',
+      outcome: 'success',
+      reason: '',
+      text: 'found',
+    } as const;
+    const put = (kind: 'prompt' | 'announcement' | 'companion', content: string, more = {}) =>
+      run.inbox.put({id: content, kind, content, startsTurn: true, ...more});
+    put('prompt', 'and this?');
+    put('announcement', 'a run has ended', {announcement});
+    put('announcement', 'a word of the runtime');
+    put('companion', 'the output', {label: '!npm test'});
+    await runAgent(run);
+    const delivered = ['a run has ended', 'a word of the runtime', 'the output', 'and this?'];
+    expect(lines.slice(1, 5)).toMatchObject([
+      {announcement, message: {content: delivered[0]}},
+      {message: {role: 'user', content: delivered[1]}},
+      {companion: '!npm test', message: {content: delivered[2]}},
+      {prompt: true, message: {content: delivered[3]}},
+    ]);
+    expect(['announcement', 'companion', 'prompt'].filter((key) => key in lines[2]!)).toEqual([]);
+    expect(events.filter(({type}) => type === 'message').slice(0, 4)).toMatchObject(
+      delivered.map((content) => ({role: 'user', content})),
+    );
+  });
+
+  it('waits for the tools that servers bring before its first request', async () => {
+    const model = new ScriptedModel([say('ok')]);
+    const gate = Promise.withResolvers<void>();
+    let isReady = false;
+    const moreTools: AgentRun['moreTools'] = {
+      ready: () => gate.promise,
+      list: () => (isReady ? [tool('brought')] : []),
+      find: () => undefined,
+      readMention: () => undefined,
+    };
+    const ended = runAgent(runFixture(model, [], {moreTools}).run);
+    await settle();
+    isReady = true;
+    gate.resolve();
+    await ended;
+    expect(model.requests[0]?.tools.map(({name}) => name)).toEqual(['brought']);
+  });
+
+  it('says which model was asked where another one answered, in the transcript and the event', async () => {
+    const facts = async (asked?: string) => {
+      const model = new ScriptedModel([say('ok')]);
+      const reply = model.reply.bind(model);
+      model.reply = async (...given) => ({...(await reply(...given)), ...(asked !== undefined && {asked})});
+      const {run, lines, events} = runFixture(model);
+      await runAgent(run);
+      const ofReply = (each: object) => ('asked' in each ? each.asked : 'not said');
+      return [lines.findLast(({type}) => type === 'message'), events.findLast(({type}) => type === 'message')].map(
+        (each) => ofReply(each!),
+      );
+    };
+    expect(await facts('the other')).toEqual(['the other', 'the other']);
+    expect(await facts('scripted')).toEqual(['not said', 'not said']);
+    expect(await facts()).toEqual(['not said', 'not said']);
   });
 
   it('writes each line to the transcript before it is emitted', async () => {

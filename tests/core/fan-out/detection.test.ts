@@ -56,6 +56,12 @@ const FILES = [
   'Можешь исправить все файлы?',
   'все файлы',
   'Refactor 所有文件',
+  `Refactor all files\n${'x'.repeat(3_981)}`,
+  'Vérifie bien tous les fichiers',
+  'Please list all files, then rename them',
+  'Would you please check all files?',
+  'Please could you fix every file',
+  'Refactor all files?',
 ];
 const CODE = [
   'Add JSDoc comments to all functions',
@@ -158,6 +164,15 @@ const NONE = [
   '/agents create all files',
   '!rename all files',
   '# refactor all files',
+  '/fix\nRefactor all files',
+  '!ls\nRefactor all files',
+  `Refactor all files\n${'x'.repeat(3_982)}`,
+  'Rename the word `all files` in README.md',
+  'Check all functions for bugs',
+  'Can you tell me why we rename all files?',
+  '你能解释为什么要修改所有文件吗？',
+  'Refactor all-files.ts',
+  'Fix every/file now',
 ];
 
 test('prompts about many files are detected in four languages', () => {
