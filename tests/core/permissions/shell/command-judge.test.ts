@@ -95,6 +95,17 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     ]) {
       await expectOutside(command, {...workspace, env});
     }
+    const home = {...workspace, env: {...workspace.env, HOME: outside}};
+    for (const command of ['cat "$PWD/link/secret"', 'cat ${PWD}/link/sec$f', 'cat "$HOME/sec$f"']) {
+      await expectOutside(command, home);
+    }
+    expect(await run(`cat ${secret}`)).toMatchObject({
+      because: `runs a command that reads outside the workspace: ${secret}`,
+    });
+    expect(await run(`cat "${secret}" a*`)).toMatchObject({
+      because: `runs a command that reads ${secret}, which the sandbox hides`,
+      rule: `bash(cat "${secret}" a\\*)`,
+    });
     // What does not exist is not there inside of the sandbox either.
     for (const command of [`ls ${outside}/no`, 'grep -rn "/api/users" src', 'cat /etc/passwd', 'ls /usr/lib']) {
       expect((await run(command)).verdict, command).toBe('allow');
@@ -147,10 +158,33 @@ describe('where a sandbox works, a command of an agent that may write', () => {
 
   it('is always asked about outside of the sandbox, and runs there at once', async () => {
     for (const at of [workspace, workspaceWrite]) {
-      const decided = await run('ls *', {in: at, unconfined: true, rules: {allow: ['bash']}});
+      const decided = await run('cat a*', {in: at, unconfined: true, rules: {allow: ['bash']}});
       expect(decided).toMatchObject({verdict: 'ask', onlyOnce: true, onlyPerson: true, attempts: [CHECKPOINTED]});
     }
     expect(await run('ls *', {in: confined, unconfined: true})).toMatchObject({attempts: [READ_ONLY]});
+  });
+});
+
+describe('of an agent of a fan-out, a command', () => {
+  const files = ['a', 'b'].map((name) => path.join(root, name));
+  const at = (allowed: readonly string[]): DecideOptions => ({
+    in: {...workspace, confinement: 'files', scope: {files, allowed}},
+  });
+
+  it('passes where the agent may write all its files without a question, and is asked about otherwise', async () => {
+    expect(await run('make', at(files))).toMatchObject({verdict: 'allow', attempts: [{launch: 'workspace-write'}]});
+    expect((await run('make', at(files.slice(1)))).verdict).toBe('ask');
+    expect((await run('make', {...at([]), mode: 'acceptEdits'})).verdict).toBe('allow');
+    expect((await run('make', {mode: 'acceptEdits'})).verdict).toBe('ask');
+  });
+
+  it('runs in its sandbox also where it asks to run outside, and only literally where there is none', async () => {
+    const decided = await run('make', {...at(files), unconfined: true});
+    expect(decided).toMatchObject({verdict: 'allow', attempts: [{launch: 'workspace-write'}]});
+    expect((await run('ls', {...at(files), sandbox: false})).verdict).toBe('allow');
+    expect(await run('make', {...at(files), sandbox: false})).toMatchObject({
+      ...{verdict: 'deny', because: expect.stringContaining('an agent of a fan-out runs only')},
+    });
   });
 });
 
@@ -285,9 +319,17 @@ describe('where no sandbox works', () => {
   it('a search through a folder with keys in it is asked about', async () => {
     mkdirSync(path.join(root, '.keys'));
     const options = {secretPaths: [path.join(root, '.keys')], sandbox: false};
-    expect((await run('grep -r x .', options)).verdict).toBe('ask');
+    for (const command of ['grep -r x .', 'rg x']) expect((await run(command, options)).verdict, command).toBe('ask');
     expect((await run('cat a', options)).verdict).toBe('allow');
+    expect((await run('grep -r x .', {...options, in: confined})).verdict).toBe('deny');
+    expect((await run('grep -r x .', {...options, mode: 'bypassPermissions'})).verdict).toBe('allow');
     rmSync(path.join(root, '.keys'), {recursive: true});
+  });
+
+  it('a folder is where `cd` leads only without CDPATH', async () => {
+    const env = {...workspace.env, CDPATH: '/'};
+    expect((await run('cd src && ls', {sandbox: false})).verdict).toBe('allow');
+    expect((await run('cd src && ls', {sandbox: false, in: {...workspace, env}})).verdict).toBe('ask');
   });
 
   it('a program passes only where PATH finds one of the system, outside of the workspace', async () => {

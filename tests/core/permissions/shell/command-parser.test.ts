@@ -80,6 +80,7 @@ it('all commands in it are its parts, in the order of the text, also those insid
   const {parts} = await parse('a; f() { b; }; if c; then d $(e "`g`"); fi | h <(i) && (j) <<EOF # k\n$(l)\nEOF\n');
   expect(parts.map(({words}) => words[0]!.text)).toEqual([...'abcdeghijl']);
   expect((await parse('a \\\n b;# c\n\n d &')).parts.map(({words}) => formatWords(words))).toEqual(['a b', 'd']);
+  expect((await parse('a `b  \\`c   d\\`; e`')).parts.map(({words}) => words[0]!.text)).toEqual([...'abce']);
 });
 
 describe('the shape of a command', () => {
