@@ -43,6 +43,7 @@ describe('a command is spelled', () => {
     ['find . -exec git {} +', ['git ']],
     ['bash -', ['']],
     ['bash -s < a', ['']],
+    ['bash <<< ls < a', ['']],
     ['bash -c "$X"', ['bash -c ', 'bash ', '']],
     ['git -c include.path=x q', ['']],
     ['git --config-env=a=b', ['']],

@@ -74,6 +74,7 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     ...['npm test', 'ls &', 'f() { ls; }; f', 'git push', 'git branch x', 'git tag x', 'git stash', 'git commit -m x'],
     ...['git config a.b c', 'git -c core.pager=x', 'curl example.com', 'node x.js', 'tsc', 'sort -o a a', 'xargs rm'],
     ...['./ls', 'tar xf a', 'date -s x', 'git diff --output=x', 'coproc ls', 'tree -o x', 'bash x', 'python3 x.py'],
+    ...['PATH=. ls', 'node', 'tsc -p .', 'tsc --noEmit --watch'],
   ])('is asked about when it does more than read: %j', async (command) => {
     expect(await run(command)).toMatchObject({verdict: 'ask', attempts: [CHECKPOINTED]});
   });
@@ -319,7 +320,7 @@ describe('where no sandbox works', () => {
   it('a search through a folder with keys in it is asked about', async () => {
     mkdirSync(path.join(root, '.keys'));
     const options = {secretPaths: [path.join(root, '.keys')], sandbox: false};
-    for (const command of ['grep -r x .', 'rg x']) expect((await run(command, options)).verdict, command).toBe('ask');
+    expect((await run('grep -r x .', options)).verdict).toBe('ask');
     expect((await run('cat a', options)).verdict).toBe('allow');
     expect((await run('grep -r x .', {...options, in: confined})).verdict).toBe('deny');
     expect((await run('grep -r x .', {...options, mode: 'bypassPermissions'})).verdict).toBe('allow');

@@ -124,6 +124,13 @@ describe('git without a sandbox', () => {
       expect((await run('git log', at)).verdict, text).toBe('ask');
     }
     rmSync(path.join(folder, '.git'));
+    symlinkSync(path.join(repository, '.git'), path.join(folder, '.git'));
+    expect(
+      await run('git log', {sandbox: false, in: {...workspace, cwd: folder, confinement: 'read-only'}}),
+    ).toMatchObject({
+      ...{verdict: 'deny', because: expect.stringContaining(`git: ${folder}/.git is a link;`)},
+    });
+    rmSync(path.join(folder, '.git'));
     for (const name of ['objects', 'refs']) mkdirSync(path.join(folder, name));
     writeFileSync(path.join(folder, 'HEAD'), 'ref: refs/heads/main\n');
     expect((await run('git log', at)).verdict).toBe('ask');
