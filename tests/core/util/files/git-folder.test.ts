@@ -2,7 +2,15 @@ import {execFileSync} from 'node:child_process';
 import {chmodSync, mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {findRepository, isGitName, parseSettings, pointsBack} from '../../../../src/core/util/files/git-folder.ts';
+import {
+  findRepository,
+  type GitRepository,
+  getSettingsFiles,
+  isGitName,
+  parseSettings,
+  pointsBack,
+  readBranch,
+} from '../../../../src/core/util/files/git-folder.ts';
 import {emptyFolder, typescriptProject} from '../../../support/workspace.ts';
 
 describe('settings are read as git reads them', () => {
@@ -66,6 +74,49 @@ describe('the repository of a folder', () => {
     const found = findRepository(other.path);
     expect(found).toMatchObject({kind: 'file', folder: path.join(project.path, '.git')});
     expect(found?.kind === 'file' && pointsBack(found)).toBe(false);
+  });
+
+  it('points back from a submodule that names its checkout, and not where its `.git` is a link', async () => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    const git = path.join(folder.path, 'top/.git/modules/sub');
+    for (const name of ['HEAD', 'objects/x', 'refs/x']) await folder.write(`top/.git/modules/sub/${name}`, 'x');
+    await folder.write('top/sub/.git', `gitdir: ../.git/modules/sub\n`);
+    const sub = findRepository(path.join(folder.path, 'top/sub')) as GitRepository;
+    expect(sub).toMatchObject({kind: 'file', folder: git});
+    for (const [settings, expected] of [
+      ['[core]\n\tworktree = ../../../sub\n', true],
+      ['[core]\n\tworktree = ../../../sub\n\tworktree = /elsewhere\n', false],
+      ['[core]\n\tbare = false\n', false],
+    ] as const) {
+      await folder.write('top/.git/modules/sub/config', settings);
+      expect(pointsBack(sub), settings).toBe(expected);
+    }
+    symlinkSync(git, path.join(folder.path, '.git'));
+    const linked = findRepository(folder.path) as GitRepository;
+    expect([linked.kind, pointsBack(linked)]).toEqual(['folder', false]);
+    expect(pointsBack({...linked, entry: git})).toBe(true);
+  });
+
+  it('has settings of its own, of its checkout, and shared ones', () => {
+    expect(getSettingsFiles({folder: '/a', common: '/a'})).toEqual(['/a/config', '/a/config.worktree']);
+    expect(getSettingsFiles({folder: '/a/worktrees/b', common: '/a'})).toEqual([
+      ...['/a/config', '/a/config.worktree', '/a/worktrees/b/config.worktree'],
+    ]);
+  });
+
+  it.each([
+    ['ref: refs/heads/feature/x\n', 'feature/x'],
+    ['ref: refs/remotes/a\n', 'refs/remotes/a'],
+    ['0123456789abcdef\n', '01234567'],
+    ['ref: refs/heads/a\nb', 'a'],
+  ])('with the HEAD %j is on %s', async (head, branch) => {
+    const folder = await emptyFolder();
+    onTestFinished(folder.remove);
+    expect(readBranch(folder.path)).toBeUndefined();
+    for (const name of ['objects/x', 'refs/x']) await folder.write(`.git/${name}`, '');
+    await folder.write('.git/HEAD', head);
+    expect(readBranch(folder.path)).toBe(branch);
   });
 
   it('keeps a blank at the end of the path in a `.git` file, as git does', async () => {

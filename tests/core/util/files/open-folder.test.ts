@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   renameSync,
   statSync,
@@ -14,6 +15,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {beforeEach, describe, expect, it} from 'vitest';
 import {OpenFolder, openRegularFile} from '../../../../src/core/util/files/open-folder.ts';
+import {writeWholeIn} from '../../../../src/core/util/files/whole-file.ts';
 
 let root = '';
 const at = (name: string) => path.join(root, name);
@@ -28,12 +30,15 @@ beforeEach(() => {
 const code = (work: Promise<unknown>) => work.then(String, (error: {code: string}) => error.code);
 
 describe.skipIf(process.platform !== 'linux')('a folder that is held open', () => {
-  it('stays the same folder when its path leads elsewhere meanwhile', async () => {
+  it('stays the folder that it was when a link takes its place', async () => {
     const folder = await OpenFolder.open(at('a'));
     renameSync(at('a'), at('moved'));
-    mkdirSync(at('a'));
+    symlinkSync('moved/b', at('a'));
     expect(await folder.use('file', (file) => readFile(file, 'utf8'))).toBe('text');
+    await writeWholeIn(folder, 'new', 'one');
+    expect(readdirSync(at('moved')).toSorted()).toEqual(['b', 'file', 'new']);
     await folder.close();
+    expect(await code(OpenFolder.open(at('a'), {create: true}))).toBe('LINK');
   });
 
   it('is not opened through a link, nor where there is none', async () => {
@@ -49,6 +54,12 @@ describe.skipIf(process.platform !== 'linux')('a folder that is held open', () =
     expect(['a/c', 'a/c/d'].map((name) => statSync(at(name)).mode & 0o777)).toEqual([0o700, 0o700]);
     await folder.close();
     expect(await code(OpenFolder.open(at('link/c'), {create: true}))).toBe('LINK');
+  });
+
+  it('is created once, by all that ask for it at the same time', async () => {
+    const folders = await Promise.all(Array.from({length: 8}, () => OpenFolder.open(at('x/y'), {create: true})));
+    await Promise.all(folders.map((folder) => folder.close()));
+    expect(existsSync(at('x/y'))).toBe(true);
   });
 
   it('names its real path in errors', async () => {

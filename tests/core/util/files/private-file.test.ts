@@ -2,7 +2,11 @@ import {chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {appendPrivateFile, createPrivateFolder} from '../../../../src/core/util/files/private-file.ts';
+import {
+  appendPrivateFile,
+  createPrivateFolder,
+  withPrivateUmask,
+} from '../../../../src/core/util/files/private-file.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-private-'));
 const getMode = (file: string) => statSync(file).mode & 0o777;
@@ -26,6 +30,17 @@ it('removes the permissions of others from existing files and folders', () => {
   chmodSync(wide, 0o777);
   createPrivateFolder(wide);
   expect(getMode(wide)).toBe(0o700);
+});
+
+it('gives what is created meanwhile to the user alone, and puts the umask back, also after an error', () => {
+  const [file, umask] = [path.join(folder(), 'a'), process.umask()];
+  expect(withPrivateUmask(() => writeFileSync(file, '', {mode: 0o777}))).toBeUndefined();
+  expect([getMode(file), process.umask()]).toEqual([0o700, umask]);
+  const fail = () => {
+    throw new Error('as it must');
+  };
+  expect(() => withPrivateUmask(fail)).toThrow('as it must');
+  expect(process.umask()).toBe(umask);
 });
 
 it.runIf(process.platform === 'linux')(

@@ -4,7 +4,6 @@ import {
   chownSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -18,8 +17,7 @@ import {lstat, open} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {OpenFolder, openRegularFile} from '../../../../src/core/util/files/open-folder.ts';
-import {readAll, removeDrafts, writeWhole, writeWholeIn} from '../../../../src/core/util/files/whole-file.ts';
+import {readAll, removeDrafts, writeWhole} from '../../../../src/core/util/files/whole-file.ts';
 import {runOnSmallDisk} from '../../../support/small-disk.ts';
 
 function folder(): string {
@@ -104,6 +102,19 @@ describe('writeWhole', () => {
     expect(readdirSync(at)).toEqual(['a.txt']);
   });
 
+  test('shows a file that gets a mode to nobody else while it is written', async () => {
+    const at = folder();
+    writeFileSync(path.join(at, 'a.txt'), 'one', {mode: 0o666});
+    const modes: number[] = [];
+    const content = async function* () {
+      const draft = readdirSync(at).find((name) => name.startsWith('.mini-cc-draft-'))!;
+      modes.push(statSync(path.join(at, draft)).mode & 0o777);
+      yield Buffer.from('new');
+    };
+    await writeWhole(path.join(at, 'a.txt'), content);
+    expect(modes).toEqual([0o600]);
+  });
+
   test('makes the new content from the old one, also of a file that is written in place', async () => {
     const at = folder();
     for (const hasOther of [false, true]) {
@@ -130,47 +141,6 @@ describe('writeWhole', () => {
     removeDrafts(at);
     removeDrafts(path.join(at, 'missing'));
     expect(readdirSync(at).sort()).toEqual(names.sort());
-  });
-});
-
-describe('an open folder', () => {
-  test('stays the folder that it was when a link takes its place', async () => {
-    const at = folder();
-    for (const name of ['inside', 'outside']) mkdirSync(path.join(at, name));
-    const opened = await OpenFolder.open(path.join(at, 'inside'));
-    execFileSync('mv', [path.join(at, 'inside'), path.join(at, 'moved')]);
-    symlinkSync('outside', path.join(at, 'inside'));
-    await writeWholeIn(opened, 'a.txt', 'one');
-    await opened.close();
-    expect(readdirSync(path.join(at, 'outside'))).toEqual([]);
-    expect(readdirSync(path.join(at, 'moved'))).toEqual(['a.txt']);
-    await expect(OpenFolder.open(path.join(at, 'inside'))).rejects.toMatchObject({code: 'LINK'});
-    await expect(OpenFolder.open(path.join(at, 'inside/deep'), {create: true})).rejects.toMatchObject({code: 'LINK'});
-  });
-
-  test('names real paths in errors', async () => {
-    const at = folder();
-    await expect(OpenFolder.open(path.join(at, 'missing'))).rejects.toThrow(
-      `ENOENT: no such file or directory, open '${at}/missing'`,
-    );
-  });
-
-  test('opens regular files alone, at once', async () => {
-    const at = folder();
-    execFileSync('mkfifo', [path.join(at, 'pipe')]);
-    symlinkSync('/etc/passwd', path.join(at, 'link'));
-    mkdirSync(path.join(at, 'folder'));
-    const opened = await OpenFolder.open(at);
-    onTestFinished(() => opened.close());
-    const codeOf = (name: string) =>
-      openRegularFile(opened, name).then(
-        (found) => found,
-        (error) => error.code,
-      );
-    expect(await codeOf('pipe')).toBe('NOT_A_FILE');
-    expect(await codeOf('link')).toBe('LINK');
-    expect(await codeOf('folder')).toBe('DIRECTORY');
-    expect(await codeOf('missing')).toBeUndefined();
   });
 });
 
