@@ -1,0 +1,231 @@
+/** One job at a worker, from its message to its result. The server is one in memory; the run is a script. */
+import {randomBytes} from 'node:crypto';
+import {gunzipSync} from 'node:zlib';
+import {expect, it, vi} from 'vitest';
+import type {AgentEventBody} from '../../../src/core/contract/events.ts';
+import type {RunResult} from '../../../src/core/contract/results.ts';
+import type {CachedTree, TreeCache, TreeSource} from '../../../src/storage/worktrees/tree-cache.ts';
+import {Blobs} from '../../../src/workers/queue/blobs.ts';
+import {Keys} from '../../../src/workers/queue/keys.ts';
+import {type Job, type JobControl, type JobEvent, LIFE_MS} from '../../../src/workers/queue/messages.ts';
+import {toRelative} from '../../../src/workers/queue/paths.ts';
+import {Sealer} from '../../../src/workers/queue/seal.ts';
+import type {Controls} from '../../../src/workers/serve/controls.ts';
+import {type Execute, type Executed, GiveBack, JobRun} from '../../../src/workers/serve/job-run.ts';
+import {passTime, passTimeUntil, stopTime} from '../../support/fake-time.ts';
+import {until} from '../../support/wait.ts';
+import {MemoryRedis} from '../memory-redis.ts';
+
+const ROOT = '/srv/trees/app';
+const work = toRelative({prompt: 'go', messages: [{role: 'user', content: '/home/me/app/a.ts'}]}, '/home/me/app');
+const executed: Executed = {
+  result: {outcome: 'success', text: `wrote ${ROOT}/a.ts`} as RunResult,
+  ...{entries: [], notes: [`${ROOT}/b.ts stays`]},
+};
+
+interface Options {
+  readonly execute?: Execute;
+  readonly open?: (source: TreeSource) => Promise<unknown>;
+  readonly job?: Partial<Job>;
+  readonly isHeld?: boolean;
+}
+
+function createRun({execute = async () => executed, open, job, isHeld = true}: Options = {}) {
+  const redis = new MemoryRedis();
+  const [keys, sealer, blobs] = [new Keys('p'), new Sealer('secret'), new Blobs(redis.client, 'p')];
+  const followed: {handle?: ((text: string) => void) | undefined} = {};
+  const controls = {
+    follow: (_jobId: string, handle: (text: string) => void) => {
+      followed.handle = handle;
+      return () => {
+        followed.handle = undefined;
+      };
+    },
+  } as unknown as Controls;
+  const trees = {
+    open: async (_tree: unknown, source: TreeSource) => {
+      await open?.(source);
+      return {root: ROOT} as CachedTree;
+    },
+  } as unknown as TreeCache;
+  const message = {
+    jobId: 'job',
+    sessionId: 's',
+    runId: 'r',
+    round: 1,
+    tree: {},
+    work: JSON.stringify(work),
+    ...job,
+  } as Job;
+  const deps = {keys, blobs, sealer, trees, controls, execute, connection: redis.client, worker: 'build'};
+  const run = new JobRun(message, 2, {...deps, isHeld: async () => isHeld});
+  const say = (control: JobControl, jobId = 'job', by = sealer) =>
+    followed.handle!(JSON.stringify(by.seal('control', {jobId, message: control}, 1_000)));
+  const events = () =>
+    (redis.streams.get(keys.events('s')) ?? []).map(
+      ([, fields]) => sealer.open('event', JSON.parse(fields[1]!)).body as JobEvent,
+    );
+  const said = () => events().map(({what}) => (what.type === 'event' ? what.event : what));
+  return {run, redis, keys, blobs, sealer, followed, say, events, said};
+}
+
+const read = (outcome: unknown) => JSON.parse(gunzipSync(Buffer.from(outcome as string, 'base64')).toString());
+
+it('a job works on its conversation with the paths of its tree, and its result has those of no machine', async () => {
+  let given: unknown[] = [];
+  const patched = {...executed, patch: Buffer.from('patch'), commits: Buffer.from('commits')};
+  const {run, events, redis, keys, followed} = createRun({
+    execute: async (asked, place) => {
+      given = [asked.prompt, asked.messages, place.runId, place.tree.root, place.traceparent, place.signal.aborted];
+      return patched;
+    },
+    job: {traceparent: 'trace'},
+  });
+  const outcome = read(await run.work());
+  expect(given).toEqual(['go', [{role: 'user', content: `${ROOT}/a.ts`}], 'r', ROOT, 'trace', false]);
+  expect(JSON.stringify(outcome)).not.toContain(ROOT);
+  expect(outcome).toMatchObject({entries: [], patch: btoa('patch'), commits: btoa('commits')});
+  expect(events()).toEqual([{jobId: 'job', attempt: 2, worker: 'build', what: {type: 'begun'}}]);
+  expect([redis.lives.get(keys.events('s')), followed.handle, run.isStopped]).toEqual([LIFE_MS, undefined, false]);
+});
+
+it('a session hears what its run does, but no texts that stream, and no large content', async () => {
+  const large = 'x'.repeat(4_096);
+  const message = {type: 'message', role: 'assistant', id: 'm', model: 'x'};
+  const short = {...message, content: [{type: 'text', text: 'short'}]};
+  const {run, said} = createRun({
+    execute: async (_work, place) => {
+      const events = [
+        ...[{type: 'text_delta', text: 'a'}, {type: 'message', role: 'user', content: []}, short],
+        ...[
+          {...message, content: [{type: 'text', text: large}]},
+          {type: 'run_note', text: large},
+        ],
+        {type: 'run_note', text: 'note'},
+      ];
+      for (const event of events) place.onEvent(event as AgentEventBody);
+      place.onDelivered('message-1');
+      return executed;
+    },
+  });
+  await run.work();
+  const heard = [{type: 'begun'}, short, {...message, content: []}, {type: 'run_note', text: 'note'}];
+  expect(said()).toEqual([...heard, {type: 'delivered', id: 'message-1'}]);
+});
+
+it('a run gets all messages that are signed and meant for it, also those that came before it listened', async () => {
+  const got: string[] = [];
+  const late = Promise.withResolvers<void>();
+  const {run, say, followed} = createRun({
+    open: async () => {
+      say({type: 'send', id: '1', text: 'early'});
+      say({type: 'send', id: '2', text: 'of another'}, 'other');
+      say({type: 'send', id: '3', text: 'forged'}, 'job', new Sealer('wrong'));
+      followed.handle!('no JSON');
+    },
+    execute: async (_work, place) => {
+      place.onMessage((id, text) => void got.push(`${id} ${text}`));
+      say({type: 'send', id: '4', text: 'late'});
+      late.resolve();
+      return executed;
+    },
+  });
+  await run.work();
+  await late.promise;
+  expect(got).toEqual(['1 early', '4 late']);
+});
+
+it('a run that a person stops gives the result that it has; one that its worker ends gives none', async () => {
+  const untilAborted: Execute = async (_work, {signal}) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, {once: true}));
+    return executed;
+  };
+  const started = Promise.withResolvers<void>();
+  const execute: Execute = (...args) => {
+    started.resolve();
+    return untilAborted(...args);
+  };
+  const stopped = createRun({execute});
+  const result = stopped.run.work();
+  await started.promise;
+  stopped.say({type: 'stop'});
+  expect(read(await result).result.outcome).toBe('success');
+  expect(stopped.run.isStopped).toBe(true);
+  const ended = createRun({execute: untilAborted});
+  const none = ended.run.work();
+  await until(() => ended.followed.handle !== undefined, 'the job');
+  ended.run.abort(new Error('lost'));
+  await expect(none).rejects.toThrow('lost');
+  expect([ended.run.isStopped, ended.followed.handle]).toEqual([false, undefined]);
+});
+
+it('a result that is too large for the message lies beside it, unless another worker has the job by now', async () => {
+  const large = {...executed, patch: randomBytes(64 * 1024)};
+  const {run, blobs, redis} = createRun({execute: async () => large});
+  const ref = await run.work();
+  if (typeof ref === 'string') throw new Error('it is in the message');
+  const bytes = await blobs.read(ref, {take: false, signal: new AbortController().signal});
+  expect(JSON.parse(gunzipSync(bytes).toString()).patch).toBe(large.patch.toString('base64'));
+  redis.set = async () => Promise.reject(new Error('OOM command not allowed'));
+  await expect(run.work()).rejects.toThrow(/cannot be written: the Redis server is full/);
+  await expect(createRun({execute: async () => large, isHeld: false}).run.work()).rejects.toThrow('taken it over');
+});
+
+it('a large task is read from beside its message, and a tree that cannot be made goes to another worker', async () => {
+  let prompt = '';
+  const execute: Execute = async (asked) => {
+    prompt = asked.prompt;
+    return executed;
+  };
+  const blob = new Blobs(new MemoryRedis().client, 'p').describe(Buffer.from(JSON.stringify(work)), 'work');
+  const beside = createRun({execute, job: {work: blob}});
+  await beside.blobs.put(Buffer.from(JSON.stringify(work)), blob);
+  await beside.run.work();
+  expect(prompt).toBe('go');
+  const full = createRun({open: async () => Promise.reject(new Error('the disk is full'))});
+  const failed = await full.run.work().catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(GiveBack);
+  expect(failed).toMatchObject({isOwn: true, message: 'it cannot lay out the files: the disk is full'});
+});
+
+it('parts of a tree are read from the queue, and else asked for at the session', async () => {
+  const parts: string[] = [];
+  const patch = new Blobs(new MemoryRedis().client, 'p').describe(Buffer.from('laid'), 'tree');
+  const gone = {...patch, id: 'gone'};
+  const asking = createRun({
+    open: async (source) => {
+      parts.push(String(await source.readPatch()), String(await source.readBundle()));
+    },
+    job: {patch, bundle: gone},
+  });
+  await asking.blobs.put(Buffer.from('laid'), patch);
+  asking.redis.values.set(asking.keys.presence('s'), Buffer.from('1'));
+  const ended = asking.run.work();
+  await until(() => asking.said().length === 2, 'the question');
+  expect(asking.said()[1]).toEqual({type: 'needs', part: 'bundle'});
+  const sent = asking.blobs.describe(Buffer.from('sent'));
+  await asking.blobs.put(Buffer.from('sent'), sent);
+  asking.say({type: 'part', part: 'bundle', blob: sent});
+  await ended;
+  expect([parts, await asking.blobs.has(sent), await asking.blobs.has(patch)]).toEqual([['laid', 'sent'], false, true]);
+});
+
+it('a job whose session is away, or does not send its files within a minute, goes back to the queue', async () => {
+  stopTime();
+  const give = async (after: number | undefined, isAway: boolean) => {
+    const {run, redis, keys} = createRun({open: (source) => source.readPatch()});
+    if (after !== undefined) redis.values.set(keys.presence('s'), Buffer.from('1'));
+    const error = run.work().catch((reason: unknown) => reason);
+    await passTime(5);
+    if (after !== undefined) await vi.advanceTimersByTimeAsync(after);
+    if (isAway) redis.values.clear();
+    return (await passTimeUntil(error)) as GiveBack;
+  };
+  for (const given of [await give(undefined, true), await give(2_000, true)]) {
+    expect(given).toMatchObject({isOwn: false, message: expect.stringMatching(/its session is away$/)});
+  }
+  expect(await give(59_000, false)).toMatchObject({
+    isOwn: false,
+    message: expect.stringMatching(/does not send them$/),
+  });
+});
