@@ -45,7 +45,7 @@ export class LiveRun {
     if (!parent) return;
     const follow = () => this.#abort.abort(parent.reason);
     if (parent.aborted) follow();
-    parent.addEventListener('abort', follow, {once: true});
+    parent.addEventListener('abort', follow);
     this.#unlink = () => parent.removeEventListener('abort', follow);
   }
 
@@ -80,7 +80,7 @@ export class LiveRun {
       giveUp = resolve;
     });
     const cancelTimer = clock.setTimer(giveUp, ms);
-    signal.addEventListener('abort', giveUp, {once: true});
+    signal.addEventListener('abort', giveUp);
     await Promise.race([this.ended, over]);
     cancelTimer();
     signal.removeEventListener('abort', giveUp);
