@@ -30,12 +30,10 @@ export class RunArchive {
     this.cancel(runId);
     const due = this.#dueIn(agoMs);
     if (due === undefined) return;
-    const archive = () => {
-      this.#timers.delete(runId);
-      this.archive(runId);
-    };
-    const cancel = this.deps.clock.setTimer(archive, due, true);
-    this.#timers.set(runId, cancel);
+    this.#timers.set(
+      runId,
+      this.deps.clock.setTimer(() => this.archive(runId), due, true),
+    );
   }
 
   /** The run continues, or is archived already: takes the plan back. */

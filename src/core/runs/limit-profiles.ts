@@ -140,7 +140,7 @@ const NUMBERED_ITEM = /(?:^|\s)\d+(?:[.)](?=\s)|、|．|[.)](?=\p{L}))/gu;
 const SIMPLE_LENGTH = 100;
 
 export function getComplexity(prompt: string): Complexity {
-  if (getComplexWords().test(prompt) || (prompt.match(NUMBERED_ITEM)?.length ?? 0) >= 3) return 'complex';
+  if (getComplexWords().test(prompt) || [...prompt.matchAll(NUMBERED_ITEM)].length >= 3) return 'complex';
   return getSimpleWords().test(prompt) && prompt.length < SIMPLE_LENGTH ? 'simple' : 'moderate';
 }
 
