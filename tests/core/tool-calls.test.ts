@@ -4,6 +4,7 @@ import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {PermitRequest} from '../../src/core/contract/permission.ts';
 import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
+import {NO_CHECKPOINTS} from '../../src/core/turn/checkpointed-call.ts';
 import {createBudget} from '../../src/core/turn/limits/budget.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {ALLOWED_CALL, resultsIn, runFixture, tool} from './run-fixture.ts';
@@ -43,7 +44,7 @@ describe('a failed tool call', () => {
     await runAgent(run);
     expect(resultsIn(run.history.messages[2])[0]).toMatchObject({
       is_error: true,
-      content: expect.stringContaining('value'),
+      content: 'Invalid input for look:\n✖ Invalid input: expected string, received number\n  → at value',
     });
   });
 
@@ -264,6 +265,51 @@ describe('the calls of a reply', () => {
     expect(lines[2]).toMatchObject({
       calls: {toolu_look: {title: 'at', description: 'to see', lines: 1}, toolu_plain: {title: ''}},
     });
+  });
+
+  it('of a tool that is unknown, or that were refused, have neither a title nor a line about them', async () => {
+    const {events, lines, result} = await runCalls([], {}, call('fly', {}));
+    expect(events.filter(({type}) => type === 'tool_start')).toEqual([
+      {type: 'tool_start', callId: 'toolu_fly', tool: 'fly', title: ''},
+    ]);
+    expect(lines[2]).toMatchObject({calls: {toolu_fly: {title: ''}}});
+    expect(result.tools).toEqual([{tool: 'fly', isError: true, facts: {}}]);
+    const refused = await runCalls([tool('look')], {limits: {maxTurns: 1, timeoutSeconds: 0}}, call('look', {}));
+    expect(JSON.stringify(refused.lines[2])).not.toContain('durationMs');
+  });
+
+  it('that have no content say so, or what was repaired in them', async () => {
+    const empty = tool('empty', () => ({content: undefined}));
+    const repair = () => ({input: {value: 'x'}, notes: ['value was missing']});
+    const {contents} = await runCalls(
+      [empty, {...empty, name: 'mended', repair}],
+      {},
+      call('empty', {}),
+      call('mended', {}),
+    );
+    expect(contents).toEqual(['(no output)', [{type: 'text', text: 'Repaired: value was missing'}]]);
+  });
+
+  it('are shown by their beginning, or by their end where that says what went wrong', async () => {
+    const text = `begin${'x'.repeat(3_000)}end`;
+    const made = [tool('head', () => textResult(text)), tool('tail', () => textResult(text, {showsEnd: true}))];
+    const {events} = await runCalls(made, {}, call('head', {}), call('tail', {}));
+    const [head, tail] = events.filter((event) => event.type === 'tool_end');
+    expect([head?.preview.slice(0, 5), head?.preview.length, head?.previewIsEnd]).toEqual(['begin', 2_000, undefined]);
+    expect([tail?.preview.slice(-3), tail?.preview.length, tail?.previewIsEnd]).toEqual(['end', 2_000, true]);
+  });
+
+  it('have a checkpoint around them only where they were decided so', async () => {
+    const saved: string[] = [];
+    const around = async <T>(by: {readonly label: string}, work: () => Promise<T>) => {
+      saved.push(by.label);
+      return {value: await work(), changed: []};
+    };
+    for (const checkpoint of [false, true]) {
+      const permit = async () => ({...ALLOWED_CALL, attempts: [{launch: 'plain', checkpoint}] as const});
+      await runCalls([tool('look')], {permit, checkpoints: {...NO_CHECKPOINTS, around}}, call('look', {}));
+      expect(saved).toHaveLength(checkpoint ? 1 : 0);
+    }
   });
 
   it('of a tool that checks its input itself are not told which parameters there are', async () => {

@@ -22,7 +22,7 @@ describe('the archive', () => {
     const {runId} = await spawn(new ScriptedModel([say('x')]), {timeoutSeconds: 0});
     void spawn(new ScriptedModel([{hang: true}]), {timeoutSeconds: 0, background: true});
     clock.advance(60 * MINUTE - 1);
-    expect(manager.get(runId)?.state).toBe('idle');
+    expect([manager.get(runId)?.state, clock.timers]).toEqual(['idle', 1]);
     clock.advance(1);
     expect(manager.get(runId)).toMatchObject({state: 'removed', transcript: expect.stringContaining('.deleted.')});
     clock.advance(1_000 * MINUTE);
@@ -49,6 +49,7 @@ describe('the archive', () => {
     clock.advance(100_000 * MINUTE);
     expect(manager.get(runId)?.state).toBe('idle');
     expect(manager.archiveTime(manager.find(runId))).toBeUndefined();
+    expect(clock.timers).toBe(0);
   });
 });
 

@@ -29,6 +29,7 @@ describe('a run that is at work', () => {
   it('listens to its parent no more once it has ended, or outlives it', async () => {
     const parent = new AbortController();
     const {live, begin, end} = open(parent.signal);
+    expect(live).toMatchObject({runId: 'r', round: 1, endsForGood: false});
     expect(() => live.ended).toThrow('run r has not begun');
     begin();
     expect(listeners(parent.signal)).toBe(1);

@@ -107,10 +107,16 @@ describe('the time limit', () => {
     expect(await done).toMatchObject({result: {outcome: 'success'}});
   });
 
-  it('leaves no timer behind', async () => {
+  it('of a prompt that is done ends no later one', async () => {
     stopTimers();
-    const {session} = open([say('done')], [], {timeoutSeconds: 500});
-    await session.submit('go');
-    expect(vi.getTimerCount()).toBe(0);
+    const {session, model} = open([say('done'), {hang: true, partial: 'half'}], [], {timeoutSeconds: 500});
+    await session.submit('one');
+    await vi.advanceTimersByTimeAsync(400_000);
+    const second = session.submit('two');
+    await model.asked(2);
+    await vi.advanceTimersByTimeAsync(499_900);
+    expect(model.requests[1]?.signal.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await second).toMatchObject({result: {outcome: 'timeout', text: 'half'}});
   });
 });
