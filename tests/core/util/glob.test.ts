@@ -101,6 +101,7 @@ test.each([
   ['a\\*b\\', {}, ['a*b\\'], ['axb\\', 'a*b']],
   ['a?c', {}, ['abc'], ['a/c', 'ac']],
   ['[b-d]', {ignoreCase: true}, ['C', 'c'], ['A']],
+  ['[B-D]', {}, ['C'], ['c']],
 ] as const)('the glob %s with %j matches %j and not %j', (pattern, options, matching, others) => {
   const glob = new Glob(pattern, options);
   expect([...matching, ...others].filter((each) => glob.matches(each))).toEqual(matching);

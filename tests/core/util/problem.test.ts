@@ -98,6 +98,7 @@ describe('JSON with comments', () => {
   });
 
   it.each([
+    [' \n', 'is empty'],
     ['{"a" 1 2}', 'a colon is missing before "1"'],
     ['{"a": [1 2]}', 'a comma is missing before "2"'],
     ['{"a": [1', 'a closing ] is missing'],

@@ -3,7 +3,7 @@ import {isCommandLine, parseCommandLine, parseTypedLine, parseTypedTask} from '.
 
 describe('a line', () => {
   it.each([
-    ['/model  opus', {name: 'model', args: 'opus'}],
+    ['/model  opus ', {name: 'model', args: 'opus'}],
     ['/team:deploy now', {name: 'team:deploy', args: 'now'}],
     ['/mcp__files__read', {name: 'mcp__files__read', args: ''}],
     ['/etc/hosts is what?', undefined],
@@ -16,7 +16,7 @@ describe('a line', () => {
 
   it.each([
     ['!ls -l\npwd', {name: '!', args: 'ls -l\npwd'}],
-    ['# use pnpm', {name: '#', args: 'use pnpm'}],
+    ['# use pnpm ', {name: '#', args: 'use pnpm'}],
     ['exit', {name: 'exit', args: ''}],
     ['QUIT', {name: 'exit', args: ''}],
   ])('%j is a command where a person typed it, and a prompt from elsewhere', (line, command) => {
