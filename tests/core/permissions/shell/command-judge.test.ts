@@ -323,7 +323,11 @@ describe('where no sandbox works', () => {
     expect((await run('grep -r x .', options)).verdict).toBe('ask');
     expect((await run('cat a', options)).verdict).toBe('allow');
     expect((await run('grep -r x .', {...options, in: confined})).verdict).toBe('deny');
-    expect((await run('grep -r x .', {...options, mode: 'bypassPermissions'})).verdict).toBe('allow');
+    for (const at of [
+      {in: {...workspace, cwd: path.join(root, 'src')}},
+      {in: worktree, mode: 'bypassPermissions'},
+    ] as const)
+      expect((await run('grep -r x .', {...options, ...at})).verdict).toBe('allow');
     rmSync(path.join(root, '.keys'), {recursive: true});
   });
 
@@ -357,6 +361,9 @@ describe('where no sandbox works', () => {
   it('in a worktree, it passes when it is literal, and is refused otherwise', async () => {
     expect((await run('ls', {in: worktree, sandbox: false})).verdict).toBe('allow');
     expect((await run('make', {in: worktree, sandbox: false})).verdict).toBe('deny');
+    const asked = {rules: {ask: ['bash(ls:*)']}, in: worktree, sandbox: false};
+    expect(await run('ls', asked)).toMatchObject({verdict: 'ask', onlyOnce: true, attempts: [PLAIN]});
+    expect((await run('ls', {...asked, mode: 'bypassPermissions'})).verdict).toBe('allow');
   });
 
   it('in a container that is the wall, what looks like reading passes plainly, and agents confined to the workspace run', async () => {

@@ -115,6 +115,16 @@ describe('git without a sandbox', () => {
     }
   });
 
+  it('passes where the objects of others are those that mini-cc shares with a worktree', async () => {
+    const alternates = path.join(repository, '.git/objects/info/alternates');
+    mkdirSync(path.dirname(alternates), {recursive: true});
+    writeFileSync(alternates, `${outside}/objects\n`);
+    const seeing = (folder: string) => run('git log', {...bare, in: {...inside, seen: [folder]}});
+    expect((await seeing(outside)).verdict).toBe('allow');
+    expect((await seeing(`${outside}/other`)).verdict).toBe('ask');
+    rmSync(alternates);
+  });
+
   it('does not pass by a file .git, in a folder that looks like a bare repository, or with a gitlink', async () => {
     const folder = path.join(root, 'odd');
     const at: DecideOptions = {sandbox: false, in: {...workspace, cwd: folder}};
