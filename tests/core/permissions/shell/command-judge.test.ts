@@ -74,7 +74,14 @@ describe('where a sandbox works, a command of an agent that may write', () => {
     ...['npm test', 'ls &', 'f() { ls; }; f', 'git push', 'git branch x', 'git tag x', 'git stash', 'git commit -m x'],
     ...['git config a.b c', 'git -c core.pager=x', 'curl example.com', 'node x.js', 'tsc', 'sort -o a a', 'xargs rm'],
     ...['./ls', 'tar xf a', 'date -s x', 'git diff --output=x', 'coproc ls', 'tree -o x', 'bash x', 'python3 x.py'],
-    ...['PATH=. ls', 'node', 'tsc -p .', 'tsc --noEmit --watch'],
+    ...[
+      'find . -exec cat {} + -delete',
+      'find . -exec cat {} + -exec rm {} +',
+      'PATH=. ls',
+      'node',
+      'tsc -p .',
+      'tsc --noEmit --watch',
+    ],
   ])('is asked about when it does more than read: %j', async (command) => {
     expect(await run(command)).toMatchObject({verdict: 'ask', attempts: [CHECKPOINTED]});
   });
