@@ -1,5 +1,5 @@
 /** The files of a project: those that git tracks, and all that it does not ignore. */
-import {git, splitNames} from './git.ts';
+import {git, splitNames} from './trees/git.ts';
 
 const LIMIT_MS = 20_000;
 

@@ -7,7 +7,7 @@ import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../core/util/errors.ts';
-import {git} from './git.ts';
+import {git} from './trees/git.ts';
 
 /** A workspace with more files gets no fingerprint: a repeated task simply runs again. */
 const MAX_FILES = 20_000;

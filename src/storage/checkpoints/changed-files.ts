@@ -2,9 +2,9 @@
 import path from 'node:path';
 import type {CheckpointGaps, RestoredFiles, SessionDiff} from '../../core/contract/session.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
+import {type FileState, getContentId} from '../trees/file-state.ts';
 import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
 import {type ContentSource, readInBatches} from './contents.ts';
-import {type FileState, getContentId} from './file-state.ts';
 import type {LedgerLine} from './ledger.ts';
 import {planRestoredFiles, restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';

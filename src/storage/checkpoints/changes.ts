@@ -1,5 +1,5 @@
 /** What an agent changed, and how to restore it: pure functions of the ledger's changes. */
-import {type FileState, isSameState} from './file-state.ts';
+import {type FileState, isSameState} from '../trees/file-state.ts';
 import type {FileChange} from './ledger.ts';
 
 /** Selects changes: those of one run, or those since a moment. */

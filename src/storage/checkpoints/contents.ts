@@ -3,7 +3,7 @@ import {mkdir, readdir, readFile, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
-import {blobId} from './file-state.ts';
+import {blobId} from '../trees/file-state.ts';
 import type {ShadowGit} from './shadow-git.ts';
 
 export class Contents implements ContentSource {

@@ -1,7 +1,7 @@
 /** How a file came to a path where the previous snapshot had none: created there, moved there, or visible only now. */
 import {existsSync, lstatSync} from 'node:fs';
 import path from 'node:path';
-import {type FileState, getContentId} from './file-state.ts';
+import {type FileState, getContentId} from '../trees/file-state.ts';
 import type {FileChange} from './ledger.ts';
 
 /** Milliseconds by which the clock of a file system may be behind. */

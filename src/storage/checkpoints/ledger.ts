@@ -7,7 +7,7 @@ import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {appendLine, openForAppending, parseLine} from '../json-lines.ts';
-import type {FileState} from './file-state.ts';
+import type {FileState} from '../trees/file-state.ts';
 
 const LEDGER_VERSION = 1;
 

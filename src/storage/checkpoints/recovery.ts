@@ -1,7 +1,7 @@
 /** Writes and commands that were under way when an earlier mini-cc ended. */
 import type {Writer} from '../../core/contract/checkpoints.ts';
+import {isSameState} from '../trees/file-state.ts';
 import {findRemovedContents, getFileOrigin} from './file-origin.ts';
-import {isSameState} from './file-state.ts';
 import type {Ledger, LedgerLine} from './ledger.ts';
 import type {ShadowGit} from './shadow-git.ts';
 

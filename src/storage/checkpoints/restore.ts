@@ -7,9 +7,9 @@ import type {FilesToRestore, RestoredFiles} from '../../core/contract/session.ts
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {OpenFolder} from '../../core/util/files/open-folder.ts';
 import {writeWholeIn} from '../../core/util/files/whole-file.ts';
+import {type FileOrLink, getContentId, getDefaultMode, readFileState} from '../trees/file-state.ts';
 import {getPaths, planRestore, type RestorePlan, type Selection} from './changes.ts';
 import {readInBatches} from './contents.ts';
-import {type FileOrLink, getContentId, getDefaultMode, readFileState} from './file-state.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 /** The files that were restored, and those that were left with the reason. */

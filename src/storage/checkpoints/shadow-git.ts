@@ -7,11 +7,19 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {type GitOptions, git, type KnownSettings, parseSizes, parseTreeDiff, splitNames, TREE_DIFF} from '../git.ts';
-import {formatIndex} from '../git-index.ts';
-import {readProjectIndex} from '../project-index.ts';
-import {blobId, type FileState} from './file-state.ts';
-import {filterSnapshotFiles} from './snapshot-filter.ts';
+import {blobId, type FileState} from '../trees/file-state.ts';
+import {
+  type GitOptions,
+  git,
+  type KnownSettings,
+  parseSizes,
+  parseTreeDiff,
+  splitNames,
+  TREE_DIFF,
+} from '../trees/git.ts';
+import {formatIndex} from '../trees/git-index.ts';
+import {filterSnapshotFiles} from '../trees/listed-files.ts';
+import {readProjectIndex} from '../trees/project-index.ts';
 
 /** Milliseconds for one git call: in a snapshot, and when many files are read. */
 const CALL_LIMIT_MS = 10_000;

@@ -9,9 +9,9 @@ import type {BroughtBack} from '../../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
 import {formatFileName} from '../../core/util/paths.ts';
-import type {TreeDiff} from '../git.ts';
+import type {TreeDiff} from '../trees/git.ts';
+import {ABSENT, type TreeSnapshots} from '../trees/trees.ts';
 import {moveFiles, moveRefusedFiles} from './refused-files.ts';
-import {ABSENT, type TreeSnapshots} from './snapshots.ts';
 import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
 import {findUnusedPath, type Origin, quoteForShell} from './worktree-folder.ts';
 

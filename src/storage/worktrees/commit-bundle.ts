@@ -2,8 +2,8 @@
 import {lstat, mkdir, readdir, readFile, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
-import {git} from '../git.ts';
-import {gitOrThrow} from './repository.ts';
+import {git} from '../trees/git.ts';
+import {gitOrThrow} from '../trees/repository.ts';
 import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
 
 interface CommitsDeps {

@@ -8,9 +8,9 @@ import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {isGitName} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {hasStat, type IndexEntry} from '../git-index.ts';
-import {readProjectIndex} from '../project-index.ts';
-import {gitOrThrow, LIMIT_MS, type Repository} from './repository.ts';
+import {hasStat, type IndexEntry} from '../trees/git-index.ts';
+import {readProjectIndex} from '../trees/project-index.ts';
+import {gitOrThrow, LIMIT_MS, type Repository} from '../trees/repository.ts';
 
 /** Files that are copied at the same time. */
 const AT_ONCE = 64;

@@ -9,10 +9,6 @@ import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/c
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
-import {type BringBackDeps, bringBack, exportChanges} from './bring-back.ts';
-import {keepCommits, readRefs} from './commit-bundle.ts';
-import {copyFiles, copyFolder, type WriteStored} from './copy-files.ts';
-import {recoverWorktree} from './recovery.ts';
 import {
   copyHistory,
   createBorrowingRepository,
@@ -20,8 +16,12 @@ import {
   openRepository,
   type Repository,
   readCopiedSettings,
-} from './repository.ts';
-import {TreeSnapshots} from './snapshots.ts';
+} from '../trees/repository.ts';
+import {TreeSnapshots} from '../trees/trees.ts';
+import {type BringBackDeps, bringBack, exportChanges} from './bring-back.ts';
+import {keepCommits, readRefs} from './commit-bundle.ts';
+import {copyFiles, copyFolder, type WriteStored} from './copy-files.ts';
+import {recoverWorktree} from './recovery.ts';
 import type {CachedTree} from './tree-cache.ts';
 import {getWorktreePaths, removeStart, removeTree, writeStart} from './worktree-folder.ts';
 

@@ -2,9 +2,9 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isLocked, SessionLock} from '../sessions/session-lock.ts';
+import {TreeSnapshots} from '../trees/trees.ts';
 import {keepAll} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';
-import {TreeSnapshots} from './snapshots.ts';
 import {getWorktreePaths, getWorktreesFolder, readStart, removeTree} from './worktree-folder.ts';
 
 const WHY = 'mini-cc ended before the run did';

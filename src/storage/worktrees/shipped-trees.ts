@@ -9,10 +9,10 @@ import path from 'node:path';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {git, type KnownSettings} from '../git.ts';
+import {git, type KnownSettings} from '../trees/git.ts';
+import {gitOrThrow, openRepository, type Repository, readCopiedSettings} from '../trees/repository.ts';
+import {TreeSnapshots} from '../trees/trees.ts';
 import {type BringBackDeps, deliver} from './bring-back.ts';
-import {gitOrThrow, openRepository, type Repository, readCopiedSettings} from './repository.ts';
-import {TreeSnapshots} from './snapshots.ts';
 import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
 
 export interface ShippedTreesDeps {

@@ -6,10 +6,10 @@ import {existsSync, readdirSync, statSync} from 'node:fs';
 import {copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {git} from '../git.ts';
-import {gitOrThrow, type Repository} from './repository.ts';
+import {git} from '../trees/git.ts';
+import {gitOrThrow, type Repository} from '../trees/repository.ts';
+import {NO_CONVERSION, TreeSnapshots} from '../trees/trees.ts';
 import type {TreeState} from './shipped-trees.ts';
-import {NO_CONVERSION, TreeSnapshots} from './snapshots.ts';
 import {removeTree} from './worktree-folder.ts';
 
 /** Where the parts of a tree come from that are not here. */

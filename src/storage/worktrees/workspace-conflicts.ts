@@ -4,8 +4,8 @@ import type {Stats} from 'node:fs';
 import {lstat, readFile, readlink} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
-import type {TreeDiff} from '../git.ts';
-import {ABSENT} from './snapshots.ts';
+import type {TreeDiff} from '../trees/git.ts';
+import {ABSENT} from '../trees/trees.ts';
 
 const LINK = '120000';
 const EXECUTABLE = '100755';

@@ -6,7 +6,7 @@ import {z} from 'zod';
 import {WORKTREES} from '../../core/contract/worktree.ts';
 import {getErrorCode, ignoreMissing} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
-import type {Repository} from './repository.ts';
+import type {Repository} from '../trees/repository.ts';
 
 const START = 'start.json';
 const VERSION = 1;

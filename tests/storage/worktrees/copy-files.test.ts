@@ -17,9 +17,9 @@ import {
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
+import {openRepository, readCopiedSettings} from '../../../src/storage/trees/repository.ts';
+import {TreeSnapshots} from '../../../src/storage/trees/trees.ts';
 import {copyFiles} from '../../../src/storage/worktrees/copy-files.ts';
-import {openRepository, readCopiedSettings} from '../../../src/storage/worktrees/repository.ts';
-import {TreeSnapshots} from '../../../src/storage/worktrees/snapshots.ts';
 
 /** Names, modes and contents of all files. */
 function read(folder: string): [string, number, string][] {

@@ -4,8 +4,8 @@
  */
 import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {git, type KnownSettings, parseTreeDiff, TREE_DIFF, type TreeDiff} from '../git.ts';
-import {formatIndex, type IndexEntry} from '../git-index.ts';
+import {git, type KnownSettings, parseTreeDiff, TREE_DIFF, type TreeDiff} from './git.ts';
+import {formatIndex, type IndexEntry} from './git-index.ts';
 import {
   createBorrowingRepository,
   gitOrThrow,

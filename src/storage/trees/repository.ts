@@ -6,7 +6,7 @@
 import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
-import {type GitOptions, git} from '../git.ts';
+import {type GitOptions, git} from './git.ts';
 
 /** Milliseconds: reading a large checkout takes long. */
 export const LIMIT_MS = 30 * 60 * 1000;

@@ -5,9 +5,9 @@
  */
 import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
-import {withoutModelKeys} from '../core/secrets/known-secrets.ts';
-import {MiniCcError} from '../core/util/errors.ts';
-import {runProgram} from '../core/util/processes.ts';
+import {withoutModelKeys} from '../../core/secrets/known-secrets.ts';
+import {MiniCcError} from '../../core/util/errors.ts';
+import {runProgram} from '../../core/util/processes.ts';
 
 interface GitAnswer {
   readonly exitCode: number;

@@ -2,9 +2,9 @@ import {execFileSync} from 'node:child_process';
 import {chmodSync, copyFileSync, readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {afterEach, beforeEach, describe, expect, it, onTestFinished, vi} from 'vitest';
-import {git} from '../../src/storage/git.ts';
-import {WorkspaceFingerprint} from '../../src/storage/workspace-fingerprint.ts';
-import {emptyFolder, typescriptProject, type Workspace} from '../support/workspace.ts';
+import {git} from '../../../src/storage/trees/git.ts';
+import {WorkspaceFingerprint} from '../../../src/storage/workspace-fingerprint.ts';
+import {emptyFolder, typescriptProject, type Workspace} from '../../support/workspace.ts';
 
 const AUTHOR = {GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'a@b'};
 

@@ -4,9 +4,9 @@ import {mkdirSync, mkdtempSync, readFileSync, realpathSync, utimesSync, writeFil
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {getSize} from '../../src/storage/git-index.ts';
-import {readProjectIndex} from '../../src/storage/project-index.ts';
-import {workspace} from './checkpoints/fixture.ts';
+import {getSize} from '../../../src/storage/trees/git-index.ts';
+import {readProjectIndex} from '../../../src/storage/trees/project-index.ts';
+import {workspace} from '../checkpoints/fixture.ts';
 
 /** A repository of these files, all of them written a minute ago. */
 function given(files: Readonly<Record<string, string>>, settings: readonly string[] = []) {
