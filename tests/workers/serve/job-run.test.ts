@@ -167,8 +167,13 @@ it('a result that is too large for the message lies beside it, unless another wo
   const bytes = await blobs.read(ref, {take: false, signal: new AbortController().signal});
   expect(JSON.parse(gunzipSync(bytes).toString()).patch).toBe(large.patch.toString('base64'));
   redis.set = async () => Promise.reject(new Error('OOM command not allowed'));
-  await expect(run.work()).rejects.toThrow(/cannot be written: the Redis server is full/);
-  await expect(createRun({execute: async () => large, isHeld: false}).run.work()).rejects.toThrow('taken it over');
+  const failed = (await run.work().catch((error: unknown) => error)) as GiveBack;
+  expect(failed).toMatchObject({isOwn: false, message: expect.stringMatching(/written: the Redis server is full/)});
+  const late = await createRun({execute: async () => large, isHeld: false})
+    .run.work()
+    .catch((error: unknown) => error);
+  expect(late).not.toBeInstanceOf(GiveBack);
+  expect(String(late)).toContain('taken it over');
 });
 
 it('a large task is read from beside its message, and a tree that cannot be made goes to another worker', async () => {
@@ -208,6 +213,17 @@ it('parts of a tree are read from the queue, and else asked for at the session',
   asking.say({type: 'part', part: 'bundle', blob: sent});
   await ended;
   expect([parts, await asking.blobs.has(sent), await asking.blobs.has(patch)]).toEqual([['laid', 'sent'], false, true]);
+});
+
+it('a part that is not what the session wrote sends the job back to the queue', async () => {
+  const {run, redis, keys, blobs, say, said} = createRun({open: (source) => source.readPatch()});
+  redis.values.set(keys.presence('s'), Buffer.from('1'));
+  const error = run.work().catch((reason: unknown) => reason);
+  await until(() => said().length === 2, 'the question');
+  const sent = blobs.describe(Buffer.from('sent'));
+  await blobs.put(Buffer.from('changed'), sent);
+  say({type: 'part', part: 'patch', blob: sent});
+  expect(await error).toMatchObject({isOwn: false, message: expect.stringMatching(/^its files did not come: /)});
 });
 
 it('a job whose session is away, or does not send its files within a minute, goes back to the queue', async () => {
