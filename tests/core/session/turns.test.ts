@@ -109,16 +109,17 @@ describe('during a turn', () => {
 
   it('an announcement waits, also after an interrupt, for the next prompt', async () => {
     stopTimers();
-    const {session, model, inbox} = open([hang, say('ok')]);
+    const {session, model, inbox, ofType} = open([hang, say('ok')]);
     const turn = session.submit('go');
     await model.asked();
     inbox.put(announcement);
     session.abort();
     await turn;
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(model.requests).toHaveLength(1);
     await session.submit('what now?');
     expect(model.requests[1]?.messages.slice(-2).map(({content}) => content)).toEqual(['a run has ended', 'what now?']);
+    expect(ofType('queued_prompt_delivered')).toEqual([]);
   });
 });
 
