@@ -1,0 +1,36 @@
+// Lets Node.js run the sources as they are: `node --import ./scripts/walks/source-loader.mjs src/cli/index.ts`. Node alone cannot: they
+// have parameter properties, JSX, texts and JSON as modules.
+import {readFileSync} from 'node:fs';
+import module from 'node:module';
+import {fileURLToPath} from 'node:url';
+import {transformSync} from 'rolldown/utils';
+
+const READ_HERE = /\.(?:tsx?|md|json)$/;
+
+/** @param {string} url @returns {string} the module as JavaScript, with as many lines as the source has */
+function toJavaScript(url) {
+  const file = fileURLToPath(url);
+  const text = readFileSync(file, 'utf8');
+  if (file.endsWith('.md')) return `export default ${JSON.stringify(text)};`;
+  if (file.endsWith('.json')) return toModule(JSON.parse(text));
+  const {code, errors} = transformSync(file, text, {jsx: {runtime: 'automatic'}});
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
+  return code;
+}
+
+/** Its fields are exports too, as a bundler makes them. */
+function toModule(json) {
+  const names = Object.keys(json).filter((name) => name !== 'default');
+  const fields = names.map(
+    (name, index) => `const v${index} = json[${JSON.stringify(name)}];\nexport {v${index} as ${JSON.stringify(name)}};`,
+  );
+  return [`const json = ${JSON.stringify(json)};`, 'export default json;', ...fields].join('\n');
+}
+
+module.registerHooks({
+  load(url, context, nextLoad) {
+    const isOurs = url.startsWith('file:') && !url.includes('/node_modules/');
+    if (!isOurs || !READ_HERE.test(url)) return nextLoad(url, context);
+    return {format: 'module', source: toJavaScript(url), shortCircuit: true};
+  },
+});
