@@ -30,6 +30,10 @@ describe('a command is spelled', () => {
     expect([...starts]).toEqual([]);
   });
 
+  it('without its quotes also where a part of it is not known', async () => {
+    expect((await spell('git "a b" $X')).texts).toEqual(new Set(['git "a b" $X', 'git a b $X']));
+  });
+
   it.each([
     ['git $X', ['git ']],
     ['git pu$X', ['git pu']],
