@@ -30,7 +30,7 @@ describe('a line', () => {
 });
 
 it.each([
-  ['Task( reviewer ) : "look at\na.ts"', {agent: 'reviewer', prompt: 'look at\na.ts'}],
+  ['Task( reviewer ) : "look at\na.ts" ', {agent: 'reviewer', prompt: 'look at\na.ts'}],
   ['Task(a):b', {agent: 'a', prompt: 'b'}],
   ['Task(a): "b" or "', {agent: 'a', prompt: 'b" or '}],
   ['Task(a): say "b"', {agent: 'a', prompt: 'say "b"'}],

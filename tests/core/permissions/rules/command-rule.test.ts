@@ -41,6 +41,7 @@ describe('a rule about commands', () => {
     ['bash(ls \\*.ts; make)', 'ls *.ts; make'],
     ['bash', 'anything; at | all'],
     ['bash(*)', 'anything; at | all'],
+    ['bash(toString x)', 'toString x'],
     ['*', 'make'],
     ['bash', 'cp .git/config x; rm -rf node_modules; sed -n 1p .git/HEAD'],
   ])('%j allows %j', async (rule, command) => {
@@ -320,7 +321,7 @@ describe('a rule about commands', () => {
   });
 
   it('is offered for exactly the command that is asked about', async () => {
-    expect(await run('npm test')).toMatchObject({verdict: 'ask', rule: 'bash(npm test)'});
+    expect(await run(' npm test\n')).toMatchObject({verdict: 'ask', rule: 'bash(npm test)'});
     for (const command of ['ls *.ts | xargs rm', 'echo "a\\b"; make', 'make:*', 'make \\*']) {
       const asked = await run(command);
       const rule = 'rule' in asked ? asked.rule! : '';

@@ -20,6 +20,7 @@ describe('a command is spelled', () => {
     ['eval rm "x y"', ['eval rm x y', 'rm x y']],
     ['bash -ec rm', ['bash rm', 'rm']],
     ['bash <<< "rm x"', ['rm x']],
+    ['bash <<< "rm x" > y', ['rm x']],
     ['. - <<< rm', ['rm']],
     ['git config alias.q "push x"', ['git config alias.q push x', 'git push x']],
     ["git -c alias.q='!rm' q", ['git -c alias.q=!rm q', "git alias.q='!rm' q", 'git alias.q=!rm q', 'git q', 'rm']],

@@ -75,6 +75,13 @@ describe('writeWhole', () => {
     expect(readFileSync(file, 'utf8')).toBe('two');
   });
 
+  test('writes a content that is larger than one write', async () => {
+    const file = path.join(folder(), 'a.txt');
+    const content = Buffer.alloc(9_000_001, 'text');
+    await writeWhole(file, content, {durable: false});
+    expect(readFileSync(file).equals(content)).toBe(true);
+  });
+
   test('follows a link, and writes nothing over a file when told that there is none', async () => {
     const at = folder();
     writeFileSync(path.join(at, 'a.txt'), 'one');
