@@ -51,6 +51,11 @@ describe.runIf(usable)('a confined command', () => {
     expect((await run('echo $HOME; exit 3')).text).toMatch(/\/home\nexit code 3$/);
   });
 
+  test('writes its output also by name', async () => {
+    const {run} = createReadOnlyAgent();
+    expect((await run('echo a > /dev/stdout; echo b > /dev/stderr')).text).toBe('a\nb');
+  });
+
   test.each([
     ['the workspace', 'touch made'],
     ['an existing file', 'echo x >> a.txt'],

@@ -68,8 +68,8 @@ export async function runProgram(
 }
 
 interface StartOptions extends ProcessOptions {
-  /** For the descriptors 0, 1, 2, … */
-  readonly stdio: readonly ('pipe' | 'ignore' | 'inherit')[];
+  /** For the descriptors 0, 1, 2, …; a number is an open descriptor of mini-cc. */
+  readonly stdio: readonly ('pipe' | 'ignore' | 'inherit' | number)[];
   /** Gives it a process group of its own, as `detached` does, and ends the whole group with it. */
   readonly killDescendants?: boolean;
   readonly detached?: boolean;

@@ -8,7 +8,7 @@ import type {Attempt, Confinement, Workspace} from '../../core/contract/permissi
 import {resolveLinks} from '../../core/permissions/files/paths.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
-import {CommandStarter} from './command-starter.ts';
+import {OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 import {getShellArguments, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
 
@@ -45,14 +45,14 @@ export interface LaunchPlan {
 }
 
 export class Launcher {
-  readonly #starter: CommandStarter | undefined;
+  readonly #pipes: OutputPipes | undefined;
 
   /** @param processes shared by all agents, so that everything they started ends with mini-cc. */
   constructor(
     private readonly sandbox: Sandbox,
     private readonly processes: ProcessGroups,
   ) {
-    this.#starter = process.platform === 'linux' ? new CommandStarter(sandbox.folder) : undefined;
+    this.#pipes = process.platform === 'linux' ? new OutputPipes(sandbox.folder) : undefined;
   }
 
   /** @throws MiniCcError when the program cannot be started, or the workspace cannot be confined: then nothing was run. */
@@ -62,7 +62,7 @@ export class Launcher {
     let notes: readonly string[] = [];
     let end: ShellEnd;
     try {
-      const shared = {processes: this.processes, ...(this.#starter && {starter: this.#starter})};
+      const shared = {processes: this.processes, pipes: this.#pipes};
       end = await runShell({...run, ...shared, file, args, env, input, link, cwd: workspace.cwd});
     } finally {
       notes = plan.release();
@@ -227,11 +227,4 @@ function describeHidden(output: string, {findHidden}: LaunchPlan): string[] {
     return [`${place} is hidden${hint}`];
   }
   return [];
-}
-
-/** A line about a failure that comes from how mini-cc starts commands. */
-export function explainOutputs(output: string): string[] {
-  return /\/dev\/std(?:out|err): No such device or address/.test(output)
-    ? ['(the output is a socket here: write >&1 or >&2 in place of /dev/stdout or /dev/stderr)']
-    : [];
 }

@@ -6,7 +6,7 @@ import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
-import {type CommandStarter, NOT_STARTED, type StartedCommand} from './command-starter.ts';
+import type {OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
 /**
@@ -62,8 +62,8 @@ export interface ShellRun {
   /** What the command leaves in the background does not end by a later abort of `signal`, only with mini-cc. */
   readonly outlivesSignal?: boolean;
   readonly processes: ProcessGroups;
-  /** Starts it where it can; else Node does. */
-  readonly starter?: CommandStarter;
+  /** Makes the pipe for its output. Absent: the output comes by what Node calls a pipe. */
+  readonly pipes?: OutputPipes | undefined;
   readonly onText: (text: string) => void;
 }
 
@@ -78,42 +78,25 @@ export interface ShellEnd {
   readonly lostCwd?: string;
 }
 
+interface StartedCommand {
+  readonly pid: number;
+  /** Standard output and standard error. */
+  readonly output: readonly Readable[];
+  /** What comes from descriptor 3. */
+  readonly report: Readable;
+  readonly exited: Promise<Exit>;
+  /** What it left in the background does not keep mini-cc at work. */
+  readonly unref: () => void;
+}
+
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Everything later is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
-  const started = await run.starter?.start(run);
-  const end = started && (await follow(run, started));
-  return end ?? (await follow(run, await startByNode(run)))!;
-}
-
-/** @throws MiniCcError `SPAWN` when the program cannot be started */
-async function startByNode(run: ShellRun): Promise<StartedCommand> {
-  const {pid, child, end} = await startProcess(run.file, run.args, {
-    cwd: run.cwd,
-    env: run.env,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', run.input ? 'pipe' : 'ignore', run.link ? 'pipe' : 'ignore'],
-    // Makes it the leader of its own group; ended by `ProcessGroups`, which also finds those that left the group.
-    killDescendants: true,
-  });
-  if (pid === undefined) {
-    const {code, message} = await end;
-    throw new MiniCcError('SPAWN', `Could not start ${run.file}: ${WHY_NOT_STARTED[code ?? ''] ?? message}`);
-  }
-  run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
-  if (run.input) send(child.stdio[4] as Writable, run.input);
-  return {
-    pid,
-    output: [child.stdout, child.stderr] as unknown as readonly Readable[],
-    report: child.stdio[3] as Readable,
-    exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({code, signal}))),
-    unref: () => child.unref(),
-  };
-}
-
-/** @returns undefined when the starter could not start the command: nothing was run */
-async function follow(
-  run: ShellRun,
-  {pid, report, exited, unref, ...started}: StartedCommand,
-): Promise<ShellEnd | undefined> {
+  const {pid, report, exited, unref, ...started} = await start(run);
   run.processes.add(pid);
   const output = started.output.map((stream) => listenToText(stream, run.onText));
   let reported = Buffer.alloc(0);
@@ -126,10 +109,7 @@ async function follow(
     if (reported.includes(0)) saidCwd();
   });
   const {cut, release} = cutOff(run);
-  const ended = await Promise.race([
-    exited.then(({code, signal}) => ((code ?? signal) === null ? ('lost' as const) : ('itself' as const))),
-    cut,
-  ]);
+  const ended = await Promise.race([exited.then(() => 'itself' as const), cut]);
   release();
   if (ended !== 'itself') {
     await run.processes.end(pid);
@@ -140,17 +120,43 @@ async function follow(
   const left = run.processes.leave(pid, run.outlivesSignal ? undefined : run.signal);
   for (const stream of [...output, cwdStream]) stream.release(left);
   if (left) unref();
-  // One that was ended before it had started is not started again.
-  if (ended === 'itself' && reported.toString('latin1') === NOT_STARTED) return undefined;
-  const {exitCode, killedBy} = toExit(
-    (await Promise.race([exited, undefined])) ?? {code: null, signal: null},
-    reported,
-  );
+  const exit = await Promise.race([exited, {code: null, signal: null}]);
+  const {exitCode, killedBy} = toExit(exit, reported);
+  return {ended, exitCode, ...(killedBy && {killedBy}), ...parseCwd(reported)};
+}
+
+/** @throws MiniCcError `SPAWN` when the program cannot be started */
+async function start(run: ShellRun): Promise<StartedCommand> {
+  const pipe = await run.pipes?.take();
+  let started: Awaited<ReturnType<typeof startProcess>>;
+  try {
+    const to = pipe?.writer ?? 'pipe';
+    started = await startProcess(run.file, run.args, {
+      cwd: run.cwd,
+      env: run.env,
+      stdio: ['ignore', to, to, 'pipe', run.input ? 'pipe' : 'ignore', run.link ? 'pipe' : 'ignore'],
+      // Makes it the leader of its own group; ended by `ProcessGroups`, which also finds those that left the group.
+      killDescendants: true,
+    });
+  } catch (error) {
+    pipe?.listen().destroy();
+    throw error;
+  }
+  const output = pipe?.listen();
+  const {pid, child, end} = started;
+  if (pid === undefined) {
+    output?.destroy();
+    const {code, message} = await end;
+    throw new MiniCcError('SPAWN', `Could not start ${run.file}: ${WHY_NOT_STARTED[code ?? ''] ?? message}`);
+  }
+  run.link?.((child.stdio as readonly unknown[])[5] as Duplex);
+  if (run.input) send(child.stdio[4] as Writable, run.input);
   return {
-    ended: ended === 'lost' ? 'itself' : ended,
-    exitCode,
-    ...(killedBy && {killedBy}),
-    ...parseCwd(reported),
+    pid,
+    output: output ? [output] : ([child.stdout, child.stderr] as unknown as readonly Readable[]),
+    report: child.stdio[3] as Readable,
+    exited: new Promise((resolve) => child.once('exit', (code, signal) => resolve({code, signal}))),
+    unref: () => child.unref(),
   };
 }
 
@@ -158,10 +164,7 @@ async function follow(
 const LATE_SIGNALS: readonly string[] = ['SIGHUP', 'SIGTERM'];
 
 /** A shell that was killed has 128 and the signal's number as its exit code, and did not report its directory. */
-function toExit(
-  {code, signal}: Awaited<StartedCommand['exited']>,
-  reported: Buffer,
-): Pick<ShellEnd, 'exitCode' | 'killedBy'> {
+function toExit({code, signal}: Exit, reported: Buffer): Pick<ShellEnd, 'exitCode' | 'killedBy'> {
   if (code === null) {
     const killedBy = signal ?? 'SIGKILL';
     return {exitCode: 128 + constants.signals[killedBy], killedBy};

@@ -8,7 +8,7 @@ import {RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
-import {explainConfinement, explainOutputs, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
+import {explainConfinement, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
 import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
 import type {ShellEnd} from '../../sandbox/launch/run-shell.ts';
 import description from './bash.md';
@@ -102,10 +102,7 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
 
   const output = capture.end();
   notes.push(...end.notes);
-  if (end.ended === 'itself') {
-    notes.push(...updateCwd(end, workspace));
-    if (end.exitCode !== 0) notes.push(...explainOutputs(output));
-  }
+  if (end.ended === 'itself') notes.push(...updateCwd(end, workspace));
   const ending = describeEnd(end, seconds, signal);
   notes.push(...ending);
   const limit = end.ended === 'itself' ? explainConfinement({...end, command: given.command, output}) : undefined;

@@ -1,22 +1,21 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, rmSync, statSync} from 'node:fs';
 import {join} from 'node:path';
-import {beforeEach, describe, expect, onTestFinished, test, vi} from 'vitest';
+import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {Tool} from '../../../src/core/contract/tool.ts';
-import {createSandbox} from '../../../src/sandbox/index.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments} from '../../../src/sandbox/launch/run-shell.ts';
-import {type BashInput, createBash} from '../../../src/tools/bash/bash.ts';
+import type {BashInput} from '../../../src/tools/bash/bash.ts';
 import {stopTimers} from '../../support/fake-time.ts';
 import {fixture} from '../fixture.ts';
-import {createWarmBash} from './warm-bash.ts';
+import {createPlainBash} from './plain-bash.ts';
 
 const processes = new ProcessGroups();
-let warmBash: Tool<BashInput> | undefined;
-beforeEach(async () => {
-  warmBash ??= await createWarmBash(processes);
-});
-const newBash = () => warmBash!;
+let bash: Tool<BashInput> | undefined;
+const newBash = () => {
+  bash ??= createPlainBash(processes);
+  return bash;
+};
 
 describe('output', () => {
   test('has standard output and standard error in the order in which they were written', async () => {
@@ -215,12 +214,24 @@ describe('the shell', () => {
     expect(stdout).toBe(' a\n/\n\0/\n\0');
   });
 
-  test('explains why /dev/stderr does not work', async () => {
+  test('can be written by name, in the first command of a session and in the third', async () => {
+    const bash = createPlainBash(processes);
+    for (const file of ['/dev/stdout', '/dev/stderr', '/dev/fd/1', '/proc/self/fd/2']) {
+      const {call} = fixture();
+      const {text} = await call(bash, {command: `echo before; echo x > ${file}; echo after`});
+      expect([file, text]).toEqual([file, 'before\nx\nafter']);
+    }
+  });
+
+  test('is a failed call, not the end of the session, while no folder can be made for its pipe', async () => {
+    const bash = createPlainBash(processes);
     const {call} = fixture();
-    const sandbox = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
-    // Node starts the first command.
-    const {text} = await call(createBash(sandbox, processes), {command: 'echo a > /dev/stderr'});
-    expect(text).toContain('write >&1 or >&2');
+    const {text: folder} = await call(bash, {command: 'd=$(dirname "$TMPDIR"); rm -r "$d"; touch "$d"; echo "$d"'});
+    const failed = await call(bash, {command: 'echo not run'});
+    expect(failed.isError).toBe(true);
+    expect(failed.text).toMatch(/^Could not make a pipe for the output: ENOTDIR.* Nothing was run\.$/);
+    rmSync(folder);
+    expect((await call(bash, {command: 'echo run'})).text).toBe('run');
   });
 
   test('refuses a command that is too long for the system', async () => {

@@ -1,0 +1,86 @@
+/**
+ * Pipes for the output of commands, on Linux. What Node calls a pipe is a socket there, and a command cannot open a socket by
+ * a name: `> /dev/stdout` would fail. Node cannot make pipes, so named ones are made ahead, many at once. Each is used by one
+ * command, and its name is removed when both ends are open.
+ */
+import {closeSync, constants, mkdirSync, openSync, rmSync} from 'node:fs';
+import {Socket} from 'node:net';
+import path from 'node:path';
+import type {Readable} from 'node:stream';
+import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {runProgram} from '../../core/util/processes.ts';
+import type {SessionFolder} from '../view/session-folder.ts';
+
+export interface OutputPipe {
+  /** The descriptor to write to, for the command alone. */
+  readonly writer: number;
+  /** To be called once the command has started, or could not. @returns the output */
+  readonly listen: () => Readable;
+}
+
+const PIPES_AT_ONCE = 32;
+const SCRIPT = 'command -p mkfifo -m 600 -- "$@"';
+
+export class OutputPipes {
+  readonly #names: string[] = [];
+  #made = 0;
+  #making: Promise<void> | undefined;
+
+  constructor(private readonly folder: Pick<SessionFolder, 'getFile'>) {}
+
+  /** @throws MiniCcError `SPAWN` when there can be none, as in a temporary folder that is full */
+  async take(): Promise<OutputPipe> {
+    try {
+      return await this.#take().catch(() => {
+        // A cleaner of temporary files may have removed those that were made before.
+        this.#names.length = 0;
+        return this.#take();
+      });
+    } catch (error) {
+      const why = getErrorMessage(error);
+      throw new MiniCcError('SPAWN', `Could not make a pipe for the output: ${why}. Nothing was run.`, {cause: error});
+    }
+  }
+
+  async #take(): Promise<OutputPipe> {
+    while (this.#names.length === 0) {
+      this.#making ??= this.#make().finally(() => {
+        this.#making = undefined;
+      });
+      await this.#making;
+    }
+    return openPipe(this.#names.pop()!);
+  }
+
+  async #make(): Promise<void> {
+    const folder = this.folder.getFile('pipes');
+    mkdirSync(folder, {recursive: true, mode: 0o700});
+    const names = Array.from({length: PIPES_AT_ONCE}, () => {
+      this.#made += 1;
+      return path.join(folder, String(this.#made));
+    });
+    const {exitCode, stderr, message} = await runProgram('/bin/sh', ['-c', SCRIPT, 'sh', ...names]);
+    if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || message);
+    this.#names.push(...names);
+  }
+}
+
+/** Opens both ends, the reading one first, so that neither waits for the other. */
+function openPipe(name: string): OutputPipe {
+  const reader = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
+  let writer: number;
+  try {
+    writer = openSync(name, constants.O_WRONLY);
+    rmSync(name);
+  } catch (error) {
+    closeSync(reader);
+    throw error;
+  }
+  return {
+    writer,
+    listen() {
+      closeSync(writer);
+      return new Socket({fd: reader, readable: true, writable: false});
+    },
+  };
+}

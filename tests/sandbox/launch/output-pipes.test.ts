@@ -1,0 +1,76 @@
+import {mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
+import {OutputPipes} from '../../../src/sandbox/launch/output-pipes.ts';
+import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
+import {getShellArguments, runShell, type ShellRun} from '../../../src/sandbox/launch/run-shell.ts';
+
+const processes = new ProcessGroups();
+let folder: string;
+let pipes: OutputPipes;
+
+async function run(command: string, more: Partial<ShellRun> = {}) {
+  let output = '';
+  const [file = '', ...args] = getShellArguments(command);
+  const end = await runShell({
+    file,
+    args,
+    cwd: '/',
+    env: {PATH: process.env.PATH ?? ''},
+    timeoutMs: undefined,
+    signal: new AbortController().signal,
+    processes,
+    pipes,
+    onText: (text) => {
+      output += text;
+    },
+    ...more,
+  });
+  return {...end, output};
+}
+
+const listDescriptors = () => readdirSync('/proc/self/fd').length;
+
+describe.runIf(process.platform === 'linux')('the pipe for the output of a command', () => {
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-pipes-')));
+    onTestFinished(() => rmSync(folder, {recursive: true, force: true}));
+    pipes = new OutputPipes({getFile: (name) => path.join(folder, name)});
+  });
+
+  it('is a pipe, for standard output and standard error alike', async () => {
+    const {output} = await run('[ -p /dev/stdout ] && [ /dev/stdout -ef /dev/stderr ] && echo one pipe');
+    expect(output).toBe('one pipe\n');
+  });
+
+  it('is of one command alone, also where more run at once than pipes are made at once', async () => {
+    const many = await Promise.all(
+      Array.from({length: 40}, (_, n) => run(`sleep 0.0$((RANDOM % 9)); echo ${n}; exit ${n}`)),
+    );
+    expect(many.map(({output, exitCode}) => [output, exitCode])).toEqual(many.map((_, n) => [`${n}\n`, n]));
+  });
+
+  it('has no name any more once the command runs', async () => {
+    await run('true');
+    const before = readdirSync(path.join(folder, 'pipes')).length;
+    await run('true');
+    expect(readdirSync(path.join(folder, 'pipes'))).toHaveLength(before - 1);
+  });
+
+  it('is made anew when a cleaner of temporary files has removed the ones made ahead', async () => {
+    await run('true');
+    rmSync(folder, {recursive: true});
+    expect((await run('echo on')).output).toBe('on\n');
+  });
+
+  it('is closed when the program cannot be started', async () => {
+    await run('true');
+    const before = listDescriptors();
+    for (let tries = 0; tries < 3; tries += 1) {
+      await expect(run('true', {file: 'no-such-program'})).rejects.toThrow('Could not start no-such-program');
+      await expect(run('echo a\0b')).rejects.toThrow('null bytes');
+    }
+    await expect.poll(listDescriptors).toBeLessThanOrEqual(before);
+  });
+});
