@@ -156,7 +156,9 @@ describe('request', () => {
     ]);
     expect(() => spawn('exploer')).toThrow('Invalid agent_type: "exploer". Did you mean "explore"? Valid types: ');
     expect(() => spawn('explore', [])).toThrow('tools is empty');
-    expect(() => spawn('explore', ['write_file'])).toThrow('explore has none of these tools: write_file');
+    expect(() => spawn('explore', ['write_file'])).toThrow(
+      `explore has none of these tools: write_file. It has: ${[...AGENT_TYPES.explore!.tools].join(', ')}`,
+    );
   });
 
   it('lets a run have none of the tools that dispatch, and all others where its agent has all', async () => {
@@ -200,6 +202,27 @@ describe('request', () => {
     await spawn(new ScriptedModel([say('y')]));
     const {entries} = session.request({type: 'usage'});
     expect(entries).toMatchObject([{agent: 'explore', model: 'scripted', usage: {input_tokens: 10}}]);
+  });
+
+  it('takes back what a run changed that has ended, and adds folders', async () => {
+    const changes = {undo: async (agentId: string) => ({agentId})} as unknown as SessionParts['changes'];
+    const list: string[] = [];
+    const folders = {list: () => list, add: (folder: string) => void list.push(folder)} as never;
+    const {session, spawn} = given([], {changes, folders});
+    const {runId} = await spawn(new ScriptedModel([say('x')]));
+    expect(await session.request({type: 'undo_run', run: runId})).toMatchObject({agentId: runId, record: {runId}});
+    expect(session.request({type: 'add_folder', folder: '/added'})).toEqual(['/added']);
+  });
+
+  it('keeps what it is told for the next prompt, and begins no turn for it', async () => {
+    const {session, inbox, model} = given([say('ok')]);
+    session.request({type: 'tell', text: 'the tests passed', label: 'CI'});
+    expect([inbox.startsTurn, inbox.list('companion')]).toMatchObject([
+      false,
+      [{content: 'the tests passed', label: 'CI'}],
+    ]);
+    await session.submit('go');
+    expect(JSON.stringify(model.requests[0]?.messages)).toContain('the tests passed');
   });
 
   it('names an unknown run, and refuses to undo one that is at work', async () => {
