@@ -1,7 +1,8 @@
 /** Connections to a server, and what goes wrong with them in words. The server is a script; a real one is in tests/outside/workers. */
 import {createServer, type Socket} from 'node:net';
-import {expect, it, onTestFinished} from 'vitest';
+import {expect, it, onTestFinished, vi} from 'vitest';
 import {connect, describeFailure, getQueueName} from '../../../src/workers/queue/connection.ts';
+import {until} from '../../support/wait.ts';
 
 /** Answers each command of a client by its first word. Without an answer it says nothing. */
 async function startServer(answer: (command: string, words: readonly string[]) => string | undefined): Promise<number> {
@@ -62,6 +63,35 @@ it('a connection is there once the server has answered', async () => {
   expect([1, 3, 10, 11, 1_000].map((times) => connection.options.retryStrategy!(times))).toEqual([
     ...[100, 300, 1_000, 1_000, 1_000],
   ]);
+});
+
+it('a connection whose server says nothing to three looks in a row is made anew, and one that answers stays', async () => {
+  vi.useFakeTimers({toFake: ['setInterval', 'clearInterval']});
+  onTestFinished(() => void vi.useRealTimers());
+  let [isSilent, pings, connections] = [false, 0, 0];
+  const port = await startServer((command) => {
+    if (command === 'info') connections += 1;
+    if (command !== 'ping') return answerAll(command);
+    pings += 1;
+    return isSilent ? undefined : '+PONG\r\n';
+  });
+  const connection = await connect(`redis://127.0.0.1:${port}`);
+  onTestFinished(() => connection.disconnect());
+  for (let look = 1; look <= 5; look += 1) {
+    vi.advanceTimersByTime(2_000);
+    await until(() => pings === 1 + look, 'a sign of life asked for');
+    await connection.ping();
+    pings -= 1;
+  }
+  expect(connections).toBe(1);
+  isSilent = true;
+  vi.advanceTimersByTime(2_000);
+  await until(() => pings === 7, 'the first look');
+  vi.advanceTimersByTime(4_000);
+  expect([connection.status, pings]).toEqual(['ready', 7]);
+  isSilent = false;
+  vi.advanceTimersByTime(2_000);
+  await until(() => connections === 2, 'another connection');
 });
 
 it('a server that refuses the number of its database, or is not there, is named with its address and no password', async () => {
