@@ -10,12 +10,11 @@ import type {RunLimits, ToolResult} from './contract/results.ts';
 import type {RunRecord, SubagentResult} from './contract/runs.ts';
 import type {BudgetShare} from './contract/tool.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
-import {chooseWhere} from './remote/remote-runs.ts';
 import {createAnnouncement} from './runs/announcement.ts';
 import {RunArchive} from './runs/archive.ts';
 import {formatStarted, openCall} from './runs/background-call.ts';
 import {createReplayModel, type Deduplicated, TaskDedup} from './runs/dedup.ts';
-import {getIsolation, getTaskKey, type ManagerDeps, type SpawnRequest} from './runs/dispatch.ts';
+import {createSpec, getTaskKey, type ManagerDeps, type RunRequest, type RunRound} from './runs/dispatch.ts';
 import {getLimits} from './runs/limit-profiles.ts';
 import {LiveRun} from './runs/live-run.ts';
 import {ServerPools} from './runs/pool.ts';
@@ -23,8 +22,8 @@ import {formatRunTitle} from './runs/progress-line.ts';
 import {formatReport, getMaxTokens} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
-import {openNewRun, openNextRound} from './runs/run-record.ts';
-import {type ExecutionDeps, executeBackgroundCall, executeRun, type RunRound} from './subagent.ts';
+import {openNextRound, openRun} from './runs/run-record.ts';
+import {type ExecutionDeps, executeBackgroundCall, executeRun} from './subagent.ts';
 import type {BackgroundCall, BackgroundCalls} from './tool-calls.ts';
 import {History} from './turn/history.ts';
 import {checkPrice} from './turn/limits/budget.ts';
@@ -59,7 +58,7 @@ export class SubagentManager {
   }
 
   /** What the Task tool does: the same task twice is one run. Does not wait for the end. */
-  async dispatch(request: SpawnRequest): Promise<Dispatched> {
+  async dispatch(request: RunRequest): Promise<Dispatched> {
     const key = getTaskKey(request, this.deps.store.sessionId);
     const isReusable = request.agent.readOnly && !request.endsForGood;
     const dispatched = await this.#dedup.dispatch(key, isReusable, () => this.#start(request));
@@ -88,7 +87,7 @@ export class SubagentManager {
   readonly background: BackgroundCalls = {start: (call) => this.#startCall(call)};
 
   /** Dispatches one task and waits for its end. Never joins another run. Never rejects: a failure is an outcome. */
-  async spawn(request: SpawnRequest): Promise<SubagentResult> {
+  async spawn(request: RunRequest): Promise<SubagentResult> {
     return this.#start(request).ended;
   }
 
@@ -103,7 +102,7 @@ export class SubagentManager {
   }
 
   /** Results in the order of the requests; a failure does not stop the others. */
-  async spawnParallel(requests: readonly SpawnRequest[]): Promise<SubagentResult[]> {
+  async spawnParallel(requests: readonly RunRequest[]): Promise<SubagentResult[]> {
     return Promise.all(requests.map((request) => this.spawn(request)));
   }
 
@@ -266,16 +265,15 @@ export class SubagentManager {
     this.#archive.close();
   }
 
-  #start(asked: SpawnRequest): LiveRun {
-    const isolation = getIsolation(asked);
-    const where = chooseWhere(asked.where ?? asked.agent.where, isolation, this.deps.runs.remote);
-    const request = {...asked, isolation, where};
-    const {agent, description, model, prompt, background, signal, scope, warnings} = request;
-    const limits = getLimits(this.deps.runs.limits, agent, request);
+  #start(request: RunRequest): LiveRun {
+    const {agent, model, prompt, warnings, history, signal, endsForGood} = request;
+    const spec = createSpec(request, this.deps.runs.remote);
+    const {background} = spec;
+    const limits = getLimits(this.deps.runs.limits, agent, {...spec.limits, prompt, background});
     const {budget, release} = this.#setAside(agent.name, model, limits);
-    const opened = orRelease(release, () => openNewRun(this.deps.store, this.#registry, request));
-    const live = new LiveRun(opened, background ? undefined : signal, asked.endsForGood);
-    this.#begin(live, {agent, description, model, limits, prompt, budget, isolation, scope, where, warnings}, release);
+    const opened = orRelease(release, () => openRun(this.deps.store, this.#registry, spec, prompt, history));
+    const live = new LiveRun(opened, background ? undefined : signal, endsForGood);
+    this.#begin(live, {agent, model, prompt, limits, budget, warnings}, release);
     return live;
   }
 
@@ -294,11 +292,9 @@ export class SubagentManager {
     const {budget, release} = this.#setAside(agent.name, model, limits);
     const next = {message, model: model.name, background};
     const opened = orRelease(release, () => openNextRound(this.deps.store, this.#registry, record, next));
-    this.#archive.cancel(opened.runId);
-    const {description, isolation = 'none', scope, where} = record;
+    this.#archive.cancel(record.runId);
     const live = new LiveRun(opened, parent);
-    const round = {agent, description, model, limits, prompt: message, budget, isolation, scope, where, warnings};
-    this.#begin(live, round, release);
+    this.#begin(live, {agent, model, prompt: message, limits, budget, warnings}, release);
     return live;
   }
 
@@ -327,14 +323,12 @@ export class SubagentManager {
   #follow(record: RunRecord): void {
     const {agent, model, warnings} = this.deps.revive(record, true);
     this.#registry.add(record);
-    const {messages, ...transcript} = this.deps.store.reopen(record.runId);
-    const {runId, round: number, description, isolation = 'none', scope, where} = record;
+    const {spec, messages, ...transcript} = this.deps.store.reopen(record.runId);
     const history = new History(transcript.journal, messages);
-    const live = new LiveRun({runId, round: number, transcript, history}, undefined);
+    const live = new LiveRun({spec, round: record.round, transcript, history}, undefined);
     const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: '', background: true});
     const {budget, release} = this.deps.budget.setAside(agent.name, limits);
-    const round = {agent, description, model, limits, prompt: '', budget, isolation, scope, where, warnings};
-    this.#begin(live, {...round, isPending: true}, release);
+    this.#begin(live, {agent, model, prompt: '', limits, budget, warnings, isPending: true}, release);
   }
 
   #work(live: LiveRun, execute: (execution: ExecutionDeps) => Promise<SubagentResult>): void {

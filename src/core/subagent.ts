@@ -10,9 +10,7 @@
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import {AGENT_TYPES, type AgentDefinition} from './agent-types.ts';
 import type {Emit} from './contract/events.ts';
-import type {WriteScope} from './contract/fan-out.ts';
-import type {Model} from './contract/model.ts';
-import type {RunLimits, RunResult} from './contract/results.ts';
+import type {RunResult} from './contract/results.ts';
 import type {Receipt, RunRecord, SubagentResult} from './contract/runs.ts';
 import type {Budget, Tool} from './contract/tool.ts';
 import {createRunHooks} from './hooks/run-hooks.ts';
@@ -20,7 +18,7 @@ import {createPermit} from './permissions/decision.ts';
 import partPrompt from './prompts/part.md';
 import {workRemotely} from './remote/work-remotely.ts';
 import {runCall} from './runs/background-call.ts';
-import type {SubagentDeps, SubagentTask, ToolRules} from './runs/dispatch.ts';
+import type {RunRound, SubagentDeps, ToolRules} from './runs/dispatch.ts';
 import type {LiveRun} from './runs/live-run.ts';
 import type {Pool} from './runs/pool.ts';
 import {countFiles, formatReport, getMaxTokens, makeReceipt} from './runs/receipt.ts';
@@ -37,17 +35,6 @@ import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {addUsage, addUsageTo} from './util/messages.ts';
 import {runVerified} from './verification/verify-run.ts';
-
-/** One round of a run: its task, or a message that makes it go on after its end. */
-export interface RunRound extends Pick<SubagentTask, 'agent' | 'description' | 'isolation' | 'prompt' | 'warnings'> {
-  readonly model: Model;
-  readonly limits: RunLimits;
-  readonly budget: Budget;
-  readonly scope?: WriteScope | undefined;
-  readonly where?: 'workers' | 'auto' | undefined;
-  /** An earlier process gave it to a worker. */
-  readonly isPending?: boolean | undefined;
-}
 
 export interface ExecutionDeps {
   readonly deps: SubagentDeps;
@@ -75,9 +62,9 @@ export async function executeRun(
   const before = registry.get(runId)!;
   const emit = updateRecord(before, execution, round.budget);
   // Awaited only where it is in question, so that runs of this machine begin at once.
-  const goesAway = mayGoAway(round, pool) && (await mustGoAway(round, execution.deps));
+  const goesAway = mayGoAway(live, round, pool) && (await mustGoAway(live, round, execution.deps));
   const queued = goesAway || pool.isFull;
-  emitStart(before, round, queued, emit);
+  emitStart(live, round, queued, emit);
   if (queued) live.transcript.park();
   const begin = () => {
     registry.update(runId, {startedAt: Date.now()});
@@ -94,11 +81,11 @@ export async function executeRun(
   return pool.run({id: runId, background: before.background, signal: live.signal}, async () => {
     begin();
     const work = async () => {
-      const workplace = await openWorkplace(live, round, execution.deps, emit);
+      const workplace = await openWorkplace(live, round.agent, execution.deps, emit);
       const run = await createRun(live, round, workplace, execution.deps, emit);
       const bash = execution.deps.baseTools.find(({name}) => name === 'bash');
       // The parts of a fan-out are verified together.
-      const isVerified = bash && round.agent.name === AGENT_TYPES.code!.name && !round.scope;
+      const isVerified = bash && round.agent.name === AGENT_TYPES.code!.name && !live.spec.scope;
       const result = await (isVerified ? runVerified(run, execution.deps.verifier, bash) : runAgent(run));
       return workplace.leave(withWarnings(result, round.warnings));
     };
@@ -110,14 +97,14 @@ export async function executeRun(
 }
 
 /** Whether a run leaves this machine. With `auto` it does when it would wait here and a worker is there. */
-async function mustGoAway({where, isPending}: RunRound, {remote}: SubagentDeps): Promise<boolean> {
+async function mustGoAway({spec: {where}}: LiveRun, {isPending}: RunRound, {remote}: SubagentDeps): Promise<boolean> {
   if (isPending || where === 'workers') return true;
   return remote ? remote.isServed() : false;
 }
 
 /** Decided without a wait, so that of runs that begin together the first take the places, and the others see that. */
-function mayGoAway({where, isPending}: RunRound, pool: Pool): boolean {
-  return isPending || where === 'workers' || (where === 'auto' && pool.isFull);
+function mayGoAway({spec: {where}}: LiveRun, {isPending}: RunRound, pool: Pool): boolean {
+  return (isPending ?? false) || where === 'workers' || (where === 'auto' && pool.isFull);
 }
 
 /** The run takes no slot: a worker has its own. */
@@ -159,8 +146,7 @@ export async function executeBackgroundCall(
   const {runId} = live;
   const {registry, deps} = execution;
   const emit = updateRecord(registry.get(runId)!, execution);
-  const {callId, tool: agent, title: description} = call;
-  emit({type: 'run_start', agent, description, model: '', queued: false, callId, background: true});
+  emit({type: 'run_start', ...live.spec, queued: false});
   const before = registry.update(runId, {state: 'processing', startedAt: Date.now()})!;
   emit({type: 'run_state', state: 'processing'});
   const work = async () => {
@@ -172,20 +158,10 @@ export async function executeBackgroundCall(
   return ended;
 }
 
-function emitStart({callId, label, background, round}: RunRecord, task: RunRound, queued: boolean, emit: Emit): void {
-  emit({
-    type: 'run_start',
-    agent: task.agent.name,
-    description: task.description,
-    model: task.model.name,
-    queued,
-    ...(callId ? {callId} : {}),
-    ...(background ? {background} : {}),
-    ...(label ? {label} : {}),
-    ...(round > 1 ? {round} : {}),
-  });
+function emitStart({spec, round}: LiveRun, {prompt}: RunRound, queued: boolean, emit: Emit): void {
+  emit({type: 'run_start', ...spec, queued, ...(round > 1 && {round})});
   // A run that an earlier process gave away has its prompt in its transcript.
-  if (task.prompt !== '') emit({type: 'message', role: 'user', content: task.prompt});
+  if (prompt !== '') emit({type: 'message', role: 'user', content: prompt});
 }
 
 /** Every line of the transcript is on the disk when this resolves. */
@@ -267,13 +243,13 @@ async function createRun(
   const own = deps.createAgentHooks?.(agent);
   const permits = own ? {...deps.permits, beforeCall: own.beforeCall, answerCall: own.answerCall} : deps.permits;
   const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
-  const prompt = round.scope ? partPrompt : createAgentPrompt(agent, deps.getSkill ?? (() => undefined), warn);
+  const prompt = live.spec.scope ? partPrompt : createAgentPrompt(agent, deps.getSkill ?? (() => undefined), warn);
   return {
     agentId: live.runId,
     label,
     tools: getTools(agent, deps.baseTools, deps.toolRules),
     // The parts of a fan-out may write their files alone.
-    moreTools: round.scope ? undefined : deps.createToolSource?.(agent),
+    moreTools: live.spec.scope ? undefined : deps.createToolSource?.(agent),
     workspace,
     files: createFileLedger(deps.writeLog, label),
     checkpoints: deps.checkpoints,

@@ -59,7 +59,7 @@ export class SubagentManagerFacade {
       prompt,
       description,
       ...(request.tools && {tools: request.tools}),
-      ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
+      limits: {timeoutSeconds: timeout === undefined ? undefined : timeout / 1000},
     });
     return toSubtaskResult(ended);
   }

@@ -97,7 +97,7 @@ describe('/subagents', () => {
     );
     const look = tool('look', (_, value) => textResult(`saw ${value}`));
     const {run, spawn} = commands({tools: [look]});
-    await spawn(model, {agent: {...AGENT_TYPES.explore!, tools: ['look']}, maxTurns: 400});
+    await spawn(model, {agent: {...AGENT_TYPES.explore!, tools: ['look']}, limits: {maxTurns: 400}});
     const blocks = async (args: string) => (await run(`log ${args}`)).text.split('\n\n');
     const short = await blocks('1');
     expect(short).toHaveLength(21);

@@ -12,7 +12,7 @@ import type {PermitDeps} from '../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import type {Questions} from '../../src/core/permissions/questions.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
-import type {ManagerDeps, SpawnRequest, SubagentDeps} from '../../src/core/runs/dispatch.ts';
+import type {ManagerDeps, RunRequest, SubagentDeps} from '../../src/core/runs/dispatch.ts';
 import {EventBus} from '../../src/core/session/event-bus.ts';
 import {SubagentManager} from '../../src/core/subagent-manager.ts';
 import {NO_CHECKPOINTS} from '../../src/core/turn/checkpointed-call.ts';
@@ -94,7 +94,7 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
     },
     ...given.options,
   });
-  const request = (model: Model, change: Partial<SpawnRequest> = {}): SpawnRequest => ({
+  const request = (model: Model, change: Partial<RunRequest> = {}): RunRequest => ({
     agent: AGENT_TYPES.explore!,
     description: 'look around',
     prompt: 'find it',
@@ -110,8 +110,8 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
     home,
     store,
     request,
-    spawn: (model: Model, change: Partial<SpawnRequest> = {}) => manager.spawn(request(model, change)),
-    dispatch: (model: Model, change: Partial<SpawnRequest> = {}) => manager.dispatch(request(model, change)),
+    spawn: (model: Model, change: Partial<RunRequest> = {}) => manager.spawn(request(model, change)),
+    dispatch: (model: Model, change: Partial<RunRequest> = {}) => manager.dispatch(request(model, change)),
     read: (runId: string) => manager.read(runId),
   };
 }

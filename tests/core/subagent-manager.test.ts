@@ -48,7 +48,7 @@ describe('a subagent', () => {
 
   it('reports what it had by then and why it did not finish', async () => {
     const [clock, model] = [new FakeClock(), new ScriptedModel([{hang: true, partial: 'half'}])];
-    const spawned = managerFixture({runs: {clock}}).spawn(model, {timeoutSeconds: 30});
+    const spawned = managerFixture({runs: {clock}}).spawn(model, {limits: {timeoutSeconds: 30}});
     await model.asked();
     clock.advance(30_000);
     const {report, result} = await spawned;

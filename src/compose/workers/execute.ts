@@ -3,10 +3,10 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {PermissionMode} from '../../core/contract/events.ts';
+import type {RemoteTask} from '../../core/remote/remote-runs.ts';
 import {createSession} from '../../core/session.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {EXPORTED_PATCH} from '../../storage/worktrees/git-worktrees.ts';
-import type {RemoteWork} from '../../workers/queue/messages.ts';
 import {type Execute, type ExecutePlace, GiveBack} from '../../workers/serve/job-run.ts';
 import type {SessionOptions} from '../options.ts';
 import {composeParts} from '../session.ts';
@@ -21,7 +21,7 @@ export interface ExecuteOptions {
 }
 
 /** What the job says of permissions narrows what this machine's settings say; of what they ask, nothing is allowed. */
-function getSessionOptions(work: RemoteWork, place: ExecutePlace, options: ExecuteOptions): SessionOptions {
+function getSessionOptions(work: RemoteTask, place: ExecutePlace, options: ExecuteOptions): SessionOptions {
   const {mode, deny, edits} = work.permissions;
   return {
     ...options.settings,
@@ -75,37 +75,35 @@ export function createExecute(options: ExecuteOptions): Execute {
   };
 }
 
-async function runOne(work: RemoteWork, place: ExecutePlace, parts: Awaited<ReturnType<typeof composeParts>>) {
-  const {description, prompt, limits, messages, scope} = work;
+async function runOne(work: RemoteTask, place: ExecutePlace, parts: Awaited<ReturnType<typeof composeParts>>) {
+  const {spec, prompt, limits, messages} = work;
   const agent = takeDefinition(work.agent);
   const {runId, signal} = place;
-  const {root} = place.tree;
   const {manager, bus} = parts;
   let model: ReturnType<typeof parts.resolveModel>;
   try {
-    model = parts.resolveModel(work.model);
+    model = parts.resolveModel(spec.model);
   } catch (error) {
-    throw new GiveBack(`it cannot ask the model ${work.model}: ${getErrorMessage(error)}`);
+    throw new GiveBack(`it cannot ask the model ${spec.model}: ${getErrorMessage(error)}`);
   }
   const unsubscribe = bus.subscribe(({agentId, ...event}) => {
     if (agentId === runId) place.onEvent(event);
   });
-  const absolute = (files: readonly string[]) => files.map((file) => path.join(root, file));
   try {
     const dispatched = await manager.dispatch({
       runId,
       agent,
-      description,
+      description: spec.description,
       prompt,
       model,
-      ...limits,
+      limits,
       isolation: 'worktree',
       where: 'local',
+      scope: spec.scope,
       history: messages,
       background: false,
       endsForGood: true,
       signal: new AbortController().signal,
-      ...(scope && {scope: {files: absolute(scope.files), allowed: absolute(scope.allowed)}}),
     });
     if (dispatched.source === 'cached') throw new GiveBack('it has run here before');
     const {started} = dispatched;

@@ -5,6 +5,7 @@
 
 import type {AssistantBlock, Retry, StreamEvent, Usage, UserBlock} from './model.ts';
 import type {Outcome, ToolDisplay} from './results.ts';
+import type {RunSpec} from './run-spec.ts';
 import type {RunState} from './runs.ts';
 import type {Announcement, RestoredMessage} from './transcript.ts';
 
@@ -18,19 +19,13 @@ interface EventBase {
   readonly at: number;
 }
 
-export interface RunStart {
+type RunNames = 'agent' | 'description' | 'model';
+
+/** A run begins. Of a subagent's run it carries the whole `RunSpec`, of the main agent's only its names. */
+export interface RunStart extends Partial<Omit<RunSpec, RunNames>>, Pick<RunSpec, RunNames> {
   readonly type: 'run_start';
-  /** The agent's name: `main`, `explore`, … */
-  readonly agent: string;
-  readonly description: string;
-  /** The Task call that dispatched it, if a model did. */
-  readonly callId?: string;
-  readonly model: string;
   /** True while it waits for a free slot; `run_active` follows. */
   readonly queued: boolean;
-  /** It runs in the background; its end is announced. */
-  readonly background?: boolean;
-  readonly label?: string;
   /** Above 1 when an ended run continues: the same agentId starts again. */
   readonly round?: number;
 }

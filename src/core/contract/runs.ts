@@ -1,45 +1,14 @@
 /** Runs of subagents as the registry, the screen and the commands know them. Their messages are only on disk. */
 
-import type {WriteScope} from './fan-out.ts';
-import type {Thinking, Usage} from './model.ts';
-import type {NamedLimits, Outcome, OutputStore, RunResult} from './results.ts';
+import type {Usage} from './model.ts';
+import type {Outcome, OutputStore, RunResult} from './results.ts';
+import type {RunSpec} from './run-spec.ts';
 import type {Journal, RestoredMessage, TranscriptEntry} from './transcript.ts';
-import type {Isolation, Where} from './worktree.ts';
 
 /** `removed`: its transcript is archived. */
 export type RunState = 'created' | 'processing' | 'stopping' | 'idle' | 'error' | 'stopped' | 'removed';
-export type Cleanup = 'keep' | 'delete';
-
-/** What is known of a run when it is dispatched. It is in the first line of the run's transcript. */
-export interface RunHeader {
-  readonly runId: string;
-  readonly agent: string;
-  readonly description: string;
-  /** Name of the model. */
-  readonly model: string;
-  readonly background: boolean;
-  readonly cleanup: Cleanup;
-  readonly label?: string;
-  /** The call that dispatched it. */
-  readonly callId?: string;
-  /** It is a call of this tool that goes on in the background, and no agent: it takes no messages. */
-  readonly tool?: string;
-  /** How much the call wants its model to think, in each round. */
-  readonly thinking?: Thinking;
-  /** The limits that the call named, for each round. */
-  readonly limits?: NamedLimits;
-  /** The run has only these of its agent's tools, in each round. */
-  readonly onlyTools?: readonly string[];
-  /** The run is a part of a fan-out: it may write only these files, in each round. */
-  readonly scope?: WriteScope;
-  /** Each round has a worktree of its own. */
-  readonly isolation?: Isolation;
-  /** Each round may or must work at a worker. Absent: it works here. */
-  readonly where?: Exclude<Where, 'local'>;
-}
-
-/** Times are milliseconds since the epoch. */
-export interface RunRecord extends RunHeader {
+/** What became of a run. Times are milliseconds since the epoch. */
+export interface RunRecord extends RunSpec {
   readonly sessionId: string;
   /** Where its transcript is now. */
   readonly transcript: string;
@@ -78,15 +47,10 @@ export interface RunRecord extends RunHeader {
 export type EndEntry = Extract<TranscriptEntry, {type: 'end'}>;
 
 /** A run as its transcript describes it. */
-export interface StoredRun extends RunHeader {
-  readonly transcript: string;
+export interface StoredRun
+  extends RunSpec,
+    Pick<RunRecord, 'transcript' | 'createdAt' | 'lastAt' | 'round' | 'tools' | 'usage' | 'usageByModel'> {
   readonly archived: boolean;
-  readonly createdAt: number;
-  readonly lastAt: number;
-  readonly round: number;
-  readonly tools: number;
-  readonly usage: Usage;
-  readonly usageByModel: Readonly<Record<string, Usage>>;
   /** Its last text. */
   readonly text: string;
   /** Absent when the run was cut off. */
@@ -108,9 +72,9 @@ export interface OpenRun {
  */
 export interface RunStore {
   readonly sessionId: string;
-  create(header: RunHeader): OpenRun;
+  create(spec: RunSpec): OpenRun;
   /** Opens the transcript of a run that continues. @throws MiniCcError when it is archived or was deleted. */
-  reopen(runId: string): OpenRun & {readonly messages: readonly RestoredMessage[]};
+  reopen(runId: string): OpenRun & {readonly spec: RunSpec; readonly messages: readonly RestoredMessage[]};
   /** All runs of the session, oldest first. */
   list(): readonly StoredRun[];
   /** The lines of a run's transcript, archived or not. */

@@ -4,6 +4,7 @@
  *
  * To add a request, write its line in `Requests` and its handler in `session/requests.ts`.
  */
+
 import type {AgentEvent, Answer, PermissionMode, Question, SessionInfo, ThemeName} from './events.ts';
 import type {FanOutReport, FanOutRequest, StoredFanOut, SubagentResults} from './fan-out.ts';
 import type {HookListing} from './hooks.ts';
@@ -11,6 +12,7 @@ import type {McpEntries, McpServerState, McpServersChange} from './mcp.ts';
 import type {PromptContent, Thinking, UsageEntry} from './model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
+import type {RunSpec} from './run-spec.ts';
 import type {RunRecord, SubagentResult} from './runs.ts';
 import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
 
@@ -209,15 +211,12 @@ export interface RunDetails {
   readonly archiveAt?: number;
 }
 
-export interface SpawnRun {
+export interface SpawnRun extends Pick<RunSpec, 'agent' | 'description' | 'limits'> {
   /** Default: a new id. */
   readonly runId?: string;
-  readonly agent: string;
-  readonly description: string;
   readonly prompt: string;
   /** Only these of the agent's tools. */
   readonly tools?: readonly string[];
-  readonly timeoutSeconds?: number;
 }
 
 /** What checkpoints cannot tell about the commands that ran. */

@@ -1,9 +1,8 @@
 /** The lines of a transcript, and the journal that writes them. */
 
-import type {WriteScope} from './fan-out.ts';
-import type {Message, Thinking, Usage} from './model.ts';
-import type {NamedLimits, Outcome, Todo, ToolDisplay} from './results.ts';
-import type {Isolation, Where} from './worktree.ts';
+import type {Message, Usage} from './model.ts';
+import type {Outcome, Todo, ToolDisplay} from './results.ts';
+import type {RunSpec} from './run-spec.ts';
 
 /** Version of the transcript's format, in its first line. */
 export const TRANSCRIPT_VERSION = 1;
@@ -75,7 +74,7 @@ export interface RestoredMessage extends Replacement {
 
 /** One line of a transcript. The first is always `session`. */
 export type TranscriptEntry =
-  | {
+  | ({
       readonly type: 'session';
       readonly version: number;
       readonly id: string;
@@ -84,22 +83,9 @@ export type TranscriptEntry =
       readonly at: string;
       /** Of a session: the branch that git had checked out. */
       readonly branch?: string;
-      /** From here on only of a subagent's run: the session that dispatched it, and its `RunHeader`. */
+      /** Of a subagent's run: the session that dispatched it. The rest of its `RunSpec` follows. */
       readonly parent?: string;
-      readonly description?: string;
-      readonly model?: string;
-      readonly background?: boolean;
-      readonly cleanup?: 'keep' | 'delete';
-      readonly label?: string;
-      readonly callId?: string;
-      readonly tool?: string;
-      readonly thinking?: Thinking;
-      readonly limits?: NamedLimits;
-      readonly onlyTools?: readonly string[];
-      readonly scope?: WriteScope;
-      readonly isolation?: Isolation;
-      readonly where?: Exclude<Where, 'local'>;
-    }
+    } & Partial<Omit<RunSpec, 'runId' | 'agent'>>)
   | {
       readonly type: 'message';
       readonly uuid: string;

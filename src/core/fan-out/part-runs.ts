@@ -5,7 +5,7 @@ import {restrictTools} from '../agent-types.ts';
 import type {FanOutJournal, FanOutPart, OutsideRequest, WriteScope} from '../contract/fan-out.ts';
 import type {SubagentResult} from '../contract/runs.ts';
 import {resolveLinks} from '../permissions/files/paths.ts';
-import type {SpawnRequest} from '../runs/dispatch.ts';
+import type {RunRequest} from '../runs/dispatch.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 import {formatReason} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';
@@ -67,7 +67,7 @@ export class PartRuns {
       description: `${requests.length === 1 ? 'a change' : `${requests.length} changes`} outside of the parts`,
       prompt: formatOutsidePrompt(plan.instruction, requests),
       scope,
-      ...getPartLimits(plan, scope.files.length),
+      limits: getPartLimits(plan, scope.files.length),
     });
     if (ended.outcome !== 'success')
       this.problems.push(`The changes outside of the parts are not complete: ${ended.reason}`);
@@ -93,7 +93,7 @@ export class PartRuns {
       description: 'repair what fails',
       prompt,
       scope,
-      ...getPartLimits(plan, files.length),
+      limits: getPartLimits(plan, files.length),
     });
   }
 
@@ -109,7 +109,7 @@ export class PartRuns {
         description: describePart(index + 1, this.parts.length, files.length),
         prompt: formatPartPrompt(plan, files),
         scope: {files: scoped, allowed: allowed ? scoped : []},
-        ...getPartLimits(plan, files.length),
+        limits: getPartLimits(plan, files.length),
         ...(where !== 'local' && {where, isolation: 'worktree' as const}),
       },
       index,
@@ -126,21 +126,16 @@ export class PartRuns {
 
   async #spawn(
     runId: string,
-    task: Pick<
-      SpawnRequest,
-      'description' | 'prompt' | 'maxTurns' | 'timeoutSeconds' | 'contextTokens' | 'where' | 'isolation'
-    > & {
-      scope: WriteScope;
-    },
+    task: Pick<RunRequest, 'description' | 'prompt' | 'limits' | 'where' | 'isolation'> & {readonly scope: WriteScope},
     part?: number,
   ) {
     const {id, plan, callId, signal} = this.work;
     const agent = restrictTools(plan.agent, plan.tools, this.deps.toolNames);
-    const onlyTools = agent.tools === '*' ? {} : {onlyTools: agent.tools};
+    const onlyTools = agent.tools === '*' ? undefined : agent.tools;
     this.#note(part === undefined ? {type: 'agent', id, agentId: runId} : {type: 'part', id, part, runId});
     try {
       const {model, warnings = []} = plan;
-      const request = {...task, ...onlyTools, agent, model, warnings, runId, signal, ...(callId && {callId})};
+      const request = {...task, onlyTools, agent, model, warnings, runId, signal, callId};
       return this.#count(await this.deps.manager.spawn(request));
     } catch (error) {
       return {outcome: 'error' as const, reason: getErrorMessage(error), text: '', durationMs: 0};

@@ -4,9 +4,9 @@
  */
 import type {AgentDefinition} from '../agent-types.ts';
 import type {AgentEventBody, PermissionMode} from '../contract/events.ts';
-import type {WriteScope} from '../contract/fan-out.ts';
 import type {Message} from '../contract/model.ts';
 import type {RunLimits, RunResult} from '../contract/results.ts';
+import type {RunSpec} from '../contract/run-spec.ts';
 import type {TranscriptEntry} from '../contract/transcript.ts';
 import type {BroughtBack, Isolation, Where} from '../contract/worktree.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
@@ -22,16 +22,13 @@ export interface RemotePermissions {
 }
 
 export interface RemoteTask {
-  readonly runId: string;
+  readonly spec: RunSpec;
   readonly round: number;
   readonly agent: AgentDefinition;
-  readonly description: string;
   readonly prompt: string;
-  readonly model: string;
   readonly limits: RunLimits;
   /** The conversation before the prompt. */
   readonly messages: readonly Message[];
-  readonly scope?: WriteScope | undefined;
   readonly permissions: RemotePermissions;
 }
 

@@ -1,31 +1,19 @@
 /** One round of a run at a worker, as the manager sees it: what `runAgent` is for a run of this machine. */
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
-import type {WriteScope} from '../contract/fan-out.ts';
 import type {Usage} from '../contract/model.ts';
 import type {Workspace} from '../contract/permission.ts';
-import type {RunLimits, RunResult} from '../contract/results.ts';
+import type {RunResult} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {Budget} from '../contract/tool.ts';
 import type {PermissionPolicy} from '../permissions/policy.ts';
+import type {RunRound} from '../runs/dispatch.ts';
 import type {LiveRun} from '../runs/live-run.ts';
 import {makeReceipt} from '../runs/receipt.ts';
 import {NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../util/errors.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
-import type {RemoteEnd, RemotePermissions, RemoteRuns, RemoteWatch} from './remote-runs.ts';
-
-export interface RemoteRound {
-  readonly agent: AgentDefinition;
-  readonly description: string;
-  readonly prompt: string;
-  readonly model: {readonly name: string};
-  readonly limits: RunLimits;
-  readonly budget: Budget;
-  readonly scope?: WriteScope | undefined;
-  /** It was given away by an earlier process. */
-  readonly isPending?: boolean | undefined;
-}
+import type {RemoteEnd, RemotePermissions, RemoteRuns, RemoteTask, RemoteWatch} from './remote-runs.ts';
 
 interface RemoteDeps {
   readonly remote?: RemoteRuns | undefined;
@@ -52,17 +40,18 @@ function getPermissions(policy: PermissionPolicy, agent: AgentDefinition): Remot
  */
 export async function workRemotely(
   live: LiveRun,
-  round: RemoteRound,
+  round: RunRound,
   {remote, workspace, permits}: RemoteDeps,
   emit: Emit,
   begun: (worker: string) => void,
 ): Promise<{readonly result: RunResult; readonly receipt: Receipt; taken(): Promise<void>} | undefined> {
-  const {agent, description, prompt, model, limits, budget, scope} = round;
+  const {agent, prompt, limits, budget} = round;
+  const {spec} = live;
   const spent = new RemoteSpending(budget);
   const stop = new AbortController();
   const stopListening = budget.onUsedUp(() => stop.abort(new RunAborted('budget', budget.usedUp)));
   const watch: RemoteWatch = {
-    label: `[${agent.name}] ${description}`,
+    label: `[${agent.name}] ${spec.description}`,
     signal: AbortSignal.any([live.signal, stop.signal]),
     begun(worker) {
       spent.next();
@@ -79,22 +68,11 @@ export async function workRemotely(
     },
   };
   try {
-    const {runId, history} = live;
+    const {history} = live;
     const messages = history.messages.slice(0, -1);
     const permissions = getPermissions(permits.policy, agent);
-    const task = {
-      runId,
-      round: live.round,
-      agent,
-      description,
-      prompt,
-      model: model.name,
-      limits,
-      messages,
-      scope,
-      permissions,
-    };
-    const end = await (round.isPending ? remote!.resume(runId, watch) : remote!.run(task, watch));
+    const task: RemoteTask = {spec, round: live.round, agent, prompt, limits, messages, permissions};
+    const end = await (round.isPending ? remote!.resume(spec.runId, watch) : remote!.run(task, watch));
     if (!end) {
       live.isLeft = true;
       return undefined;

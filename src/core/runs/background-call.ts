@@ -5,6 +5,7 @@
 import {randomUUID} from 'node:crypto';
 import type {Emit} from '../contract/events.ts';
 import type {RunResult, ToolResult} from '../contract/results.ts';
+import type {RunSpec} from '../contract/run-spec.ts';
 import type {RunStore} from '../contract/runs.ts';
 import type {BackgroundCall} from '../tool-calls.ts';
 import {formatTimeout, NO_TOTALS} from '../turn/run-ending.ts';
@@ -27,24 +28,27 @@ export interface OpenedCall extends OpenedRun {
 /** Once this returns, it survives a crash that there was such a call. @throws Error when it cannot be written */
 export function openCall(store: RunStore, registry: RunRegistry, call: BackgroundCall): OpenedCall {
   const {callId, tool, title} = call;
-  const header = {
-    runId: randomUUID(),
+  const runId = randomUUID();
+  const spec: RunSpec = {
+    runId,
     agent: tool,
     description: title,
     model: '',
     background: true,
-    ...({cleanup: 'keep', callId, tool} as const),
+    cleanup: 'keep',
+    callId,
+    tool,
   };
-  const opened = openRun(store, registry, header, JSON.stringify(call.input));
+  const opened = openRun(store, registry, spec, JSON.stringify(call.input));
   // It is there from the start for those who are told its path.
   const file = opened.transcript.output.open(callId);
   file.close();
-  registry.update(header.runId, {output: file.path});
+  registry.update(runId, {output: file.path});
   return {...opened, output: file.path};
 }
 
 /** What the model and the person read at once. */
-export function formatStarted({tool, title}: BackgroundCall, {runId, output}: OpenedCall): ToolResult {
+export function formatStarted({tool, title}: BackgroundCall, {spec: {runId}, output}: OpenedCall): ToolResult {
   const text = describeInBackground({agent: tool, description: title});
   return {content: JSON.stringify({status: 'accepted', runId, output}), display: {type: 'text', text}};
 }

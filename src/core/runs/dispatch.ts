@@ -1,17 +1,18 @@
 /** What a dispatch asks for, and what the manager of subagents needs to carry it out. */
 
+import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
-import type {WriteScope} from '../contract/fan-out.ts';
 import type {Hooks} from '../contract/hooks.ts';
-import type {Message, Model, Thinking} from '../contract/model.ts';
-import type {NamedLimits} from '../contract/results.ts';
-import type {Cleanup, RunRecord, RunStore} from '../contract/runs.ts';
+import type {Message, Model} from '../contract/model.ts';
+import type {RunLimits} from '../contract/results.ts';
+import type {RunSpec} from '../contract/run-spec.ts';
+import type {RunRecord, RunStore} from '../contract/runs.ts';
 import type {AfterCall, Budget, Tool, ToolSource} from '../contract/tool.ts';
 import type {Isolation, Where} from '../contract/worktree.ts';
 import type {AgentHooks} from '../hooks/tool-hooks.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
-import type {RemoteRuns} from '../remote/remote-runs.ts';
+import {chooseWhere, type RemoteRuns} from '../remote/remote-runs.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import type {GetSkill} from '../turn/system-prompt.ts';
 import type {Verifier} from '../verification/verifier.ts';
@@ -21,16 +22,32 @@ import type {LimitSettings} from './limit-profiles.ts';
 import type {PoolSizes} from './pool.ts';
 import type {WorkplaceDeps} from './workplace.ts';
 
-/** What a dispatch asks for. */
-export interface SubagentTask extends NamedLimits {
+type Named = 'agent' | 'model' | 'description' | 'where';
+type PartialSpec = {readonly [Key in Exclude<keyof RunSpec, Named>]?: RunSpec[Key] | undefined};
+
+/** What a dispatch asks for: what the run's spec will have, with the agent and the model themselves. */
+export interface RunRequest extends PartialSpec, Pick<RunSpec, 'description'> {
   readonly agent: AgentDefinition;
-  readonly description: string;
+  readonly model: Model;
   readonly prompt: string;
-  readonly isolation?: Isolation;
   /** Default: what its definition says, else here. */
   readonly where?: Where | undefined;
   /** For the result, one line each. */
   readonly warnings?: readonly string[] | undefined;
+  /** The conversation before the prompt, of a run that continues elsewhere. */
+  readonly history?: readonly Message[];
+  /** A message that comes after its last turn does not make it go on, and its result is not given again. */
+  readonly endsForGood?: boolean;
+  /** Ends a foreground run with its parent's turn. */
+  readonly signal: AbortSignal;
+}
+
+/** One round of a run: its task, or a message that makes it go on after its end. */
+export interface RunRound extends Pick<RunRequest, 'agent' | 'model' | 'prompt' | 'warnings'> {
+  readonly limits: RunLimits;
+  readonly budget: Budget;
+  /** An earlier process gave it to a worker. */
+  readonly isPending?: boolean;
 }
 
 /** `subagents.tools`: deny wins, allow is allow-only. */
@@ -82,33 +99,24 @@ export interface ManagerDeps {
    * Agent and model of a run that goes on.
    * @param isLeft it went on at a worker, with the agent as it was then. @throws MiniCcError when the agent of another was deleted
    */
-  readonly revive: (
-    record: RunRecord,
-    isLeft?: boolean,
-  ) => Pick<SubagentTask, 'agent' | 'warnings'> & {readonly model: Model};
+  readonly revive: (record: RunRecord, isLeft?: boolean) => Pick<RunRound, 'agent' | 'model' | 'warnings'>;
 }
 
-export interface SpawnRequest extends SubagentTask {
-  readonly model: Model;
-  /** What the call says of it; `model` thinks so already. A run that goes on thinks so again. */
-  readonly thinking?: Thinking;
-  /** Default: a new id. */
-  readonly runId?: string;
-  /** The run has only these of its agent's tools, also when it goes on. */
-  readonly onlyTools?: readonly string[];
-  /** The run may write only these files, also when it goes on. */
-  readonly scope?: WriteScope;
-  readonly background?: boolean;
-  readonly label?: string;
-  readonly cleanup?: Cleanup;
-  /** The conversation before the prompt, of a run that continues elsewhere. */
-  readonly history?: readonly Message[];
-  /** A message that comes after its last turn does not make it go on, and its result is not given again. */
-  readonly endsForGood?: boolean;
-  /** The Task call of the main model. */
-  readonly callId?: string;
-  /** Ends a foreground run with its parent's turn. */
-  readonly signal: AbortSignal;
+/** @throws MiniCcError `WHERE` when the run must work at a worker and cannot */
+export function createSpec(request: RunRequest, remote: RemoteRuns | undefined): RunSpec {
+  const {agent, model, prompt: _, warnings: _w, history: _h, endsForGood: _e, signal: _s, ...asked} = request;
+  const isolation = getIsolation(request);
+  return {
+    ...asked,
+    runId: asked.runId ?? randomUUID(),
+    label: asked.label || undefined,
+    agent: agent.name,
+    model: model.name,
+    background: asked.background ?? false,
+    cleanup: asked.cleanup ?? 'keep',
+    isolation,
+    where: chooseWhere(asked.where ?? agent.where, isolation, remote),
+  };
 }
 
 /** The answer to a dispatch in the background. */
@@ -117,10 +125,9 @@ export function formatAccepted(agent: string, runId: string): string {
 }
 
 /** Two dispatches of a session with the same key are the same task. */
-export function getTaskKey(request: SpawnRequest, session: string): string {
-  const {agent, prompt, model, maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd} = request;
+export function getTaskKey(request: RunRequest, session: string): string {
   // Only the limits that the call names: the profile's limit for background runs does not make it another task.
-  const limits = {maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd};
+  const {agent, prompt, model, limits = {}} = request;
   return hashTask({
     agent,
     prompt,
@@ -132,6 +139,6 @@ export function getTaskKey(request: SpawnRequest, session: string): string {
 }
 
 /** The isolation that the definition asks for cannot be lifted by the call. */
-export function getIsolation({agent, isolation}: Pick<SubagentTask, 'agent' | 'isolation'>): Isolation {
+function getIsolation({agent, isolation}: Pick<RunRequest, 'agent' | 'isolation'>): Isolation {
   return agent.isolation === 'worktree' ? 'worktree' : (isolation ?? 'none');
 }

@@ -1,6 +1,7 @@
 /** A run that waits for a slot or is at work, for those who stop it, write to it, detach it or wait for it. */
 
 import type {Clock} from '../contract/results.ts';
+import type {RunSpec} from '../contract/run-spec.ts';
 import type {OpenRun, SubagentResult} from '../contract/runs.ts';
 import type {History} from '../turn/history.ts';
 import {Inbox} from '../turn/inbox.ts';
@@ -25,7 +26,7 @@ export class LiveRun {
   });
   #ended: Promise<SubagentResult> | undefined;
 
-  readonly runId: string;
+  readonly spec: RunSpec;
   readonly round: number;
   readonly transcript: OpenRun;
   /** It already begins with the task, or ends with the message that makes the run go on. */
@@ -33,12 +34,12 @@ export class LiveRun {
 
   /** @param parent the signal of the turn that dispatched it; absent for a background run, which outlives the turn. */
   constructor(
-    {runId, round, transcript, history}: OpenedRun,
+    {spec, round, transcript, history}: OpenedRun,
     parent: AbortSignal | undefined,
     /** A message that comes after its last turn does not make it go on. */
     readonly endsForGood = false,
   ) {
-    this.runId = runId;
+    this.spec = spec;
     this.round = round;
     this.transcript = transcript;
     this.history = history;
@@ -47,6 +48,10 @@ export class LiveRun {
     if (parent.aborted) follow();
     parent.addEventListener('abort', follow);
     this.#unlink = () => parent.removeEventListener('abort', follow);
+  }
+
+  get runId(): string {
+    return this.spec.runId;
   }
 
   get signal(): AbortSignal {

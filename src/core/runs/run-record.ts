@@ -1,66 +1,41 @@
 /** Runs come into being, and begin another round: on disk and in the registry, before anything is emitted. */
-import {randomUUID} from 'node:crypto';
 import type {RestoredRun} from '../contract/events.ts';
 import type {Message} from '../contract/model.ts';
 import type {Outcome} from '../contract/results.ts';
-import type {OpenRun, RunHeader, RunRecord, RunState, RunStore} from '../contract/runs.ts';
+import type {RunSpec} from '../contract/run-spec.ts';
+import type {OpenRun, RunRecord, RunState, RunStore} from '../contract/runs.ts';
 import {History} from '../turn/history.ts';
 import {NO_USAGE} from '../util/messages.ts';
-import type {SpawnRequest} from './dispatch.ts';
 import type {RunRegistry} from './registry.ts';
 
 /** The history describes the files of an earlier worktree. */
 const NEW_WORKTREE = '\n\n(Your worktree is a new one: the files of the workspace as they are now.)';
 
 export interface OpenedRun {
-  readonly runId: string;
+  /** With the model and the place, foreground or background, of this round. */
+  readonly spec: RunSpec;
   readonly round: number;
   readonly transcript: OpenRun;
   readonly history: History;
 }
 
-/** Once this returns, the run survives a crash. @throws Error when it cannot be written. */
-export function openNewRun(store: RunStore, registry: RunRegistry, request: SpawnRequest): OpenedRun {
-  const {agent, description, model, callId, label, prompt, background = false, cleanup = 'keep'} = request;
-  const {runId = randomUUID()} = request;
-  const {maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd, contextTokens} = request;
-  const header: RunHeader = {
-    runId,
-    agent: agent.name,
-    description,
-    model: model.name,
-    background,
-    cleanup,
-    ...(label ? {label} : {}),
-    ...(callId ? {callId} : {}),
-    ...(request.thinking ? {thinking: request.thinking} : {}),
-    limits: {maxTurns, timeoutSeconds, maxTokens, maxBudgetUsd, contextTokens},
-    ...(request.onlyTools ? {onlyTools: request.onlyTools} : {}),
-    ...(request.scope ? {scope: request.scope} : {}),
-    ...(request.isolation ? {isolation: request.isolation} : {}),
-    ...(request.where && request.where !== 'local' ? {where: request.where} : {}),
-  };
-  return openRun(store, registry, header, prompt, request.history);
-}
-
-/** @throws Error when it cannot be written. */
+/** Once this returns, the run survives a crash. @param before the conversation before the prompt @throws Error when it cannot be written. */
 export function openRun(
   store: RunStore,
   registry: RunRegistry,
-  header: RunHeader,
+  spec: RunSpec,
   prompt: string,
   before: readonly Message[] = [],
 ): OpenedRun {
-  const open = store.create(header);
-  const history = new History(open.journal);
+  const transcript = store.create(spec);
+  const history = new History(transcript.journal);
   for (const message of before) history.append(message);
   history.append({role: 'user', content: prompt});
   const at = Date.now();
   registry.add({
-    ...header,
+    ...spec,
     sessionId: store.sessionId,
-    transcript: open.transcript,
-
+    transcript: transcript.transcript,
     state: 'created',
     createdAt: at,
     lastAt: at,
@@ -70,7 +45,7 @@ export function openRun(
     round: 1,
     restored: false,
   });
-  return {runId: header.runId, round: 1, transcript: open, history};
+  return {spec, round: 1, transcript, history};
 }
 
 /** A run that has ended goes on: its history with the message at its end. @throws MiniCcError when it is archived or was deleted. */
@@ -100,7 +75,8 @@ export function openNextRound(
   } = record;
   const now = {background: next.background, round, lastAt: Date.now(), restored: false, model: next.model};
   registry.add({...rest, ...now, state: 'created'});
-  return {runId, round, transcript: open, history};
+  const spec = {...open.spec, background: next.background, model: next.model};
+  return {spec, round, transcript: open, history};
 }
 
 export function hasEnded(record: RunRecord): boolean {

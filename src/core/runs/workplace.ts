@@ -7,12 +7,13 @@ import type {WriteScope} from '../contract/fan-out.ts';
 import type {Confinement, Workspace} from '../contract/permission.ts';
 import type {Clock, RunResult} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
-import type {BroughtBack, Isolation, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
+import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../contract/worktree.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
 import {createFileLedger, type WriteLog} from '../turn/file-ledger.ts';
 import {formatEnding, getTotals} from '../turn/run-ending.ts';
 import type {SystemPromptContext} from '../turn/system-prompt.ts';
 import {getErrorMessage} from '../util/errors.ts';
+import type {LiveRun} from './live-run.ts';
 import {makeReceipt} from './receipt.ts';
 
 export interface WorkplaceDeps {
@@ -25,14 +26,6 @@ export interface WorkplaceDeps {
   readonly writeLog: WriteLog;
   readonly permits: PermitDeps;
   readonly clock: Clock;
-}
-
-/** The parts of a run's task that decide where it works. */
-interface WorkplaceTask {
-  readonly agent: AgentDefinition;
-  readonly description: string;
-  readonly isolation?: Isolation;
-  readonly scope?: WriteScope | undefined;
 }
 
 export interface Workplace {
@@ -56,11 +49,12 @@ interface Occupant extends WorktreeOwner {
 
 /** @throws MiniCcError when there can be no worktree. */
 export async function openWorkplace(
-  {runId, signal}: {readonly runId: string; readonly signal: AbortSignal},
-  {agent, description, isolation = 'none', scope}: WorkplaceTask,
+  {spec, signal}: Pick<LiveRun, 'spec' | 'signal'>,
+  agent: AgentDefinition,
   deps: WorkplaceDeps,
   emit: Emit,
 ): Promise<Workplace> {
+  const {runId, description, isolation, scope} = spec;
   const occupant: Occupant = {
     agentId: runId,
     label: `[${agent.name}] ${description}`,

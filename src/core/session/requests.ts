@@ -139,17 +139,20 @@ function runRequests(
       return {record, ...(archiveAt !== undefined && {archiveAt})};
     },
     read_run: ({run}) => manager.read(manager.find(run).runId),
-    spawn_run({agent: name, tools, ...task}) {
+    spawn_run({agent: name, tools, runId, description, prompt, limits}) {
       // No subagent has the tools that dispatch.
       const offered = parts.info.tools.filter((tool) => !/^(?:Task|FanOut)/.test(tool));
       const whole = getAgent(name, parts.agents);
       if (tools) checkTools(whole.name, tools, whole.tools === '*' ? offered : whole.tools);
       const agent = tools ? restrictTools(whole, tools.map(toToolName), offered) : whole;
-      const onlyTools = tools && agent.tools !== '*' ? {onlyTools: agent.tools} : {};
+      const onlyTools = tools && agent.tools !== '*' ? agent.tools : undefined;
       return manager.spawn({
-        ...task,
+        runId,
+        description,
+        prompt,
+        limits,
         agent,
-        ...onlyTools,
+        onlyTools,
         ...parts.chooseModel(agent),
         signal: new AbortController().signal,
       });

@@ -3,7 +3,8 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Usage} from '../../core/contract/model.ts';
 import type {OutputStore} from '../../core/contract/results.ts';
-import type {EndEntry, RunHeader, RunStore, StoredRun} from '../../core/contract/runs.ts';
+import type {RunSpec} from '../../core/contract/run-spec.ts';
+import type {EndEntry, RunStore, StoredRun} from '../../core/contract/runs.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {MiniCcError, UsageError} from '../../core/util/errors.ts';
@@ -40,14 +41,13 @@ export class RunFiles implements RunStore {
     return this.deps.session().id;
   }
 
-  create(header: RunHeader) {
-    const {runId, ...facts} = header;
+  create({runId, ...asked}: RunSpec) {
     const folder = this.#getFolder(runId);
     const transcript = path.join(folder, TRANSCRIPT);
     // Two runs of the same millisecond keep their order.
     this.#lastCreatedAt = Math.max(Date.now(), this.#lastCreatedAt + 1);
     const at = new Date(this.#lastCreatedAt).toISOString();
-    const first = {id: runId, at, cwd: this.deps.cwd, parent: this.sessionId, ...facts};
+    const first = {id: runId, at, cwd: this.deps.cwd, parent: this.sessionId, ...asked};
     const journal = this.#createWriter(transcript, first);
     return {...getHandles(journal), output: this.deps.createOutputStore(folder), transcript};
   }
@@ -65,7 +65,13 @@ export class RunFiles implements RunStore {
     const read = readTranscript(transcript);
     const journal = this.#createWriter(transcript, read.header);
     const output = this.deps.createOutputStore(folder);
-    return {...getHandles(journal), output, transcript, messages: getRestoredMessages(read)};
+    return {
+      ...getHandles(journal),
+      spec: getSpec(read.header),
+      output,
+      transcript,
+      messages: getRestoredMessages(read),
+    };
   }
 
   list(): readonly StoredRun[] {
@@ -112,11 +118,12 @@ function parseRun(transcript: string): StoredRun | undefined {
   const archived = path.basename(transcript) !== TRANSCRIPT;
   const {header, last} = readHeaderAndLast(transcript);
   if (!header) return undefined;
-  if (last?.type === 'end') return {...fromHeader(header), ...fromEnd(last), transcript, archived};
+  const begun = {...getSpec(header), createdAt: Date.parse(header.at)};
+  if (last?.type === 'end') return {...begun, ...fromEnd(last), transcript, archived};
   const state = fromEntries(readRunEntries(transcript));
   // A run that was cut off gets an end in its file. In a file of a newer format it gets none: the end is made here.
   const end = state.end ?? (isNewerFormat(header) ? createUnwrittenEnd(header, state) : undefined);
-  return {...fromHeader(header), ...state, ...(end && {end}), transcript, archived};
+  return {...begun, ...state, ...(end && {end}), transcript, archived};
 }
 
 function createUnwrittenEnd(header: TranscriptHeader, state: ReturnType<typeof fromEntries>): EndEntry {
@@ -138,43 +145,9 @@ function createUnwrittenEnd(header: TranscriptHeader, state: ReturnType<typeof f
   return {...end, background: state.background ?? header.background ?? false};
 }
 
-function fromHeader(header: TranscriptHeader) {
-  const {
-    id,
-    agent,
-    description = '',
-    model = '',
-    background = false,
-    cleanup = 'keep',
-    label,
-    callId,
-    tool,
-    thinking,
-    limits,
-    onlyTools,
-    scope,
-    isolation,
-    where,
-    at,
-  } = header;
-  return {
-    runId: id,
-    agent,
-    description,
-    model,
-    background,
-    cleanup,
-    createdAt: Date.parse(at),
-    ...(label === undefined ? {} : {label}),
-    ...(callId === undefined ? {} : {callId}),
-    ...(tool === undefined ? {} : {tool}),
-    ...(thinking === undefined ? {} : {thinking}),
-    ...(limits === undefined ? {} : {limits}),
-    ...(onlyTools === undefined ? {} : {onlyTools}),
-    ...(scope === undefined ? {} : {scope}),
-    ...(isolation === undefined ? {} : {isolation}),
-    ...(where === undefined ? {} : {where}),
-  };
+function getSpec(header: TranscriptHeader): RunSpec {
+  const {type: _, version: _v, id, cwd: _c, branch: _b, parent: _p, at: _a, ...asked} = header;
+  return {description: '', model: '', background: false, cleanup: 'keep', ...asked, runId: id};
 }
 
 /** The end entry contains the whole state of the run. */

@@ -4,7 +4,7 @@ import type {AgentCatalog, AgentDefinition} from '../../core/agent-types.ts';
 import type {Model, Thinking} from '../../core/contract/model.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
-import {type Isolation, WHERE, type Where} from '../../core/contract/worktree.ts';
+import {WHERE} from '../../core/contract/worktree.ts';
 import {formatAccepted} from '../../core/runs/dispatch.ts';
 import {describeInBackground} from '../../core/runs/progress-line.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
@@ -23,21 +23,7 @@ export interface TaskDeps {
   ) => {readonly model: Model; readonly warnings: readonly string[]};
 }
 
-interface TaskInput {
-  readonly description: string;
-  readonly prompt: string;
-  readonly agent_type: string;
-  readonly model?: string | undefined;
-  readonly thinking?: Thinking | undefined;
-  readonly background?: boolean | undefined;
-  readonly timeout_seconds?: number | undefined;
-  readonly max_turns?: number | undefined;
-  readonly max_tokens?: number | undefined;
-  readonly label?: string | undefined;
-  readonly cleanup?: 'keep' | 'delete' | undefined;
-  readonly isolation?: Isolation | undefined;
-  readonly where?: Where | undefined;
-}
+type TaskInput = z.output<ReturnType<typeof createInputSchema>>;
 
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
   const listAgents = keepForStep(() => deps.agents.list());
@@ -72,25 +58,17 @@ async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDe
   if (!agent)
     throw new MiniCcError('TASK_INPUT', `There is no agent ${input.agent_type} any more. Nothing was dispatched.`);
   const {model, warnings} = deps.modelFor(agent, input);
-  const {label, cleanup, isolation, where, thinking} = input;
+  const {agent_type: _, model: _m, max_turns, timeout_seconds, max_tokens, ...asked} = input;
   const background = input.background ?? agent.background ?? false;
   const dispatched = await deps.manager().dispatch({
+    ...asked,
     agent,
     model,
+    warnings,
     background,
+    limits: {maxTurns: max_turns, timeoutSeconds: timeout_seconds, maxTokens: max_tokens},
     callId: context.callId,
     signal: context.signal,
-    description: input.description,
-    prompt: input.prompt,
-    warnings,
-    maxTurns: input.max_turns,
-    timeoutSeconds: input.timeout_seconds,
-    maxTokens: input.max_tokens,
-    ...(thinking === undefined ? {} : {thinking}),
-    ...(label === undefined ? {} : {label}),
-    ...(cleanup === undefined ? {} : {cleanup}),
-    ...(isolation === undefined ? {} : {isolation}),
-    ...(where === undefined ? {} : {where}),
   });
   if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
   const {runId, ended, detached} = dispatched.started;

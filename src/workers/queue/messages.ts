@@ -3,7 +3,6 @@ import {z} from 'zod';
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
-import type {RemoteTask} from '../../core/remote/remote-runs.ts';
 
 /** How long jobs, results and all that belongs to them stay in Redis when no side takes them out. Milliseconds. */
 export const LIFE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -53,16 +52,11 @@ export const jobSchema = z.object({
   /** The parts of the tree that lie in Redis. A worker asks for others. */
   patch: blobSchema.optional(),
   bundle: blobSchema.optional(),
-  /** `RemoteWork`, as JSON. */
+  /** The `RemoteTask` as JSON, with paths as `paths.ts` says. It is signed, so its shape is that of `PROTOCOL`. */
   work: z.union([z.string(), blobSchema]),
   traceparent: z.string().optional(),
 });
 export type Job = z.output<typeof jobSchema>;
-
-/** What is to be done. Signed, so that its shape is that of `PROTOCOL`. Paths are relative to the session's folder. */
-export interface RemoteWork extends Omit<RemoteTask, 'runId' | 'round' | 'scope'> {
-  readonly scope?: {readonly files: readonly string[]; readonly allowed: readonly string[]};
-}
 
 /** What a worker that does not have a tree asks for: what its base does not have, and the base. */
 export type TreePart = 'patch' | 'bundle';

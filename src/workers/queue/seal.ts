@@ -7,7 +7,7 @@ import {z} from 'zod';
 import {MiniCcError} from '../../core/util/errors.ts';
 
 /** The format of all messages. Raise it when a worker of before could not do what a job asks for. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** What a message is for: one of one kind is never taken for one of another. */
 export type SealedKind = 'job' | 'event' | 'control' | 'result';

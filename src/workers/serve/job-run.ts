@@ -4,6 +4,7 @@ import type {Redis} from 'ioredis';
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
+import type {RemoteTask} from '../../core/remote/remote-runs.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import type {CachedTree, TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import {type Blobs, CHUNK_BYTES, WINDOW} from '../queue/blobs.ts';
@@ -18,7 +19,6 @@ import {
   LIFE_MS,
   MAX_INLINE_BYTES,
   type RemoteOutcome,
-  type RemoteWork,
   type TreePart,
 } from '../queue/messages.ts';
 import {fromRelative, toRelative} from '../queue/paths.ts';
@@ -26,7 +26,7 @@ import {RefusedMessage, type Sealer} from '../queue/seal.ts';
 import type {Controls} from './controls.ts';
 
 /** What a worker does with a job; `compose/` makes it of a session. */
-export type Execute = (work: RemoteWork, place: ExecutePlace) => Promise<Executed>;
+export type Execute = (work: RemoteTask, place: ExecutePlace) => Promise<Executed>;
 
 export interface ExecutePlace {
   readonly runId: string;
@@ -118,21 +118,18 @@ export class JobRun {
     try {
       const work = await this.#readWork();
       const tree = await this.#openTree();
-      const executed = await deps.execute(
-        {...work, messages: fromRelative(work.messages, tree.root)},
-        {
-          runId: job.runId,
-          tree,
-          traceparent: job.traceparent,
-          signal: this.#abort.signal,
-          onEvent: (event) => this.#tellEvent(event),
-          onDelivered: (id) => void this.tell({type: 'delivered', id}),
-          onMessage: (listener) => {
-            this.#onMessage = listener;
-            for (const {id, text} of this.#messages) listener(id, text);
-          },
+      const executed = await deps.execute(fromRelative(work, tree.root), {
+        runId: job.runId,
+        tree,
+        traceparent: job.traceparent,
+        signal: this.#abort.signal,
+        onEvent: (event) => this.#tellEvent(event),
+        onDelivered: (id) => void this.tell({type: 'delivered', id}),
+        onMessage: (listener) => {
+          this.#onMessage = listener;
+          for (const {id, text} of this.#messages) listener(id, text);
         },
-      );
+      });
       if (this.#abort.signal.aborted && !this.#isStopped) throw this.#abort.signal.reason;
       return await this.#pack(executed, tree.root);
     } finally {
@@ -173,11 +170,11 @@ export class JobRun {
     this.tell({type: 'event', event: small}).catch(() => undefined);
   }
 
-  async #readWork(): Promise<RemoteWork> {
+  async #readWork(): Promise<RemoteTask> {
     const {work} = this.job;
-    if (typeof work === 'string') return JSON.parse(work) as RemoteWork;
+    if (typeof work === 'string') return JSON.parse(work) as RemoteTask;
     const bytes = await this.deps.blobs.read(work, {take: false, signal: this.#abort.signal});
-    return JSON.parse(bytes.toString()) as RemoteWork;
+    return JSON.parse(bytes.toString()) as RemoteTask;
   }
 
   async #readPart(part: TreePart, laid: BlobRef | undefined): Promise<Buffer> {

@@ -1,5 +1,4 @@
 /** Runs of a session at workers, over BullMQ: jobs go into the queue, and their ends and changes come back. */
-import path from 'node:path';
 import {Job, Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/remote/remote-runs.ts';
@@ -18,7 +17,6 @@ import {
   type JobEvent,
   LIFE_MS,
   MAX_INLINE_BYTES,
-  type RemoteWork,
   type TreePart,
 } from '../queue/messages.ts';
 import {fromRelative, toRelative} from '../queue/paths.ts';
@@ -94,7 +92,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       const kept = await this.#sendUnlessStopped({...task, captured}, watch.signal, connected);
       if (!kept) return stoppedEnd();
       this.#tidy(connected.served.tellUnserved());
-      return this.#follow(task.runId, kept, watch, connected);
+      return this.#follow(task.spec.runId, kept, watch, connected);
     };
     return this.#places.run(work, watch.signal, stoppedEnd);
   }
@@ -176,7 +174,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     });
     try {
       const kept = await Promise.race([sending, stopped]);
-      if (!kept) this.#tidy(sending.then((late) => this.#remove(task.runId, late, connected)));
+      if (!kept) this.#tidy(sending.then((late) => this.#remove(task.spec.runId, late, connected)));
       return kept;
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -190,10 +188,11 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     this.#tidying.add(tidied);
   }
 
-  async #send(task: CapturedTask, {laid, queue, blobs, events}: Connected): Promise<KeptJob> {
-    const {runId, round} = task;
+  async #send({captured, ...task}: CapturedTask, {laid, queue, blobs, events}: Connected): Promise<KeptJob> {
+    const {runId} = task.spec;
+    const {round} = task;
     const jobId = `${runId}-${round}`;
-    const tree = await task.captured;
+    const tree = await captured;
     const parts = await laid.lay(tree);
     const work = JSON.stringify(this.deps.redact(this.#describe(task)));
     const inline = Buffer.byteLength(work) <= MAX_INLINE_BYTES;
@@ -228,22 +227,10 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     return kept;
   }
 
-  #describe(task: RemoteTask): RemoteWork {
-    const {agent, description, prompt, model, limits, messages, scope, permissions} = task;
-    const {root} = this.deps;
-    // Keys of this machine mean nothing elsewhere, and what it may do there its settings say.
-    const {apiKeyEnv: _, permissionMode: _m, mcpServers: _s, hooks: _h, ...definition} = agent;
-    const relative = (files: readonly string[]) => files.map((file) => path.relative(root, file));
-    return {
-      agent: definition,
-      description,
-      prompt,
-      model,
-      limits,
-      permissions,
-      messages: toRelative(messages, root),
-      ...(scope && {scope: {files: relative(scope.files), allowed: relative(scope.allowed)}}),
-    };
+  /** Keys of this machine mean nothing elsewhere, and what the run may do there its settings say. */
+  #describe(task: RemoteTask): RemoteTask {
+    const {apiKeyEnv: _, permissionMode: _m, mcpServers: _s, hooks: _h, ...agent} = task.agent;
+    return toRelative({...task, agent}, this.deps.root);
   }
 
   /** Waits for the end of a job, and brings its changes here. */

@@ -35,7 +35,7 @@ function open(work: Work, change: ManagerFixtureOptions = {}, {isServed = true, 
     run: (task, watch) => work(watch, task),
     resume: (runId, watch) => {
       log.push(`resume ${runId}`);
-      return work(watch, {} as RemoteTask);
+      return work(watch, {spec: {runId}} as RemoteTask);
     },
   };
   const made = managerFixture({...change, runs: {remote, ...change.runs}});
@@ -64,10 +64,11 @@ describe('a run at a worker', () => {
       },
       {runs: {permits}},
     );
-    const {runId} = await give({maxTurns: 5, history: [{role: 'user', content: 'before'}]});
+    const {runId} = await give({limits: {maxTurns: 5}, history: [{role: 'user', content: 'before'}]});
     expect(tasks).toMatchObject([
       {
-        ...{runId, round: 1, description: 'look around', prompt: 'find it', model: 'scripted'},
+        spec: {runId, description: 'look around', model: 'scripted'},
+        ...{round: 1, prompt: 'find it'},
         limits: {maxTurns: 5},
         messages: [{role: 'user', content: 'before'}],
         permissions: {mode: 'acceptEdits', deny: ['bash(rm:*)', 'read_file'], edits: ['edit_file(src/**)']},
@@ -78,7 +79,7 @@ describe('a run at a worker', () => {
 
   it('waits until a worker has it, and may be taken over by another one', async () => {
     const states: unknown[] = [];
-    const {give, manager, events} = open(async (watch, {runId}) => {
+    const {give, manager, events} = open(async (watch, {spec: {runId}}) => {
       states.push(manager.get(runId)?.state);
       for (const worker of ['build-1', 'build-2']) watch.begun(worker);
       states.push(manager.get(runId)?.state);
@@ -132,7 +133,7 @@ describe('a run at a worker', () => {
 
   it('reads messages that come before it listens, and after, and goes on for none that it has read', async () => {
     const heard: unknown[] = [];
-    const {give, manager} = open(async (watch, {runId}) => {
+    const {give, manager} = open(async (watch, {spec: {runId}}) => {
       manager.send(runId, 'first');
       watch.onMessage(({id, content}) => {
         heard.push(content);

@@ -19,8 +19,8 @@ describe('the archive', () => {
 
   it('gets a run 60 minutes after its end, and never a run at work', async () => {
     const {clock, spawn, manager} = archiving(60);
-    const {runId} = await spawn(new ScriptedModel([say('x')]), {timeoutSeconds: 0});
-    void spawn(new ScriptedModel([{hang: true}]), {timeoutSeconds: 0, background: true});
+    const {runId} = await spawn(new ScriptedModel([say('x')]), {limits: {timeoutSeconds: 0}});
+    void spawn(new ScriptedModel([{hang: true}]), {limits: {timeoutSeconds: 0}, background: true});
     clock.advance(60 * MINUTE - 1);
     expect([manager.get(runId)?.state, clock.timers]).toEqual(['idle', 1]);
     clock.advance(1);
@@ -123,8 +123,8 @@ describe('the wall time of a run', () => {
     const clock = new FakeClock();
     const {spawn, manager} = managerFixture({runs: {clock}, maxConcurrent: 1});
     const asked = new ScriptedModel([{hang: true, partial: 'half'}]);
-    const first = spawn(asked, {timeoutSeconds: 30});
-    const second = spawn(new ScriptedModel([{hang: true}]), {timeoutSeconds: 30});
+    const first = spawn(asked, {limits: {timeoutSeconds: 30}});
+    const second = spawn(new ScriptedModel([{hang: true}]), {limits: {timeoutSeconds: 30}});
     await until(() => asked.requests.length === 1);
     clock.advance(29_999);
     expect(manager.count()).toBe(2);

@@ -1,15 +1,25 @@
 /** Whose end ends a run, and who waits for it. */
 import {getEventListeners} from 'node:events';
 import {describe, expect, it} from 'vitest';
+import type {RunSpec} from '../../../src/core/contract/run-spec.ts';
 import type {OpenRun, SubagentResult} from '../../../src/core/contract/runs.ts';
 import {LiveRun} from '../../../src/core/runs/live-run.ts';
 import {History} from '../../../src/core/turn/history.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {FakeClock} from '../fake-clock.ts';
 
+const SPEC: RunSpec = {
+  runId: 'r',
+  agent: 'explore',
+  description: 'look',
+  model: 'm',
+  background: false,
+  cleanup: 'keep',
+};
+
 function open(parent?: AbortSignal) {
   const history = new History({append: () => undefined});
-  const live = new LiveRun({runId: 'r', round: 1, transcript: {} as OpenRun, history}, parent);
+  const live = new LiveRun({spec: SPEC, round: 1, transcript: {} as OpenRun, history}, parent);
   const end = Promise.withResolvers<SubagentResult>();
   return {live, end: () => end.resolve({} as SubagentResult), begin: () => live.begin(() => end.promise)};
 }

@@ -28,10 +28,10 @@ describe('the manager of runs', () => {
       archive: store.archive,
     };
     const broken = managerFixture({options: {budget, store: full}});
-    await expect(broken.spawn(priced([]), {maxBudgetUsd: 0.5})).rejects.toThrow('the disk is full');
+    await expect(broken.spawn(priced([]), {limits: {maxBudgetUsd: 0.5}})).rejects.toThrow('the disk is full');
     expect(budget.setAsideUsd).toBe(0);
     const {spawn, manager} = managerFixture({options: {budget}});
-    const ended = spawn(priced([{hang: true}]), {maxBudgetUsd: 0.5});
+    const ended = spawn(priced([{hang: true}]), {limits: {maxBudgetUsd: 0.5}});
     expect(budget.setAsideUsd).toBe(0.5);
     await manager.stopAll();
     await ended;
@@ -40,7 +40,7 @@ describe('the manager of runs', () => {
 
   it('refuses a run with a limit of money whose model has no known price', async () => {
     const {spawn} = managerFixture();
-    await expect(spawn(new ScriptedModel([]), {maxBudgetUsd: 1})).rejects.toThrow('a budget needs prices');
+    await expect(spawn(new ScriptedModel([]), {limits: {maxBudgetUsd: 1}})).rejects.toThrow('a budget needs prices');
   });
 
   it('waits for a run for some time, and says whether it has ended', async () => {
@@ -53,7 +53,7 @@ describe('the manager of runs', () => {
       return reply(...args);
     };
     const {spawn, manager} = managerFixture({runs: {clock}});
-    const ended = spawn(model, {timeoutSeconds: 0});
+    const ended = spawn(model, {limits: {timeoutSeconds: 0}});
     const [{runId} = {runId: ''}] = manager.list();
     const abort = new AbortController();
     const late = manager.waitFor(runId, 1_000, abort.signal);

@@ -42,7 +42,7 @@ describe('the limits of a run', () => {
 
   it.each(['in the same process', 'after a restart'])('apply also when the run continues, %s', async (when) => {
     const first = managerFixture({tools: [tool('look')], model: endless()});
-    const {runId} = await first.spawn(endless(), {maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60});
+    const {runId} = await first.spawn(endless(), {limits: {maxTurns: 2, maxTokens: 1000, timeoutSeconds: 60}});
     const model = endless();
     const later = when === 'after a restart' ? managerFixture({home: first.home, tools: [tool('look')], model}) : first;
     if (later !== first) later.manager.restore(new Set());
@@ -72,7 +72,7 @@ describe('the limit of turns', () => {
     const model = endless();
     const {spawn} = managerFixture({tools: [tool('look')]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
-    const {result, report} = await spawn(model, {agent, maxTurns: 4});
+    const {result, report} = await spawn(model, {agent, limits: {maxTurns: 4}});
     expect(result).toMatchObject({outcome: 'limit', limit: '4 turns', text: 'what I have', turns: 4});
     expect(model.requests.map((request) => request.mayCallTools)).toEqual([true, true, true, false]);
     expect(report).toMatch(/^The run did not finish: limit reached: 4 turns\.\nWhat it had by then:\nwhat I have/);
@@ -85,7 +85,7 @@ describe('the limit of tokens', () => {
   it('asks for a report at 90 % and is named in the outcome', async () => {
     const model = endless();
     const {spawn} = managerFixture({tools: [tool('look')]});
-    const {result} = await spawn(model, {agent, maxTokens: 100});
+    const {result} = await spawn(model, {agent, limits: {maxTokens: 100}});
     // Six calls are 90 tokens: the seventh is the report.
     expect(result).toMatchObject({outcome: 'limit', limit: '100 tokens', turns: 7, text: 'what I have'});
     expect(model.requests.at(-1)).toMatchObject({mayCallTools: false, maxOutputTokens: 10});
@@ -93,7 +93,7 @@ describe('the limit of tokens', () => {
 
   it('runs no tool when a reply has used it up', async () => {
     const {spawn} = managerFixture({tools: [tool('look')]});
-    const {result} = await spawn(new ScriptedModel([looking]), {agent, maxTokens: 12});
+    const {result} = await spawn(new ScriptedModel([looking]), {agent, limits: {maxTokens: 12}});
     expect(result).toMatchObject({outcome: 'limit', limit: '12 tokens', turns: 1});
     expect(result.tools.map((record) => record.isError)).toEqual([true]);
   });
@@ -129,7 +129,7 @@ describe('two runs in one process with different limits', () => {
   it('do not affect each other', async () => {
     const {spawn} = managerFixture({tools: [tool('look')]});
     const agent = {...AGENT_TYPES.explore!, tools: ['look']};
-    const [two, five] = await Promise.all([2, 5].map((maxTurns) => spawn(endless(), {agent, maxTurns})));
+    const [two, five] = await Promise.all([2, 5].map((maxTurns) => spawn(endless(), {agent, limits: {maxTurns}})));
     expect([two!.result.turns, five!.result.turns]).toEqual([2, 5]);
   });
 });

@@ -59,7 +59,7 @@ describe('the memory of a session', () => {
         const usage = {input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0};
         return {id: `m${turn}`, content, stopReason: 'tool_use', usage, model: 'scripted', garbledInputs: new Map()};
       };
-      const {result} = await spawn(model, {agent, maxTurns: 600, timeoutSeconds: 0});
+      const {result} = await spawn(model, {agent, limits: {maxTurns: 600, timeoutSeconds: 0}});
       expect(result).toMatchObject({outcome: 'success', turns});
       events.length = 0;
     };

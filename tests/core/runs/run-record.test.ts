@@ -2,17 +2,22 @@
 import {describe, expect, test} from 'vitest';
 import type {Outcome} from '../../../src/core/contract/results.ts';
 import type {RunRecord} from '../../../src/core/contract/runs.ts';
-import type {SpawnRequest} from '../../../src/core/runs/dispatch.ts';
+import type {RemoteRuns} from '../../../src/core/remote/remote-runs.ts';
+import {createSpec, type RunRequest} from '../../../src/core/runs/dispatch.ts';
 import {RunRegistry} from '../../../src/core/runs/registry.ts';
-import {getEndState, hasEnded, openNewRun, openNextRound, toRestoredRun} from '../../../src/core/runs/run-record.ts';
+import {getEndState, hasEnded, openNextRound, openRun, toRestoredRun} from '../../../src/core/runs/run-record.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {call, ScriptedModel} from '../scripted-model.ts';
 
-function open(change: Partial<SpawnRequest> = {}) {
+const REMOTE = {isConfigured: true} as RemoteRuns;
+
+function open(change: Partial<RunRequest> = {}) {
   const {store, request} = managerFixture();
   const registry = new RunRegistry();
-  const opened = openNewRun(store, registry, request(new ScriptedModel([]), change));
-  const get = () => registry.get(opened.runId)!;
+  const asked = request(new ScriptedModel([]), change);
+  const opened = openRun(store, registry, createSpec(asked, REMOTE), asked.prompt, asked.history);
+  const {runId} = opened.spec;
+  const get = () => registry.get(runId)!;
   const goOn = (background: boolean) =>
     openNextRound(store, registry, get(), {message: 'go on', model: 'other', background});
   return {store, registry, opened, get, goOn};
@@ -33,16 +38,17 @@ describe('a new run', () => {
   } as const;
 
   test('keeps what its call asked for, also on the disk', () => {
-    const {get, store} = open({...asked, maxTurns: 3, maxTokens: 5});
+    const {get, store} = open({...asked, limits: {maxTurns: 3, maxTokens: 5}});
     const kept = {...asked, agent: 'explore', model: 'scripted', limits: {maxTurns: 3, maxTokens: 5}};
     expect(get()).toMatchObject({...kept, state: 'created', round: 1, tools: 0, restored: false});
     expect(store.list()).toMatchObject([kept]);
   });
 
   test('is in the foreground, kept and here unless its call asks for something else', () => {
+    const keys = Object.keys(asked) as (keyof typeof asked)[];
     const {get} = open({where: 'local', label: ''});
     expect(get()).toMatchObject({background: false, cleanup: 'keep'});
-    expect(Object.keys(asked).filter((key) => key in get())).toEqual(['background', 'cleanup', 'runId']);
+    expect(keys.filter((key) => get()[key] !== undefined)).toEqual(['isolation', 'background', 'cleanup', 'runId']);
     expect(open().get().runId).not.toBe(open().get().runId);
   });
 
@@ -68,8 +74,8 @@ describe('a further round of a run', () => {
 
   test('knows nothing of the last end, and counts on', () => {
     const {registry, opened, get, goOn} = open({label: 'mine'});
-    registry.update(opened.runId, END);
-    expect(goOn(true)).toMatchObject({runId: opened.runId, round: 2});
+    registry.update(opened.spec.runId, END);
+    expect(goOn(true)).toMatchObject({spec: {runId: opened.spec.runId}, round: 2});
     expect(get()).toMatchObject({
       ...{state: 'created', round: 2, restored: false, background: true, model: 'other', tools: 3, label: 'mine'},
     });
@@ -83,7 +89,7 @@ describe('a further round of a run', () => {
     expect(opened.round).toBe(1);
     const answered = goOn(true).history.messages.at(-2);
     expect(answered).toMatchObject({role: 'user', content: [{type: 'tool_result', tool_use_id: 'call-1'}]});
-    expect(store.read(opened.runId)).toContainEqual(expect.objectContaining({type: 'resumed', round: 2}));
+    expect(store.read(opened.spec.runId)).toContainEqual(expect.objectContaining({type: 'resumed', round: 2}));
   });
 
   test.each([

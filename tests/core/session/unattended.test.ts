@@ -19,7 +19,7 @@ function open(
   const [model, childModel] = [new ScriptedModel(script), new ScriptedModel(child)];
   const made = managerFixture();
   const task = tool('Task', async (_, value) => {
-    await made.dispatch(childModel, {background: true, prompt: value, timeoutSeconds: 0});
+    await made.dispatch(childModel, {background: true, prompt: value, limits: {timeoutSeconds: 0}});
     return textResult('accepted');
   });
   const change = {interactive: false, limits, ...parts};
