@@ -21,10 +21,14 @@ const FILES = {'a.txt': 'one\n'};
 const PLAYED_SERVER = path.join(root, 'tests', 'extensions', 'mcp', 'played-server.mjs');
 const read = callTool('read_file', {path: 'a.txt'});
 
-/** What the model replies before its answer, and the settings of the user. An edit needs a file that was read. */
+/**
+ * What the model replies before its answer, and the settings of the user. The command of `bash` is allowed: it runs plainly, after a
+ * checkpoint; that of `sandbox` only reads. An edit needs a file that was read.
+ */
 const WALKS = {
   plain: {},
   bash: {calls: [callTool('bash', {command: 'touch b.txt'})]},
+  sandbox: {calls: [callTool('bash', {command: 'ls -l'})]},
   Task: {calls: [callTool('Task', {description: 'look', prompt: 'look', agent_type: 'explore'})]},
   edit_file: {calls: [read, callTool('edit_file', {path: 'a.txt', old_string: 'one', new_string: 'two'})]},
   read_file: {calls: [read]},

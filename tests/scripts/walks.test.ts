@@ -33,7 +33,7 @@ test('a walk names the files of which a function ran, and not those that were on
 test('a walk that there is not is bad usage', async () => {
   expect(await walks('nowhere')).toMatchObject({
     ...{exitCode: 2, stdout: ''},
-    stderr: 'walks: no walk nowhere; there are plain, bash, Task, edit_file, read_file, MCP, hook',
+    stderr: 'walks: no walk nowhere; there are plain, bash, sandbox, Task, edit_file, read_file, MCP, hook',
   });
 });
 
