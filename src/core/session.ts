@@ -4,7 +4,6 @@
  */
 import type {AgentEvent, Answer, Emit, SessionInfo} from './contract/events.ts';
 import type {Prompt, Request, RequestAnswer, RequestName, Requests, Session, SubmitResult} from './contract/session.ts';
-import {toRestoredRun} from './runs/run-record.ts';
 import {CommandRunner} from './session/commands.ts';
 import {closeConversation, type SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
@@ -56,7 +55,10 @@ class LocalSession implements Session {
         sessionId: id,
         transcript,
         // Collected at each look, and only a session that goes on has them.
-        restoredRuns: restored.length === 0 ? [] : manager.list().flatMap(toRestoredRun),
+        restoredRuns:
+          restored.length === 0
+            ? []
+            : manager.list().filter(({outcome, tool}) => outcome !== undefined && tool === undefined),
         model: state.model.name,
         offline: state.model.offline,
         permissionMode: this.#parts.permissions().mode,

@@ -6,7 +6,7 @@
 import type {AssistantBlock, Retry, StreamEvent, Usage, UserBlock} from './model.ts';
 import type {Outcome, ToolDisplay} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
-import type {RunState} from './runs.ts';
+import type {RunRecord, RunState} from './runs.ts';
 import type {Announcement, RestoredMessage} from './transcript.ts';
 
 interface EventBase {
@@ -212,23 +212,6 @@ export interface Answer {
   readonly rule?: string;
 }
 
-/** A run as its line at its end shows it. */
-export interface RestoredRun {
-  readonly runId: string;
-  /** The call that dispatched it. */
-  readonly callId?: string;
-  readonly agent: string;
-  /** Where it worked, if on another machine. */
-  readonly worker?: string;
-  readonly description: string;
-  readonly background: boolean;
-  readonly outcome: Outcome;
-  readonly reason?: string;
-  readonly receipt?: string;
-  readonly tools: number;
-  readonly durationMs: number;
-}
-
 /** What front ends show of a session. Print mode's `init` object is made from it. */
 export interface SessionInfo {
   readonly sessionId: string;
@@ -257,8 +240,8 @@ export interface SessionInfo {
   readonly restored: readonly RestoredMessage[];
   /** How many messages came before these. Absent: none. */
   readonly earlierMessages?: number;
-  /** The runs of a restored session, oldest first. */
-  readonly restoredRuns: readonly RestoredRun[];
+  /** The runs of agents that have ended, oldest first, where the session was restored. */
+  readonly restoredRuns: readonly RunRecord[];
 }
 
 /** The colours of the screen; `terminal` uses the palette of the terminal. */

@@ -1,5 +1,4 @@
 /** Runs come into being, and begin another round: on disk and in the registry, before anything is emitted. */
-import type {RestoredRun} from '../contract/events.ts';
 import type {Message} from '../contract/model.ts';
 import type {Outcome} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';
@@ -87,26 +86,4 @@ export function hasEnded(record: RunRecord): boolean {
 export function getEndState(outcome: Outcome): RunState {
   if (outcome === 'success' || outcome === 'limit') return 'idle';
   return outcome === 'stopped' ? 'stopped' : 'error';
-}
-
-/** The run as a restored conversation shows its end; none for one that is at work, or is no agent's. */
-export function toRestoredRun(record: RunRecord): RestoredRun[] {
-  const {runId, callId, agent, worker, description, label, background, outcome, reason, receipt, tools, tool, result} =
-    record;
-  if (outcome === undefined || tool !== undefined) return [];
-  return [
-    {
-      runId,
-      agent,
-      description: label ?? description,
-      background,
-      outcome,
-      tools,
-      ...(callId !== undefined && {callId}),
-      ...(worker !== undefined && {worker}),
-      ...(reason !== undefined && {reason}),
-      ...(receipt !== undefined && {receipt}),
-      durationMs: result?.durationMs ?? 0,
-    },
-  ];
 }

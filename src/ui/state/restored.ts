@@ -2,8 +2,9 @@
  * A resumed conversation, as it looked: its messages become the events that showed them, and the same reducer makes the
  * screen of them. Prompts and marks of what was cut off are no events; they are printed here.
  */
-import type {AgentEvent, AgentEventBody, RestoredRun, SessionInfo} from '../../core/contract/events.ts';
+import type {AgentEvent, AgentEventBody, SessionInfo} from '../../core/contract/events.ts';
 import type {ToolResultBlock, ToolUse} from '../../core/contract/model.ts';
+import type {RunRecord} from '../../core/contract/runs.ts';
 import type {CallShown, RestoredMessage} from '../../core/contract/transcript.ts';
 import {CUT_OFF, getText, INTERRUPTED, NO_USAGE} from '../../core/util/messages.ts';
 import {describeInput} from '../../core/util/tool-output.ts';
@@ -44,7 +45,7 @@ function lastMessages(restored: readonly RestoredMessage[]): readonly RestoredMe
 
 class Replay {
   readonly #reduce: Reduce;
-  readonly #runs: readonly RestoredRun[];
+  readonly #runs: readonly RunRecord[];
   readonly #calls = new Map<string, ToolUse>();
   /** Prompts are marked. In transcripts of earlier versions none is: then what the runtime wrote looks like one. */
   readonly #areMarked: boolean;
@@ -135,10 +136,11 @@ class Replay {
     });
   }
 
-  #addRun(state: UiState, run: RestoredRun, background: boolean): UiState {
-    const {runId, agent, worker, description, callId, outcome, reason = '', receipt, tools, durationMs} = run;
-    const about = {agent, description, model: '', queued: false, ...(background && {background})};
-    const started = this.#emit(state, {type: 'run_start', ...about, ...(callId && {callId})}, runId);
+  #addRun(state: UiState, run: RunRecord, background: boolean): UiState {
+    const {runId, agent, worker, description, label, callId, outcome = 'unknown', reason = '', receipt, tools} = run;
+    const about = {agent, description, label, callId, background, model: '', queued: false};
+    const started = this.#emit(state, {type: 'run_start', ...about}, runId);
+    const durationMs = run.result?.durationMs ?? 0;
     const placed = worker === undefined ? started : this.#emit(started, {type: 'run_place', worker}, runId);
     const facts = {outcome, reason, tools, durationMs, usage: NO_USAGE, ...(receipt && {receipt})};
     return this.#emit(placed, {type: 'run_end', ...facts}, runId);

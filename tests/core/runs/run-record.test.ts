@@ -5,7 +5,7 @@ import type {RunRecord} from '../../../src/core/contract/runs.ts';
 import type {RemoteRuns} from '../../../src/core/remote/remote-runs.ts';
 import {createSpec, type RunRequest} from '../../../src/core/runs/dispatch.ts';
 import {RunRegistry} from '../../../src/core/runs/registry.ts';
-import {getEndState, hasEnded, openNextRound, openRun, toRestoredRun} from '../../../src/core/runs/run-record.ts';
+import {getEndState, hasEnded, openNextRound, openRun} from '../../../src/core/runs/run-record.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {call, ScriptedModel} from '../scripted-model.ts';
 
@@ -115,36 +115,4 @@ test.each<[Outcome, RunRecord['state']]>([
 test('a run has ended when it has a time of its end', () => {
   const record = open().get();
   expect([hasEnded(record), hasEnded({...record, endedAt: 0})]).toEqual([false, true]);
-});
-
-describe('a restored conversation', () => {
-  const record = {...open().get(), outcome: 'error'} as const;
-
-  test('shows the end of a run with all that is known of it', () => {
-    const known = {callId: 'call-1', worker: 'build-2', reason: 'failed', receipt: 'Receipt', tools: 3};
-    const result = {durationMs: 7, modelMs: 1, turns: 1};
-    expect(toRestoredRun({...record, ...known, label: 'mine', result})).toEqual([
-      {
-        ...known,
-        runId: record.runId,
-        agent: 'explore',
-        description: 'mine',
-        background: false,
-        outcome: 'error',
-        durationMs: 7,
-      },
-    ]);
-    expect(toRestoredRun(record)).toStrictEqual([
-      {
-        ...{runId: record.runId, agent: 'explore', description: 'look around', background: false, outcome: 'error'},
-        tools: 0,
-        durationMs: 0,
-      },
-    ]);
-  });
-
-  test('shows no run that is at work, and no command', () => {
-    const {outcome: _, ...atWork} = record;
-    expect([atWork, {...record, tool: 'bash'}].flatMap(toRestoredRun)).toEqual([]);
-  });
 });

@@ -277,6 +277,7 @@ describe('what front ends see of a session', () => {
     const {runId} = await before.spawn(new ScriptedModel([say('found')]));
     const made = managerFixture({home: before.home});
     made.manager.restore(new Set());
+    void made.spawn(new ScriptedModel([{hang: true}]));
     const restored = [{uuid: '1', message: {role: 'user', content: 'go'}}] as unknown as Conversation['restored'];
     const openConversation = () => conversation({restored, earlierMessages: 7});
     const {session} = open([], {openConversation}, made);

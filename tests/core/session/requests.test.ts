@@ -167,7 +167,7 @@ describe('request', () => {
       session.request({type: 'spawn_run', agent, prompt: 'x', description: 'x', ...(tools && {tools})});
     expect(() => spawn('code', ['Task'])).toThrow('code has none of these tools: Task. It has: bash, grep');
     await spawn('code');
-    expect(session.request({type: 'runs'})[0]).not.toHaveProperty('onlyTools');
+    expect(session.request({type: 'runs'})[0]!.onlyTools).toBeUndefined();
   });
 
   it('sends the run that is named to the background, or all of them', async () => {

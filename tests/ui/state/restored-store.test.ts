@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
-import type {RestoredRun} from '../../../src/core/contract/events.ts';
+import type {RunRecord} from '../../../src/core/contract/runs.ts';
 import type {Announcement} from '../../../src/core/contract/transcript.ts';
+import {NO_USAGE} from '../../../src/core/util/messages.ts';
 import {openSession} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
 import {INFO} from '../fake-session.ts';
@@ -11,16 +12,25 @@ const ended = (change: Partial<Announcement> = {}) => ({
     ...{runId: 'r1', round: 1, agent: 'explore', outcome: 'success', reason: '', text: 'sub result', ...change},
   } as const,
 });
-const run = (change: Partial<RestoredRun>): RestoredRun => ({
-  ...{
-    runId: 'r',
-    agent: 'explore',
-    description: 'look around',
-    background: true,
-    outcome: 'success',
-    tools: 2,
-    durationMs: 1200,
-  },
+const run = (change: Partial<RunRecord>): RunRecord => ({
+  runId: 'r',
+  agent: 'explore',
+  description: 'look around',
+  model: 'm',
+  background: true,
+  cleanup: 'keep',
+  sessionId: 's',
+  transcript: '/t',
+  state: 'idle',
+  outcome: 'success',
+  createdAt: 0,
+  lastAt: 0,
+  tools: 2,
+  usage: NO_USAGE,
+  usageByModel: {},
+  round: 1,
+  restored: true,
+  result: {durationMs: 1200, modelMs: 0, turns: 0},
   ...change,
 });
 const prompt = (content: string) => ({message: {role: 'user' as const, content}});
