@@ -277,7 +277,6 @@ describe('what front ends see of a session', () => {
     const {runId} = await before.spawn(new ScriptedModel([say('found')]));
     const made = managerFixture({home: before.home});
     made.manager.restore(new Set());
-    void made.spawn(new ScriptedModel([{hang: true}]));
     const restored = [{uuid: '1', message: {role: 'user', content: 'go'}}] as unknown as Conversation['restored'];
     const openConversation = () => conversation({restored, earlierMessages: 7});
     const {session} = open([], {openConversation}, made);
@@ -285,6 +284,9 @@ describe('what front ends see of a session', () => {
     expect(session.info).not.toHaveProperty('earlierMessages');
     await session.request({type: 'resume', session: 'session-2'});
     expect(session.info).toMatchObject({restored, restoredRuns: [{runId}], earlierMessages: 7});
+    void made.spawn(new ScriptedModel([{hang: true}]));
+    expect(session.info.restoredRuns).toMatchObject([{runId}]);
+    await made.manager.stopAll();
   });
 
   it.each([true, false])('has a branch where its folder is a repository: %s', async (isRepository) => {
