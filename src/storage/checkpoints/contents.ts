@@ -4,13 +4,13 @@ import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
 import {blobId} from '../trees/file-state.ts';
-import type {ShadowGit} from './shadow-git.ts';
+import type {Trees} from '../trees/trees.ts';
 
 export class Contents implements ContentSource {
   constructor(
     private readonly blobs: BlobStore,
     /** Returns undefined when no snapshot was ever taken. */
-    private readonly openShadow: () => Promise<ShadowGit | undefined>,
+    private readonly openTrees: () => Promise<Trees | undefined>,
   ) {}
 
   /** The size of each content in bytes, by id. Contents that are not stored any more are left out. */
@@ -20,7 +20,7 @@ export class Contents implements ContentSource {
       const size = await this.blobs.size(id);
       if (size !== undefined) found.set(id, size);
     }
-    return this.#addFromShadow(ids, found, (shadow, rest) => shadow.sizes(rest));
+    return this.#addFromTrees(ids, found, (trees, rest) => trees.sizes(rest));
   }
 
   /** The contents by id, all in memory. Contents that are not stored any more are left out. */
@@ -30,18 +30,18 @@ export class Contents implements ContentSource {
       const content = await this.blobs.get(id);
       if (content) found.set(id, content);
     }
-    return this.#addFromShadow(ids, found, (shadow, rest) => shadow.contents(rest));
+    return this.#addFromTrees(ids, found, (trees, rest) => trees.contents(rest));
   }
 
   /** Adds what the snapshots have. Without git, the contents that only snapshots have cannot be read. */
-  async #addFromShadow<T>(
+  async #addFromTrees<T>(
     ids: readonly string[],
     found: ReadonlyMap<string, T>,
-    look: (shadow: ShadowGit, rest: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+    look: (trees: Trees, rest: readonly string[]) => Promise<ReadonlyMap<string, T>>,
   ): Promise<ReadonlyMap<string, T>> {
     const rest = ids.filter((id) => !found.has(id));
-    const shadow = rest.length > 0 ? await this.openShadow().catch(() => undefined) : undefined;
-    return shadow ? new Map([...found, ...(await look(shadow, rest))]) : found;
+    const trees = rest.length > 0 ? await this.openTrees().catch(() => undefined) : undefined;
+    return trees ? new Map([...found, ...(await look(trees, rest))]) : found;
   }
 }
 

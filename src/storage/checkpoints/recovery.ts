@@ -3,7 +3,7 @@ import type {Writer} from '../../core/contract/checkpoints.ts';
 import {isSameState} from '../trees/file-state.ts';
 import {findRemovedContents, getFileOrigin} from './file-origin.ts';
 import type {Ledger, LedgerLine} from './ledger.ts';
-import type {ShadowGit} from './shadow-git.ts';
+import type {Snapshots} from './snapshots.ts';
 
 type OpenCommand = Extract<LedgerLine, {type: 'running'}>;
 type OpenWrite = Extract<LedgerLine, {type: 'writing'}>;
@@ -34,14 +34,14 @@ export function findOpenWork(lines: readonly LedgerLine[]): OpenWork {
 export async function recoverCommands(
   running: readonly OpenCommand[],
   ledger: Ledger,
-  shadow: ShadowGit,
+  snapshots: Snapshots,
   root: string,
 ): Promise<void> {
-  const {tree} = await shadow.snapshot();
+  const {tree} = await snapshots.take();
   const by = [...new Map(running.map((each) => [each.by.agentId, each.by])).values()];
   for (const command of running) {
     const later = ledger.lines.slice(ledger.lines.indexOf(command));
-    const changes = await shadow.changes(command.tree, tree);
+    const changes = await snapshots.changes(command.tree, tree);
     const [since, removed] = [command.at, findRemovedContents(changes)];
     for (const {path, before, after} of changes) {
       const noted = later.findLast((line) => line.type === 'change' && line.path === path);

@@ -13,8 +13,8 @@ import {BlobStore, Contents} from './contents.ts';
 import {findRemovedContents, getFileOrigin, listMissingFolders} from './file-origin.ts';
 import {type FileChange, Ledger, type LedgerLine} from './ledger.ts';
 import {findOpenWork, getWriteKey, recoverCommands} from './recovery.ts';
-import {ShadowGit, type Snapshot, type TreeChange} from './shadow-git.ts';
 import {SnapshotLock} from './snapshot-lock.ts';
+import {type Snapshot, Snapshots, type TreeChange} from './snapshots.ts';
 
 interface SessionCheckpointsOptions {
   /** `<session>/checkpoints`; created with the first change. */
@@ -58,7 +58,7 @@ export class SessionCheckpoints implements Checkpoints {
   /** What was changed since the last snapshot, but not by a command. */
   readonly #written: FileChanges = new Map();
   readonly #reported = new Set<string>();
-  #shadow: ShadowGit | undefined;
+  #snapshots: Snapshots | undefined;
   /** Why the first snapshot failed: then no other one is tried. */
   #permanentFailure: string | undefined;
   /** The tree of the last snapshot. */
@@ -73,7 +73,7 @@ export class SessionCheckpoints implements Checkpoints {
     this.#blobs = new BlobStore(path.join(options.folder, 'files'));
     this.contents = new Contents(this.#blobs, async () => {
       const hasRun = this.ledger.lines.some(({type}) => type === 'running');
-      return hasRun ? this.#openShadow() : undefined;
+      return hasRun ? (await this.#openSnapshots()).trees : undefined;
     });
   }
 
@@ -184,17 +184,18 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** Takes a snapshot, and notes the differences from the last one as changes of the running commands. */
   async #snapshot(): Promise<Snapshot> {
-    const shadow = await this.#openShadow();
-    const snapshot = await shadow.snapshot();
+    const snapshots = await this.#openSnapshots();
+    const snapshot = await snapshots.take();
     const {tree} = snapshot;
     const before = this.#lastTree;
     this.#lastTree = tree;
     if (before !== undefined && this.#running.size > 0) {
-      const changes = await shadow.changes(before, tree);
+      const changes = await snapshots.changes(before, tree);
       const removed = findRemovedContents(changes);
       for (const change of changes) this.#attribute(change, removed);
       // When copying fails, the objects are still borrowed from the project.
-      await shadow.copyBorrowed(changes.flatMap((change) => getContentId(change.before) ?? [])).catch(() => undefined);
+      const borrowed = changes.flatMap((change) => getContentId(change.before) ?? []);
+      await snapshots.trees.keep(borrowed).catch(() => undefined);
     }
     this.#written.clear();
     return snapshot;
@@ -230,10 +231,10 @@ export class SessionCheckpoints implements Checkpoints {
     this.noteChange({...more, type: 'change', at: Date.now(), by: [by], path: file, before, after});
   }
 
-  async #openShadow(): Promise<ShadowGit> {
+  async #openSnapshots(): Promise<Snapshots> {
     const {folder, root, home} = this.#options;
-    this.#shadow ??= await ShadowGit.open({folder: path.join(folder, 'git'), root, ownFolders: [home]});
-    return this.#shadow;
+    this.#snapshots ??= await Snapshots.open({folder: path.join(folder, 'git'), root, home});
+    return this.#snapshots;
   }
 
   /** Until the next snapshot, changes cannot be attributed. @returns the reason */
@@ -268,7 +269,7 @@ export class SessionCheckpoints implements Checkpoints {
         await this.#noteWrite(by, file, before, {...toMadeFolders(madeFolders), cutOff: true});
       }
       if (cut.running.length > 0)
-        await recoverCommands(cut.running, this.ledger, await this.#openShadow(), this.#options.root);
+        await recoverCommands(cut.running, this.ledger, await this.#openSnapshots(), this.#options.root);
     } catch (error) {
       const [first] = cut.running;
       if (first) this.#handleFailure(error, first.by);
@@ -290,7 +291,9 @@ function describeFailure(error: unknown): string {
   const message = getErrorMessage(error);
   if (/\bENOENT\b/.test(message) && /\bspawn git\b/.test(message)) return 'git is not installed';
   const [, seconds] = /\bits (\d+) s$/.exec(message) ?? [];
-  return seconds === undefined ? message : `the workspace is too large: git takes longer than ${seconds} s`;
+  return seconds === undefined
+    ? message.split('\n')[0]!
+    : `the workspace is too large: git takes longer than ${seconds} s`;
 }
 
 /** The error of the system behind others. */

@@ -3,7 +3,7 @@ import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
 import {ignoreMissing} from '../../core/util/errors.ts';
 
-/** `null`: no file; a folder counts as none. `other`: e.g. a socket, whose content is not stored. */
+/** `null`: no file; a folder counts as none. `other`: e.g. a socket or a submodule, whose content is not stored. */
 export type FileState = FileOrLink | {readonly kind: 'other'} | null;
 
 export interface FileOrLink {
@@ -15,8 +15,12 @@ export interface FileOrLink {
   readonly mode?: number;
 }
 
-export function blobId(content: Buffer): string {
-  return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+/** The modes of git: nothing there, a link, a file that the owner may run. */
+const [ABSENT, LINK, EXECUTABLE] = ['000000', '120000', '100755'];
+
+/** @param format of the repository that stores the content */
+export function blobId(content: Buffer, format = 'sha1'): string {
+  return createHash(format).update(`blob ${content.length}\0`).update(content).digest('hex');
 }
 
 /** Undefined for a state without content. */
@@ -24,19 +28,31 @@ export function getContentId(state: FileState): string | undefined {
   return state && 'id' in state ? state.id : undefined;
 }
 
+/** The state that a tree has. @param mode as git writes it. @param permissions all bits, where they are known */
+export function toFileState(mode: string, id: string, permissions?: number): FileState {
+  if (mode === ABSENT) return null;
+  if (mode === LINK) return {kind: 'link', id};
+  if (!mode.startsWith('100')) return {kind: 'other'};
+  const executable = mode === EXECUTABLE ? {executable: true} : {};
+  return {kind: 'file', id, ...executable, ...(permissions !== undefined && {mode: permissions})};
+}
+
 /** The state and content of a path now. @throws the error of the file system when it cannot be read */
-export async function readFileState(path: string): Promise<{readonly state: FileState; readonly content?: Buffer}> {
+export async function readFileState(
+  path: string,
+  format?: string,
+): Promise<{readonly state: FileState; readonly content?: Buffer}> {
   const stat = await lstat(path).catch(ignoreMissing);
   if (!stat || stat.isDirectory()) return {state: null};
   if (stat.isSymbolicLink()) {
     const content = await readlink(path, 'buffer');
-    return {state: {kind: 'link', id: blobId(content)}, content};
+    return {state: {kind: 'link', id: blobId(content, format)}, content};
   }
   if (!stat.isFile()) return {state: {kind: 'other'}};
   const content = await readFile(path);
   const mode = stat.mode & 0o7777;
   const executable = (mode & 0o100) !== 0;
-  return {state: {kind: 'file', id: blobId(content), ...(executable ? {executable} : {}), mode}, content};
+  return {state: {kind: 'file', id: blobId(content, format), ...(executable ? {executable} : {}), mode}, content};
 }
 
 /** The permission bits of new files of this user. */

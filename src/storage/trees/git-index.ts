@@ -3,7 +3,6 @@
  * inode) when git last compared them. See Documentation/gitformat-index of git.
  */
 import {createHash} from 'node:crypto';
-import type {BigIntStats} from 'node:fs';
 
 export interface IndexEntry {
   /** As git writes it: from the top of the work tree. */
@@ -21,10 +20,8 @@ const HEADER = 12;
 const STAT = 40;
 const ID = 20;
 const [EXTENDED, ASSUME_VALID] = [0x4000, 0x8000];
-const SECOND = 1_000_000_000n;
 /** Where a stat has its numbers, each of 32 bits. */
 const [MTIME_AT, MODE_AT, SIZE_AT] = [8, 24, 36];
-const [CTIME_AT, INODE_AT, OWNER_AT, GROUP_AT] = [0, 20, 28, 32];
 
 /** @returns undefined for a format that is not known here: SHA-256, a split or a sparse index, a damaged file */
 export function parseIndex(bytes: Buffer): IndexEntry[] | undefined {
@@ -121,29 +118,4 @@ export function forgetStat(entry: IndexEntry): IndexEntry {
   const stat = Buffer.alloc(STAT);
   entry.stat.copy(stat, MODE_AT, MODE_AT, MODE_AT + 4);
   return {...entry, stat};
-}
-
-/** Whether the file looks as it did when git compared it last. */
-export function hasStat({stat}: IndexEntry, file: BigIntStats): boolean {
-  const {ctimeNs, mtimeNs, ino, mode, uid, gid, size} = file;
-  const seen = (at: number, value: bigint) => stat.readUInt32BE(at) === Number(BigInt.asUintN(32, value));
-  // Some builds of git leave the nanoseconds out.
-  const seenTime = (at: number, time: bigint) =>
-    seen(at, time / SECOND) && (stat.readUInt32BE(at + 4) === 0 || seen(at + 4, time % SECOND));
-  return (
-    seenTime(CTIME_AT, ctimeNs) &&
-    seenTime(MTIME_AT, mtimeNs) &&
-    seen(INODE_AT, ino) &&
-    seen(MODE_AT, toGitMode(mode)) &&
-    seen(OWNER_AT, uid) &&
-    seen(GROUP_AT, gid) &&
-    seen(SIZE_AT, size)
-  );
-}
-
-/** Of files git keeps only whether the owner may run them. */
-function toGitMode(mode: bigint): bigint {
-  const kind = mode & 0o170000n;
-  if (kind !== 0o100000n) return kind;
-  return (mode & 0o100n) === 0n ? 0o100644n : 0o100755n;
 }

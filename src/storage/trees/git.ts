@@ -18,16 +18,16 @@ interface GitAnswer {
 
 export interface GitOptions {
   /** GitVariables added to the environment, such as `GIT_DIR`; undefined removes one. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Written to its standard input. */
-  readonly input?: string | Buffer;
+  readonly input?: string | Buffer | undefined;
   /** Milliseconds, default 60,000. */
-  readonly limitMs?: number;
-  readonly signal?: AbortSignal;
+  readonly limitMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Git settings for this call only. */
   readonly settings?: readonly Pair[];
   /** For calls in a row, and for a repository of mini-cc's own, whose settings do not change: the first call reads them. */
-  readonly known?: KnownSettings;
+  readonly known?: KnownSettings | undefined;
 }
 
 /** Filled by the first call that gets it. */
@@ -45,6 +45,8 @@ type Pair = readonly [key: string, value: string];
 type GitVariables = Readonly<Record<string, string | undefined>>;
 
 const LIMIT_MS = 60_000;
+/** For calls that read or write a large checkout. */
+const LONG_LIMIT_MS = 30 * 60 * 1000;
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
 /** Settings for all calls, by the environment, which takes precedence over the files of the repository. */
@@ -109,6 +111,25 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
     ...options,
     env: withSettings(overrides.env, [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])]),
   });
+}
+
+/**
+ * The same for work on whole checkouts, which may take half an hour.
+ * @param fine exit codes that are no failure
+ * @throws MiniCcError `GIT_FAILED` also when git fails, with the command and its error text
+ */
+export async function gitOrThrow(
+  cwd: string,
+  args: readonly string[],
+  options: GitOptions = {},
+  fine: readonly number[] = [0],
+): Promise<GitAnswer> {
+  const answer = await git(cwd, args, {...options, limitMs: options.limitMs ?? LONG_LIMIT_MS});
+  if (fine.includes(answer.exitCode)) return answer;
+  throw new MiniCcError(
+    'GIT_FAILED',
+    `git ${args[0]} failed: ${answer.stderr.trim() || `exit code ${answer.exitCode}`}`,
+  );
 }
 
 /** The environment and settings that replace the repository's own settings for programs and for another work tree. */
@@ -241,37 +262,12 @@ async function run(
   throw createError(args[0], `was ended, at the latest after its ${limitMs / 1000} s`);
 }
 
-/** The differences between two trees: followed by their ids, arguments for `git`; `parseTreeDiff` reads the output. */
-export const TREE_DIFF: readonly string[] = ['diff-tree', '-r', '-z', '--raw', '--no-renames'];
-
-/** A path that differs between two trees. Modes and ids are as git writes them. */
-export interface TreeDiff {
-  readonly path: string;
-  /** The bytes of the path, which need not be UTF-8. */
-  readonly name: Buffer;
-  readonly oldMode: string;
-  readonly newMode: string;
-  readonly oldId: string;
-  readonly newId: string;
-}
-
-export function parseTreeDiff(output: Buffer): TreeDiff[] {
-  const parts = splitNames(output);
-  const found: TreeDiff[] = [];
-  for (let at = 0; at + 1 < parts.length; at += 2) {
-    const [oldMode = '', newMode = '', oldId = '', newId = ''] = parts[at]!.toString().slice(1).split(' ');
-    const name = parts[at + 1]!;
-    found.push({path: name.toString(), name, oldMode, newMode, oldId, newId});
-  }
-  return found;
-}
-
 /** @param answer of `cat-file --batch-check`. @returns the bytes of each content by its id; what is missing is left out */
 export function parseSizes(answer: Buffer | string): Map<string, number> {
   const lines = answer.toString().split('\n');
   return new Map(
     lines.flatMap((line) => {
-      const [, id, size] = /^(\w{40}) blob (\d+)$/.exec(line) ?? [];
+      const [, id, size] = /^(\w+) blob (\d+)$/.exec(line) ?? [];
       return id === undefined ? [] : [[id, Number(size)] as const];
     }),
   );

@@ -1,68 +1,113 @@
-/** Chooses which files of git's list go into a snapshot: no huge files, and none that git cannot add. */
+/** Chooses which files of git's list a capture takes, and says why it leaves others out. */
 import {accessSync, constants, lstatSync, realpathSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {isGitName} from '../../core/util/files/git-folder.ts';
+import {isInside} from '../../core/util/paths.ts';
 import {getDefaultMode} from './file-state.ts';
 
-/** Larger files are left out. */
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
-/** Limits for new or changed files in one snapshot. */
-const MAX_NEW_FILES = 20_000;
-const MAX_NEW_BYTES = 256 * 1024 * 1024;
-/** Files that are checked in a row before other work of the process gets its turn. */
-const FILES_AT_ONCE = 500;
+export interface CaptureLimits {
+  /** Larger files are left out. */
+  readonly fileBytes: number;
+  /** Of new or changed files in one capture: with more, it fails. */
+  readonly files: number;
+  readonly bytes: number;
+}
 
-interface FilteredFiles {
+interface ChoiceOptions {
+  readonly top: string;
+  /** With limits, names that are not UTF-8 are left out too, since nobody could note them. */
+  readonly limits?: CaptureLimits | undefined;
+  /** The commits of submodules are taken, not their files. */
+  readonly submodules?: boolean | undefined;
+  /** Absolute paths that are left out without a word. */
+  readonly without?: readonly string[] | undefined;
+}
+
+/** Why a file is left out. */
+export type LeftOutReason =
+  | 'it cannot be read'
+  | 'it is a git repository of its own'
+  | 'git refuses its name'
+  | 'it is too large';
+
+export interface LeftOutFile {
+  /** Relative to the top. A nested repository ends with a slash. */
+  readonly name: string;
+  readonly why: LeftOutReason;
+}
+
+interface ChosenFiles {
   readonly added: readonly Buffer[];
   /** By name, of added files: permission bits that differ from those of a new file. */
   readonly modes: ReadonlyMap<string, number>;
   readonly removed: readonly Buffer[];
-  readonly leftOut: readonly string[];
+  readonly leftOut: readonly LeftOutFile[];
 }
 
+/** Files that are checked in a row before other work of the process gets its turn. */
+const FILES_AT_ONCE = 500;
+
 /** @param names as git lists them, relative to `top`. @throws MiniCcError `TOO_LARGE` */
-export async function filterSnapshotFiles(top: string, names: readonly Buffer[]): Promise<FilteredFiles> {
+export async function chooseFiles(
+  names: readonly Buffer[],
+  {top, limits, submodules = false, without = []}: ChoiceOptions,
+): Promise<ChosenFiles> {
   const added: Buffer[] = [];
   const modes = new Map<string, number>();
   const removed: Buffer[] = [];
-  const leftOut: string[] = [];
+  const leftOut: LeftOutFile[] = [];
   const realFolders = new Map<string, boolean>();
+  const isReachable = (folder: string) => {
+    if (!realFolders.has(folder)) realFolders.set(folder, isReal(Buffer.from(folder, 'latin1')));
+    return realFolders.get(folder)!;
+  };
+  const place = Buffer.from(`${top}${path.sep}`);
   let bytes = 0;
   // Git lists a modified and deleted file twice.
-  const unique = [...new Map(names.map((name) => [name.toString('latin1'), name])).values()];
-  for (const [index, name] of unique.entries()) {
+  const unique = new Map(names.map((name) => [name.toString('latin1'), name])).values();
+  for (const [index, name] of [...unique].entries()) {
     if (index % FILES_AT_ONCE === 0) await setImmediate();
     const shown = name.toString();
-    // A name that is not UTF-8 cannot be noted. A name that ends in a slash is a nested repository.
-    if (!Buffer.from(shown).equals(name) || shown.endsWith('/')) {
-      leftOut.push(shown);
-      continue;
-    }
-    const file = path.join(top, shown);
-    const folder = path.dirname(file);
-    if (!realFolders.has(folder)) realFolders.set(folder, isReal(folder));
-    const stat = realFolders.get(folder) ? lstatIfReachable(file) : undefined;
-    if (!stat || stat.isDirectory()) removed.push(name);
-    else if (isIncluded(file, stat)) {
+    const file = Buffer.concat([place, name]);
+    if (isInside(path.join(top, shown), without)) continue;
+    const stat = isReachable(path.dirname(file.toString('latin1'))) ? lstatIfReachable(file) : undefined;
+    const why = findReason(name, file, stat, limits);
+    if (why !== undefined) leftOut.push({name: shown, why});
+    else if (!stat || (stat.isDirectory() && !(submodules && lstatIfReachable(`${file}/.git`)))) removed.push(name);
+    else {
       added.push(name);
       const mode = stat.mode & 0o7777;
       if (stat.isFile() && mode !== getDefaultMode((mode & 0o100) !== 0)) modes.set(shown, mode);
       bytes += stat.size;
-    } else leftOut.push(shown);
-    if (added.length > MAX_NEW_FILES)
-      throw createTooLargeError(`more than ${MAX_NEW_FILES.toLocaleString('en')} new files`);
-    if (bytes > MAX_NEW_BYTES) throw createTooLargeError(`more than ${MAX_NEW_BYTES / 1024 / 1024} MB of new files`);
+    }
+    if (limits && added.length > limits.files)
+      throw createTooLargeError(`more than ${limits.files.toLocaleString('en')} new files`);
+    if (limits && bytes > limits.bytes)
+      throw createTooLargeError(`more than ${limits.bytes / 1024 / 1024} MB of new files`);
   }
   return {added, modes, removed, leftOut};
 }
 
-function isIncluded(file: string, stat: Stats): boolean {
-  if (stat.isSymbolicLink()) return true;
-  return stat.isFile() && stat.size <= MAX_FILE_BYTES && isReadable(file);
+function findReason(
+  name: Buffer,
+  file: Buffer,
+  stat: Stats | undefined,
+  limits: CaptureLimits | undefined,
+): LeftOutReason | undefined {
+  const shown = name.toString();
+  // So git lists it when it is not tracked.
+  if (shown.endsWith('/')) return 'it is a git repository of its own';
+  if (limits && !Buffer.from(shown).equals(name)) return 'it cannot be read';
+  if (!stat || stat.isDirectory()) return undefined;
+  if (shown.split('/').some(isGitName)) return 'git refuses its name';
+  if (stat.isSymbolicLink()) return undefined;
+  if (!stat.isFile() || !isReadable(file)) return 'it cannot be read';
+  return limits && stat.size > limits.fileBytes ? 'it is too large' : undefined;
 }
 
-function isReadable(file: string): boolean {
+function isReadable(file: Buffer): boolean {
   try {
     accessSync(file, constants.R_OK);
     return true;
@@ -72,7 +117,7 @@ function isReadable(file: string): boolean {
 }
 
 /** Undefined when the file does not exist or cannot be reached. */
-function lstatIfReachable(file: string): Stats | undefined {
+function lstatIfReachable(file: Buffer | string): Stats | undefined {
   try {
     return lstatSync(file, {throwIfNoEntry: false});
   } catch {
@@ -81,9 +126,9 @@ function lstatIfReachable(file: string): Stats | undefined {
 }
 
 /** Whether the folder exists and its path has no links. */
-function isReal(folder: string): boolean {
+export function isReal(folder: Buffer | string): boolean {
   try {
-    return realpathSync(folder) === folder;
+    return realpathSync.native(folder, 'buffer').equals(Buffer.from(folder));
   } catch {
     return false;
   }

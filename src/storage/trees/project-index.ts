@@ -1,6 +1,5 @@
 /**
- * The project's index, for the first snapshot of a session and of a worktree: what git knows of the project's files need not
- * be read again. A file counts as known where the project's git would say that it has not changed, and where git stored its
+ * The project's index, with which the first capture of its files begins: what git knows of them need not be read again. A file counts as known where the project's git would say that it has not changed, and where git stored its
  * bytes as they are.
  */
 import {readFile, stat} from 'node:fs/promises';
@@ -9,6 +8,7 @@ import {type GitOptions, git, parseSizes, splitNames} from './git.ts';
 import {forgetStat, getMode, getModifiedAt, getSize, type IndexEntry, parseIndex} from './git-index.ts';
 
 const FILE_MODES = ['100644', '100755', '120000'];
+const SUBMODULE_MODE = '160000';
 /** Attributes by which git stores other bytes than those of the file. Those of line ends show in its size. */
 const CONVERSIONS = ['ident', 'filter', 'working-tree-encoding'];
 const LINE_ENDS = ['text', 'eol', 'crlf'];
@@ -19,12 +19,15 @@ interface ProjectIndexOptions extends Pick<GitOptions, 'limitMs' | 'signal' | 'k
   readonly root: string;
   /** The top of the checkout. */
   readonly top: string;
+  /** The commits of submodules are included. */
+  readonly submodules?: boolean | undefined;
 }
 
 /** @returns all files in git's order, those that are not known without a stat; undefined when the index cannot be used as it is */
 export async function readProjectIndex({
   root,
   top,
+  submodules = false,
   ...options
 }: ProjectIndexOptions): Promise<IndexEntry[] | undefined> {
   const asked = await git(root, ['rev-parse', '--git-path', 'index'], options);
@@ -37,8 +40,9 @@ export async function readProjectIndex({
   // In the midst of a merge a file has several entries.
   if (!parsed || parsed.some(({stage}) => stage !== 0)) return undefined;
   const prefix = Buffer.from(path.relative(top, root) === '' ? '' : `${path.relative(top, root)}/`);
+  const modes = submodules ? [...FILE_MODES, SUBMODULE_MODE] : FILE_MODES;
   const entries = parsed.filter(
-    (entry) => FILE_MODES.includes(getMode(entry)) && entry.name.subarray(0, prefix.length).equals(prefix),
+    (entry) => modes.includes(getMode(entry)) && entry.name.subarray(0, prefix.length).equals(prefix),
   );
   const converted = await findConverted(top, entries, options);
   if (!converted) return undefined;

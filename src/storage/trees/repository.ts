@@ -1,15 +1,12 @@
 /**
- * The repository of a workspace, which is only read here, and repositories that borrow its objects. These have no path,
- * remote or setting that leads back. `git worktree add` would leave a `.git` file by which every command reaches the
- * main checkout.
+ * The repository of a workspace, which is only read here, and git directories that borrow its objects. These have no
+ * path, remote or setting that leads back. `git worktree add` would leave a `.git` file by which every command reaches
+ * the main checkout.
  */
 import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
-import {type GitOptions, git} from './git.ts';
-
-/** Milliseconds: reading a large checkout takes long. */
-export const LIMIT_MS = 30 * 60 * 1000;
+import {type GitOptions, git, gitOrThrow} from './git.ts';
 
 export interface Repository {
   /** The top of the checkout, links resolved. */
@@ -22,68 +19,63 @@ export interface Repository {
   readonly objects: readonly string[];
   /** `sha1` or `sha256`. */
   readonly objectFormat: string;
-  /** The checked-out commit; undefined before the first one. */
+}
+
+/** What is checked out. */
+export interface Head {
+  /** The commit; undefined before the first one. */
   readonly head: string | undefined;
   /** `refs/heads/…`; undefined with a detached HEAD. */
   readonly branch: string | undefined;
 }
 
-/** @throws MiniCcError `WORKTREE` when there is no repository with files */
-export async function openRepository(root: string, signal: AbortSignal): Promise<Repository> {
-  const ask = (...args: string[]) => askGit(root, args, {signal});
-  const facts = await ask(
-    'rev-parse',
-    '--path-format=absolute',
-    '--show-object-format',
-    '--show-toplevel',
-    '--git-common-dir',
-    '--git-path',
-    'objects',
-  );
-  const [objectFormat = 'sha1', top = '', commonDir = '', objects = ''] = (facts ?? '').split('\n');
-  if (facts === undefined || !path.isAbsolute(top))
-    throw new MiniCcError('WORKTREE', await explainMissing(root, signal));
-  const [head, branch] = await Promise.all([
-    ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
-    ask('symbolic-ref', '--quiet', 'HEAD'),
-  ]);
+/** @returns undefined when there is no repository with files. @throws MiniCcError `GIT_FAILED` without git */
+export async function findRepository(root: string, options: GitOptions = {}): Promise<Repository | undefined> {
+  const asked = ['--show-object-format', '--show-toplevel', '--git-common-dir', '--git-path', 'objects'];
+  const {exitCode, stdout} = await git(root, ['rev-parse', ...asked], options);
+  const lines = stdout.toString().replace(/\n$/, '').split('\n');
+  // More lines come from a path with a line break.
+  if (exitCode !== 0 || lines.length !== 4) return undefined;
+  const [objectFormat = '', top = '', commonDir = '', objects = ''] = lines;
   const realTop = await realpath(top);
   return {
     top: realTop,
     prefix: path.relative(realTop, root),
-    commonDir,
-    objects: await withBorrowed(await realpath(objects)),
+    commonDir: path.resolve(root, commonDir),
+    objects: await withBorrowed(await realpath(path.resolve(root, objects))),
     objectFormat,
-    head: head?.trim(),
-    branch: branch?.trim(),
   };
 }
 
-async function explainMissing(root: string, signal: AbortSignal): Promise<string> {
-  const {stderr} = await git(root, ['rev-parse', '--show-toplevel'], {signal});
-  const needs = 'isolation: worktree needs a git repository';
-  const why =
-    stderr
-      .replace(/^fatal: /, '')
-      .trim()
-      .split('\n')[0] ?? '';
-  if (/bare repository|must be run in a work tree/.test(why)) return `${needs} with files: ${root} is a bare one`;
-  if (why.startsWith('not a git repository')) return `${needs}: ${root} is not in one (git init creates one)`;
-  return `${needs}: ${why}`;
-}
-
-/**
- * The output of git without its last line break; undefined when it fails.
- * @throws MiniCcError `WORKTREE` without git
- */
-async function askGit(cwd: string, args: readonly string[], options: GitOptions): Promise<string | undefined> {
+/** @throws MiniCcError `WORKTREE` that says why there is no repository with files */
+export async function openRepository(root: string, options: GitOptions = {}): Promise<Repository> {
+  const needs = 'isolation: worktree needs';
   try {
-    const {exitCode, stdout} = await git(cwd, args, options);
-    return exitCode === 0 ? stdout.toString().replace(/\n$/, '') : undefined;
+    const found = await findRepository(root, options);
+    if (found) return found;
   } catch (error) {
     options.signal?.throwIfAborted();
-    throw new MiniCcError('WORKTREE', `isolation: worktree needs git: ${getErrorMessage(error)}`, {cause: error});
+    throw new MiniCcError('WORKTREE', `${needs} git: ${getErrorMessage(error)}`, {cause: error});
   }
+  const {stderr} = await git(root, ['rev-parse', '--show-toplevel'], options);
+  const [why = ''] = stderr
+    .replace(/^fatal: /, '')
+    .trim()
+    .split('\n');
+  if (/bare repository|must be run in a work tree/.test(why))
+    throw new MiniCcError('WORKTREE', `${needs} a git repository with files: ${root} is a bare one`);
+  const isNone = why.startsWith('not a git repository');
+  const text = isNone ? `${root} is not in one (git init creates one)` : why;
+  throw new MiniCcError('WORKTREE', `${needs} a git repository: ${text}`);
+}
+
+export async function readHead({top}: Repository, options: GitOptions = {}): Promise<Head> {
+  const [head, branch] = await Promise.all([
+    git(top, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], options),
+    git(top, ['symbolic-ref', '--quiet', 'HEAD'], options),
+  ]);
+  const [commit, ref] = [head, branch].map(({exitCode, stdout}) => (exitCode === 0 ? `${stdout}`.trim() : undefined));
+  return {head: commit, branch: ref};
 }
 
 /** The folder, the folders that its `info/alternates` names, and so on. */
@@ -97,13 +89,6 @@ async function withBorrowed(objects: string, known: readonly string[] = []): Pro
     if (real !== undefined) found.push(...(await withBorrowed(real, [...known, ...found])));
   }
   return found;
-}
-
-/** @throws MiniCcError `WORKTREE` with the command and its error text when git fails */
-export async function gitOrThrow(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
-  const {exitCode, stdout, stderr} = await git(cwd, args, {limitMs: LIMIT_MS, ...options});
-  if (exitCode === 0) return stdout;
-  throw new MiniCcError('WORKTREE', `git ${args[0]} failed: ${stderr.trim() || `exit code ${exitCode}`}`);
 }
 
 /** Settings that are copied from the main repository: they are about files and names, and run no programs. */
@@ -120,11 +105,11 @@ const COPIED_SETTINGS = [
   'core.symlinks',
 ];
 
-type Settings = readonly (readonly [key: string, value: string])[];
+export type Settings = readonly (readonly [key: string, value: string])[];
 
 /** The settings that a borrowing repository gets. */
-export async function readCopiedSettings({top}: Repository, signal: AbortSignal): Promise<Settings> {
-  const {exitCode, stdout} = await git(top, ['config', '--local', '--type=path', '--list', '-z'], {signal});
+export async function readCopiedSettings({top}: Repository, options: GitOptions = {}): Promise<Settings> {
+  const {exitCode, stdout} = await git(top, ['config', '--local', '--type=path', '--list', '-z'], options);
   if (exitCode !== 0) return [];
   return stdout
     .toString()
@@ -133,41 +118,59 @@ export async function readCopiedSettings({top}: Repository, signal: AbortSignal)
     .flatMap(([key, value]) => (COPIED_SETTINGS.includes(key) && value !== undefined ? [[key, value] as const] : []));
 }
 
+/** Attributes that turn off all conversions: trees have the bytes of files. */
+const NO_CONVERSION = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
+
+/** Of mini-cc's own git directories, which no other program uses. */
+const OWN_SETTINGS: Settings = [
+  ['core.sharedrepository', '0600'],
+  ['core.loosecompression', '0'],
+  ['core.ignorecase', 'false'],
+];
+
+interface GitDirectoryOptions {
+  /** `trees`: mini-cc's own, without files, whose trees have the bytes of files. `checkout`: the `.git` of a checkout. */
+  readonly use: 'trees' | 'checkout';
+  /** The repository whose objects are borrowed, and whose exclude file is copied. */
+  readonly from?: Pick<Repository, 'objects' | 'objectFormat' | 'commonDir'> | undefined;
+  readonly settings?: Settings | undefined;
+  /** Further patterns of files to ignore. */
+  readonly excludes?: readonly string[] | undefined;
+}
+
 /**
- * Creates a repository that borrows the objects of another one. Its few files are written here, in the layout of
+ * Creates a git directory, or writes its few files anew. They are written here, in the layout of
  * gitrepository-layout(5): a process of git for each would take most of the time that a worktree takes.
- * @param folder created when it does not exist. @returns its git directory
  */
-export async function createBorrowingRepository(
-  folder: string,
-  from: Pick<Repository, 'objects' | 'objectFormat' | 'commonDir'>,
-  {bare, settings}: {readonly bare: boolean; readonly settings: Settings},
-): Promise<string> {
-  const gitDir = bare ? folder : path.join(folder, '.git');
+export async function createGitDirectory(
+  gitDir: string,
+  {use, from, settings = [], excludes = []}: GitDirectoryOptions,
+): Promise<void> {
   for (const name of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
     await mkdir(path.join(gitDir, name), {recursive: true, mode: 0o700});
   }
-  await writeFile(path.join(gitDir, 'config'), formatSettings(from.objectFormat, bare, settings));
-  await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), `${from.objects[0]}\n`);
-  await copyFile(path.join(from.commonDir, 'info', 'exclude'), path.join(gitDir, 'info', 'exclude')).catch(
-    ignoreMissing,
-  );
+  const write = (name: string, text: string) =>
+    writeFile(path.join(gitDir, name), text, {mode: 0o600, encoding: 'utf8'});
+  const exclude = from ? await readFile(path.join(from.commonDir, 'info', 'exclude'), 'utf8').catch(() => '') : '';
+  await write('info/exclude', [exclude, ...excludes, ''].join('\n'));
+  if (use === 'trees') await write('info/attributes', NO_CONVERSION);
+  if (from?.objects[0] !== undefined) await write('objects/info/alternates', `${from.objects[0]}\n`);
+  await write('config', formatSettings(from?.objectFormat ?? 'sha1', use, settings));
   // Last: without it git does not take the folder for a repository.
-  await writeFile(path.join(gitDir, 'HEAD'), 'ref: refs/heads/main\n');
-  return gitDir;
+  await write('HEAD', 'ref: refs/heads/main\n');
 }
 
 /** The file of settings, see git-config(1). */
-function formatSettings(objectFormat: string, bare: boolean, settings: Settings): string {
+function formatSettings(objectFormat: string, use: GitDirectoryOptions['use'], settings: Settings): string {
   const isDefault = objectFormat === 'sha1';
-  const own: Settings = [
+  const own: [string, string][] = [
     ['core.repositoryformatversion', isDefault ? '0' : '1'],
-    ...(isDefault ? [] : [['extensions.objectformat', objectFormat] as const]),
     ['core.filemode', 'true'],
-    ['core.bare', String(bare)],
-    ['core.logallrefupdates', String(!bare)],
+    ['core.bare', String(use === 'trees')],
+    ['core.logallrefupdates', String(use === 'checkout')],
   ];
-  return [...own, ...settings]
+  if (!isDefault) own.push(['extensions.objectformat', objectFormat]);
+  return [...own, ...(use === 'trees' ? OWN_SETTINGS : []), ...settings]
     .map(([key, value]) => {
       const [section = '', name = ''] = key.split('.');
       const quoted = value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
@@ -176,14 +179,21 @@ function formatSettings(objectFormat: string, bare: boolean, settings: Settings)
     .join('');
 }
 
-/** Copies branches, tags and HEAD of the main repository. */
-export async function copyHistory(gitDir: string, from: Repository, signal: AbortSignal): Promise<void> {
+/** Gives a git directory the branches, tags and HEAD of the repository. */
+export async function copyHistory(
+  gitDir: string,
+  from: Repository,
+  {head, branch}: Head,
+  options: GitOptions,
+): Promise<void> {
   const format = '--format=%(objectname) %(refname)';
-  const refs = await gitOrThrow(from.top, ['for-each-ref', format, 'refs/heads', 'refs/tags', 'refs/remotes'], {
-    signal,
-  });
+  const {stdout: refs} = await gitOrThrow(
+    from.top,
+    ['for-each-ref', format, 'refs/heads', 'refs/tags', 'refs/remotes'],
+    options,
+  );
   await writeFile(path.join(gitDir, 'packed-refs'), Buffer.concat([Buffer.from('# pack-refs with: sorted \n'), refs]));
-  await writeFile(path.join(gitDir, 'HEAD'), from.branch === undefined ? `${from.head}\n` : `ref: ${from.branch}\n`);
+  await writeFile(path.join(gitDir, 'HEAD'), branch === undefined ? `${head}\n` : `ref: ${branch}\n`);
   // In a shallow clone, the history ends at the same commits.
   await copyFile(path.join(from.commonDir, 'shallow'), path.join(gitDir, 'shallow')).catch(ignoreMissing);
 }

@@ -1,184 +1,378 @@
 /**
- * Snapshots of a folder in a git directory outside of it. Comparing two of them shows the changes between them, also
- * when the folder's own `.git` was changed. They store the bytes of files: no setting or attribute converts them.
+ * The one engine of trees: the files of a folder at one moment, kept as a git tree in a git directory of mini-cc's own.
+ *
+ * A tree has the bytes of the files. Settings, filters and attributes of the project neither run nor convert anything.
+ * The git directory borrows the objects of the project's repository, and its index begins as a copy of the project's, so
+ * that a capture reads only files that git does not know. Files that git ignores are left out, by the ignore files of
+ * the folder, the exclude file of the project and the excludes of the caller. Two trees give the changes between them,
+ * and a patch; work on trees that is not a capture uses an index of its own, so that it disturbs none.
+ *
+ * - Checkpoints capture the workspace before and after each command, with limits, and read contents for undo.
+ * - A worktree captures the workspace, checks the tree out, and captures the result; its changes are a patch.
+ * - Shipped trees capture the workspace, and read what the base commit lacks as a patch for another machine.
+ * - The tree cache there makes the tree from base and patch, and checks it out.
+ * - The fingerprint of a workspace needs no contents: it asks git which files changed, and has no tree.
  */
-import {mkdir, rename, writeFile} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
+import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {git, type KnownSettings, parseTreeDiff, TREE_DIFF, type TreeDiff} from './git.ts';
-import {formatIndex, type IndexEntry} from './git-index.ts';
-import {
-  createBorrowingRepository,
-  gitOrThrow,
-  LIMIT_MS,
-  type Repository,
-  type readCopiedSettings,
-} from './repository.ts';
+import {isInside} from '../../core/util/paths.ts';
+import {blobId} from './file-state.ts';
+import {type GitOptions, git, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
+import {formatIndex} from './git-index.ts';
+import {type CaptureLimits, chooseFiles, type LeftOutFile} from './listed-files.ts';
+import {readProjectIndex} from './project-index.ts';
+import {createGitDirectory, type Repository, type Settings} from './repository.ts';
 
-/** Attributes that turn off all conversions. */
-export const NO_CONVERSION = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
 /** The mode of a path that does not exist. */
 export const ABSENT = '000000';
 
-export class TreeSnapshots {
-  /** @param gitDir as `create` left it. @param folder absolute, links resolved */
+/** From this number of files on, new objects go into one pack: single files take several times as long. */
+const MIN_PACKED = 200;
+const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
+const SUBMODULE = '160000';
+const NUL = Buffer.alloc(1);
+
+/** A path that differs between two trees. Modes and ids are as git writes them. */
+export interface TreeDiff {
+  readonly path: string;
+  /** The bytes of the path, which need not be UTF-8. */
+  readonly name: Buffer;
+  readonly oldMode: string;
+  readonly newMode: string;
+  readonly oldId: string;
+  readonly newId: string;
+}
+
+export interface Capture {
+  /** The id of the tree. */
+  readonly tree: string;
+  readonly leftOut: readonly LeftOutFile[];
+  /**
+   * By name, what this capture took up or removed: its permission bits, which git does not store, where they differ
+   * from those of a new file.
+   */
+  readonly touched: ReadonlyMap<string, number | undefined>;
+}
+
+interface Place {
+  /** The folder of the files, links resolved: ignore files below it apply, and names are relative to it. */
+  readonly top: string;
+  /** The folder that is captured. Default: `top`. */
+  readonly root?: string | undefined;
+  /** The file of the index. Default: in the git directory. */
+  readonly index?: string | undefined;
+  readonly limits?: CaptureLimits | undefined;
+  /** Trees have the commits of submodules. */
+  readonly submodules?: boolean | undefined;
+  /** Milliseconds for one call of git. Default: half an hour. */
+  readonly limitMs?: number | undefined;
+}
+
+interface Beginning {
+  /** The repository of the folder; undefined without one whose objects can be borrowed. */
+  readonly from: Repository | undefined;
+  readonly settings?: Settings;
+  readonly excludes?: readonly string[];
+  /** Absolute paths that no capture takes. */
+  readonly without?: readonly string[] | undefined;
+  /** What is known of the project's settings. */
+  readonly known?: KnownSettings;
+}
+
+interface CaptureOptions {
+  /** Absolute paths that are left out without a word. */
+  readonly without?: readonly string[] | undefined;
+  /** Files that are taken although git ignores them, relative to the top. */
+  readonly with?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class Trees {
+  readonly index: string;
+  /** No other program changes the settings of the git directory. */
+  readonly #known: KnownSettings = {};
+  /** Ids of contents that the git directory has itself, and not only borrowed. */
+  readonly #owned = new Set<string>();
+  /** The tree that the index was last written as. */
+  #lastTree: string | undefined;
+
+  /** @param gitDir as `create` left it */
   constructor(
     private readonly gitDir: string,
-    private readonly folder: string,
-    /** The path of the index. With a copy of it, git knows sizes and times of the files without reading them. */
-    readonly index = path.join(gitDir, 'index'),
-    /** Of the git directory: no other program changes its settings. */
-    private readonly known: KnownSettings = {},
-  ) {}
+    private readonly place: Place,
+  ) {
+    this.index = place.index ?? path.join(gitDir, 'index');
+  }
 
+  /** Makes the git directory, or opens it, which no other process uses. @throws MiniCcError `GIT_FAILED` */
   static async create(
     gitDir: string,
-    folder: string,
-    from: Repository,
-    settings: Awaited<ReturnType<typeof readCopiedSettings>>,
-  ): Promise<TreeSnapshots> {
-    await createBorrowingRepository(gitDir, from, {bare: true, settings});
-    await writeFile(path.join(gitDir, 'info', 'attributes'), NO_CONVERSION);
-    return new TreeSnapshots(gitDir, folder);
+    place: Place,
+    {from, settings, excludes, without = [], known = {}}: Beginning,
+    signal?: AbortSignal,
+  ): Promise<Trees> {
+    await createGitDirectory(gitDir, {use: 'trees', from, settings, excludes});
+    const trees = new Trees(gitDir, place);
+    // A killed mini-cc may have left it.
+    await rm(`${trees.index}.lock`, {force: true});
+    if (from && !existsSync(trees.index)) await trees.#copyIndex(without, known, signal);
+    return trees;
   }
 
   /**
-   * Takes a snapshot of all files that git does not ignore.
-   * @returns the id of its tree
-   * @throws MiniCcError `WORKTREE` also when git cannot add one of the files
+   * Takes all files that git does not ignore.
+   * @throws MiniCcError `TOO_LARGE` beyond the limits, `GIT_FAILED` with the reason of git
    */
-  async take(signal?: AbortSignal): Promise<string> {
-    await this.#git(this.folder, ['add', '--all', '.'], signal ? {signal} : {});
-    return this.#writeTree();
+  async capture({without, with: others = [], signal}: CaptureOptions = {}): Promise<Capture> {
+    const {top, root = top, limits, submodules} = this.place;
+    const more = others.map((name) => Buffer.from(name));
+    const listed = [...(await this.#list(root, signal)), ...more];
+    const {added, modes, removed, leftOut} = await chooseFiles(listed, {top, limits, submodules, without});
+    const touched = [...removed, ...added];
+    await this.#update(removed.map((name) => ({name, mode: '0', id: '0'.repeat(40)})));
+    const refused = await this.#add(added, signal);
+    if (this.#lastTree === undefined || touched.length > 0) this.#lastTree = await this.#writeTree();
+    return {
+      tree: this.#lastTree,
+      leftOut: [...leftOut, ...refused],
+      touched: new Map(touched.map((name) => [name.toString(), modes.get(name.toString())])),
+    };
   }
 
-  /** The same, without what git cannot add. @param without relative paths. @returns also the names of files that git refused */
-  async takeWhatFits(
-    without: readonly string[] = [],
-  ): Promise<{readonly tree: string; readonly refused: readonly string[]}> {
-    const places = ['.', ...without.map((place) => `:(exclude,top,literal)${place}`)];
-    const {exitCode} = await git(this.folder, ['add', '--all', '--ignore-errors', '--', ...places], {
-      env: this.#env(this.folder),
-      known: this.known,
-      limitMs: LIMIT_MS,
-    });
-    if (exitCode === 0) return {tree: await this.#writeTree(), refused: []};
-    const rest = ['ls-files', '-z', '--others', '--modified', '--deleted', '--exclude-standard'];
-    const names = (await this.#git(this.folder, rest)).toString().split('\0').filter(Boolean);
-    // Git failed for another reason: let it say so.
-    if (names.length === 0 && without.length === 0) return {tree: await this.take(), refused: []};
-    return {tree: await this.#writeTree(), refused: [...new Set(names)]};
-  }
-
-  /** Ignored files that no snapshot includes. A folder that is ignored as a whole ends with a slash. */
-  async ignored(): Promise<string[]> {
+  /** Files that git ignores. A folder that is ignored as a whole ends with a slash. */
+  async listIgnored(): Promise<string[]> {
     const which = ['--others', '--ignored', '--exclude-standard', '--directory', '--no-empty-directory'];
-    return (await this.#git(this.folder, ['ls-files', '-z', ...which])).toString().split('\0').filter(Boolean);
+    return splitNames(await this.#git(['ls-files', '-z', ...which])).map(String);
   }
 
-  /** Includes files in the next snapshots, also ignored ones. */
-  async include(names: readonly string[]): Promise<void> {
-    if (names.length === 0) return;
-    await this.#git(this.folder, ['update-index', '-z', '--add', '--stdin'], {input: names.join('\0')});
+  /** The changes that lead from one tree to another. */
+  async diff(from: string, to: string): Promise<readonly TreeDiff[]> {
+    if (from === to) return [];
+    return parseDiff(await this.#git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
   }
 
-  /**
-   * Moves the `.git` of nested repositories to `to`, so that snapshots include their files.
-   * @returns the relative paths of these repositories
-   */
-  async unnest(to: string): Promise<string[]> {
-    const args = ['ls-files', '-z', '--others', '--exclude-standard'];
-    const names = (await this.#git(this.folder, args)).toString().split('\0');
-    const nested = names.filter((name) => name.endsWith('/'));
-    for (const name of nested) {
-      await mkdir(path.join(to, name), {recursive: true, mode: 0o700});
-      await rename(path.join(this.folder, name, '.git'), path.join(to, name, '.git'));
+  /** The size of each content in bytes, by id. Missing contents are left out. */
+  async sizes(ids: readonly string[]): Promise<Map<string, number>> {
+    if (ids.length === 0) return new Map();
+    return parseSizes(await this.#git(['cat-file', '--batch-check'], {input: `${ids.join('\n')}\n`}));
+  }
+
+  /** The contents by id, all in memory. Missing contents are left out. */
+  async contents(ids: readonly string[]): Promise<Map<string, Buffer>> {
+    const found = new Map<string, Buffer>();
+    if (ids.length === 0) return found;
+    const answer = await this.#git(['cat-file', '--batch'], {input: `${ids.join('\n')}\n`});
+    for (let at = 0; at < answer.length; ) {
+      const end = answer.indexOf(0x0a, at);
+      const [id = '', type, size = ''] = answer.toString('latin1', at, end).split(' ');
+      at = end + 1;
+      if (type === 'missing') continue;
+      const content = answer.subarray(at, at + Number(size));
+      at += Number(size) + 1;
+      // Borrowed objects belong to the project, where an object may have a content that differs from its id.
+      if (blobId(content) === id) found.set(id, content);
     }
-    // Their folders may contain further repositories.
-    return nested.length === 0 ? [] : [...nested, ...(await this.unnest(to))];
+    return found;
   }
 
-  /** The tree `from`, or the empty one, with a patch. Reads no file beside it. */
-  async withPatch(from: string | undefined, patch: string | undefined): Promise<string> {
-    await this.#git(this.folder, ['read-tree', from ?? '--empty']);
-    if (patch !== undefined) await this.#git(this.folder, ['apply', '--cached', '--whitespace=nowarn', patch]);
-    return this.#writeTree();
-  }
-
-  /** What a patch changes in the tree `from`. Reads no file beside it, and leaves the result in the index. */
-  async changesOf(from: string, patch: string): Promise<readonly TreeDiff[]> {
-    await this.#git(this.folder, ['read-tree', from]);
-    await this.#git(this.folder, ['apply', '--cached', '--whitespace=nowarn', patch]);
-    const args = ['diff-index', '--cached', '-z', '--raw', '--no-abbrev', '--no-renames', from];
-    return parseTreeDiff(await this.#git(this.folder, args));
-  }
-
-  /** Writes the files of the index into the folder. */
-  async writeFiles(signal?: AbortSignal): Promise<void> {
-    await this.#git(this.folder, ['checkout-index', '--all', '--force', '-u'], signal ? {signal} : {});
-  }
-
-  /** Begins with these files, and writes them as they are stored. @throws MiniCcError when it could not write all of them */
-  async writeStored(entries: readonly IndexEntry[], signal: AbortSignal): Promise<void> {
-    await writeFile(this.index, formatIndex(entries), {mode: 0o600});
-    await this.writeFiles(signal);
-  }
-
-  async changes(from: string, to: string): Promise<readonly TreeDiff[]> {
-    return parseTreeDiff(await this.#git(this.folder, [...TREE_DIFF, from, to]));
-  }
-
-  /** The tree `from` with only these changes. It changes the index, so take no snapshot afterwards. */
-  async withOnly(from: string, changes: readonly TreeDiff[]): Promise<string> {
-    await this.#git(this.folder, ['read-tree', from]);
-    // Removals first: a file may replace a folder.
-    const sorted = changes.toSorted((a, b) => Number(b.newMode === ABSENT) - Number(a.newMode === ABSENT));
-    const lines = sorted.flatMap(({newMode, newId, name}) => [
-      Buffer.from(`${newMode} ${newId}\t`),
-      name,
-      Buffer.alloc(1),
-    ]);
-    await this.#git(this.folder, ['update-index', '-z', '--index-info'], {input: Buffer.concat(lines)});
-    return this.#writeTree();
-  }
-
-  async writePatch(from: string, to: string, file: string): Promise<void> {
-    const format = ['-p', '--binary', '--full-index', '--no-renames', '--no-color'];
-    await this.#git(this.folder, ['diff-tree', ...format, `--output=${file}`, from, to]);
-  }
-
-  /** Checks, without writing, whether a patch fits to `target`. @returns the error text of git when it does not */
-  async checkPatch(patch: string, target: string): Promise<string | undefined> {
-    const {exitCode, stderr} = await git(target, ['apply', '--check', patch], {
-      env: this.#env(target),
-      known: this.known,
+  /** Copies borrowed contents, since the project's git may delete its own. */
+  async keep(ids: readonly string[]): Promise<void> {
+    const isOwned = (id: string) =>
+      this.#owned.has(id) || existsSync(path.join(this.gitDir, 'objects', id.slice(0, 2), id.slice(2)));
+    const borrowed = [...new Set(ids)].filter((id) => !isOwned(id));
+    if (borrowed.length === 0) return;
+    await this.#pack(borrowed).catch(async (error) => {
+      // Git packs none when one is missing.
+      const present = [...(await this.sizes(borrowed)).keys()];
+      if (present.length === borrowed.length) throw error;
+      if (present.length > 0) await this.#pack(present);
     });
-    return exitCode === 0 ? undefined : stderr.trim();
   }
 
-  /** @throws MiniCcError when git fails, maybe half way: then call `restore` */
-  async apply(patch: string, target: string): Promise<void> {
-    await this.#git(target, ['apply', '--whitespace=nowarn', patch]);
+  /** The tree `from`, or the empty one, with a patch, which may be empty. */
+  patched(from: string | undefined, patch: Buffer): Promise<string> {
+    return this.#withScratch(async (_, env) => {
+      await this.#git(['read-tree', from ?? '--empty'], {env});
+      if (patch.length > 0) await this.#git(['apply', '--cached', '--whitespace=nowarn', '-'], {env, input: patch});
+      return this.#writeTree(env);
+    });
   }
 
-  /** Restores files of `target` from the tree `from`. Files that this tree lacks must be removed before. */
-  async restore(from: string, paths: readonly string[], target: string): Promise<void> {
-    await this.#git(target, ['read-tree', from]);
-    await this.#git(target, ['checkout-index', '--force', '-z', '--stdin'], {input: paths.join('\0')});
+  /** The tree `from` with these changes. */
+  changed(from: string, changes: readonly TreeDiff[]): Promise<string> {
+    return this.#withScratch(async (_, env) => {
+      await this.#git(['read-tree', from], {env});
+      // Removals first: a file may replace a folder.
+      const sorted = changes.toSorted((a, b) => Number(b.newMode === ABSENT) - Number(a.newMode === ABSENT));
+      await this.#update(
+        sorted.map(({name, newMode, newId}) => ({name, mode: newMode, id: newId})),
+        env,
+      );
+      return this.#writeTree(env);
+    });
   }
 
-  writeEmptyTree(): Promise<string> {
-    return this.#git(this.folder, ['mktree'], {input: ''}).then((id) => id.toString().trim());
+  /** Writes a patch that leads from one tree, or none, to another. */
+  async writePatch(from: string | undefined, to: string, file: string): Promise<void> {
+    const format = ['-p', '--binary', '--full-index', '--no-renames', '--no-color'];
+    const start = from ?? (await this.#git(['mktree'])).toString().trim();
+    // With an index, git may read files of the folder instead of what the trees have.
+    const env = {GIT_INDEX_FILE: path.join(this.gitDir, 'none')};
+    await this.#git(['diff-tree', ...format, `--output=${file}`, start, to], {env});
   }
 
-  async #writeTree(): Promise<string> {
-    return (await this.#git(this.folder, ['write-tree'])).toString().trim();
+  readPatch(from: string | undefined, to: string): Promise<Buffer> {
+    return this.#withScratch(async (scratch) => {
+      const file = path.join(scratch, 'patch');
+      await this.writePatch(from, to, file);
+      return readFile(file);
+    });
   }
 
-  #git(folder: string, args: readonly string[], options = {}): Promise<Buffer> {
-    return gitOrThrow(folder, args, {...options, env: this.#env(folder), known: this.known});
+  /** A commit with its history as a git bundle. */
+  readBundle(commit: string): Promise<Buffer> {
+    return this.#withScratch(async (scratch) => {
+      const [file, ref] = [path.join(scratch, 'bundle'), `refs/bases/${commit}`];
+      // A bundle holds refs, not commits.
+      await this.#git(['update-ref', ref, commit]);
+      await this.#git(['bundle', 'create', '--quiet', file, ref]);
+      return readFile(file);
+    });
   }
 
-  #env(folder: string) {
-    return {GIT_DIR: this.gitDir, GIT_WORK_TREE: folder, GIT_INDEX_FILE: this.index};
+  /** Checks whether the changes between two trees fit to `target`. @returns the error text of git when they do not */
+  findMisfit(from: string, to: string, target: string): Promise<string | undefined> {
+    return this.#withPatch(from, to, async (patch) => {
+      const {exitCode, stderr} = await this.#run(['apply', '--check', patch], {}, target, [0, 1, 128]);
+      return exitCode === 0 ? undefined : stderr.trim();
+    });
   }
+
+  /** Writes the changes between two trees into `target`. @throws MiniCcError when git fails, maybe half way: then call `putBack` */
+  async apply(from: string, to: string, target: string): Promise<void> {
+    await this.#withPatch(from, to, (patch) => this.#git(['apply', '--whitespace=nowarn', patch], {}, target));
+  }
+
+  /** Writes these files of a tree into `target`. */
+  async putBack(tree: string, names: readonly string[], target: string): Promise<void> {
+    await this.#withScratch(async (_, env) => {
+      await this.#git(['read-tree', tree], {env}, target);
+      await this.#git(['checkout-index', '--force', '-z', '--stdin'], {env, input: names.join('\0')}, target);
+    });
+  }
+
+  /** Writes all files of the index into the folder; of a tree, after it was read into the index. */
+  async checkOut({
+    tree,
+    signal,
+  }: {
+    readonly tree?: string;
+    readonly signal?: AbortSignal | undefined;
+  } = {}): Promise<void> {
+    if (tree !== undefined) await this.#git(['read-tree', tree], {signal});
+    await this.#git(['checkout-index', '--all', '--force', '-u'], {signal});
+  }
+
+  /** Begins with the project's index, so that unchanged files need not be read. */
+  async #copyIndex(without: readonly string[], known: KnownSettings, signal?: AbortSignal): Promise<void> {
+    const {top, root = top, submodules, limitMs} = this.place;
+    const options = {known, signal, limitMs};
+    const isTaken = (name: Buffer) => !isInside(path.join(top, name.toString()), without);
+    const entries = await readProjectIndex({root, top, submodules, ...options});
+    if (entries) {
+      const taken = entries.filter(({name}) => isTaken(name));
+      await writeFile(this.index, formatIndex(taken), {mode: 0o600});
+    } else {
+      // Without what git knows of the files' sizes and times: all of them are read.
+      const listed = await git(root, ['ls-files', '--stage', '-z', '--full-name'], options);
+      const entries = splitNames(listed.stdout).flatMap((line) => {
+        const [start, mode = '', id = ''] =
+          /^(100644|100755|120000|160000) (\w+) [02]\t/.exec(line.toString('latin1')) ?? [];
+        return start === undefined ? [] : [{mode, id, name: line.subarray(start.length)}];
+      });
+      await this.#update(entries.filter(({name, mode}) => isTaken(name) && (submodules || mode !== SUBMODULE)));
+    }
+    // Exit code 1 means that files differ, which is no error here.
+    await this.#run(['update-index', '-q', '--refresh'], {signal}, top, [0, 1]);
+  }
+
+  /** What differs from the index. */
+  async #list(root: string, signal?: AbortSignal): Promise<Buffer[]> {
+    const what = ['--modified', '--deleted', '--others', '--exclude-standard'];
+    return splitNames(await this.#git(['ls-files', '-z', '--full-name', ...what], {signal}, root));
+  }
+
+  /** @returns the files that git refused */
+  async #add(names: readonly Buffer[], signal?: AbortSignal): Promise<readonly LeftOutFile[]> {
+    if (names.length === 0) return [];
+    const {top, root = top} = this.place;
+    const input = Buffer.concat(names.flatMap((name) => [name, NUL]));
+    const settings = names.length >= MIN_PACKED ? INTO_A_PACK : [];
+    const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
+    const {stderr} = await this.#run(args, {input, settings, signal});
+    if (!/^Ignoring path /m.test(stderr)) return [];
+    const wanted = new Set(names.map((name) => name.toString('latin1')));
+    const left = (await this.#list(root, signal)).filter((name) => wanted.has(name.toString('latin1')));
+    return left.map((name) => ({name: name.toString(), why: 'git refuses its name'}));
+  }
+
+  async #update(
+    entries: readonly {readonly name: Buffer; readonly mode: string; readonly id: string}[],
+    env?: GitOptions['env'],
+  ): Promise<void> {
+    if (entries.length === 0) return;
+    const lines = entries.flatMap(({name, mode, id}) => [Buffer.from(`${mode} ${id}\t`), name, NUL]);
+    await this.#git(['update-index', '-z', '--index-info'], {input: Buffer.concat(lines), env});
+  }
+
+  async #writeTree(env?: GitOptions['env']): Promise<string> {
+    return (await this.#git(['write-tree', '--missing-ok'], {env})).toString().trim();
+  }
+
+  async #pack(ids: readonly string[]): Promise<void> {
+    const pack = path.join(this.gitDir, 'objects', 'pack', 'pack');
+    await this.#git(['pack-objects', '-q', '--window=0', pack], {input: `${ids.join('\n')}\n`});
+    for (const id of ids) this.#owned.add(id);
+  }
+
+  #withPatch<T>(from: string, to: string, work: (patch: string) => Promise<T>): Promise<T> {
+    return this.#withScratch(async (scratch) => {
+      const patch = path.join(scratch, 'patch');
+      await this.writePatch(from, to, patch);
+      return work(patch);
+    });
+  }
+
+  /** @param work gets a folder that is removed afterwards, and variables that name an index in it */
+  async #withScratch<T>(work: (scratch: string, env: GitOptions['env']) => Promise<T>): Promise<T> {
+    const scratch = await mkdtemp(path.join(this.gitDir, 'scratch-'));
+    try {
+      return await work(scratch, {GIT_INDEX_FILE: path.join(scratch, 'index')});
+    } finally {
+      await rm(scratch, {recursive: true, force: true});
+    }
+  }
+
+  async #git(args: readonly string[], options?: GitOptions, cwd?: string): Promise<Buffer> {
+    return (await this.#run(args, options, cwd)).stdout;
+  }
+
+  /** @param cwd a folder of the place, or another one whose files are meant */
+  #run(args: readonly string[], options: GitOptions = {}, cwd = this.place.top, fine?: readonly number[]) {
+    const {top, root, limitMs} = this.place;
+    const env = {GIT_DIR: this.gitDir, GIT_WORK_TREE: cwd === root ? top : cwd, GIT_INDEX_FILE: this.index};
+    return gitOrThrow(cwd, args, {limitMs, ...options, env: {...env, ...options.env}, known: this.#known}, fine);
+  }
+}
+
+function parseDiff(output: Buffer): TreeDiff[] {
+  const parts = splitNames(output);
+  const found: TreeDiff[] = [];
+  for (let at = 0; at + 1 < parts.length; at += 2) {
+    const [oldMode = '', newMode = '', oldId = '', newId = ''] = parts[at]!.toString().slice(1).split(' ');
+    const name = parts[at + 1]!;
+    found.push({path: name.toString(), name, oldMode, newMode, oldId, newId});
+  }
+  return found;
 }

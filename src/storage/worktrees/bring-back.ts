@@ -8,147 +8,135 @@ import path from 'node:path';
 import type {BroughtBack} from '../../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
-import {formatFileName} from '../../core/util/paths.ts';
-import type {TreeDiff} from '../trees/git.ts';
-import {ABSENT, type TreeSnapshots} from '../trees/trees.ts';
-import {moveFiles, moveRefusedFiles} from './refused-files.ts';
-import {type ChangedMeanwhile, WorkspaceConflicts} from './workspace-conflicts.ts';
+import {formatFileName, isInside} from '../../core/util/paths.ts';
+import {ABSENT, type TreeDiff, type Trees} from '../trees/trees.ts';
+import {findRefusedFiles, moveFiles} from './refused-files.ts';
+import {type ChangedMeanwhile, findChangedMeanwhile} from './workspace-conflicts.ts';
 import {findUnusedPath, type Origin, quoteForShell} from './worktree-folder.ts';
 
 interface KeepDeps {
   readonly origin: Origin;
-  readonly snapshots: TreeSnapshots;
+  readonly trees: Trees;
   /** The folder for patches. */
   readonly keepIn: string;
-  /** A folder for temporary files, on the same disk as `keepIn`. */
-  readonly scratch: string;
 }
 
-export interface BringBackDeps extends KeepDeps {
-  /** The top of the worktree. */
-  readonly tree: string;
+/** What is needed once the changes are known. */
+export interface DeliveryDeps extends KeepDeps {
   /** Whether a file is never written without a question. Paths are relative to the top of the repository. */
   readonly isProtected: (file: string) => boolean;
   /** Wraps the writing of these files, absolute, so that checkpoints store the earlier contents for undo. */
   readonly writing: (files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
-/** What is needed once the changes are known. */
-type DeliveryDeps = Omit<BringBackDeps, 'tree'>;
-
-const MAX_NAMED = 3;
-/** Of Linux, with the byte that ends it. The path in the workspace may be longer than in the worktree. */
-const MAX_PATH_BYTES = 4095;
-
-/**
- * @param written absolute paths that the run's tools wrote
- * @throws Error when changes can neither be applied nor kept
- */
-export async function bringBack(deps: BringBackDeps, written: readonly string[]): Promise<BroughtBack> {
-  const {taken, end, ...found} = await findAllChanges(deps, written);
-  const patch = path.join(deps.scratch, 'changes.patch');
-  if (found.changes.length > 0) await deps.snapshots.writePatch(deps.origin.start, end, patch);
-  const existing = new Set<string>();
-  for (const file of taken) if (await lstat(path.join(deps.origin.top, file)).catch(ignoreMissing)) existing.add(file);
-  return deliver(deps, {...found, patch}, existing);
-}
-
-/** The changes of a tree as a patch in `file`, for another machine. @returns what changed, as if it were in the workspace */
-export async function exportChanges(
-  deps: KeepDeps & Pick<BringBackDeps, 'tree'>,
-  written: readonly string[],
-  file: string,
-): Promise<BroughtBack> {
-  const {changes, end, notes} = await findAllChanges(deps, written);
-  await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
-  if (changes.length > 0) await deps.snapshots.writePatch(deps.origin.start, end, file);
-  return {applied: changes.map(({path: name}) => path.join(deps.origin.top, name)), notes};
-}
-
-export interface FoundChanges {
+/** What a run changed. */
+interface FoundChanges {
   readonly changes: readonly TreeDiff[];
-  /** The file with them; not read when there are none. */
-  readonly patch: string;
+  /** The tree with them. */
+  readonly end: string;
   /** Lines for a person. */
   readonly notes: readonly string[];
 }
 
-async function findAllChanges(deps: KeepDeps & Pick<BringBackDeps, 'tree'>, written: readonly string[]) {
-  const {taken, left} = await takeWrittenIgnoredFiles(deps.snapshots, deps.tree, written);
-  const {changes, end, notes} = await findChanges(deps, left);
+const MAX_NAMED = 3;
+/** Of Linux, with the byte that ends it. The path in the workspace may be longer than in the worktree. */
+const MAX_PATH_BYTES = 4095;
+/** Bytes of an ignored file that is kept after a crash. */
+const MAX_IGNORED_BYTES = 10 * 1024 * 1024;
+
+/**
+ * @param top of the worktree, whose files `deps.trees` captures
+ * @param written absolute paths that the run's tools wrote
+ * @throws Error when changes can neither be applied nor kept
+ */
+export async function bringBack(deps: DeliveryDeps, top: string, written: readonly string[]): Promise<BroughtBack> {
+  const {taken, found} = await findAllChanges(deps, top, written);
+  const existing = new Set<string>();
+  for (const file of taken) if (await lstat(path.join(deps.origin.top, file)).catch(ignoreMissing)) existing.add(file);
+  return deliver(deps, found, existing);
+}
+
+/** The changes of a tree as a patch in `file`, for another machine. @returns what changed, as if it were in the workspace */
+export async function exportChanges(
+  deps: KeepDeps,
+  top: string,
+  written: readonly string[],
+  file: string,
+): Promise<BroughtBack> {
+  const {changes, end, notes} = (await findAllChanges(deps, top, written)).found;
+  await mkdir(path.dirname(file), {recursive: true, mode: 0o700});
+  if (changes.length > 0) await deps.trees.writePatch(deps.origin.start, end, file);
+  return {applied: changes.map(({path: name}) => path.join(deps.origin.top, name)), notes};
+}
+
+/** Ignored files that the run's tools wrote come too: they were meant. */
+async function findAllChanges(deps: KeepDeps, top: string, written: readonly string[]) {
+  const names = new Set(written.map((file) => path.relative(top, file)));
+  const {taken, left} = await takeIgnored(deps.trees, top, (ignored) =>
+    [...names].filter((name) => ignored === name || (ignored.endsWith('/') && name.startsWith(ignored))),
+  );
+  const {notes, ...found} = await findChanges(deps, top, left);
   const ignored = left.length === 0 ? [] : [`Not brought back, since git ignores it: ${formatNames(left)}`];
-  return {taken, changes, end, notes: [...notes, ...ignored]};
+  return {taken, found: {...found, notes: [...notes, ...ignored]}};
+}
+
+/** Keeps all changes of a worktree whose run has ended. @returns lines that say where they are */
+export async function keepAll(deps: KeepDeps, top: string, why: string): Promise<readonly string[]> {
+  // What the tools wrote is not known. Single files are taken; folders are mostly build results and packages.
+  const {left} = await takeIgnored(deps.trees, top, (ignored) => [ignored], MAX_IGNORED_BYTES);
+  const {changes, end, notes} = await findChanges(deps, top, left);
+  if (changes.length === 0) return notes;
+  const notKept = left.length === 0 ? '' : ` Not kept, since git ignores it: ${formatNames(left)}.`;
+  return [(await keepPatch(deps, end, why, `Nothing was applied.${notKept}`)).explanation, ...notes];
 }
 
 /** Applies changes to the workspace, or keeps them. @param existing ignored files that the workspace has too */
 export async function deliver(
   deps: DeliveryDeps,
-  {changes, patch, notes}: FoundChanges,
+  {changes, end, notes}: FoundChanges,
   existing: ReadonlySet<string> = new Set(),
 ): Promise<BroughtBack> {
-  const {origin} = deps;
+  const {origin, trees} = deps;
   const getReason = (change: TreeDiff) => whyNotApplied(change, deps, existing);
   const excluded = changes.filter((change) => getReason(change) !== undefined);
   const included = changes.filter((change) => !excluded.includes(change));
-  const part = excluded.length === 0 ? patch : await writePart(deps, included, 'included.patch');
+  const part = excluded.length === 0 ? end : await trees.changed(origin.start, included);
   const failure = included.length === 0 ? undefined : await apply(deps, included, part);
   if (failure !== undefined) {
     const explanation = `Nothing was applied: ${failure.explanation}.`;
-    return {applied: [], notes, kept: await keepPatch(deps, patch, failure.why, explanation)};
+    return {applied: [], notes, kept: await keepPatch(deps, end, failure.why, explanation)};
   }
   const applied = included.map(({path: file}) => path.join(origin.top, file));
   if (excluded.length === 0) return {applied, notes};
   const why = excluded.length === 1 ? getReason(excluded[0]!)! : `${excluded.length} files that need a person`;
   const explanation = `${excluded.map(getReason).join('; ')}: these changes were not applied.`;
-  const rest = await writePart(deps, excluded, 'excluded.patch');
+  const rest = await trees.changed(origin.start, excluded);
   return {applied, notes, kept: await keepPatch(deps, rest, why, explanation)};
-}
-
-/** Some of the changes as a patch. @returns its file */
-async function writePart({snapshots, origin, scratch}: KeepDeps, changes: readonly TreeDiff[], name: string) {
-  const file = path.join(scratch, name);
-  await snapshots.writePatch(origin.start, await snapshots.withOnly(origin.start, changes), file);
-  return file;
-}
-
-/** Keeps all changes of a worktree whose run has ended. @returns lines that say where they are */
-export async function keepAll({
-  why,
-  ...deps
-}: KeepDeps & Pick<BringBackDeps, 'tree'> & {readonly why: string}): Promise<readonly string[]> {
-  const {left} = await takeIgnoredFilesAfterCrash(deps.snapshots, deps.tree);
-  const {changes, end, notes} = await findChanges(deps, left);
-  if (changes.length === 0) return notes;
-  const notKept = left.length === 0 ? '' : ` Not kept, since git ignores it: ${formatNames(left)}.`;
-  const patch = path.join(deps.scratch, 'changes.patch');
-  await deps.snapshots.writePatch(deps.origin.start, end, patch);
-  return [(await keepPatch(deps, patch, why, `Nothing was applied.${notKept}`)).explanation, ...notes];
 }
 
 /** @param ignored what git ignores in the tree */
 async function findChanges(
-  {snapshots, origin, keepIn, tree: top}: KeepDeps & Pick<BringBackDeps, 'tree'>,
+  {trees, origin, keepIn}: KeepDeps,
+  top: string,
   ignored: readonly string[],
-) {
+): Promise<FoundChanges> {
+  const {nested, refused, special} = await findRefusedFiles(top, ignored);
   const repositories = await findUnusedPath(keepIn, 'repositories');
-  const nested = await snapshots.unnest(repositories);
+  const unnested = await moveFiles(top, nested, repositories);
   const leftOver = await findUnusedPath(keepIn, 'left-over');
-  const first = await moveRefusedFiles(top, nested.length === 0 ? ignored : await snapshots.ignored(), leftOver);
-  const {tree: end, refused} = await snapshots.takeWhatFits();
-  const second = await moveFiles(top, refused, leftOver);
-  const [moved, left] = [
-    [...first.moved, ...second.moved],
-    [...first.left, ...second.left],
-  ];
-  const changes = await snapshots.changes(origin.start, end);
-  const notes = [
-    ...nested.map((folder) => `${folder} was a git repository of its own: its .git is in ${repositories}/${folder}`),
-    ...(moved.length === 0
-      ? []
-      : [`Not brought back, since git refuses it: ${formatNames(moved)}, now in ${leftOver}`]),
-    ...(left.length === 0 ? [] : [`Not brought back, since git cannot keep it: ${formatNames(left)}`]),
-  ];
-  return {changes, end, notes};
+  const first = await moveFiles(top, refused, leftOver);
+  const {tree: end, leftOut} = await trees.capture();
+  const names = leftOut.map(({name}) => name).filter((name) => !first.left.some((left) => isInside(name, [left])));
+  const second = await moveFiles(top, names, leftOver);
+  const moved = [...first.moved, ...second.moved];
+  const left = [...special, ...first.left, ...second.left];
+  const notes = unnested.moved.map((name) => {
+    const folder = `${path.dirname(name)}/`;
+    return `${folder} was a git repository of its own: its .git is in ${repositories}/${folder}`;
+  });
+  if (moved.length > 0) notes.push(`Not brought back, since git refuses it: ${formatNames(moved)}, now in ${leftOver}`);
+  if (left.length > 0) notes.push(`Not brought back, since git cannot keep it: ${formatNames(left)}`);
+  return {changes: await trees.diff(origin.start, end), end, notes};
 }
 
 /**
@@ -157,7 +145,7 @@ async function findChanges(
  */
 function whyNotApplied(
   {path: file, name: bytes}: TreeDiff,
-  {origin, isProtected}: Pick<BringBackDeps, 'origin' | 'isProtected'>,
+  {origin, isProtected}: DeliveryDeps,
   existing: ReadonlySet<string>,
 ): string | undefined {
   const name = formatFileName(file);
@@ -174,23 +162,19 @@ interface ApplyFailure {
   readonly explanation: string;
 }
 
-/** Applies all changes or none. @param patch its file. @returns why it failed; undefined when it worked */
-async function apply(
-  deps: DeliveryDeps,
-  changes: readonly TreeDiff[],
-  patch: string,
-): Promise<ApplyFailure | undefined> {
-  const {origin} = deps;
+/** Applies all changes or none. @param end the tree with them. @returns why it failed; undefined when it worked */
+async function apply(deps: DeliveryDeps, changes: readonly TreeDiff[], end: string): Promise<ApplyFailure | undefined> {
+  const {origin, trees} = deps;
   let failure: ApplyFailure | undefined;
   try {
     // Checked inside `writing`, which may wait until others have ended their writes.
     await deps.writing(
       changes.map(({path: file}) => path.join(origin.top, file)),
       async () => {
-        const meanwhile = await new WorkspaceConflicts(origin.top, origin.objectFormat).changedMeanwhile(changes);
+        const meanwhile = await findChangedMeanwhile(origin, changes);
         const left = changes.filter(({path: file}) => !meanwhile.done.includes(file));
         if (left.length === 0) return;
-        const part = left.length === changes.length ? patch : await writePart(deps, left, 'left.patch');
+        const part = left.length === changes.length ? end : await trees.changed(origin.start, left);
         failure = (await findConflict(deps, meanwhile, part)) ?? (await applyNow(deps, left, part, meanwhile.edited));
       },
     );
@@ -202,14 +186,14 @@ async function apply(
 
 /** Changes of the same or adjacent lines are a conflict. Changes at different places of a file fit together. */
 async function findConflict(
-  {origin, snapshots}: DeliveryDeps,
+  {origin, trees}: DeliveryDeps,
   {replaced, edited}: ChangedMeanwhile,
-  patch: string,
+  end: string,
 ): Promise<ApplyFailure | undefined> {
   if (replaced.length > 0) return createConflict([...replaced, ...edited]);
   // What is as it was at the start fits.
   if (edited.length === 0) return undefined;
-  const problem = await snapshots.checkPatch(patch, origin.top);
+  const problem = await trees.findMisfit(origin.start, end, origin.top);
   if (problem === undefined) return undefined;
   // Git quotes unusual names. When none is found in its message, all edited files are named.
   const mentioned = edited.filter((file) => problem.includes(file));
@@ -226,15 +210,15 @@ function createConflict(files: readonly string[]): ApplyFailure {
 async function applyNow(
   deps: DeliveryDeps,
   changes: readonly TreeDiff[],
-  patch: string,
+  end: string,
   edited: readonly string[],
 ): Promise<ApplyFailure | undefined> {
-  const {origin, snapshots} = deps;
+  const {origin, trees} = deps;
   const modes = await readModes(changes, origin.top);
   const asEdited = new Map<string, Buffer>();
   for (const file of edited) asEdited.set(file, await readFile(path.join(origin.top, file)));
   try {
-    await snapshots.apply(patch, origin.top);
+    await trees.apply(origin.start, end, origin.top);
     for (const [file, mode] of modes) await chmod(file, mode);
     return undefined;
   } catch (error) {
@@ -262,7 +246,7 @@ async function readModes(changes: readonly TreeDiff[], top: string): Promise<(re
  * @returns what to add to the explanation when the rollback fails too
  */
 async function rollBack(
-  {origin, snapshots}: DeliveryDeps,
+  {origin, trees}: DeliveryDeps,
   changes: readonly TreeDiff[],
   asEdited: ReadonlyMap<string, Buffer>,
   modes: Awaited<ReturnType<typeof readModes>>,
@@ -274,7 +258,7 @@ async function rollBack(
       if (oldMode === ABSENT && !(await lstat(file).catch(ignoreMissing))?.isDirectory()) await rm(file, {force: true});
     }
     const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
-    await snapshots.restore(origin.start, before, origin.top);
+    await trees.putBack(origin.start, before, origin.top);
     for (const [name, content] of asEdited) await writeWhole(path.join(origin.top, name), content);
     for (const [file, mode] of modes) await chmod(file, mode);
     return '';
@@ -283,12 +267,14 @@ async function rollBack(
   }
 }
 
-/** @param file the patch, which is moved */
-async function keepPatch({origin, keepIn}: KeepDeps, file: string, why: string, explanation: string) {
+/** @param end the tree whose changes are kept */
+async function keepPatch({origin, trees, keepIn}: KeepDeps, end: string, why: string, explanation: string) {
   await mkdir(keepIn, {recursive: true, mode: 0o700});
-  await chmod(file, 0o600);
   const patch = await findUnusedPath(keepIn, 'changes.patch');
-  await rename(file, patch);
+  const draft = `${patch}.draft`;
+  await trees.writePatch(origin.start, end, draft);
+  await chmod(draft, 0o600);
+  await rename(draft, patch);
   const byHand = `git -C ${quoteForShell(origin.top)} apply --reject ${quoteForShell(patch)}`;
   return {patch, why, explanation: `${explanation} The changes are kept as a patch; to apply what fits: ${byHand}`};
 }
@@ -298,48 +284,24 @@ function formatNames(files: readonly string[]): string {
   return `${files.slice(0, MAX_NAMED).map(formatFileName).join(', ')}${more}`;
 }
 
-/** Bytes of an ignored file that is kept after a crash. */
-const MAX_BYTES = 10 * 1024 * 1024;
-
-interface IgnoredFiles {
-  /** Files that go into the next snapshot, relative to the top of the tree. */
-  readonly taken: ReadonlySet<string>;
-  /** Files and folders that stay ignored, relative; a folder ends with a slash. */
-  readonly left: readonly string[];
-}
-
 /**
- * Takes ignored files that the run's tools wrote: they were meant.
- * @param written their absolute paths
- * @param top the tree's top
+ * Takes ignored files into the next captures.
+ * @param choose the files that are meant by an ignored file or folder, which ends with a slash
+ * @returns their names, and what stays ignored, both relative to the top
  */
-async function takeWrittenIgnoredFiles(
-  snapshots: TreeSnapshots,
+async function takeIgnored(
+  trees: Trees,
   top: string,
-  written: readonly string[],
-): Promise<IgnoredFiles> {
-  const ignored = await snapshots.ignored();
+  choose: (ignored: string) => readonly string[],
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<{readonly taken: ReadonlySet<string>; readonly left: readonly string[]}> {
+  const ignored = await trees.listIgnored();
   const taken = new Set<string>();
-  for (const file of written) {
-    const name = path.relative(top, file);
-    const isIgnored = ignored.some((each) => each === name || (each.endsWith('/') && name.startsWith(each)));
-    if (isIgnored && (await lstat(file).catch(ignoreMissing))?.isFile()) taken.add(name);
+  for (const name of ignored.flatMap(choose)) {
+    const stat = await lstat(path.join(top, name)).catch(ignoreMissing);
+    if (stat?.isFile() && stat.size <= maxBytes) taken.add(name);
   }
   if (taken.size === 0) return {taken, left: ignored};
-  await snapshots.include([...taken]);
-  return {taken, left: await snapshots.ignored()};
-}
-
-/**
- * After a crash, what the tools wrote is not known. Single files are taken; folders are mostly build results and
- * packages.
- */
-async function takeIgnoredFilesAfterCrash(snapshots: TreeSnapshots, top: string): Promise<IgnoredFiles> {
-  const taken = new Set<string>();
-  for (const name of await snapshots.ignored()) {
-    const stat = await lstat(path.join(top, name));
-    if (stat.isFile() && stat.size <= MAX_BYTES) taken.add(name);
-  }
-  if (taken.size > 0) await snapshots.include([...taken]);
-  return {taken, left: await snapshots.ignored()};
+  await trees.capture({with: [...taken]});
+  return {taken, left: await trees.listIgnored()};
 }

@@ -2,8 +2,7 @@
 import {lstat, mkdir, readdir, readFile, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
-import {git} from '../trees/git.ts';
-import {gitOrThrow} from '../trees/repository.ts';
+import {git, gitOrThrow} from '../trees/git.ts';
 import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
 
 interface CommitsDeps {
@@ -52,7 +51,8 @@ async function bundle({tree, gitDir, main, keepIn, refs: before}: CommitsDeps): 
   const refs = fresh.map(({id, name}) => `${id} ${name}\n`);
   await writeFile(path.join(gitDir, 'packed-refs'), `# pack-refs with: \n${refs.join('')}`);
   const input = [...fresh.map(({name}) => name), ...[...ids].map((id) => `^${id}`), ''].join('\n');
-  const count = Number(await gitOrThrow(gitDir, ['rev-list', '--count', '--stdin'], {env, input}));
+  const {stdout} = await gitOrThrow(gitDir, ['rev-list', '--count', '--stdin'], {env, input});
+  const count = Number(stdout);
   if (count === 0) return undefined;
   const draft = path.join(gitDir, 'commits.bundle');
   await gitOrThrow(gitDir, ['bundle', 'create', '--quiet', draft, '--stdin'], {env, input});
@@ -76,7 +76,7 @@ async function listTips(folder: string, env: Readonly<Record<string, string>>): 
     gitOrThrow(folder, args, {env}),
     git(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], {env}),
   ]);
-  const lines = refs.toString().split('\n').filter(Boolean);
+  const lines = refs.stdout.toString().split('\n').filter(Boolean);
   const tips = lines.map((line) => ({id: line.replace(/ .*/, ''), name: line.replace(/^\S+ /, '')}));
   const id = head.stdout.toString().trim();
   return id === '' || tips.some((tip) => tip.id === id) ? tips : [...tips, {id, name: 'refs/heads/on-no-branch'}];

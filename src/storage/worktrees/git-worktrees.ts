@@ -2,25 +2,26 @@
  * Worktrees of runs. The run works in `<session>/worktrees/<run>/tree/<name>/`. Beside it, where the run cannot write,
  * is a git directory of mini-cc's own with a snapshot of the tree's start.
  */
-import {existsSync} from 'node:fs';
-import {copyFile, mkdir} from 'node:fs/promises';
+import {constants, type Dirent, existsSync} from 'node:fs';
+import {chmod, copyFile, lstat, mkdir, readdir, readlink, rm, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/contract/worktree.ts';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
+import {gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
+import {isReal, type LeftOutFile} from '../trees/listed-files.ts';
 import {
   copyHistory,
-  createBorrowingRepository,
-  gitOrThrow,
+  createGitDirectory,
   openRepository,
   type Repository,
   readCopiedSettings,
+  readHead,
 } from '../trees/repository.ts';
-import {TreeSnapshots} from '../trees/trees.ts';
-import {type BringBackDeps, bringBack, exportChanges} from './bring-back.ts';
+import {Trees} from '../trees/trees.ts';
+import {bringBack, type DeliveryDeps, exportChanges} from './bring-back.ts';
 import {keepCommits, readRefs} from './commit-bundle.ts';
-import {copyFiles, copyFolder, type WriteStored} from './copy-files.ts';
 import {recoverWorktree} from './recovery.ts';
 import type {CachedTree} from './tree-cache.ts';
 import {getWorktreePaths, removeStart, removeTree, writeStart} from './worktree-folder.ts';
@@ -32,7 +33,7 @@ export interface WorktreeDeps {
   readonly sessionFolder: () => string;
   /** Absolute paths of files and folders that confined commands must not see. */
   readonly hidden: () => readonly string[];
-  readonly isProtected: BringBackDeps['isProtected'];
+  readonly isProtected: DeliveryDeps['isProtected'];
   /** Called with errors of work in the background. */
   readonly warn: (text: string) => void;
   /** Wraps the writing into the workspace for a run, so that it can be undone. */
@@ -42,6 +43,10 @@ export interface WorktreeDeps {
 }
 
 export const EXPORTED_PATCH = 'exported.patch';
+/** Files that are copied at the same time. */
+const AT_ONCE = 64;
+/** Files that a note names. */
+const MAX_NAMED = 5;
 
 export class GitWorktrees implements Worktrees {
   /** Changes come back one run after the other: the second sees what the first wrote. */
@@ -53,7 +58,7 @@ export class GitWorktrees implements Worktrees {
 
   async open(owner: WorktreeOwner, signal: AbortSignal): Promise<Worktree> {
     const {root, cached} = this.deps;
-    const repository = cached?.repository ?? (await openRepository(root, signal));
+    const repository = cached?.repository ?? (await openRepository(root, {signal}));
     // A checkout inside a hidden folder is visible, as in the sandbox.
     const hidden = this.deps.hidden().filter((hiddenPath) => !isInside(repository.top, [hiddenPath]));
     const session = this.deps.sessionFolder();
@@ -70,21 +75,17 @@ export class GitWorktrees implements Worktrees {
     try {
       const top = path.join(paths.trees, path.basename(repository.top));
       const isWhole = cached && !hidden.some((place) => isInside(place, [repository.top]));
-      const {snapshots, start, notes} = isWhole
+      const {trees, start, notes} = isWhole
         ? await copyTree(cached, top, paths.git)
         : await createTree(repository, top, paths.git, hidden, signal);
       const refs = await readRefs(top);
       const origin = {...repository, start};
       await writeStart(paths.folder, {origin, top, label: owner.label});
-      const isProtected = (file: string) =>
-        this.deps.isProtected(file) || isInside(path.join(repository.top, file), hidden);
-      const bringBackDeps: BringBackDeps = {
+      const deps: DeliveryDeps = {
         origin,
-        snapshots,
-        tree: top,
+        trees,
         keepIn: paths.keepIn,
-        scratch: paths.folder,
-        isProtected,
+        isProtected: (file) => this.deps.isProtected(file) || isInside(path.join(repository.top, file), hidden),
         writing: (files, work) => this.deps.writing(owner, files, work),
       };
       return {
@@ -97,8 +98,8 @@ export class GitWorktrees implements Worktrees {
           this.#queueUp(async () => {
             const {git: gitDir, keepIn} = paths;
             const brought = cached
-              ? await exportChanges(bringBackDeps, written, path.join(keepIn, EXPORTED_PATCH))
-              : await bringBack(bringBackDeps, written);
+              ? await exportChanges(deps, top, written, path.join(keepIn, EXPORTED_PATCH))
+              : await bringBack(deps, top, written);
             const commits = await keepCommits({tree: top, gitDir, main: repository.top, keepIn, refs});
             await removeStart(paths.folder);
             return {...brought, notes: [...brought.notes, ...commits]};
@@ -136,6 +137,7 @@ export class GitWorktrees implements Worktrees {
   }
 }
 
+/** The workspace is captured, and its tree checked out beside it. */
 async function createTree(
   repository: Repository,
   top: string,
@@ -143,37 +145,108 @@ async function createTree(
   hidden: readonly string[],
   signal: AbortSignal,
 ) {
-  const settings = await readCopiedSettings(repository, signal);
-  const ownGit = await createBorrowingRepository(top, repository, {bare: false, settings});
-  await copyHistory(ownGit, repository, signal);
-  const snapshots = await TreeSnapshots.create(gitDir, top, repository, settings);
-  const writeStored: WriteStored = (entries) => snapshots.writeStored(entries, signal);
-  const {leftOut, notes} = await copyFiles(repository, top, hidden, writeStored, signal);
-  await mkdir(path.join(top, repository.prefix), {recursive: true});
-  const start = await snapshots.take(signal);
-  if (repository.head !== undefined) {
-    await copyFile(snapshots.index, path.join(ownGit, 'index'));
-    await gitOrThrow(top, ['read-tree', '--reset', 'HEAD'], {signal});
-    await skipFiles(top, leftOut, signal);
+  const options = {signal, known: {} as KnownSettings};
+  const [settings, head] = await Promise.all([readCopiedSettings(repository, options), readHead(repository, options)]);
+  const place = {top: repository.top};
+  const beginning = {from: repository, settings, without: hidden, known: options.known};
+  const workspace = await Trees.create(gitDir, place, beginning, signal);
+  let captured = await workspace.capture({without: hidden, signal});
+  await mkdir(path.join(top, repository.prefix), {recursive: true, mode: 0o700});
+  const trees = new Trees(gitDir, {top});
+  await trees.checkOut({signal}).catch(async () => {
+    signal.throwIfAborted();
+    // A content may be missing in the repository: the files themselves have it.
+    await rm(trees.index);
+    captured = await new Trees(gitDir, place).capture({without: hidden, signal});
+    await trees.checkOut({signal});
+  });
+  const {tree: start, leftOut, touched} = captured;
+  // Of files that git does not know, all permissions are kept.
+  for (const [name, mode] of touched) {
+    const file = path.join(top, name);
+    if (mode !== undefined && (await lstat(file).catch(ignoreMissing))?.isFile()) await chmod(file, mode);
   }
-  return {snapshots, start, notes};
+  const ownGit = path.join(top, '.git');
+  await createGitDirectory(ownGit, {use: 'checkout', from: repository, settings});
+  await copyHistory(ownGit, repository, head, options);
+  const missing = head.head === undefined ? [] : await readMissing(top, trees.index, signal);
+  await skipLeftOut(missing, {repository, top, hidden, leftOut, signal});
+  const left = leftOut.filter(({name}) => !missing.includes(name.replace(/\/$/, '')));
+  return {trees, start, notes: formatNotes(left)};
 }
 
-/** The same where the tree's snapshot is known: files are copied, and git is asked nothing. */
+/** Gives the worktree's git its index. @returns the files of the commit that are not there */
+async function readMissing(top: string, index: string, signal: AbortSignal): Promise<readonly string[]> {
+  const known: KnownSettings = {};
+  await copyFile(index, path.join(top, '.git', 'index'));
+  await gitOrThrow(top, ['read-tree', '--reset', 'HEAD'], {signal, known});
+  return splitNames((await gitOrThrow(top, ['ls-files', '-z', '--deleted'], {signal, known})).stdout).map(String);
+}
+
+/** Git does not report what was left out as deleted: files are marked, and submodules are empty folders. */
+async function skipLeftOut(
+  missing: readonly string[],
+  {
+    repository,
+    top,
+    hidden,
+    leftOut,
+    signal,
+  }: {
+    readonly repository: Repository;
+    readonly top: string;
+    readonly hidden: readonly string[];
+    readonly leftOut: readonly LeftOutFile[];
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  if (missing.length === 0) return;
+  const {stdout} = await gitOrThrow(repository.top, ['ls-files', '-z', '-t'], {signal});
+  const skipped = new Set(leftOut.map(({name}) => name));
+  // Those that a sparse checkout leaves out.
+  for (const line of splitNames(stdout).map(String)) if (line.startsWith('S ')) skipped.add(line.slice(2));
+  const marked: string[] = [];
+  for (const name of missing) {
+    const file = path.join(repository.top, name);
+    if (skipped.has(name) || isInside(file, hidden)) marked.push(name);
+    else if (isReal(path.dirname(file)) && (await lstat(file).catch(ignoreMissing))?.isDirectory())
+      await mkdir(path.join(top, name), {recursive: true});
+  }
+  if (marked.length === 0) return;
+  const input = marked.join('\0');
+  await gitOrThrow(top, ['update-index', '-z', '--skip-worktree', '--stdin'], {input, signal});
+}
+
+function formatNotes(leftOut: readonly LeftOutFile[]): string[] {
+  return [...Map.groupBy(leftOut, ({why}) => why)].map(([why, files]) => {
+    const more = files.length > MAX_NAMED ? `, and ${files.length - MAX_NAMED} more` : '';
+    const names = files.slice(0, MAX_NAMED).map(({name}) => name);
+    return `not in the worktree, since ${why}: ${names.join(', ')}${more}`;
+  });
+}
+
+/** The same where the tree is known: files are copied, and git is asked nothing. */
 async function copyTree({repository, start, index}: CachedTree, top: string, gitDir: string) {
   await mkdir(top, {recursive: true, mode: 0o700});
   await copyFolder(repository.top, top, [index]);
-  const snapshots = await TreeSnapshots.create(gitDir, top, repository, []);
-  await copyFile(index, snapshots.index);
-  return {snapshots, start, notes: []};
+  await createGitDirectory(gitDir, {use: 'trees', from: repository});
+  const trees = new Trees(gitDir, {top});
+  await copyFile(index, trees.index);
+  return {trees, start, notes: []};
 }
 
-/** Marks tracked files that were not copied, so that git does not report them as deleted. */
-async function skipFiles(top: string, files: readonly string[], signal: AbortSignal): Promise<void> {
-  if (files.length === 0) return;
-  const known = new Set((await gitOrThrow(top, ['ls-files', '-z'], {signal})).toString().split('\0'));
-  const input = files.filter((file) => known.has(file)).join('\0');
-  await gitOrThrow(top, ['update-index', '-z', '--skip-worktree', '--stdin'], {input, signal});
+/** @param without absolute paths of files. @throws Error when a file cannot be read */
+async function copyFolder(from: string, to: string, without: readonly string[]): Promise<void> {
+  const entries = await readdir(from, {withFileTypes: true});
+  const copy = async (entry: Dirent) => {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (entry.isDirectory()) {
+      await mkdir(target, {recursive: true});
+      await copyFolder(source, target, without);
+    } else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+    else if (entry.isFile() && !without.includes(source)) await copyFile(source, target, constants.COPYFILE_FICLONE);
+  };
+  for (let at = 0; at < entries.length; at += AT_ONCE) await Promise.all(entries.slice(at, at + AT_ONCE).map(copy));
 }
 
 function mapPath(file: string, from: string, to: string): string | undefined {

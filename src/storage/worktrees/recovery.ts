@@ -2,7 +2,7 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isLocked, SessionLock} from '../sessions/session-lock.ts';
-import {TreeSnapshots} from '../trees/trees.ts';
+import {Trees} from '../trees/trees.ts';
 import {keepAll} from './bring-back.ts';
 import {keepCommits} from './commit-bundle.ts';
 import {getWorktreePaths, getWorktreesFolder, readStart, removeTree} from './worktree-folder.ts';
@@ -28,16 +28,8 @@ export async function recoverWorktree(sessionFolder: string, runId: string): Pro
     lock.acquire();
     const start = readStart(folder);
     if (start) label = start.label;
-    const kept =
-      start &&
-      (await keepAll({
-        origin: start.origin,
-        snapshots: new TreeSnapshots(git, start.top),
-        tree: start.top,
-        keepIn,
-        scratch: folder,
-        why: WHY,
-      }));
+    const trees = start && new Trees(git, {top: start.top});
+    const kept = trees && (await keepAll({origin: start.origin, trees, keepIn}, start.top, WHY));
     const commits = start ? await keepCommits({tree: start.top, gitDir: git, main: start.origin.top, keepIn}) : [];
     await removeTree(folder);
     const lines = [...(kept ?? []), ...commits];

@@ -4,15 +4,15 @@
  */
 import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
-import {mkdir, mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {git, type KnownSettings} from '../trees/git.ts';
-import {gitOrThrow, openRepository, type Repository, readCopiedSettings} from '../trees/repository.ts';
-import {TreeSnapshots} from '../trees/trees.ts';
-import {type BringBackDeps, deliver} from './bring-back.ts';
+import {git, gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
+import {openRepository, type Repository, readCopiedSettings, readHead} from '../trees/repository.ts';
+import {Trees} from '../trees/trees.ts';
+import {type DeliveryDeps, deliver} from './bring-back.ts';
 import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
 
 export interface ShippedTreesDeps {
@@ -21,7 +21,7 @@ export interface ShippedTreesDeps {
   /** Folders of the session, called each time: `trees` is only for this, `run` is a run's own. */
   readonly folders: {trees(): string; run(runId: string): string};
   readonly hidden: () => readonly string[];
-  readonly isProtected: BringBackDeps['isProtected'];
+  readonly isProtected: DeliveryDeps['isProtected'];
   readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
@@ -44,134 +44,89 @@ export interface TreeState {
 export class ShippedTrees {
   /** The workspace is read and written by one of these at a time. */
   readonly #queueUp = createQueue();
-  /** Patches are read while an earlier one is applied. */
-  readonly #queueReading = createQueue();
   /** A reading that has not begun yet: it is good for all who ask until then. */
   #next: Promise<TreeState> | undefined;
-
-  #repository: Promise<Repository> | undefined;
-  readonly #known: KnownSettings = {};
-  /** Its git directory is made. The objects of what an earlier process shipped stay there. */
-  #created: Promise<unknown> | undefined;
+  /** Patches are read while an earlier one is applied, one at a time. */
+  readonly #queueReading = createQueue();
+  /** By git directory: what is needed of the repository does not change while a session lasts. */
+  readonly #opened = new Map<string, Promise<{readonly repository: Repository; readonly trees: Trees}>>();
 
   constructor(private readonly deps: ShippedTreesDeps) {}
 
   /** Reads the workspace as it is now. @throws MiniCcError `WORKTREE` when it is in no repository */
-  capture(signal: AbortSignal): Promise<TreeState> {
+  async capture(signal: AbortSignal): Promise<TreeState> {
     this.#next ??= this.#queueUp(async () => {
       this.#next = undefined;
       return this.#capture();
     });
-    return withSignal(this.#next, signal);
+    const state = await this.#next;
+    signal.throwIfAborted();
+    return state;
   }
 
   /** What the base does not have, as a patch; empty when nothing. */
   async readPatch({base, start}: TreeState): Promise<Buffer> {
-    const {snapshots, scratch, close} = await this.#openScratch();
-    try {
-      const from = base === undefined ? await snapshots.writeEmptyTree() : `${base}^{tree}`;
-      const file = path.join(scratch, 'uncommitted.patch');
-      await snapshots.writePatch(from, start, file);
-      return await readFile(file);
-    } finally {
-      await close();
-    }
+    const {trees} = await this.#open();
+    return trees.readPatch(base && `${base}^{tree}`, start);
   }
 
   /** The base with its history. */
   async readBundle({base}: TreeState): Promise<Buffer> {
-    if (base === undefined) return Buffer.alloc(0);
-    const {scratch, close} = await this.#openScratch();
-    try {
-      const file = path.join(scratch, 'base.bundle');
-      // A bundle holds refs, not commits: HEAD may have moved since.
-      const env = {GIT_DIR: this.#gitDir};
-      await gitOrThrow(scratch, ['update-ref', `refs/bases/${base}`, base], {env});
-      await gitOrThrow(scratch, ['bundle', 'create', '--quiet', file, `refs/bases/${base}`], {env});
-      return await readFile(file);
-    } finally {
-      await close();
-    }
+    return base === undefined ? Buffer.alloc(0) : (await this.#open()).trees.readBundle(base);
   }
 
   /**
    * Brings what a run changed elsewhere into the workspace. What is there already stays: after a crash in between, call it again.
    * @param commits a bundle, kept beside
    */
-  async bringBack(owner: WorktreeOwner, state: TreeState, patch: Buffer, commits?: Buffer): Promise<BroughtBack> {
+  async bringBack(owner: WorktreeOwner, {start}: TreeState, patch: Buffer, commits?: Buffer): Promise<BroughtBack> {
     if (patch.length === 0 && !commits) return {applied: [], notes: []};
     const keepIn = this.deps.folders.run(owner.agentId);
-    const {snapshots, scratch, close, repository} = await this.#openScratch();
-    try {
-      const notes = commits ? [await keepBundle(commits, keepIn, repository.top)] : [];
-      if (patch.length === 0) return {applied: [], notes};
-      const file = path.join(scratch, 'returned.patch');
-      await writeFile(file, patch);
-      const changes = await this.#queueReading(() => snapshots.changesOf(state.start, file));
-      const {top, prefix, objectFormat} = repository;
-      const hidden = this.#getHidden(repository);
-      const deps = {
-        origin: {top, prefix, objectFormat, start: state.start},
-        snapshots,
-        keepIn,
-        scratch,
-        isProtected: (name: string) => this.deps.isProtected(name) || isInside(path.join(top, name), hidden),
-        writing: (files: readonly string[], work: () => Promise<void>) => this.deps.writing(owner, files, work),
-      };
-      return await this.#queueUp(() => deliver(deps, {changes, patch: file, notes}));
-    } finally {
-      await close();
-    }
-  }
-
-  get #gitDir(): string {
-    return path.join(this.deps.folders.trees(), 'state.git');
+    const {repository, trees} = await this.#open();
+    const {top, prefix, objectFormat} = repository;
+    const notes = commits ? [await keepBundle(commits, keepIn, top)] : [];
+    if (patch.length === 0) return {applied: [], notes};
+    const hidden = this.#getHidden(repository);
+    const deps: DeliveryDeps = {
+      origin: {top, prefix, objectFormat, start},
+      trees,
+      keepIn,
+      isProtected: (name) => this.deps.isProtected(name) || isInside(path.join(top, name), hidden),
+      writing: (files, work) => this.deps.writing(owner, files, work),
+    };
+    const end = await this.#queueReading(() => trees.patched(start, patch));
+    const changes = await trees.diff(start, end);
+    return this.#queueUp(() => deliver(deps, {changes, end, notes}));
   }
 
   async #capture(): Promise<TreeState> {
-    const {root} = this.deps;
-    const repository = await openRepository(root, new AbortController().signal);
-    const {top, head: base, branch, prefix} = repository;
-    const objectFormat = repository.objectFormat as 'sha1' | 'sha256';
-    const snapshots = await this.#openSnapshots(repository);
-    const hidden = this.#getHidden(repository).filter((place) => isInside(place, [top]));
-    await snapshots.include(await listTrackedIgnored(top, hidden));
-    const {tree: start} = await snapshots.takeWhatFits(hidden.map((place) => path.relative(top, place)));
+    const {repository, trees} = await this.#open();
+    const {top, prefix, commonDir} = repository;
+    const {head: base, branch} = await readHead(repository);
+    const objectFormat = repository.objectFormat as TreeState['objectFormat'];
+    const without = this.#getHidden(repository);
+    const {tree: start} = await trees.capture({without, with: await listTrackedIgnored(top)});
     const name = path.basename(top);
     const key = hash([start, base, branch, prefix, name, objectFormat]);
     const remotes = base === undefined ? [] : await findRemotes(top, base);
-    return {
-      key,
-      repository: hash([top, repository.commonDir]),
-      name,
-      start,
-      base,
-      branch,
-      prefix,
-      objectFormat,
-      remotes,
-    };
+    return {key, repository: hash([top, commonDir]), name, start, base, branch, prefix, objectFormat, remotes};
   }
 
-  /** Made once in a session and kept: its index knows the files that did not change. */
-  async #openSnapshots(repository: Repository, index?: string): Promise<TreeSnapshots> {
-    this.#created ??= readCopiedSettings(repository, new AbortController().signal).then((settings) =>
-      TreeSnapshots.create(this.#gitDir, repository.top, repository, settings),
-    );
-    await this.#created;
-    return new TreeSnapshots(this.#gitDir, repository.top, index, this.#known);
+  /** Made once in a session and kept: its index knows the files that did not change, and the objects of what was shipped. */
+  #open() {
+    const gitDir = path.join(this.deps.folders.trees(), 'state.git');
+    const opened = this.#opened.get(gitDir) ?? this.#openTrees(gitDir);
+    this.#opened.set(gitDir, opened);
+    opened.catch(() => this.#opened.delete(gitDir));
+    return opened;
   }
 
-  async #openScratch() {
-    // What is needed of it here does not change while the session lasts.
-    this.#repository ??= openRepository(this.deps.root, new AbortController().signal);
-    const repository = await this.#repository;
-    const folder = this.deps.folders.trees();
-    await mkdir(folder, {recursive: true, mode: 0o700});
-    const scratch = await mkdtemp(path.join(folder, 'scratch-'));
-    const index = path.join(scratch, 'index');
-    const snapshots = await this.#openSnapshots(repository, index);
-    return {snapshots, scratch, repository, close: () => rm(scratch, {recursive: true, force: true})};
+  async #openTrees(gitDir: string) {
+    const known: KnownSettings = {};
+    const repository = await openRepository(this.deps.root, {known});
+    const settings = await readCopiedSettings(repository, {known});
+    const beginning = {from: repository, settings, without: this.#getHidden(repository), known};
+    return {repository, trees: await Trees.create(gitDir, {top: repository.top, submodules: true}, beginning)};
   }
 
   #getHidden({top}: Repository): readonly string[] {
@@ -193,17 +148,12 @@ function hash(parts: readonly (string | undefined)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** Files that git ignores and tracks all the same: a snapshot would leave them out. */
-async function listTrackedIgnored(top: string, hidden: readonly string[]): Promise<readonly string[]> {
-  const listed = await gitOrThrow(top, ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']);
-  const names = listed.toString().split('\0').filter(Boolean);
-  return names.filter((name) => !isInside(path.join(top, name), hidden) && existsSync(path.join(top, name)));
-}
-
-async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const result = await work;
-  signal.throwIfAborted();
-  return result;
+/** Files that git ignores and tracks all the same: a capture would leave out those that are new in the index. */
+async function listTrackedIgnored(top: string): Promise<readonly string[]> {
+  const {stdout} = await gitOrThrow(top, ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']);
+  return splitNames(stdout)
+    .map(String)
+    .filter((name) => existsSync(path.join(top, name)));
 }
 
 /** The addresses of remotes that have the commit, as of the last fetch. One with a password stays here. */

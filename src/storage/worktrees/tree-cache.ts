@@ -6,9 +6,9 @@ import {existsSync, readdirSync, statSync} from 'node:fs';
 import {copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {git} from '../trees/git.ts';
-import {gitOrThrow, type Repository} from '../trees/repository.ts';
-import {NO_CONVERSION, TreeSnapshots} from '../trees/trees.ts';
+import {git, gitOrThrow} from '../trees/git.ts';
+import {createGitDirectory, type Repository} from '../trees/repository.ts';
+import {Trees} from '../trees/trees.ts';
 import type {TreeState} from './shipped-trees.ts';
 import {removeTree} from './worktree-folder.ts';
 
@@ -43,26 +43,23 @@ const OBJECTS = 'objects.git';
 const START_INDEX = 'start.index';
 
 export class TreeCache {
-  /** By key: one tree is made once, however many runs ask for it. */
-  readonly #making = new Map<string, Promise<CachedTree>>();
   /** Objects of a repository are written by one at a time. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(private readonly folder: string) {}
 
   /**
-   * The workspace, as it was.
-   * @throws MiniCcError `WORKTREE` when it cannot be made
+   * The workspace, as it was. One tree is made once, however many runs ask for it.
+   * @throws MiniCcError when it cannot be made
    */
-  async open(tree: TreeState, source: TreeSource): Promise<CachedTree> {
-    const key = `${tree.repository}/${tree.key}`;
-    const making = this.#making.get(key) ?? this.#queueUp(tree, source);
-    this.#making.set(key, making);
-    try {
-      return await making;
-    } finally {
-      this.#making.delete(key);
-    }
+  open(tree: TreeState, source: TreeSource): Promise<CachedTree> {
+    const before = this.#queues.get(tree.repository) ?? Promise.resolve();
+    const made = before.then(() => this.#openOrMake(tree, source));
+    this.#queues.set(
+      tree.repository,
+      made.catch(() => undefined),
+    );
+    return made;
   }
 
   /** What is here, the newest first: `name@` and the beginning of the key. */
@@ -73,18 +70,8 @@ export class TreeCache {
     return found.sort((a, b) => b.usedAt - a.usedAt).map(({shown}) => shown);
   }
 
-  #queueUp(tree: TreeState, source: TreeSource): Promise<CachedTree> {
-    const before = this.#queues.get(tree.repository) ?? Promise.resolve();
-    const made = before.then(() => this.#openOrMake(tree, source));
-    this.#queues.set(
-      tree.repository,
-      made.catch(() => undefined),
-    );
-    return made;
-  }
-
   async #openOrMake(tree: TreeState, source: TreeSource): Promise<CachedTree> {
-    const {objectFormat, base: head, branch, prefix, start} = tree;
+    const {objectFormat, prefix, start} = tree;
     const place = path.join(this.folder, tree.repository, tree.key);
     const top = path.join(place, tree.name);
     const commonDir = path.join(top, '.git');
@@ -97,29 +84,28 @@ export class TreeCache {
     const root = path.join(top, prefix);
     await mkdir(root, {recursive: true});
     const objects = [path.join(this.folder, tree.repository, OBJECTS, 'objects')];
-    return {root, repository: {top, prefix, commonDir, objects, objectFormat, head, branch}, start, index};
+    return {root, repository: {top, prefix, commonDir, objects, objectFormat}, start, index};
   }
 
   async #make(tree: TreeState, source: TreeSource, place: string): Promise<void> {
     const repository = path.dirname(place);
     await mkdir(repository, {recursive: true, mode: 0o700});
     const gitDir = path.join(repository, OBJECTS);
-    await createObjects(gitDir, tree);
+    const from = {objects: [], objectFormat: tree.objectFormat, commonDir: gitDir};
+    if (!existsSync(path.join(gitDir, 'HEAD'))) await createGitDirectory(gitDir, {use: 'trees', from});
     await this.#getBase(gitDir, tree, source);
     const draft = await mkdtemp(path.join(repository, 'draft-'));
     try {
       const top = path.join(draft, tree.name);
-      await createCheckout(top, gitDir, tree, await source.readPatch(), draft);
+      await createCheckout(top, gitDir, tree, await source.readPatch());
       await removeOld(this.#listTrees(repository), repository);
       // Another worker with the same folder may have made it meanwhile.
-      if (!existsSync(place)) await rename(draft, place).catch((error: unknown) => this.#ignoreExisting(error, place));
+      await rename(draft, place).catch((error: unknown) => {
+        if (!existsSync(place)) throw error;
+      });
     } finally {
       if (existsSync(draft)) await removeTree(draft);
     }
-  }
-
-  #ignoreExisting(error: unknown, place: string): void {
-    if (!existsSync(place)) throw error;
   }
 
   async #getBase(gitDir: string, {base, remotes}: TreeState, source: TreeSource): Promise<void> {
@@ -152,14 +138,6 @@ export class TreeCache {
   }
 }
 
-async function createObjects(gitDir: string, {objectFormat}: TreeState): Promise<void> {
-  if (existsSync(path.join(gitDir, 'info', 'attributes'))) return;
-  await mkdir(path.join(gitDir, 'info'), {recursive: true, mode: 0o700});
-  const init = ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`];
-  await gitOrThrow(gitDir, init, {env: {GIT_DIR: gitDir}});
-  await writeFile(path.join(gitDir, 'info', 'attributes'), NO_CONVERSION);
-}
-
 async function hasCommit(gitDir: string, id: string): Promise<boolean> {
   return (await git(gitDir, ['cat-file', '-e', `${id}^{commit}`], {env: {GIT_DIR: gitDir}})).exitCode === 0;
 }
@@ -188,33 +166,22 @@ async function createCheckout(
   objects: string,
   {base, branch, start, objectFormat}: TreeState,
   patch: Buffer,
-  draft: string,
 ): Promise<void> {
-  const snapshots = new TreeSnapshots(objects, top, path.join(draft, 'index'));
-  await mkdir(top, {recursive: true, mode: 0o700});
-  const file = path.join(draft, 'uncommitted.patch');
-  await writeFile(file, patch);
-  const made = await snapshots.withPatch(base, patch.length === 0 ? undefined : file);
-  if (made !== start) throw new MiniCcError('WORKTREE', `the tree that came is ${made}, and ${start} was meant`);
   const gitDir = path.join(top, '.git');
-  await gitOrThrow(top, ['init', '--quiet', '--template=', `--object-format=${objectFormat}`]);
-  await mkdir(path.join(gitDir, 'objects', 'info'), {recursive: true});
-  await writeFile(path.join(gitDir, 'objects', 'info', 'alternates'), `${path.join(objects, 'objects')}\n`);
-  const name = branch ?? 'refs/heads/main';
-  if (base !== undefined) await gitOrThrow(top, ['update-ref', name, base]);
-  await writeFile(
-    path.join(gitDir, 'HEAD'),
-    branch === undefined && base !== undefined ? `${base}\n` : `ref: ${name}\n`,
-  );
-  if (branch === undefined && base !== undefined) await gitOrThrow(top, ['update-ref', '-d', name]);
-  await snapshots.writeFiles();
+  const from = {objects: [path.join(objects, 'objects')], objectFormat, commonDir: objects};
+  await createGitDirectory(gitDir, {use: 'checkout', from});
   const index = path.join(gitDir, START_INDEX);
-  await rename(snapshots.index, index);
-  if (base !== undefined) {
-    await copyFile(index, path.join(gitDir, 'index'));
-    await gitOrThrow(top, ['read-tree', '--reset', 'HEAD']);
-  }
-  await rm(file, {force: true});
+  const trees = new Trees(objects, {top, index});
+  const made = await trees.patched(base, patch);
+  if (made !== start) throw new MiniCcError('WORKTREE', `the tree that came is ${made}, and ${start} was meant`);
+  await trees.checkOut({tree: start});
+  if (base !== undefined && branch !== undefined)
+    await writeFile(path.join(gitDir, 'packed-refs'), `${base} ${branch}\n`);
+  const head = branch === undefined && base !== undefined ? base : `ref: ${branch ?? 'refs/heads/main'}`;
+  await writeFile(path.join(gitDir, 'HEAD'), `${head}\n`);
+  if (base === undefined) return;
+  await copyFile(index, path.join(gitDir, 'index'));
+  await gitOrThrow(top, ['read-tree', '--reset', 'HEAD']);
 }
 
 async function removeOld(trees: readonly {readonly key: string; readonly usedAt: number}[], repository: string) {
