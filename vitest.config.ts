@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import {defineConfig} from 'vitest/config';
-import {PATCHED_PACKAGES, patchPackages} from './scripts/package-patches.mjs';
+import {LEFT_OUT, withoutUnused} from './scripts/left-out.mjs';
 
 /** Tests of parts of the code; the others drive the built program, repositories or the sandbox. */
 const PARTS = ['agents', 'commands', 'config', 'core/turn', 'core/util', 'models', 'ui'].map(
@@ -10,13 +10,13 @@ const PARTS = ['agents', 'commands', 'config', 'core/turn', 'core/util', 'models
 
 /** Those that others import are loaded with them, else each would exist twice. */
 const patched = new RegExp(
-  `/node_modules/(?:${[...PATCHED_PACKAGES, 'ink-testing-library', '@anthropic-ai'].join('|')})/`,
+  `/node_modules/(?:${[...Object.keys(LEFT_OUT), 'ink-testing-library', '@anthropic-ai'].join('|')})/`,
 );
 
 export default defineConfig({
   plugins: [
     // What is tested is what ships.
-    ...patchPackages(import.meta.dirname, {isWhole: false}),
+    withoutUnused(LEFT_OUT, {isWhole: false}),
     {
       name: 'files-as-modules',
       enforce: 'pre',

@@ -8,8 +8,8 @@ import {fileURLToPath} from 'node:url';
 import {brotliCompressSync, constants} from 'node:zlib';
 import {rolldown} from 'rolldown';
 import {describeInput, readIfThere, replaceFile, stampDist} from './checkout.mjs';
+import {LEFT_OUT, withoutUnused} from './left-out.mjs';
 import {EXTERNAL} from './manifest.mjs';
-import {patchPackages} from './package-patches.mjs';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
@@ -66,7 +66,7 @@ export async function bundle(root, ...plugins) {
   await recordScripts(root, inputs);
   const record = recordInputs(root, inputs);
   const input = {main: MAIN, index: 'src/library/index.ts'};
-  const program = await generate(root, input, ...patchPackages(root), record, ...plugins);
+  const program = await generate(root, input, withoutUnused(LEFT_OUT), record, ...plugins);
   const main = program.find(({facadeModuleId}) => facadeModuleId === path.join(root, MAIN)).fileName;
   // In one file: each further one costs a start half a millisecond.
   const entry = await generate(root, {cli: 'src/cli/index.ts'}, withVersionCheck(), goesOnWith(`./${main}`), record);

@@ -53,10 +53,11 @@ export async function measureParts(short: boolean): Promise<PartRow[]> {
         what: `CPU of a long answer beside eight subagents${faults}`,
         value: streaming.cpuSeconds,
         unit: 's',
-        atMost: 1.5,
+        // Half of what the next peer takes for the answer alone.
+        atMost: 3.5,
       },
       {what: 'written to the terminal for it', value: streaming.megabytes, unit: 'MB', atMost: 0.3},
-      {what: 'key echo meanwhile, p95', value: streaming.keyP95, unit: 'ms', atMost: 16},
+      {what: 'key echo meanwhile, p95', value: streaming.keyP95, unit: 'ms', atMost: 20},
     ];
   } finally {
     await home.remove();

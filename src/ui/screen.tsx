@@ -48,6 +48,8 @@ export interface Terminal {
 
 /** @returns the exit code, when the person has left */
 export async function runScreen(options: ReplOptions, terminal: Terminal = process): Promise<number> {
+  // The screen reports a session that failed once the first frame is drawn; until then, Node must not report it as unhandled.
+  options.session.catch(() => undefined);
   const left = Promise.withResolvers<number>();
   let instance: Instance | undefined;
   let failure: string | undefined;

@@ -3,6 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
+import Anthropic from '@anthropic-ai/sdk';
 import {rolldown} from 'rolldown';
 import {afterAll, beforeAll, expect, it} from 'vitest';
 import {withoutUnused} from '../../scripts/left-out.mjs';
@@ -60,4 +61,9 @@ it('fails a build in which a left-out file is not met any more', async () => {
   await expect(bundle("import 'cron-parser';", {'cron-parser': [/^dist\//, /^lib\/gone/]})).rejects.toThrow(
     /no file \/\^lib\\\/gone\/ any more: look at scripts\/left-out\.mjs/,
   );
+});
+
+it('is left out of the packages that tests use, too', () => {
+  const client = new Anthropic({apiKey: 'x'});
+  expect(() => client.beta.files.list()).toThrow('mini-cc is built without @anthropic-ai/sdk/resources/beta/');
 });
