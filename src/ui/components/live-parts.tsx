@@ -1,7 +1,7 @@
 import {Text} from 'ink';
 import {useEffect, useReducer, useRef} from 'react';
 import {formatRunTitle} from '../../core/runs/progress-line.ts';
-import {columnsBelowPrompt, PLACEHOLDER, promptWidth} from '../first-paint/prompt-frame.ts';
+import {columnsBelowPrompt, PLACEHOLDER, promptFrame, promptWidth} from '../first-paint/prompt-frame.ts';
 import {getOffered, type Offered} from '../input/completion.ts';
 import {describeSearch} from '../input/history-search.ts';
 import {areTodosShown, currentQuestion, isWorking, type LocalState} from '../state/local-state.ts';
@@ -16,7 +16,7 @@ import {liveThought} from '../text/thinking.ts';
 import {cutText} from '../text/wrap.ts';
 import {BusyLine, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
-import {Prompt, type PromptRows, promptRows, QueuedPrompts, Rule} from './prompt.tsx';
+import {type PromptRows, promptRows, QueuedPrompts} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
 import {RunPanel} from './run-panel.tsx';
 import {RunView, type ViewRow, viewRows} from './run-view.tsx';
@@ -133,9 +133,14 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
           columns={columns}
         />
       )}
-      {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
-      <Prompt rows={prompt.rows} placeholder={local.editor.text === '' ? getPlaceholder(view?.run, columns) : ''} />
-      {given.frame > 0 && <Rule columns={columnsBelowPrompt(columns)} />}
+      <Rows
+        rows={promptFrame({
+          rows: prompt.rows,
+          placeholder: local.editor.text === '' ? getPlaceholder(view?.run, columns) : '',
+          columns,
+          isFramed: given.frame > 0,
+        })}
+      />
       <BelowPrompt layout={layout} ui={ui} local={local} columns={columns} now={now} />
     </>
   );

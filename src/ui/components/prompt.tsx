@@ -1,10 +1,10 @@
 import {Box} from 'ink';
 import {toOneLine} from '../../core/util/text.ts';
-import {PROMPT_MARK, promptWidth, ruleText} from '../first-paint/prompt-frame.ts';
+import {PROMPT_MARK, promptWidth} from '../first-paint/prompt-frame.ts';
 import type {EditorState} from '../input/editor.ts';
 import {layoutText} from '../input/editor-layout.ts';
 import {firstRows} from '../text/live-rows.ts';
-import {Rows, Styled, type TextStyle} from '../text/styled-text.tsx';
+import {Styled} from '../text/styled-text.tsx';
 import {cutText} from '../text/wrap.ts';
 
 /** The typed text as rows of the screen, and the cursor in them. */
@@ -21,26 +21,6 @@ export function promptRows(editor: EditorState, columns: number, maxRows: number
     rows: rows.slice(first, first + maxRows),
     cursor: {row: cursor.row - first, column: cursor.column + PROMPT_MARK.length},
   };
-}
-
-const ACCENT: TextStyle = {tone: 'accent'};
-const MUTED: TextStyle = {tone: 'muted'};
-
-/** `placeholder` is shown while nothing is typed. */
-export function Prompt({rows, placeholder}: {readonly rows: readonly string[]; readonly placeholder: string}) {
-  return (
-    <Rows
-      rows={rows.map((row, index) => [
-        {text: index === 0 ? PROMPT_MARK : '  ', style: ACCENT},
-        placeholder === '' ? {text: row, style: {}} : {text: placeholder, style: MUTED},
-      ])}
-    />
-  );
-}
-
-/** A line above or below the prompt. */
-export function Rule({columns}: {readonly columns: number}) {
-  return <Rows rows={[[{text: ruleText(columns), style: MUTED}]]} />;
 }
 
 interface QueueProps {

@@ -57,7 +57,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
     // An Enter that was typed before raw mode comes as a newline.
     keys = takeKeys(keys, isFirst ? chunk.replace(/\n$/, '\r') : chunk, promptRoom(columns));
     isFirst = false;
-    if (isFramed && keys.typed !== before) stdout.write(changeText(before, keys.typed, color));
+    if (isFramed && keys.typed !== before) stdout.write(changeText(before, keys.typed, columns, color));
     if (!isLeaving(keys)) return;
     remove();
     onLeave();

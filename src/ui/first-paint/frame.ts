@@ -1,6 +1,14 @@
-/** The first lines of a session, and the first frame as Ink would draw it: text alone, so that it needs no library. */
+/** The first lines of a session, and the first frame, as text for the terminal: it needs no library. */
 import {screenLine} from '../text/screen-text.ts';
-import {columnsBelowPrompt, MIN_FRAMED, PLACEHOLDER, PROMPT_MARK, promptWidth, ruleText} from './prompt-frame.ts';
+import {
+  type FrameSpan,
+  MIN_FRAMED,
+  PLACEHOLDER,
+  PROMPT_MARK,
+  promptFrame,
+  promptWidth,
+  ruleWidth,
+} from './prompt-frame.ts';
 
 export interface HeaderInfo {
   readonly version: string;
@@ -60,19 +68,30 @@ export function promptRoom(columns: number): number {
 
 /** The frame, with the cursor behind what is typed. Below it is the row that Ink keeps free. */
 export function frameText(typed: string, columns: number, color: boolean): string {
-  const rule = paint('2', ruleText(columnsBelowPrompt(columns)), color);
-  return `\n${rule}\n\n${rule}\n\n\u001b[3A${promptText(typed, color)}`;
+  const rows = frameRows(typed, columns).map((row) => paintRow(row, color));
+  return `\n${rows.join('\n')}\n\n\u001b[3A${promptText(typed, columns, color)}`;
 }
 
 /** Shows what is typed now in place of what was typed before: of a longer text only the rest. */
-export function changeText(before: string, typed: string, color: boolean): string {
-  return before !== '' && typed.startsWith(before) ? typed.slice(before.length) : promptText(typed, color);
+export function changeText(before: string, typed: string, columns: number, color: boolean): string {
+  return before !== '' && typed.startsWith(before) ? typed.slice(before.length) : promptText(typed, columns, color);
+}
+
+function frameRows(typed: string, columns: number): FrameSpan[][] {
+  return promptFrame({rows: [typed], placeholder: typed === '' ? PLACEHOLDER : '', columns, isFramed: true});
+}
+
+/** In the colours of the terminal: the settings, which name the theme, are not read yet. */
+const CODES = {accent: '36', muted: '2'};
+
+function paintRow(row: readonly FrameSpan[], color: boolean): string {
+  return row.map(({text, style: {tone}}) => (tone ? paint(CODES[tone], text, color) : text)).join('');
 }
 
 /** The prompt's row, written over what stands in it. */
-function promptText(typed: string, color: boolean): string {
-  const shown = typed === '' ? `${paint('2', PLACEHOLDER, color)}\r\u001b[${PROMPT_MARK.length}C` : typed;
-  return `\r\u001b[K${paint('36', PROMPT_MARK, color)}${shown}`;
+function promptText(typed: string, columns: number, color: boolean): string {
+  const row = paintRow(frameRows(typed, columns)[1]!, color);
+  return `\r\u001b[K${row}${typed === '' ? `\r\u001b[${PROMPT_MARK.length}C` : ''}`;
 }
 
 /**
@@ -80,7 +99,7 @@ function promptText(typed: string, color: boolean): string {
  * @param columns that it was drawn for. @param now columns of a window that has wrapped its rows again
  */
 export function eraseFrame(typed: string, columns: number, now = columns): string {
-  const rule = Math.ceil(ruleText(columnsBelowPrompt(columns)).length / now);
+  const rule = Math.ceil(ruleWidth(columns) / now);
   const cursor = Math.floor((PROMPT_MARK.length + typed.length) / now);
   return `\u001b[${1 + rule + cursor}A\r\u001b[J`;
 }

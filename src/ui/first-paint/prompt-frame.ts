@@ -1,4 +1,4 @@
-/** What the frame around the prompt consists of. The first paint and the screen draw it from here. */
+/** The prompt and the frame around it, as rows. The first paint and the screen draw these. */
 
 export const PROMPT_MARK = '> ';
 export const PLACEHOLDER = 'Ask about this project, or /help';
@@ -9,9 +9,36 @@ export const MIN_FRAMED = 16;
 /** A rule is not wider: when the window gets narrower, the terminal would break it into two rows. Columns. */
 const MAX_RULE = 100;
 
-/** A line above or below the prompt. */
-export function ruleText(columns: number): string {
-  return '─'.repeat(Math.min(MAX_RULE, columns));
+/** A piece of a row in one tone of the theme. */
+export interface FrameSpan {
+  readonly text: string;
+  readonly style: {readonly tone?: 'accent' | 'muted'};
+}
+
+interface FramedPrompt {
+  /** What is typed. */
+  readonly rows: readonly string[];
+  /** Stands there while nothing is typed; else empty. */
+  readonly placeholder: string;
+  /** Of the window. */
+  readonly columns: number;
+  readonly isFramed: boolean;
+}
+
+/** The rows of the prompt, between two rules where it has a frame. */
+export function promptFrame({rows, placeholder, columns, isFramed}: FramedPrompt): FrameSpan[][] {
+  const typed = rows.map((row, index): FrameSpan[] => [
+    {text: index === 0 ? PROMPT_MARK : '  ', style: {tone: 'accent'}},
+    placeholder === '' ? {text: row, style: {}} : {text: placeholder, style: {tone: 'muted'}},
+  ]);
+  if (!isFramed) return typed;
+  const rule: FrameSpan[] = [{text: '─'.repeat(ruleWidth(columns)), style: {tone: 'muted'}}];
+  return [rule, ...typed, rule];
+}
+
+/** Columns of the lines above and below the prompt. */
+export function ruleWidth(columns: number): number {
+  return Math.min(MAX_RULE, columnsBelowPrompt(columns));
 }
 
 /** Columns that the text of the prompt may take. */
