@@ -17,7 +17,7 @@ export async function runAcp(
   if (words.length > 0) throw new UsageError(`acp takes no words, only flags: ${words.join(' ')}`);
   const [{compose}, {getExistingFolder}, {listSessions}, {serveAcp}] = await Promise.all([
     import('../compose/session.ts'),
-    import('../compose/permissions.ts'),
+    import('../compose/permission-settings.ts'),
     import('../compose/sessions.ts'),
     import('../drivers/acp/agent.ts'),
   ]);

@@ -7,18 +7,21 @@ import {LiveCatalog} from '../agents/live-catalog.ts';
 import type {AgentsCommandDeps} from '../commands/agents/slash-command.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import type {Settings} from '../config/settings.ts';
-import type {AgentDefinition} from '../core/agent-types.ts';
+import {type AgentDefinition, restrictCatalog} from '../core/agent-types.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import {getTools} from '../core/subagent.ts';
 import {askModelForJson} from '../core/turn/model-request.ts';
+import {createAgentPrompt} from '../core/turn/system-prompt.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
 import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
 import {readEntries} from './mcp.ts';
 import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
-import {createSessionSandbox} from './permissions.ts';
+import {createSessionSandbox} from './permission-settings.ts';
+import type {Project, Records} from './project.ts';
+import type {SessionTools} from './tools.ts';
 import {loadTrustedSettings} from './trust.ts';
 
 /** `mini-cc agents …`: the commands of the REPL without a person who can be asked. @throws UsageError for bad usage. */
@@ -58,6 +61,20 @@ export async function agentsCommandLine(
       return redactor.text(await askModelForJson(model, prompt, schema, new AbortController().signal, () => undefined));
     },
   });
+}
+
+export type SessionAgents = ReturnType<typeof createAgents>;
+
+/** The agents of a session, and the one that it runs as (`--agent`). @throws UsageError when there is no such agent */
+export function createAgents({options, root, settings, trusts}: Project, {emit}: Records, tools: SessionTools) {
+  const catalog = openCatalog(options, {root, settings, trusts}, tools.toolNames, (text, level) =>
+    emit({type: 'notice', level, text}),
+  );
+  const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
+  const warnings: string[] = [];
+  const agentPrompt = mainAgent && createAgentPrompt(mainAgent, tools.getSkill, (text) => void warnings.push(text));
+  const agents = restrictCatalog(catalog, settings.subagents?.allowAgents ?? ['*']);
+  return {catalog, agents, mainAgent, agentPrompt, warnings};
 }
 
 /** As in a session of this model. One that cannot be used has no server. */

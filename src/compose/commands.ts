@@ -2,45 +2,31 @@
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {version} from '../../package.json';
-import type {LiveCatalog} from '../agents/live-catalog.ts';
 import type {ShownSettings} from '../commands/settings/config.ts';
 import {createCommandTable} from '../commands/table.ts';
 import {getEffectiveSettings} from '../config/effective-settings.ts';
 import {createMemoryDeps} from '../config/memory/memory-files.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {saveUserSetting} from '../config/user-settings.ts';
-import type {Trusts} from '../core/contract/permission.ts';
 import type {Command} from '../core/contract/session.ts';
-import type {Redactor} from '../core/secrets/redaction.ts';
-import type {FoundPrompts} from '../extensions/prompts/find-prompts.ts';
 import {createPromptCommands, createSkillsCommand} from '../extensions/prompts/slash-commands.ts';
-import type {SessionStore} from '../storage/sessions/session-store.ts';
-import {createAgentsCommandDeps} from './agents.ts';
+import {createAgentsCommandDeps, type SessionAgents} from './agents.ts';
 import type {SessionOptions} from './options.ts';
+import type {Project, Records} from './project.ts';
+import type {SessionTools} from './tools.ts';
 import {getEffectiveTrust} from './trust.ts';
 
-interface CommandParts {
-  readonly options: SessionOptions;
-  /** The session's folder, with links resolved. */
-  readonly root: string;
-  readonly redactor: Redactor;
-  readonly store: SessionStore;
-  readonly catalog: LiveCatalog;
-  readonly toolNames: readonly string[];
-  /** What the user trusts of the project's files. */
-  readonly loaded: {readonly trust: {readonly trusts: Trusts}};
-  readonly found: FoundPrompts;
-  readonly mcp: {list(): readonly {readonly name: string}[]};
-}
-
 /** A command of mini-cc is never hidden by one that the user or the project brought. */
-export function createCommands(parts: CommandParts): readonly Command[] {
-  const {options, root, redactor, store, catalog, toolNames, loaded, found} = parts;
+export function createCommands(
+  {options, root, redactor, trusts}: Project,
+  {store}: Records,
+  {found, mcp, toolNames}: SessionTools,
+  {catalog}: SessionAgents,
+): readonly Command[] {
   const {home} = options;
-  const {trusts} = loaded.trust;
   const own = createCommandTable({
     version,
-    agents: createAgentsCommandDeps(catalog, root, home, toolNames, () => parts.mcp.list().map(({name}) => name)),
+    agents: createAgentsCommandDeps(catalog, root, home, toolNames, () => mcp.list().map(({name}) => name)),
     examine: async () => (await import('./doctor.ts')).examine(options),
     memory: createMemoryDeps(root, home, trusts, options.settingSources),
     exports: {store, redactor, root},

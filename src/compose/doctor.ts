@@ -12,7 +12,7 @@ import type {SandboxStatus} from '../sandbox/index.ts';
 import {findHomeFault} from '../storage/home-check.ts';
 import {examineModels} from './doctor-models.ts';
 import {readSettings, type SessionOptions} from './options.ts';
-import {createSessionSandbox} from './permissions.ts';
+import {createSessionSandbox} from './permission-settings.ts';
 import {getTrustProblems} from './trust.ts';
 
 const PROGRAM_TIMEOUT_MS = 5000;

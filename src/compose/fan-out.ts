@@ -1,39 +1,27 @@
-/** Fan-outs and verification, from the settings, the flag and the environment. */
-import type {CodeIndexes} from '../code-index/code-indexes.ts';
+/** The fan-outs of a session, by the flag, the environment and the settings. */
 import type {CodeIndex} from '../code-index/contract.ts';
 import type {Settings} from '../config/settings.ts';
-import type {AgentCatalog} from '../core/agent-types.ts';
-import type {Checkpoints} from '../core/contract/checkpoints.ts';
-import type {Emit} from '../core/contract/events.ts';
 import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Workspace} from '../core/contract/permission.ts';
-import type {Budget, Tool} from '../core/contract/tool.ts';
 import {FanOuts} from '../core/fan-out/fan-outs.ts';
 import type {FanOutPlan, FanOutSettings} from '../core/fan-out/plan.ts';
-import {createPermit, type PermitDeps} from '../core/permissions/decision.ts';
-import type {Questions} from '../core/permissions/questions.ts';
-import type {Redactor} from '../core/secrets/redaction.ts';
-import type {ChangedFiles, SessionState} from '../core/session/parts.ts';
-import type {SubagentManager} from '../core/subagent-manager.ts';
-import {createFileLedger, type WriteLog} from '../core/turn/file-ledger.ts';
+import {createPermit} from '../core/permissions/decision.ts';
+import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
 import {formatMeant, toToolName} from '../core/util/names.ts';
-import type {VerifySettings} from '../core/verification/find-checks.ts';
-import type {Verifier} from '../core/verification/verifier.ts';
-import type {ModelChooser} from '../models/choose.ts';
 import {PriceList} from '../models/prices.ts';
 import {plainRequest} from '../offline-model/words.ts';
 import {listProjectFiles} from '../storage/project-files.ts';
 import {createFanOutJournal} from '../storage/sessions/fan-out-journal.ts';
-import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {listFiles} from '../tools/search/file-index.ts';
 import type {SessionOptions} from './options.ts';
+import type {ComposedParts} from './runs.ts';
 
 const DEFAULT_TOOLS = ['read_file', 'edit_file', 'write_file'];
 
 /** Command line > environment > settings. @throws UsageError for a mode or a tool that is none */
-export function getFanOutSettings(
+function getFanOutSettings(
   {fanOut, env}: Pick<SessionOptions, 'fanOut' | 'env'>,
   settings: Settings,
   toolNames: readonly string[],
@@ -64,36 +52,6 @@ function getMode(value: string | undefined): FanOutMode | undefined {
   return mode;
 }
 
-export function getVerifySettings({verify = {}}: Settings): VerifySettings {
-  const {level = 'off', rounds = 2, fast, thorough} = verify;
-  return {level, rounds, fast, thorough};
-}
-
-interface FanOutParts {
-  readonly options: SessionOptions;
-  readonly loaded: {readonly settings: Settings};
-  readonly root: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly store: SessionStore;
-  readonly state: SessionState;
-  readonly redactor: Redactor;
-  readonly emit: Emit;
-  readonly manager: SubagentManager;
-  readonly agents: AgentCatalog;
-  readonly questions: Questions;
-  readonly permits: PermitDeps;
-  readonly workspace: Workspace;
-  readonly checkpoints: Checkpoints;
-  readonly writeLog: WriteLog;
-  readonly changes: ChangedFiles;
-  readonly baseTools: readonly Tool[];
-  readonly verifier: Verifier;
-  readonly indexes: CodeIndexes;
-  readonly budget: Budget;
-  readonly fanOutSettings: FanOutSettings;
-  readonly chooser: ModelChooser;
-}
-
 /**
  * The built-in model renames by the code index. While the parts are at work the index sees half of the change, so that it is
  * asked once before. Undefined: it is no rename of a symbol. @throws MiniCcError where the rename would not be whole
@@ -112,11 +70,21 @@ async function decideRename({instruction, model, files}: FanOutPlan, index: Code
   throw new MiniCcError('RENAME_REFUSED', `${reasons[0]} Nothing was changed.${places.join('')}`);
 }
 
-export function createFanOuts(parts: FanOutParts): FanOuts {
-  const {options, root, env, store, state, redactor, emit, permits, workspace, writeLog, baseTools} = parts;
-  const {manager, agents, questions, changes, verifier, checkpoints} = parts;
-  const prices = new PriceList(parts.loaded.settings.pricing ?? {});
-  const bash = baseTools.filter(({name}) => name === 'bash');
+/** @throws UsageError for a mode or a tool that is none */
+export function createFanOuts({
+  project: {options, root, env, redactor, settings},
+  records: {store, emit},
+  tools: {baseTools, indexes},
+  agents: {agents},
+  models: {state, chooser, budget},
+  permissions: {questions, permits, workspace},
+  changes: {changes, checkpoints, writeLog},
+  runs: {manager, verifier},
+}: ComposedParts): FanOuts {
+  const toolNames = baseTools.map(({name}) => name);
+  const prices = new PriceList(settings.pricing ?? {});
+  const label = 'verification';
+  const own: Workspace = {...workspace, cwd: root};
   return new FanOuts({
     manager,
     agents,
@@ -125,12 +93,12 @@ export function createFanOuts(parts: FanOutParts): FanOuts {
     verifier,
     emit,
     root,
-    settings: parts.fanOutSettings,
+    toolNames,
+    settings: getFanOutSettings(options, settings, toolNames),
     interactive: options.interactive,
-    toolNames: baseTools.map(({name}) => name),
     getCost: (model, usage) => prices.addCost(usage, model.name).cost_usd,
-    decideEdits: (plan, signal) => decideRename(plan, parts.indexes.for(root), signal),
-    chooseModel: (agent) => parts.chooser.choose(agent, {}),
+    decideEdits: (plan, signal) => decideRename(plan, indexes.for(root), signal),
+    chooseModel: (agent) => chooser.choose(agent, {}),
     permissionMode: () => permits.policy.mode,
     journal: createFanOutJournal(
       store,
@@ -140,22 +108,18 @@ export function createFanOuts(parts: FanOutParts): FanOuts {
     listFiles: () => listProjectFiles(root, () => listFiles(root, env)),
     clock: options.clock ?? systemClock,
     sessionId: () => state.conversation.id,
-    createChecker(agentId) {
-      const label = 'verification';
-      const own: Workspace = {...workspace, cwd: root};
-      return {
-        agentId,
-        label,
-        emit,
-        checkpoints,
-        workspace: own,
-        tools: bash,
-        model: state.model,
-        files: createFileLedger(writeLog, label),
-        output: state.conversation.output,
-        budget: parts.budget,
-        permit: createPermit(permits, label, own, emit),
-      };
-    },
+    createChecker: (agentId) => ({
+      agentId,
+      label,
+      emit,
+      checkpoints,
+      budget,
+      workspace: own,
+      tools: baseTools.filter(({name}) => name === 'bash'),
+      model: state.model,
+      files: createFileLedger(writeLog, label),
+      output: state.conversation.output,
+      permit: createPermit(permits, label, own, emit),
+    }),
   });
 }

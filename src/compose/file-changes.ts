@@ -1,48 +1,42 @@
 /** What a session keeps of changed files: checkpoints, to take changes back, and the worktrees of its runs. */
 import {homedir} from 'node:os';
 import path from 'node:path';
-import type {LoadedSettings} from '../config/settings.ts';
 import type {Checkpoints, Writer} from '../core/contract/checkpoints.ts';
-import type {Emit} from '../core/contract/events.ts';
 import type {Worktrees} from '../core/contract/worktree.ts';
 import {isProtected} from '../core/permissions/files/file-zone.ts';
-import type {Redactor} from '../core/secrets/redaction.ts';
+import type {SessionState} from '../core/session/parts.ts';
 import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
 import {hiddenPaths} from '../sandbox/hidden-paths.ts';
 import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
 import {CheckpointStore} from '../storage/checkpoints/checkpoint-store.ts';
-import type {SessionStore} from '../storage/sessions/session-store.ts';
 import type {ShippedTrees} from '../storage/worktrees/shipped-trees.ts';
 import {formatPatch} from '../tools/files/patch.ts';
-import type {SessionOptions} from './options.ts';
+import type {Project, Records} from './project.ts';
 
-export interface FileChangesOptions {
-  /** The workspace, links resolved. */
-  readonly root: string;
-  readonly options: Pick<SessionOptions, 'home' | 'cachedTree'>;
-  readonly loaded: Pick<LoadedSettings, 'settings'>;
-  /** Of the conversation that is open. */
-  readonly sessionFolder: () => string;
-  readonly store: Pick<SessionStore, 'sessionFolder'>;
-  readonly redactor: Redactor;
-  readonly emit: Emit;
-}
+export type FileChanges = ReturnType<typeof createFileChanges>;
 
-export function createFileChanges(options: FileChangesOptions) {
-  const {root} = options;
+export function createFileChanges(project: Project, records: Records, state: SessionState) {
+  const {root} = project;
+  const {store} = records;
   const writeLog = new WriteLog();
-  const checkpoints = createCheckpoints(options);
+  const sessionFolder = () => store.sessionFolder(state.conversation.id);
+  const checkpoints = createCheckpoints(project, records, sessionFolder);
   const changes = createChangedFiles({
     root,
     checkpoints: () => checkpoints.current,
-    openCheckpoints: (session) => checkpoints.openOther(options.store.sessionFolder(session)),
+    openCheckpoints: (session) => checkpoints.openOther(store.sessionFolder(session)),
     formatPatch,
     onRestored: (paths, label) => createFileLedger(writeLog, label).recordCommandWrites(paths),
   });
-  return {writeLog, checkpoints, changes, worktrees: createWorktrees(options, checkpoints)};
+  const worktrees = createWorktrees(project, records, sessionFolder, checkpoints);
+  return {writeLog, checkpoints, changes, worktrees, sessionFolder};
 }
 
-function createCheckpoints({root, options, sessionFolder, redactor, emit}: FileChangesOptions): CheckpointStore {
+function createCheckpoints(
+  {root, options, redactor}: Project,
+  {emit}: Records,
+  sessionFolder: () => string,
+): CheckpointStore {
   const reported = new Set<string>();
   return new CheckpointStore({
     root,
@@ -58,13 +52,9 @@ function createCheckpoints({root, options, sessionFolder, redactor, emit}: FileC
   });
 }
 
-function listHidden({options, loaded}: Pick<FileChangesOptions, 'options' | 'loaded'>): readonly string[] {
-  const hide = loaded.settings.sandbox?.hide ?? [];
+function listHidden({options, settings}: Project): readonly string[] {
+  const hide = settings.sandbox?.hide ?? [];
   return hiddenPaths({home: homedir(), miniCcHome: options.home, hide}).map(({path: place}) => place);
-}
-
-export interface WritingDeps {
-  readonly checkpoints: Checkpoints;
 }
 
 /** The files that are written are known: they alone are saved before, for undo. @throws MiniCcError when one cannot be saved */
@@ -88,34 +78,36 @@ async function writeWithCheckpoints(
 
 /** The workspace for workers: loaded with the first run that goes to one. */
 export async function createShippedTrees(
-  {root, options, loaded, sessionFolder}: FileChangesOptions,
-  checkpoints: Checkpoints,
+  project: Project,
+  {sessionFolder, checkpoints}: FileChanges,
   runFolder: (runId: string) => string,
 ): Promise<ShippedTrees> {
   const {ShippedTrees: Trees} = await import('../storage/worktrees/shipped-trees.ts');
   return new Trees({
-    root,
+    root: project.root,
     isProtected,
     folders: {trees: () => path.join(sessionFolder(), 'shipped'), run: runFolder},
-    hidden: () => listHidden({options, loaded}),
+    hidden: () => listHidden(project),
     writing: (owner, files, work) => writeWithCheckpoints(checkpoints, owner, files, work),
   });
 }
 
 /** The code that makes worktrees is loaded with the first one. */
 function createWorktrees(
-  {root, options, loaded, sessionFolder, emit}: FileChangesOptions,
+  project: Project,
+  {emit}: Records,
+  sessionFolder: () => string,
   checkpoints: Checkpoints,
 ): Worktrees {
   let created: Promise<Worktrees> | undefined;
   const create = async () => {
     const {GitWorktrees} = await import('../storage/worktrees/git-worktrees.ts');
     return new GitWorktrees({
-      root,
+      root: project.root,
       sessionFolder,
       isProtected,
-      hidden: () => listHidden({options, loaded}),
-      cached: options.cachedTree,
+      hidden: () => listHidden(project),
+      cached: project.options.cachedTree,
       warn: (text) => emit({type: 'notice', level: 'warning', text}),
       writing: (owner, files, work) => writeWithCheckpoints(checkpoints, owner, files, work),
     });

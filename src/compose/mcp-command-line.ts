@@ -21,7 +21,7 @@ import {readServerEntry, toServerId} from '../extensions/mcp/server-entry.ts';
 import {getProjectFolder} from '../storage/sessions/session-store.ts';
 import {createMcpServers} from './mcp.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
-import {createRules, createSessionSandbox} from './permissions.ts';
+import {createRules, createSessionSandbox} from './permission-settings.ts';
 import {loadTrustedSettings} from './trust.ts';
 
 /** Flags of `mini-cc mcp add` and `remove`. */

@@ -1,150 +1,82 @@
-/** What a session may do by its command line and settings: permission rules, the sandbox, further folders. */
-import {realpathSync, statSync} from 'node:fs';
-import {homedir} from 'node:os';
-import path from 'node:path';
-import type {LoadedSettings, Settings} from '../config/settings.ts';
-import type {RuleKind, Trusts} from '../core/contract/permission.ts';
-import type {PermissionSandbox} from '../core/permissions/context.ts';
-import type {ZonePaths} from '../core/permissions/files/file-zone.ts';
-import type {PermissionPolicy} from '../core/permissions/policy.ts';
-import type {Questions} from '../core/permissions/questions.ts';
-import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
-import {RuleBook} from '../core/permissions/rules/rule-book.ts';
-import type {Redactor} from '../core/secrets/redaction.ts';
-import {getSecretPaths} from '../core/secrets/secret-paths.ts';
+/** The part of a session that knows who may do what, and the workspace that this holds for. */
+import type {Denial, Workspace} from '../core/contract/permission.ts';
+import {PermissionPolicy} from '../core/permissions/policy.ts';
+import {Questions} from '../core/permissions/questions.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {TOOL_NAMES, toToolName} from '../core/util/names.ts';
-import {confinedEnvironment} from '../sandbox/environment.ts';
-import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
-import {getPackageStores} from '../sandbox/view/package-stores.ts';
-import {findSystemSecrets, getSystemFolders} from '../sandbox/view/system-folders.ts';
-import {SavedRules} from '../storage/saved-rules.ts';
-import {refusePrivateAddress} from '../tools/web/web-address.ts';
-import type {SessionOptions} from './options.ts';
+import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
+import type {SessionAgents} from './agents.ts';
+import {createSessionHooks} from './hooks.ts';
+import type {SessionModels} from './models.ts';
+import {createPermissionSandbox, getExistingFolder, getZoneFolders} from './permission-settings.ts';
+import type {Project, Records} from './project.ts';
+import type {SessionTools} from './tools.ts';
 
-/** The tools that subagents may have. @param only `--tools` */
-export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook, only?: readonly string[]) {
-  const {allow, deny = []} = subagents?.tools ?? {};
-  const forbidden = TOOL_NAMES.filter((tool) => rules.forbids(tool) || only?.includes(tool) === false);
-  return {
-    deny: [...deny.map(toToolName), ...forbidden],
-    ...(allow === undefined ? {} : {allow: allow.map(toToolName)}),
-  };
-}
+export type SessionPermissions = ReturnType<typeof createPermissions>;
 
-/**
- * The rules of the command line and the settings, and those that the user saved in this project.
- * @param project `folder` of its sessions, `root` with links resolved
- * @throws UsageError for a wrong rule of the command line; those of files were checked when they were read
- */
-export function createRules(
-  options: SessionOptions,
-  loaded: LoadedSettings,
-  project: {readonly folder: string; readonly root: string; readonly redactor: Redactor},
-) {
-  const saved = new SavedRules(project.folder, project.root, project.redactor);
-  const {rules, warning} = saved.read();
-  const all = [
-    ...(options.allowedTools ?? []).map((text) => parseTypedRule(text, 'allow', '--allowed-tools')),
-    ...(options.disallowedTools ?? []).map((text) => parseTypedRule(text, 'deny', '--disallowed-tools')),
-    ...getSettingsRules(loaded),
-    ...rules.flatMap((text) => parseCheckedRule(text, 'allow', saved.source)),
+/** Who may do what, and the workspace that this holds for. @throws UsageError for a further folder that does not exist */
+export function createPermissions({
+  project: {options, root, env, redactor, loaded, settings},
+  records: {store, emit},
+  tools: {rules, found, sandbox, sandboxControl},
+  agents: {mainAgent},
+  models: {state},
+}: {
+  readonly project: Project;
+  readonly records: Records;
+  readonly tools: SessionTools;
+  readonly agents: SessionAgents;
+  readonly models: SessionModels;
+}) {
+  const skillFolders = found.prompts.filter(({kind}) => kind === 'skill').map(({folder}) => folder);
+  const questions = new Questions();
+  const denials: Denial[] = [];
+  const mode = options.permissionMode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default';
+  const policy = new PermissionPolicy(mode, rules, {
+    ownFolders: () => [store.sessionFolder(state.conversation.id), ...skillFolders],
+    ...getZoneFolders(options.home),
+  });
+  const extraRoots = [
+    ...(options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)),
+    ...loaded.directories,
   ];
-  return {rules: new RuleBook(all, saved), warnings: warning === undefined ? [] : [warning]};
-}
-
-function parseTypedRule(text: string, kind: RuleKind, source: string): Rule {
-  const read = parseRule(text);
-  if (!('problem' in read)) return {kind, text, source, ...read};
-  throw new UsageError(
-    `${source}: ${read.problem}${read.suggestion === undefined ? '' : ` (did you mean ${read.suggestion}?)`}`,
-  );
-}
-
-/** Each with the files that contain it. */
-function getSettingsRules({origins}: LoadedSettings): Rule[] {
-  return RULE_KINDS.flatMap((kind) =>
-    origins
-      .filter(({path}) => path.join('.') === `permissions.${kind}`)
-      .flatMap(({value, from}) => {
-        const source = from.map(({file}) => file).join(', ');
-        return (value as readonly string[]).flatMap((text) => parseCheckedRule(text, kind, source));
-      }),
-  );
-}
-
-/** A rule that was checked before. One of a newer version, which this one cannot read, is left out. */
-function parseCheckedRule(text: string, kind: RuleKind, source: string): Rule[] {
-  const read = parseRule(text);
-  return 'problem' in read ? [] : [{kind, text, source, ...read}];
-}
-
-/** A name or an address, without scheme and port. */
-const HOST = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$|^[\da-f:]*:[\da-f:.]*$/i;
-
-/**
- * @param miniCcHome sessions and settings of mini-cc: no confined command sees them
- * @param trusts what the user trusts of the project's files; default: nothing
- * @throws UsageError for an allowed host that is none
- */
-export function createSessionSandbox(
-  settings: Settings,
-  miniCcHome: string,
-  trusts: Trusts = () => false,
-  knownIn?: string,
-): Sandbox {
-  const {show = [], hide = [], env = [], unixSockets = false, allowedHosts: names = []} = settings.sandbox ?? {};
-  const wrong = names.find((name) => !HOST.test(name));
-  if (wrong !== undefined) {
-    throw new UsageError(
-      `sandbox.allowedHosts: ${JSON.stringify(wrong)} is no name of a host: write example.com, or *.example.com for all below it`,
-    );
-  }
-  const hosts: AllowedHosts = {
-    names,
-    mayResolveTo(host, address) {
-      try {
-        refusePrivateAddress(host, address, () => true);
-        return true;
-      } catch {
-        return false;
-      }
+  const workspace: Workspace = {
+    root,
+    extraRoots,
+    cwd: root,
+    get confinement() {
+      return policy.getConfinement(mainAgent?.readOnly ? 'read-only' : sandboxControl.confinement);
     },
+    get seen() {
+      return [...store.getReadablePlaces(state.conversation.id), ...skillFolders];
+    },
+    env,
   };
-  return createSandbox({home: homedir(), miniCcHome, show, hide, env, trusts, hosts, unixSockets, knownIn});
-}
-
-/** What tools for files read without a question beside the workspace, and what they do not. */
-export function getZoneFolders(miniCcHome: string): Pick<ZonePaths, 'secretPaths' | 'systemFolders'> {
-  const home = homedir();
-  return {
-    secretPaths: [...getSecretPaths(home, miniCcHome), ...findSystemSecrets()],
-    systemFolders: [...getSystemFolders(), ...getPackageStores(home, process.env)],
+  const getCommon = () => ({
+    session_id: state.conversation.id,
+    transcript_path: state.conversation.transcript,
+    cwd: workspace.cwd,
+    permission_mode: policy.mode,
+  });
+  const own = {driverHooks: options.driverHooks ?? [], mainAgent};
+  const hooks = createSessionHooks(loaded, own, {root, env, processes: new ProcessGroups()}, getCommon, emit);
+  const permits = {
+    beforeCall: hooks.beforeCall,
+    answerCall: hooks.answerCall,
+    policy,
+    questions: options.interactive || options.driverAnswers ? questions : undefined,
+    sandbox: createPermissionSandbox(sandbox, settings.sandbox),
+    // Only front ends without a screen read them.
+    onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
   };
-}
-
-/** @param variables names that the user lets confined commands have */
-export function createPermissionSandbox(
-  sandbox: Sandbox,
-  {container: isContainer = false, env: variables = []}: NonNullable<Settings['sandbox']> = {},
-): PermissionSandbox {
-  return {
-    isContainer,
-    available: async () => (await sandbox.status()).available,
-    isVisible: (place, workspace) => sandbox.isVisible(place, workspace),
-    keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}, variables),
-  };
+  return {policy, questions, denials, workspace, extraRoots, permits, hooks};
 }
 
 /** What a session sees of its permissions, and changes in them. */
 export function createPermissionParts({
   policy,
   questions,
-}: Pick<FolderParts, 'policy' | 'questions'>): Pick<
-  SessionParts,
-  'permissions' | 'setPermissionMode' | 'allowInTurn' | 'setRules'
-> {
+}: SessionPermissions): Pick<SessionParts, 'permissions' | 'setPermissionMode' | 'allowInTurn' | 'setRules'> {
   return {
     permissions: () => ({mode: policy.mode, rules: policy.rules.list(), granted: policy.granted}),
     allowInTurn: (allowed) => policy.allowInTurn(allowed),
@@ -160,15 +92,11 @@ export function createPermissionParts({
   };
 }
 
-interface FolderParts {
-  /** The list that the workspace has: what is added to it holds from the next call on. */
-  readonly extraRoots: string[];
-  readonly root: string;
-  readonly policy: PermissionPolicy;
-  readonly questions: Questions;
-}
-
-export function createFolders({extraRoots, root, policy, questions}: FolderParts): SessionParts['folders'] {
+/** The further folders of a session. What is added holds from the next call on. */
+export function createFolders(
+  root: string,
+  {extraRoots, policy, questions}: SessionPermissions,
+): SessionParts['folders'] {
   return {
     list: () => [...extraRoots],
     add(folder) {
@@ -180,11 +108,4 @@ export function createFolders({extraRoots, root, policy, questions}: FolderParts
       void questions.recheck();
     },
   };
-}
-
-/** With links resolved. @param root what a relative path begins at. @throws UsageError when there is none */
-export function getExistingFolder(folder: string, root: string): string {
-  const found = path.resolve(root, folder);
-  if (!statSync(found, {throwIfNoEntry: false})?.isDirectory()) throw new UsageError(`no such folder: ${folder}`);
-  return realpathSync(found);
 }

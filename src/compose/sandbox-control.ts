@@ -74,17 +74,14 @@ export class SandboxControl {
   }
 }
 
-interface SandboxPartsDeps {
-  readonly sandboxControl: SandboxControl;
-  readonly policy: PermissionPolicy;
-  readonly questions: Questions;
-}
-
-export function createSandboxParts({sandboxControl, policy, questions}: SandboxPartsDeps): SessionParts['sandbox'] {
+export function createSandboxParts(
+  control: SandboxControl,
+  {policy, questions}: {readonly policy: PermissionPolicy; readonly questions: Questions},
+): SessionParts['sandbox'] {
   return {
-    state: () => sandboxControl.state(),
+    state: () => control.state(),
     set: async (mode) => {
-      const state = await sandboxControl.set(mode);
+      const state = await control.set(mode);
       // What was asked about meanwhile may need no question now.
       policy.noteChange();
       void questions.recheck();

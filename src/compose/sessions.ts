@@ -21,7 +21,7 @@ import {
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import {readTranscript} from '../storage/sessions/transcript.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
-import {getExistingFolder} from './permissions.ts';
+import {getExistingFolder} from './permission-settings.ts';
 
 /** `mini-cc sessions …`, without opening one. @throws UsageError for bad usage or an unknown id. */
 export function sessionsCommandLine(options: SessionOptions, args: SubcommandArguments): Promise<CommandLineOutcome> {

@@ -12,7 +12,7 @@ import {showControls} from '../../core/util/text.ts';
 import {checkQueueUrl, formatAddress} from '../../workers/queue/address.ts';
 import type {ListedWorker} from '../../workers/queue/worker-list.ts';
 import type {SessionOptions} from '../options.ts';
-import {createSessionSandbox} from '../permissions.ts';
+import {createSessionSandbox} from '../permission-settings.ts';
 import {DEFAULT_PREFIX, getAddress} from './queue-settings.ts';
 
 /** As they were typed: of a flag that was given several times the last one counts. */

@@ -1,50 +1,46 @@
 /** The workers of a session, where a queue is set. What speaks to the queue is loaded with the first run that goes there. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import type {LoadedSettings} from '../../config/settings.ts';
 import type {RemoteRuns} from '../../core/remote/remote-runs.ts';
-import type {Redactor} from '../../core/secrets/redaction.ts';
+import type {SessionState} from '../../core/session/parts.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {JOB_FILE} from '../../workers/session/kept-jobs.ts';
 import type {QueueRuns, QueueRunsDeps} from '../../workers/session/queue-runs.ts';
-import {createShippedTrees, type FileChangesOptions, type WritingDeps} from '../file-changes.ts';
-import type {SessionOptions} from '../options.ts';
+import {createShippedTrees, type FileChanges} from '../file-changes.ts';
+import type {Project, Records} from '../project.ts';
 import {getAddress} from './queue-settings.ts';
 
 /** Of a session in the queue, unless the settings say otherwise. */
 const MAX_JOBS = 1_000;
 
-interface RemoteRunsOptions extends FileChangesOptions {
-  readonly options: SessionOptions;
-  readonly loaded: LoadedSettings;
-  readonly redactor: Redactor;
-  readonly state: {readonly conversation: {readonly id: string}};
-  readonly telemetry: {traceparent(runId: string): string | undefined} | undefined;
-}
-
 export interface SessionWorkers extends RemoteRuns {
   close(): Promise<void>;
 }
 
-export function createRemoteRuns(options: RemoteRunsOptions, checkpoints: WritingDeps['checkpoints']): SessionWorkers {
-  const queue = options.loaded.settings.subagents?.queue;
-  const runFolder = (runId: string) => path.join(options.sessionFolder(), 'subagents', runId);
-  const notify = (text: string) => options.emit({type: 'notice', level: 'warning', text});
+export function createRemoteRuns(
+  project: Project,
+  {emit, telemetry}: Records,
+  state: SessionState,
+  changes: FileChanges,
+): SessionWorkers {
+  const {queue} = project.settings.subagents ?? {};
+  const runFolder = (runId: string) => path.join(changes.sessionFolder(), 'subagents', runId);
+  const notify = (text: string) => emit({type: 'notice', level: 'warning', text});
   let isTold = false;
   let opened: Promise<QueueRuns> | undefined;
   const open = async () => {
     if (!queue) throw new UsageError('the setting subagents.queue is missing');
     const {QueueRuns: Runs} = await import('../../workers/session/queue-runs.ts');
     const deps: QueueRunsDeps = {
-      address: getAddress(queue, options.options.env),
+      address: getAddress(queue, project.options.env),
       maxJobs: queue.maxJobs ?? MAX_JOBS,
-      root: options.root,
-      sessionId: () => options.state.conversation.id,
+      root: project.root,
+      sessionId: () => state.conversation.id,
       runFolder,
-      trees: await createShippedTrees(options, checkpoints, runFolder),
-      traceparent: (runId) => options.telemetry?.traceparent(runId),
+      trees: await createShippedTrees(project, changes, runFolder),
+      traceparent: (runId) => telemetry?.traceparent(runId),
       notify,
-      redact: (value) => options.redactor.values(value),
+      redact: (value) => project.redactor.values(value),
     };
     return new Runs(deps);
   };

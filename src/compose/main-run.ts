@@ -1,0 +1,60 @@
+/** The run of the main agent, without what changes from turn to turn. */
+import type {FanOuts} from '../core/fan-out/fan-outs.ts';
+import {createPermit} from '../core/permissions/decision.ts';
+import mainPrompt from '../core/prompts/main.md';
+import type {SessionParts} from '../core/session/parts.ts';
+import {ANSWER_PROMPT} from '../core/turn/answer/structured-answer.ts';
+import {createFileLedger} from '../core/turn/file-ledger.ts';
+import {systemClock} from '../core/turn/run-limits.ts';
+import {createSystemPrompt} from '../core/turn/system-prompt.ts';
+import {letSkillsFork} from '../extensions/prompts/skill-tool.ts';
+import {createTaskTools} from '../tools/index.ts';
+import {getMainTools} from './agents.ts';
+import {MAIN} from './project.ts';
+import type {ComposedParts} from './runs.ts';
+
+export function createMainRun(deps: ComposedParts, fanOuts: FanOuts): SessionParts['run'] {
+  const {agents, models, permissions, changes, runs} = deps;
+  const {clock = systemClock, rawStream = false, systemPrompt} = deps.project.options;
+  const {emit} = deps.records;
+  const {mainAgent, agentPrompt} = agents;
+  const {workspace, permits, hooks} = permissions;
+  const {answerSchema} = models;
+  const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
+  const system = createSystemPrompt(systemPrompt ?? agentPrompt ?? mainPrompt, runs.promptContext);
+  return {
+    agentId: MAIN,
+    label: MAIN,
+    workspace,
+    checkpoints: changes.checkpoints,
+    emit,
+    rawStream,
+    clock,
+    summaryModel: models.summaryModel,
+    budget: models.budget,
+    tools: createMainTools(deps, fanOuts),
+    background: runs.manager.background,
+    afterCall: hooks.afterCall,
+    moreTools: mainAgent ? deps.tools.mcp.forAgent(mainAgent) : deps.tools.mcp.forMain(),
+    files: createFileLedger(changes.writeLog, MAIN),
+    permit: createPermit(permits, MAIN, workspace, emit, readOnly),
+    system: answerSchema ? `${system}\n\n${ANSWER_PROMPT}` : system,
+    answerSchema,
+  };
+}
+
+function createMainTools({project, tools, agents, models, permissions, runs}: ComposedParts, fanOuts: FanOuts) {
+  const {tools: only} = project.options;
+  const taskTools = createTaskTools({
+    agents: agents.agents,
+    manager: () => runs.manager,
+    fanOuts: () => fanOuts,
+    onDenied: (denial) => permissions.permits.onDenied({...denial, agent: MAIN, tool: 'FanOut'}),
+    modelFor: (agent, asked) => models.chooser.choose(agent, asked),
+  });
+  // What a rule refuses in any case is not offered: a model would spend turns on it.
+  const offered = getMainTools(agents.mainAgent, tools.baseTools, taskTools).filter(
+    ({name}) => !tools.rules.forbids(name) && (!only || only.includes(name)),
+  );
+  return letSkillsFork(offered, tools.found.prompts);
+}

@@ -1,0 +1,89 @@
+/** The models of a session, and what binds their answers: the budget, and the JSON Schema that they must match. */
+import {readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+import type {AgentDefinition} from '../core/agent-types.ts';
+import type {SessionParts, SessionState} from '../core/session/parts.ts';
+import {type AnswerSchema, compileAnswerSchema} from '../core/turn/answer/answer-schema.ts';
+import {checkPrice, createBudget} from '../core/turn/limits/budget.ts';
+import {describeReadError, getErrorMessage, UsageError} from '../core/util/errors.ts';
+import {ModelChooser} from '../models/choose.ts';
+import {PRICES_AS_OF} from '../models/prices.ts';
+import type {ModelResolver} from '../models/resolve.ts';
+import {getMainModel} from './options.ts';
+import {MAIN, type Project, type Records} from './project.ts';
+
+const FLAG = '--json-schema';
+const MAX_SCHEMA_BYTES = 1024 * 1024;
+
+export type SessionModels = Awaited<ReturnType<typeof createModels>>;
+
+/**
+ * @param mainAgent the agent that the session runs as
+ * @throws UsageError for a model that cannot be used, a budget where a price is not known, and a schema that is none
+ */
+export async function createModels(
+  project: Project,
+  {emit, firstConversation}: Records,
+  resolver: ModelResolver,
+  mainAgent: AgentDefinition | undefined,
+) {
+  const {options, settings} = project;
+  const {model, warnings} = getMainModel(resolver, options, settings, mainAgent);
+  const {theme, notify} = settings;
+  const state: SessionState = {conversation: firstConversation, model, ...(theme && {theme}), ...(notify && {notify})};
+  const summaryName = settings.compaction?.model;
+  const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
+  const maxBudgetUsd = options.maxBudgetUsd ?? mainAgent?.maxBudgetUsd ?? settings.limits?.maxBudgetUsd;
+  for (const asked of summaryModel ? [model, summaryModel] : [model]) checkPrice(asked, maxBudgetUsd);
+  const budget = createBudget({maxBudgetUsd}, MAIN, (usage) => emit({type: 'cost', usage}));
+  const resolveModel: SessionParts['resolveModel'] = (name, thinking) => {
+    const resolved = resolver.resolve(name, thinking);
+    checkPrice(resolved, budget.limitUsd);
+    return resolved;
+  };
+  return {
+    state,
+    resolver,
+    resolveModel,
+    pricesAsOf: PRICES_AS_OF,
+    chooser: new ModelChooser(resolver, settings, () => state.model, options.env),
+    summaryModel,
+    budget,
+    answerSchema: await getAnswerSchema(project, mainAgent),
+    warnings,
+  };
+}
+
+async function getAnswerSchema(
+  {options, root}: Project,
+  mainAgent: AgentDefinition | undefined,
+): Promise<AnswerSchema | undefined> {
+  if (options.jsonSchema !== undefined) return compileAnswerSchema(readSchema(options.jsonSchema, root), FLAG);
+  const schema = mainAgent?.outputSchema;
+  return schema && compileAnswerSchema(schema, `outputSchema of ${mainAgent.name}`);
+}
+
+/** @param given JSON, or the path of a file */
+function readSchema(given: string, root: string): unknown {
+  const isJson = /^\s*(?:[[{"]|$)/.test(given);
+  const file = path.resolve(root, given);
+  const text = isJson ? given : readSchemaFile(file);
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new UsageError(`${isJson ? FLAG : `${FLAG} ${file}`} is no JSON: ${getErrorMessage(error)}`, {cause: error});
+  }
+}
+
+function readSchemaFile(file: string): string {
+  try {
+    const stat = statSync(file);
+    if (!stat.isFile() || stat.size > MAX_SCHEMA_BYTES) {
+      throw new UsageError(`${FLAG} ${file} must be a file of at most 1 MB, or JSON in its place`);
+    }
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${FLAG} ${file} ${describeReadError(file, error, 'does not exist')}`, {cause: error});
+  }
+}

@@ -1,0 +1,142 @@
+/** What the command line and the settings say about permissions: rules, the sandbox, folders. */
+import {realpathSync, statSync} from 'node:fs';
+import {homedir} from 'node:os';
+import path from 'node:path';
+import type {LoadedSettings, Settings} from '../config/settings.ts';
+import type {RuleKind, Trusts} from '../core/contract/permission.ts';
+import type {PermissionSandbox} from '../core/permissions/context.ts';
+import type {ZonePaths} from '../core/permissions/files/file-zone.ts';
+import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
+import {RuleBook} from '../core/permissions/rules/rule-book.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
+import {getSecretPaths} from '../core/secrets/secret-paths.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {TOOL_NAMES, toToolName} from '../core/util/names.ts';
+import {confinedEnvironment} from '../sandbox/environment.ts';
+import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
+import {getPackageStores} from '../sandbox/view/package-stores.ts';
+import {findSystemSecrets, getSystemFolders} from '../sandbox/view/system-folders.ts';
+import {SavedRules} from '../storage/saved-rules.ts';
+import {refusePrivateAddress} from '../tools/web/web-address.ts';
+import type {SessionOptions} from './options.ts';
+
+/** The tools that subagents may have. @param only `--tools` */
+export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook, only?: readonly string[]) {
+  const {allow, deny = []} = subagents?.tools ?? {};
+  const forbidden = TOOL_NAMES.filter((tool) => rules.forbids(tool) || only?.includes(tool) === false);
+  return {
+    deny: [...deny.map(toToolName), ...forbidden],
+    ...(allow === undefined ? {} : {allow: allow.map(toToolName)}),
+  };
+}
+
+/**
+ * The rules of the command line and the settings, and those that the user saved in this project.
+ * @param project `folder` of its sessions, `root` with links resolved
+ * @throws UsageError for a wrong rule of the command line; those of files were checked when they were read
+ */
+export function createRules(
+  options: SessionOptions,
+  loaded: LoadedSettings,
+  project: {readonly folder: string; readonly root: string; readonly redactor: Redactor},
+) {
+  const saved = new SavedRules(project.folder, project.root, project.redactor);
+  const {rules, warning} = saved.read();
+  const all = [
+    ...(options.allowedTools ?? []).map((text) => parseTypedRule(text, 'allow', '--allowed-tools')),
+    ...(options.disallowedTools ?? []).map((text) => parseTypedRule(text, 'deny', '--disallowed-tools')),
+    ...getSettingsRules(loaded),
+    ...rules.flatMap((text) => parseCheckedRule(text, 'allow', saved.source)),
+  ];
+  return {rules: new RuleBook(all, saved), warnings: warning === undefined ? [] : [warning]};
+}
+
+function parseTypedRule(text: string, kind: RuleKind, source: string): Rule {
+  const read = parseRule(text);
+  if (!('problem' in read)) return {kind, text, source, ...read};
+  throw new UsageError(
+    `${source}: ${read.problem}${read.suggestion === undefined ? '' : ` (did you mean ${read.suggestion}?)`}`,
+  );
+}
+
+/** Each with the files that contain it. */
+function getSettingsRules({origins}: LoadedSettings): Rule[] {
+  return RULE_KINDS.flatMap((kind) =>
+    origins
+      .filter(({path}) => path.join('.') === `permissions.${kind}`)
+      .flatMap(({value, from}) => {
+        const source = from.map(({file}) => file).join(', ');
+        return (value as readonly string[]).flatMap((text) => parseCheckedRule(text, kind, source));
+      }),
+  );
+}
+
+/** A rule that was checked before. One of a newer version, which this one cannot read, is left out. */
+function parseCheckedRule(text: string, kind: RuleKind, source: string): Rule[] {
+  const read = parseRule(text);
+  return 'problem' in read ? [] : [{kind, text, source, ...read}];
+}
+
+/** A name or an address, without scheme and port. */
+const HOST = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$|^[\da-f:]*:[\da-f:.]*$/i;
+
+/**
+ * @param miniCcHome sessions and settings of mini-cc: no confined command sees them
+ * @param trusts what the user trusts of the project's files; default: nothing
+ * @throws UsageError for an allowed host that is none
+ */
+export function createSessionSandbox(
+  settings: Settings,
+  miniCcHome: string,
+  trusts: Trusts = () => false,
+  knownIn?: string,
+): Sandbox {
+  const {show = [], hide = [], env = [], unixSockets = false, allowedHosts: names = []} = settings.sandbox ?? {};
+  const wrong = names.find((name) => !HOST.test(name));
+  if (wrong !== undefined) {
+    throw new UsageError(
+      `sandbox.allowedHosts: ${JSON.stringify(wrong)} is no name of a host: write example.com, or *.example.com for all below it`,
+    );
+  }
+  const hosts: AllowedHosts = {
+    names,
+    mayResolveTo(host, address) {
+      try {
+        refusePrivateAddress(host, address, () => true);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+  return createSandbox({home: homedir(), miniCcHome, show, hide, env, trusts, hosts, unixSockets, knownIn});
+}
+
+/** What tools for files read without a question beside the workspace, and what they do not. */
+export function getZoneFolders(miniCcHome: string): Pick<ZonePaths, 'secretPaths' | 'systemFolders'> {
+  const home = homedir();
+  return {
+    secretPaths: [...getSecretPaths(home, miniCcHome), ...findSystemSecrets()],
+    systemFolders: [...getSystemFolders(), ...getPackageStores(home, process.env)],
+  };
+}
+
+/** @param variables names that the user lets confined commands have */
+export function createPermissionSandbox(
+  sandbox: Sandbox,
+  {container: isContainer = false, env: variables = []}: NonNullable<Settings['sandbox']> = {},
+): PermissionSandbox {
+  return {
+    isContainer,
+    available: async () => (await sandbox.status()).available,
+    isVisible: (place, workspace) => sandbox.isVisible(place, workspace),
+    keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}, variables),
+  };
+}
+
+/** With links resolved. @param root what a relative path begins at. @throws UsageError when there is none */
+export function getExistingFolder(folder: string, root: string): string {
+  const found = path.resolve(root, folder);
+  if (!statSync(found, {throwIfNoEntry: false})?.isDirectory()) throw new UsageError(`no such folder: ${folder}`);
+  return realpathSync(found);
+}

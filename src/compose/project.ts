@@ -1,0 +1,60 @@
+/** The first two parts of a session: the project that it works in, and the records that it keeps of what happens. */
+import {realpathSync} from 'node:fs';
+import {homedir} from 'node:os';
+import {version} from '../../package.json';
+import {listAgentKeyNames} from '../agents/catalog.ts';
+import type {EventBus} from '../core/session/event-bus.ts';
+import {SessionStore} from '../storage/sessions/session-store.ts';
+import {createTemporaryHome, removeTemporaryHome} from '../storage/sessions/temporary-home.ts';
+import type {Telemetry} from '../telemetry/telemetry.ts';
+import {createBus, createSecrets, type SessionOptions} from './options.ts';
+import {openFirstConversation} from './sessions.ts';
+import {loadTrustedSettings} from './trust.ts';
+
+/** The agent id of the main agent. */
+export const MAIN = 'main';
+
+export type Project = Awaited<ReturnType<typeof openProject>>;
+export type Records = Awaited<ReturnType<typeof openRecords>>;
+
+/** The folder, its settings with what the user trusts of them, and what must not be shown. @throws UsageError for wrong settings */
+export async function openProject(options: SessionOptions) {
+  const root = realpathSync(options.cwd);
+  const loaded = await loadTrustedSettings(options, root);
+  const folders = {
+    cwd: root,
+    home: homedir(),
+    miniCcHome: options.home,
+    ...(options.settingSources && {sources: options.settingSources}),
+  };
+  const agentKeys = listAgentKeyNames(folders, loaded.trust.trusts, options.agentsJson);
+  const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, loaded.settings);
+  return {options, root, folders, loaded, settings: loaded.settings, trusts: loaded.trust.trusts, redactor, env};
+}
+
+/** The stored sessions, the conversation that is opened, and the bus of events. @throws UsageError when it cannot be opened */
+export async function openRecords({options, root, redactor}: Project) {
+  const temporaryHome = options.isTemporary ? createTemporaryHome(options.home) : undefined;
+  const store = new SessionStore(temporaryHome ?? options.home, root, redactor);
+  const firstConversation = await openFirstConversation(store, options, redactor);
+  const bus = createBus(options, redactor);
+  const telemetry = await openTelemetry(options, bus, firstConversation.id);
+  const close = async () => {
+    if (temporaryHome !== undefined) removeTemporaryHome(temporaryHome);
+    await telemetry?.close();
+  };
+  return {store, firstConversation, bus, telemetry, emit: bus.emitFor(MAIN), close};
+}
+
+/** Spans of a session, where the user names a collector. Without one, nothing of OpenTelemetry is loaded. */
+async function openTelemetry(
+  {env, traceparent}: SessionOptions,
+  bus: EventBus,
+  sessionId: string,
+): Promise<Telemetry | undefined> {
+  if (!env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
+  const {startTelemetry} = await import('../telemetry/telemetry.ts');
+  const telemetry = startTelemetry({env, version, sessionId, traceparent});
+  if (telemetry) bus.subscribe(telemetry.listen);
+  return telemetry;
+}

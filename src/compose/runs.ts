@@ -1,0 +1,128 @@
+/** The part of a session that runs subagents: their manager, what all runs share, and the workers. */
+import {toolNotes} from '../config/memory/memory-files.ts';
+import type {Settings} from '../config/settings.ts';
+import {readSystemPromptContext} from '../config/system-prompt-context.ts';
+import {restrictTools} from '../core/agent-types.ts';
+import type {ManagerDeps, SubagentDeps} from '../core/runs/dispatch.ts';
+import {SubagentManager} from '../core/subagent-manager.ts';
+import {Inbox} from '../core/turn/inbox.ts';
+import {systemClock} from '../core/turn/run-limits.ts';
+import {MiniCcError} from '../core/util/errors.ts';
+import type {VerifySettings} from '../core/verification/find-checks.ts';
+import {Verifier} from '../core/verification/verifier.ts';
+import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
+import type {SessionAgents} from './agents.ts';
+import type {FileChanges} from './file-changes.ts';
+import type {SessionModels} from './models.ts';
+import {getPoolSizes} from './options.ts';
+import {getToolRules} from './permission-settings.ts';
+import type {SessionPermissions} from './permissions.ts';
+import {MAIN, type Project, type Records} from './project.ts';
+import type {SessionTools} from './tools.ts';
+import {createRemoteRuns} from './workers/remote-runs.ts';
+
+export type SessionRuns = ReturnType<typeof createRuns>;
+
+/** The parts that come before the runs. */
+export interface BaseParts {
+  readonly project: Project;
+  readonly records: Records;
+  readonly tools: SessionTools;
+  readonly agents: SessionAgents;
+  readonly models: SessionModels;
+  readonly permissions: SessionPermissions;
+  readonly changes: FileChanges;
+}
+
+/** All parts of which a session is made. */
+export interface ComposedParts extends BaseParts {
+  readonly runs: SessionRuns;
+}
+
+export function createRuns(deps: BaseParts) {
+  const {project, records, models, changes} = deps;
+  const {options, root, env, settings, trusts} = project;
+  const {state, budget} = models;
+  const inbox = new Inbox();
+  const fingerprint = new WorkspaceFingerprint(root);
+  const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
+  const promptContext = readSystemPromptContext(
+    {cwd: root, home: options.home, trusts, sources: options.settingSources},
+    options.appendSystemPrompt,
+  );
+  const memory = [...promptContext.memory, ...toolNotes(root, options.home, trusts, options.settingSources)];
+  const verifier = new Verifier({settings: getVerifySettings(settings), fingerprint: () => fingerprint.take()});
+  const remote = createRemoteRuns(project, records, state, changes);
+  const manager = new SubagentManager({
+    mainAgentId: MAIN,
+    inbox,
+    bus: records.bus,
+    budget,
+    archiveAfterMinutes,
+    maxConcurrent: options.maxConcurrent ?? getPoolSizes(settings, env),
+    store: records.store.runStore(() => state.conversation.id),
+    fingerprint: () => fingerprint.take(),
+    revive: createRevive(deps),
+    runs: shareWithRuns(deps, {remote, verifier, promptContext: {...promptContext, memory}}),
+  });
+  return {manager, inbox, verifier, remote, promptContext, archiveAfterMinutes};
+}
+
+/** What all runs share. */
+function shareWithRuns(
+  {project, tools, models, permissions, changes}: BaseParts,
+  own: Pick<SubagentDeps, 'remote' | 'verifier' | 'promptContext'>,
+): SubagentDeps {
+  const {options, settings} = project;
+  const {sandboxControl, mcp} = tools;
+  const {hooks, createAgentHooks, afterCall} = permissions.hooks;
+  const toolRules = getToolRules(project.loaded, tools.rules, options.tools);
+  return {
+    ...own,
+    get confinement() {
+      return sandboxControl.confinement;
+    },
+    hooks,
+    createAgentHooks,
+    afterCall,
+    toolRules,
+    baseTools: tools.baseTools,
+    getSkill: tools.getSkill,
+    createToolSource: (agent) => mcp.forAgent(agent, toolRules),
+    workspace: permissions.workspace,
+    permits: permissions.permits,
+    writeLog: changes.writeLog,
+    checkpoints: changes.checkpoints,
+    worktrees: changes.worktrees,
+    rawStream: options.rawStream ?? false,
+    clock: options.clock ?? systemClock,
+    summaryModel: models.summaryModel,
+    limits: {
+      profile: settings.limits?.profile ?? 'standard',
+      agents: settings.agents ?? {},
+      contextTokens: settings.contextTokens,
+    },
+    resultTokens: settings.subagents?.resultTokens ?? 500,
+  };
+}
+
+function getVerifySettings({verify = {}}: Settings): VerifySettings {
+  const {level = 'off', rounds = 2, fast, thorough} = verify;
+  return {level, rounds, fast, thorough};
+}
+
+/** Finds the agent and the model with which a run of an earlier time goes on. */
+function createRevive({agents: {agents}, tools, models}: BaseParts): ManagerDeps['revive'] {
+  return (record, isLeft) => {
+    const found = agents.get(record.agent);
+    const gone = `The agent ${record.agent} was deleted`;
+    if (!found && !isLeft) throw new MiniCcError('AGENT_GONE', `${gone}: its run cannot go on`);
+    const agent = found ?? {name: record.agent, description: '', tools: [], prompt: '', readOnly: false};
+    const names = tools.baseTools.map(({name}) => name);
+    const narrowed = record.onlyTools ? restrictTools(agent, record.onlyTools, names) : agent;
+    const chosen = models.chooser.choose(narrowed, {model: record.model || undefined, thinking: record.thinking});
+    // The model of a run that was left at a worker was chosen when it was sent there.
+    const warnings = isLeft ? (found ? [] : [`${gone} meanwhile: this run had it as it was`]) : chosen.warnings;
+    return {agent: narrowed, model: chosen.model, warnings};
+  };
+}

@@ -1,0 +1,56 @@
+/** What front ends see of a session that does not change with its conversation, and what it says at its start. */
+import {isSlashCommand} from '../commands/table.ts';
+import type {AgentCatalog} from '../core/agent-types.ts';
+import type {Command} from '../core/contract/session.ts';
+import type {FanOuts} from '../core/fan-out/fan-outs.ts';
+import type {SessionMcp, SessionParts} from '../core/session/parts.ts';
+import {listTools} from '../core/tool-calls.ts';
+import {findLocalServers} from '../models/local-servers.ts';
+import {describeBrokenAgents} from './agents.ts';
+import {describeOffline, isOfflineByDefault} from './options.ts';
+import type {ComposedParts} from './runs.ts';
+
+interface InfoParts {
+  readonly root: string;
+  readonly run: SessionParts['run'];
+  readonly commands: readonly Command[];
+  readonly agents: AgentCatalog;
+  readonly mcp: SessionMcp;
+  readonly warnings: readonly string[];
+}
+
+/** Read at each use: agents may be written, and MCP servers started, while the session lasts. */
+export function createSessionInfo({root, run, commands, agents, mcp, warnings}: InfoParts): SessionParts['info'] {
+  return {
+    cwd: root,
+    get tools() {
+      return listTools(run).map(({name}) => name);
+    },
+    get agents() {
+      return agents.list().map((agent) => agent.name);
+    },
+    get commands() {
+      return [...commands.filter(isSlashCommand), ...mcp.commands()].map(({run: _, ...shown}) => shown);
+    },
+    warnings,
+  };
+}
+
+/** What a session says to its user at its start, one line each. */
+export async function listWarnings(parts: ComposedParts, fanOuts: FanOuts): Promise<readonly string[]> {
+  const {project, records, tools, agents, models, permissions} = parts;
+  const {options, loaded, settings, redactor} = project;
+  const cutOff = fanOuts.describeCutOff();
+  const servers = isOfflineByDefault(options, settings) ? await findLocalServers() : [];
+  return redactor.values([
+    ...loaded.warnings,
+    ...tools.warnings,
+    ...models.warnings,
+    ...agents.warnings,
+    ...permissions.hooks.warnings,
+    ...describeBrokenAgents(agents.catalog),
+    ...records.firstConversation.warnings,
+    ...(cutOff === undefined ? [] : [cutOff]),
+    ...(models.state.model.offline && !options.offline ? describeOffline(servers) : []),
+  ]);
+}

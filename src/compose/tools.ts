@@ -1,0 +1,50 @@
+/** The tools of a session's agents, with the sandbox and the rules that they need. */
+import path from 'node:path';
+import {CodeIndexes} from '../code-index/code-indexes.ts';
+import type {Tool} from '../core/contract/tool.ts';
+import {findPrompts} from '../extensions/prompts/find-prompts.ts';
+import {createGetSkill, createSkillTool} from '../extensions/prompts/skill-tool.ts';
+import type {ModelResolver} from '../models/resolve.ts';
+import {getProjectFolder} from '../storage/sessions/session-store.ts';
+import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
+import {FileIndex} from '../tools/search/file-index.ts';
+import {createMcpServers} from './mcp.ts';
+import {getModelName} from './options.ts';
+import {createRules, createSessionSandbox} from './permission-settings.ts';
+import type {Project, Records} from './project.ts';
+import {SandboxControl} from './sandbox-control.ts';
+
+export type SessionTools = Awaited<ReturnType<typeof createTools>>;
+
+/** @throws UsageError for a wrong rule or MCP server of the command line, and for a sandbox that cannot be as it is set */
+export async function createTools(project: Project, {store, emit}: Records, resolver: ModelResolver) {
+  const {options, root, settings, trusts, redactor, env} = project;
+  const sandbox = createSessionSandbox(settings, options.home, trusts, path.join(options.home, 'cache'));
+  const sandboxControl = await SandboxControl.open(settings, sandbox);
+  const {warning} = await sandboxControl.state();
+  const folder = getProjectFolder(options.home, root);
+  const {rules, warnings} = createRules(options, project.loaded, {folder, root, redactor});
+  const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
+  const searches = resolver.resolve(getModelName(options, settings)).source?.searchesWeb ?? false;
+  const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches};
+  const found = findPrompts(project.folders, trusts);
+  const skillTool = createSkillTool(found.prompts);
+  const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...project, emit, sandbox, rules});
+  const baseTools = [
+    ...createBaseTools(sandbox, web, (place) => indexes.for(place)),
+    ...(skillTool ? [skillTool as Tool] : []),
+  ];
+  return {
+    sandbox,
+    sandboxControl,
+    rules,
+    baseTools,
+    indexes,
+    files: new FileIndex(root, env),
+    found,
+    mcp,
+    getSkill: createGetSkill(found.prompts),
+    toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
+    warnings: [...warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
+  };
+}
