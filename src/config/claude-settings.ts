@@ -2,12 +2,14 @@
  * `permissions` and `hooks` of `.claude/settings.json`, which people have for Claude Code: read, never written. What is not understood
  * there is a hint.
  */
+
 import {realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {HookSetting} from '../core/contract/hooks.ts';
 import type {RuleKind} from '../core/contract/permission.ts';
 import {parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
+import {toFields} from '../core/util/objects.ts';
 import {type Position, type Problem, ProblemList, quote} from '../core/util/problem.ts';
 import {readHookSettings} from './hook-settings.ts';
 import {JsonTree, readText} from './jsonc-file.ts';
@@ -29,7 +31,7 @@ export function readClaudeSettings(file: string, base: string, home: string): Cl
   const text = readText(problems, false);
   const root = text === undefined || text.trim() === '' ? undefined : parseRoot(text, problems);
   const tree = root && new JsonTree(text!, root, problems);
-  const permissions = tree && getObject(getObject(tree.values).permissions);
+  const permissions = tree && toFields(toFields(tree.values).permissions);
   const hint = (key: string, message: string, index?: number) => {
     const keys = ['permissions', key, ...(index === undefined ? [] : [String(index)])];
     const position: Position = tree!.keyPlace(keys);
@@ -54,14 +56,10 @@ export function readClaudeSettings(file: string, base: string, home: string): Cl
       if (value !== 'plan' && value !== 'default') hint(key, `only plan has an effect, ${quote(value)} has none`);
     } else if (!kind && key !== 'additionalDirectories') hint(key, 'mini-cc does not know it');
   }
-  const {hooks, problems: wrong} = readHookSettings(tree && getObject(tree.values).hooks, file);
+  const {hooks, problems: wrong} = readHookSettings(tree && toFields(tree.values).hooks, file);
   for (const each of wrong) problems.warn('not-understood', tree!.keyPlace(['hooks']), each);
   const hints = problems.all.map((each) => ({...each, severity: 'hint' as const}));
   return {found: text !== undefined, rules, directories, hooks, isPlan: permissions?.defaultMode === 'plan', hints};
-}
-
-function getObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
 function toTexts(value: unknown): string[] {

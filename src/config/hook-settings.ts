@@ -1,6 +1,8 @@
 /** `hooks` of settings files, in Claude Code's shape: of all files together, each with the file that it comes from. */
+
 import {HOOK_EVENTS, type HookSetting} from '../core/contract/hooks.ts';
 import {findTypo} from '../core/util/names.ts';
+import {toFields} from '../core/util/objects.ts';
 
 export interface HookSettings {
   readonly hooks: readonly HookSetting[];
@@ -25,7 +27,7 @@ export function readHookSettings(value: unknown, from: string): HookSettings {
       continue;
     }
     for (const [index, group] of toList(groups).entries()) {
-      const {matcher = '', hooks: commands} = toObject(group);
+      const {matcher = '', hooks: commands} = toFields(group);
       const place = `hooks.${name}[${index}]`;
       const problem = typeof matcher === 'string' ? findPatternProblem(matcher) : 'matcher must be a text';
       if (problem !== undefined) {
@@ -33,7 +35,7 @@ export function readHookSettings(value: unknown, from: string): HookSettings {
         continue;
       }
       for (const [at, each] of toList(commands).entries()) {
-        const read = readHook(toObject(each));
+        const read = readHook(toFields(each));
         if (typeof read === 'string') problems.push(`${place}.hooks[${at}]: ${read}`);
         else hooks.push({event, matcher: matcher as string, from, ...read});
       }
@@ -59,11 +61,7 @@ function findPatternProblem(matcher: string): string | undefined {
 }
 
 function entries(value: unknown): [string, unknown][] {
-  return Object.entries(toObject(value));
-}
-
-function toObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return Object.entries(toFields(value));
 }
 
 function toList(value: unknown): readonly unknown[] {

@@ -21,6 +21,7 @@ import type {
   TranscriptEntry,
 } from '../contract/transcript.ts';
 import {joinContents, toUserMessage, withResultTexts} from '../util/messages.ts';
+import {isObject} from '../util/objects.ts';
 import {ContextWindow} from './context-window.ts';
 import {
   answerCalls,
@@ -30,7 +31,6 @@ import {
   getSeals,
   type HistoryState,
   hasResults,
-  isObject,
   isPrompt,
   limitImages,
   type Repair,

@@ -13,6 +13,7 @@
 
 import type {Message, ToolResultBlock} from '../contract/model.ts';
 import {findImageProblem, MANY_IMAGES, MAX_IMAGES, MAX_PIXELS_OF_MANY} from '../util/image.ts';
+import {isObject} from '../util/objects.ts';
 
 /** What had to be repaired, for the notice to the user. Blank texts are not named: replies often have them. */
 export type Repair =
@@ -370,10 +371,6 @@ export function withoutServerBlocks(message: Message): Message | undefined {
 /** A damaged disk may have changed the fields; and what another server invented, this one refuses. */
 function isReadable({type, text}: Block): boolean {
   return type === 'text' ? typeof text === 'string' : KNOWN.has(type);
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function note(repairs: Repair[], repair: Repair): [] {

@@ -2,7 +2,9 @@
  * The one table of Claude Code's tool names and inputs, for programs that drive mini-cc and for hooks that people have
  * written for it. Tools that are not here have the same name and inputs on both sides.
  */
+
 import {toToolName} from './names.ts';
+import {isObject} from './objects.ts';
 
 interface ToolTranslation {
   readonly claude: string;
@@ -69,8 +71,4 @@ function rename(input: Input, names: Readonly<Record<string, string>>): Input {
   return Object.fromEntries(
     Object.entries(input).map(([key, value]) => [Object.hasOwn(names, key) ? names[key] : key, value]),
   );
-}
-
-function isObject(value: unknown): value is Input {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

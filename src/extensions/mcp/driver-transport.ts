@@ -1,8 +1,9 @@
 /** Messages of a server that runs in the process of the program that drives the session. */
+
 import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
 import {getErrorMessage} from '../../core/util/errors.ts';
+import {isObject} from '../../core/util/objects.ts';
 import type {ServerTool} from './connection.ts';
-import {isObject} from './server-entry.ts';
 
 /** The driver's side. */
 export interface DriverServers {

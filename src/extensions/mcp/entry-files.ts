@@ -1,11 +1,13 @@
 /** Where servers are written down: `.mcp.json` of the project, settings, and `--mcp-config`. */
+
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {formatPath} from '../../config/keys.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
+import {isObject} from '../../core/util/objects.ts';
 import {findLinkOut} from '../../core/util/paths.ts';
-import {isObject, readServerEntry, type ServerEntry, toServerId} from './server-entry.ts';
+import {readServerEntry, type ServerEntry, toServerId} from './server-entry.ts';
 
 export const PROJECT_FILE = '.mcp.json';
 

@@ -1,6 +1,8 @@
 /** One entry of `mcpServers`, in Claude Code's shape: which program to start, or which address to ask. */
+
 import {MiniCcError} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
+import {isObject} from '../../core/util/objects.ts';
 import {removeLogins} from '../../core/util/text.ts';
 
 export type ServerConfig =
@@ -143,10 +145,6 @@ export function describeTarget({config}: ServerEntry): string {
   if (!config) return '';
   if (config.type === 'stdio') return [config.command, ...config.args].join(' ');
   return config.type === 'sdk' ? 'in the process of the driver' : config.url;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isListOfTexts(value: unknown): value is string[] {

@@ -1,4 +1,5 @@
 /** All MCP servers of a session: those that were written down, those that a driver added, and copies for read-only agents. */
+
 import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {McpEntries, McpServerState, McpServersChange} from '../../core/contract/mcp.ts';
 import type {Command} from '../../core/contract/session.ts';
@@ -7,12 +8,13 @@ import type {ToolRules} from '../../core/runs/dispatch.ts';
 import type {SessionMcp} from '../../core/session/parts.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {findNearest} from '../../core/util/names.ts';
+import {isObject} from '../../core/util/objects.ts';
 import type {ConnectOptions} from './connection.ts';
 import {type DriverServers, DriverTransport} from './driver-transport.ts';
 import {joinEntries} from './entry-files.ts';
 import {createPromptCommand, findPromptName, listPromptCommands} from './prompts.ts';
 import {McpServer, type ServerDeps} from './server.ts';
-import {isObject, readServerEntry, type ServerEntry} from './server-entry.ts';
+import {readServerEntry, type ServerEntry} from './server-entry.ts';
 import {describeTool, nameTools} from './server-tool.ts';
 import {isNamed, Toolset} from './toolset.ts';
 

@@ -1,9 +1,11 @@
 /** Reads transcripts: JSON lines, one whole event a line. `transcript-writer.ts` writes them. */
+
 import {closeSync, fsyncSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {type Replacement, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/contract/transcript.ts';
 import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
+import {isObject} from '../../core/util/objects.ts';
 import {parseLine, readFirstAndLastLine, readFirstLine, readLines} from '../json-lines.ts';
 
 /** The name of a transcript that gets a new first line, until it is complete. */
@@ -213,8 +215,4 @@ function isMessageLine(value: unknown): boolean {
   if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return false;
   const {content} = message;
   return typeof content === 'string' || (Array.isArray(content) && content.every(isObject));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

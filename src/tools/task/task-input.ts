@@ -2,8 +2,10 @@
  * Repairs what models get wrong in a Task call, then checks it. Before any model call starts, the input is either valid
  * or answered by an error that says what is valid. Only `MiniCcError` is thrown here.
  */
+
 import {formatUnknownAgent} from '../../core/agent-types.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {toFields} from '../../core/util/objects.ts';
 
 export interface RepairedTaskInput {
   readonly input: Readonly<Record<string, unknown>>;
@@ -149,7 +151,7 @@ function toRecord(raw: unknown): Readonly<Record<string, unknown>> {
       throw error;
     }
   }
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? {...raw} : {};
+  return {...toFields(raw)};
 }
 
 function isEmpty(value: unknown): boolean {
