@@ -22,6 +22,7 @@ import {measureLocalCapacity} from '../models/local-capacity.ts';
 import {type LocalServer, offerLocalServer} from '../models/local-servers.ts';
 import {PriceList} from '../models/prices.ts';
 import {ModelResolver} from '../models/resolve.ts';
+import {OfflineModel} from '../offline-model/model.ts';
 import {DebugLog} from '../storage/debug-log.ts';
 import type {CachedTree} from '../storage/worktrees/tree-cache.ts';
 
@@ -145,6 +146,7 @@ export function isOfflineByDefault({env, offline = false}: SessionOptions, setti
 }
 
 export function createModelResolver(options: SessionOptions, settings: Settings, redactor: Redactor): ModelResolver {
+  const maxOutputTokens = settings.maxOutputTokens ?? 16_384;
   return new ModelResolver({
     redactor,
     env: options.env,
@@ -154,14 +156,14 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     thinkingTokens: options.thinkingTokens,
     offline: options.offline ?? false,
     offlineByDefault: isOfflineByDefault(options, settings),
-    offlineFetch: fetchOffline,
+    offlineModel: new OfflineModel({maxOutputTokens, contextWindow: settings.contextWindow?.offline}),
     clock: options.clock ?? systemClock,
     retry: {maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120)},
     replyLimits: {
       idleSeconds: settings.limits?.idleSeconds ?? 120,
       thinkingSeconds: settings.limits?.thinkingSeconds ?? 600,
     },
-    maxOutputTokens: settings.maxOutputTokens ?? 16_384,
+    maxOutputTokens,
     contextWindows: settings.contextWindow ?? {},
     prices: new PriceList(settings.pricing ?? {}),
   });
@@ -206,10 +208,4 @@ const OFFLINE_BY_DEFAULT =
 /** One line each, for the user. @param servers those that run on this machine */
 export function describeOffline(servers: readonly LocalServer[]): readonly string[] {
   return [OFFLINE_BY_DEFAULT, ...servers.map(offerLocalServer)];
-}
-
-/** Loads the offline model when it is asked. */
-async function fetchOffline(...request: Parameters<typeof fetch>): Promise<Response> {
-  const {createOfflineFetch} = await import('../offline-model/fetch.ts');
-  return createOfflineFetch()(...request);
 }

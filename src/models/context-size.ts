@@ -1,8 +1,6 @@
 /** How large a model's context window is: as the settings say, else its server, else a table, else what most have. */
 
 const DEFAULT_WINDOW = 200_000;
-/** The offline model reads rules, not tokens. */
-export const OFFLINE_WINDOW = 1_000_000;
 /** Servers that do not answer for long have no such endpoint. Milliseconds. */
 export const ASK_MS = 2_000;
 
@@ -29,17 +27,16 @@ const FIELDS = [
 export class ContextSize {
   #asked: Promise<number | undefined> | undefined;
 
-  /** @param set what the settings say. @param ask asks the server, and never rejects; undefined: the offline model */
+  /** @param set what the settings say. @param ask asks the server, and never rejects */
   constructor(
     private readonly model: string,
     private readonly set: number | undefined,
-    private readonly ask: (() => Promise<number | undefined>) | undefined,
+    private readonly ask: () => Promise<number | undefined>,
   ) {}
 
   /** @param mayAsk the server may be asked, once. @returns tokens; undefined when only the server could say it */
   async get(mayAsk: boolean): Promise<number | undefined> {
     if (this.set !== undefined) return this.set;
-    if (!this.ask) return OFFLINE_WINDOW;
     if (!mayAsk && this.#asked === undefined) return undefined;
     this.#asked ??= this.ask();
     return (await this.#asked) ?? getKnownWindow(this.model);

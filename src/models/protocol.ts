@@ -18,8 +18,6 @@ export interface ModelServer {
   readonly project?: string;
   /** Headers of `ANTHROPIC_CUSTOM_HEADERS` go to this server: it is the one that the environment names. */
   readonly takesCustomHeaders?: boolean;
-  /** Takes the place of the network: the offline model. */
-  readonly fetch?: typeof globalThis.fetch;
 }
 
 /** For the texts of errors. */

@@ -28,8 +28,8 @@ export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'replyLimits
   readonly offline: boolean;
   /** Neither a server nor a provider is set: the built-in model answers for names without a provider. */
   readonly offlineByDefault?: boolean;
-  /** The `fetch` of the built-in model. */
-  readonly offlineFetch: typeof globalThis.fetch;
+  /** The built-in model. */
+  readonly offlineModel: Model;
 }
 
 /** What a run says about its model beside the name. */
@@ -71,7 +71,6 @@ export class ModelResolver {
   readonly #sizes = new Map<string, ContextSize>();
   readonly #circuits: Circuits;
   #fallback: readonly Target[] | undefined;
-  #offline: ServerModel | undefined;
 
   constructor(private readonly options: ModelOptions) {
     this.providers = new Providers(options.providers ?? {}, options.env);
@@ -83,7 +82,7 @@ export class ModelResolver {
    * @throws UsageError when the name, its provider or a fallback cannot be used. No server is asked.
    */
   resolve(name: string | undefined, {keyEnv, ifUnknown, ...thinking}: ModelChoice = {}): Model {
-    if (this.#isOffline(name)) return this.#getOffline();
+    if (this.#isOffline(name)) return this.options.offlineModel;
     const target = this.#find(name ?? 'sonnet');
     const main = this.#getModel(target, thinking);
     const own = keyEnv === undefined ? undefined : this.#getModel(target, thinking, keyEnv);
@@ -206,7 +205,6 @@ export class ModelResolver {
         id,
         local,
         contextSize: size,
-        offline: false,
         searchesWeb: webSearch,
         source: {provider: provider.name, id, api, baseURL, keyEnv: keyEnv ?? provider.keyEnv, searchesWeb: webSearch},
         retry: options.retry,
@@ -259,28 +257,6 @@ export class ModelResolver {
     const load = () => (loading ??= loadProtocol(server, words));
     this.#protocols.set(key, load);
     return load;
-  }
-
-  #getOffline(): ServerModel {
-    const {options} = this;
-    const server = {baseURL: 'http://offline.invalid', apiKey: OFFLINE_NAME, fetch: options.offlineFetch};
-    const words = {host: OFFLINE_NAME, key: '', address: '', redactor: options.redactor};
-    this.#offline ??= new ServerModel(
-      {
-        name: OFFLINE_NAME,
-        id: OFFLINE_NAME,
-        offline: true,
-        local: false,
-        contextSize: new ContextSize(OFFLINE_NAME, options.contextWindows[OFFLINE_NAME], undefined),
-        retry: options.retry,
-        replyLimits: options.replyLimits,
-        clock: options.clock,
-        maxOutputTokens: options.maxOutputTokens,
-        prices: options.prices,
-      },
-      () => loadProtocol(server, words),
-    );
-    return this.#offline;
   }
 }
 

@@ -30,7 +30,6 @@ export interface ModelSettings {
   readonly thinkingTokens?: number | undefined;
   /** The server searches the web by itself. */
   readonly searchesWeb?: boolean;
-  readonly offline: boolean;
   readonly local: boolean;
   readonly maxOutputTokens: number;
   readonly prices: PriceList;
@@ -44,6 +43,7 @@ export interface ModelSettings {
 const RELEASE_MS = 1_000;
 
 export class ServerModel implements Model {
+  readonly offline = false;
   /** Replies that every server takes: each is looked at once. */
   readonly #forAll = new WeakSet<Message>();
 
@@ -67,10 +67,6 @@ export class ServerModel implements Model {
 
   get name(): string {
     return this.settings.name;
-  }
-
-  get offline(): boolean {
-    return this.settings.offline;
   }
 
   get local(): boolean {

@@ -1,7 +1,8 @@
 /** Reads the messages: the request to work on, and the results of the calls made for it so far. */
+
 import type {Message, UserBlock} from '../core/contract/model.ts';
 import {getText} from '../core/util/messages.ts';
-import {toFields} from './messages-api.ts';
+import {toFields} from '../core/util/objects.ts';
 import {getCallKey, isChange, type Observation} from './skill.ts';
 
 export interface OfflineConversation {

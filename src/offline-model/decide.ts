@@ -1,8 +1,8 @@
 /** Decides the next assistant message from the request alone: the same request gives the same bytes. */
 import {createHash} from 'node:crypto';
-import type {AssistantBlock} from '../core/contract/model.ts';
+import type {AssistantBlock, ModelRequest} from '../core/contract/model.ts';
 import {readConversation} from './conversation.ts';
-import type {OfflineRequest, Reply} from './messages-api.ts';
+import type {Reply} from './reply-events.ts';
 import {isCannot, notPermitted, OFFLINE_NOTICE, paragraphs, saysUnable} from './report.ts';
 import {type Job, NotPermitted, type Route, replay, type Work} from './skill.ts';
 import {create} from './skills/create.ts';
@@ -27,28 +27,31 @@ import {plainRequest} from './words.ts';
 /** How many replies one request may take; the last one must be an answer. */
 const MAX_TURNS = 15;
 
-/** @param body the request as it was sent. Ids are hashes of it, so that they differ within a conversation. */
-export function decide(request: OfflineRequest, body: string): Reply {
-  const {content, stopReason} = decideContent(request, idFrom(body));
-  return {
-    id: `msg_offline_${idFrom(body)}`,
-    model: request.model,
-    content,
-    stopReason,
-    inputTokens: estimateTokens(body),
-    outputTokens: estimateTokens(JSON.stringify(content)),
+export function decide(request: ModelRequest): Reply {
+  const {system, tools, messages} = request;
+  const body = JSON.stringify({system, tools, messages});
+  // Ids are hashes of the request, so that they differ within a conversation.
+  const id = createHash('sha256').update(body).digest('hex').slice(0, 20);
+  const {content, stopReason} = decideContent(request, id);
+  const usage = {
+    input_tokens: estimateTokens(body),
+    output_tokens: estimateTokens(JSON.stringify(content)),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
   };
+  return {id: `msg_offline_${id}`, content, stopReason, usage};
 }
 
 /** Four characters a token: an estimate, since no model counts here. */
-export function estimateTokens(text: string): number {
+function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
 
-function decideContent(request: OfflineRequest, id: string): Pick<Reply, 'content' | 'stopReason'> {
-  const conversation = readConversation(request.messages, request.mayCallTools);
+function decideContent(request: ModelRequest, id: string): Pick<Reply, 'content' | 'stopReason'> {
+  const mayCallTools = request.mayCallTools || request.tools.length === 0;
+  const conversation = readConversation(request.messages, mayCallTools);
   if (conversation.announcement !== undefined) return toAnswer(formatAnnouncement(conversation.announcement));
-  if (asksForDefinition(request.system, conversation.request, request.answerFields)) {
+  if (asksForDefinition(request.system, conversation.request, request.answerSchema)) {
     return toAnswer(draftDefinition(conversation.request));
   }
   const toolbox = new Toolbox(request.tools);
@@ -60,9 +63,9 @@ function decideContent(request: OfflineRequest, id: string): Pick<Reply, 'conten
     isPart: PART.test(request.system),
     earlier: conversation.earlier,
   };
-  const next = replay(startWork(job), conversation.seen, request.mayCallTools && conversation.turns < MAX_TURNS);
+  const next = replay(startWork(job), conversation.seen, mayCallTools && conversation.turns < MAX_TURNS);
   if (next.type === 'answer') {
-    const stopped = request.mayCallTools ? '' : '\n\n(Reported before the work was done: this answer is incomplete.)';
+    const stopped = mayCallTools ? '' : '\n\n(Reported before the work was done: this answer is incomplete.)';
     const text = `${next.text}${conversation.turns > 0 ? stopped : ''}`;
     // Below the answer, so that the first line is the answer: scripts may read it by `| head -1`.
     const noticed = job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text;
@@ -85,10 +88,6 @@ function getRole(system: string): Job['role'] {
   if (word === undefined) return 'other';
   if (/^(plan|design)/.test(word)) return 'plan';
   return /^(review|audit)/.test(word) ? 'review' : 'other';
-}
-
-function idFrom(body: string): string {
-  return createHash('sha256').update(body).digest('hex').slice(0, 20);
 }
 
 function toAnswer(text: string): Pick<Reply, 'content' | 'stopReason'> {

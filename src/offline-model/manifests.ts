@@ -1,5 +1,5 @@
 /** Reads package.json, Cargo.toml, pyproject.toml, Makefile and similar files. Each fact has its line. */
-import {toFields} from './messages-api.ts';
+import {toFields} from '../core/util/objects.ts';
 import {type Line, parseLines} from './results.ts';
 import {ask, type Job, type Work} from './skill.ts';
 

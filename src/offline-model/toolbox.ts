@@ -2,8 +2,9 @@
  * Creates calls for the tools of this request. Where a tool is missing, bash takes its place if it can.
  * Each method returns undefined when no tool can do it.
  */
+
 import type {ToolSpec} from '../core/contract/model.ts';
-import {toFields} from './messages-api.ts';
+import {toFields} from '../core/util/objects.ts';
 
 /** One tool call, before it has an id. */
 export interface Call {

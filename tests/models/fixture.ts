@@ -22,7 +22,6 @@ export type ModelSettings = Omit<ServerModelSettings, 'contextSize'> & {readonly
 const SETTINGS: ModelSettings = {
   name: 'm',
   id: 'm',
-  offline: false,
   local: true,
   maxOutputTokens: 1000,
   replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
@@ -42,7 +41,7 @@ export function modelAt(
   const words = {host: new URL(server.baseURL).host, key: 'ANTHROPIC_API_KEY', address: 'ANTHROPIC_BASE_URL', redactor};
   const protocol = Promise.resolve(createProtocol(server, words));
   const ask = async () => (await protocol).askContextWindow(settings.id);
-  const contextSize = new ContextSize(settings.id, contextWindow, settings.offline ? undefined : ask);
+  const contextSize = new ContextSize(settings.id, contextWindow, ask);
   return new ServerModel({...settings, contextSize}, () => protocol);
 }
 

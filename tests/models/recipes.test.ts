@@ -7,6 +7,7 @@ import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {PriceList} from '../../src/models/prices.ts';
 import {LOCAL_PROVIDERS, type ProviderSettings} from '../../src/models/providers.ts';
 import {ModelResolver} from '../../src/models/resolve.ts';
+import {OfflineModel} from '../../src/offline-model/model.ts';
 import {startChatServer} from '../support/chat-server.ts';
 import {say, startMessagesServer} from '../support/messages-server.ts';
 import {getKey} from '../support/request-facts.ts';
@@ -37,7 +38,12 @@ it.each(RECIPES)('$name: $settings', async ({settings}) => {
   const models = new ModelResolver({
     env: settings.apiKeyEnv ? {[settings.apiKeyEnv]: 'the-key-12345678'} : {},
     providers: {named: {...settings, baseURL: server.url}},
-    ...{offline: false, offlineFetch: fetch, retry: {maxWaitSeconds: 0}, clock: systemClock},
+    ...{
+      offline: false,
+      offlineModel: new OfflineModel({maxOutputTokens: 100}),
+      retry: {maxWaitSeconds: 0},
+      clock: systemClock,
+    },
     ...{replyLimits: {idleSeconds: 5, thinkingSeconds: 600}, maxOutputTokens: 100, contextWindows: {}},
     ...{prices: new PriceList({}), redactor: new Redactor([])},
   });

@@ -3,7 +3,7 @@ import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {PriceList} from '../../src/models/prices.ts';
 import {ModelResolver} from '../../src/models/resolve.ts';
-import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
+import {OfflineModel} from '../../src/offline-model/model.ts';
 import {getKey} from '../support/request-facts.ts';
 import {say} from '../support/scripted-replies.ts';
 import {hello, serve} from './fixture.ts';
@@ -12,7 +12,7 @@ function resolver(env: Readonly<Record<string, string>> = {}, offline = false): 
   return new ModelResolver({
     env,
     offline,
-    offlineFetch: createOfflineFetch(),
+    offlineModel: new OfflineModel({maxOutputTokens: 100}),
     retry: {maxWaitSeconds: 0},
     replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
     clock: systemClock,

@@ -1,7 +1,7 @@
-/** Talks to the offline model through the real SDK until it ends its turn. */
-import {Anthropic} from '@anthropic-ai/sdk';
-import {createOfflineFetch} from '../../src/offline-model/fetch.ts';
-import {collectMessage} from '../support/collect-message.ts';
+/** Talks to the offline model until it ends its turn. */
+import type {Anthropic} from '@anthropic-ai/sdk';
+import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/contract/model.ts';
+import {OfflineModel} from '../../src/offline-model/model.ts';
 import {CODE_TOOLS, EXPLORE_TOOLS, type Result, runTool, specs, type ToolName} from './simple-tools.ts';
 
 export interface ConverseOptions {
@@ -21,20 +21,26 @@ export interface Conversation {
   readonly messages: readonly Anthropic.MessageParam[];
 }
 
-export function client(): Anthropic {
-  return new Anthropic({apiKey: 'offline', fetch: createOfflineFetch(), maxRetries: 0});
+/** One call of the model. */
+export function ask(
+  request: Partial<ModelRequest> & Pick<ModelRequest, 'messages'>,
+  onProgress: (progress: ModelProgress) => void = () => undefined,
+): Promise<ModelReply> {
+  const {signal} = new AbortController();
+  return new OfflineModel({maxOutputTokens: 8000}).reply(
+    {system: '', tools: [], mayCallTools: true, signal, ...request},
+    onProgress,
+  );
 }
 
 export async function converse(prompt: string, options: ConverseOptions): Promise<Conversation> {
-  const anthropic = client();
   const messages: Anthropic.MessageParam[] = [...(options.before ?? []), {role: 'user', content: prompt}];
   const replies: {name: string; input: Record<string, unknown>}[][] = [];
   const seen = new Set<string>();
   const tools = specs(options.tools, options.agents);
   for (;;) {
-    const asked = {model: 'offline', max_tokens: 8000, system: options.system ?? '', tools, messages};
-    const reply = await collectMessage(await anthropic.messages.create({...asked, stream: true}));
-    messages.push({role: 'assistant', content: reply.content});
+    const reply = await ask({system: options.system ?? '', tools, messages});
+    messages.push({role: 'assistant', content: [...reply.content]});
     const calls = reply.content.filter((block) => block.type === 'tool_use');
     if (calls.length === 0) {
       const text = reply.content.map((block) => (block.type === 'text' ? block.text : '')).join('');

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
 import {OFFLINE_CANNOT} from '../../src/offline-model/report.ts';
-import {client, converse} from './converse.ts';
+import {ask, converse} from './converse.ts';
 import {project} from './project.ts';
 import {closeIndexes, EXPLORE_TOOLS, folder, git, MAIN_TOOLS, PART_TOOLS, runTool, specs} from './simple-tools.ts';
 
@@ -71,9 +71,9 @@ describe('a turn without tools', () => {
     const root = project();
     const tools = specs(EXPLORE_TOOLS);
     const messages: Anthropic.MessageParam[] = [{role: 'user', content: 'Explore this codebase'}];
-    const first = await client().messages.create({model: 'offline', max_tokens: 1000, tools, messages});
+    const first = await ask({tools, messages});
     const calls = first.content.filter((block) => block.type === 'tool_use');
-    messages.push({role: 'assistant', content: first.content});
+    messages.push({role: 'assistant', content: [...first.content]});
     const results = await Promise.all(
       calls.map(async (call) => ({
         type: 'tool_result' as const,
@@ -83,25 +83,17 @@ describe('a turn without tools', () => {
     );
     const words = 'You have reached the limit of this run. Do not call tools: report now what you found.';
     messages.push({role: 'user', content: [...results, {type: 'text', text: words}]});
-    const last = await client().messages.create({
-      model: 'offline',
-      max_tokens: 1000,
-      tools,
-      messages,
-      tool_choice: {type: 'none'},
-    });
-    expect(last.stop_reason).toBe('end_turn');
+    const last = await ask({tools, messages, mayCallTools: false});
+    expect(last.stopReason).toBe('end_turn');
     expect(last.content).toMatchObject([{type: 'text', text: expect.stringContaining('TypeScript 5 files')}]);
     expect(last.content).toMatchObject([{text: expect.stringContaining('before the work was done')}]);
   });
 
   it('answers even when no call was made yet', async () => {
     for (const prompt of ['where is x?', 'review src', 'rename a to b', 'plan y', 'list files', 'read a.ts']) {
-      const reply = await client().messages.create({
-        model: 'offline',
-        max_tokens: 1000,
+      const reply = await ask({
         tools: specs(MAIN_TOOLS),
-        tool_choice: {type: 'none'},
+        mayCallTools: false,
         messages: [{role: 'user', content: prompt}],
       });
       expect(reply.content).toMatchObject([{type: 'text'}]);

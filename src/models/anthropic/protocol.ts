@@ -48,7 +48,7 @@ const COMMON = {
 } as const;
 
 function createClient(server: ModelServer): Anthropic {
-  const {baseURL, apiKey, authToken, fetch, sendsKeyAs, takesCustomHeaders} = server;
+  const {baseURL, apiKey, authToken, sendsKeyAs, takesCustomHeaders} = server;
   const defaultHeaders = {
     ...(takesCustomHeaders ? {} : withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS)),
     ...(sendsKeyAs === 'x-api-key' && {'x-api-key': apiKey ?? null, authorization: null}),
@@ -60,7 +60,7 @@ function createClient(server: ModelServer): Anthropic {
     ...(authToken ? {authToken, apiKey: null} : {apiKey: apiKey ?? 'none', authToken: null}),
     openTelemetry: false,
     defaultHeaders,
-    fetch: fetch ?? createFetch(),
+    fetch: createFetch(),
   });
 }
 

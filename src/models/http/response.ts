@@ -27,8 +27,3 @@ export function createResponse({status, headers, body, statusText = '', url = ''
   };
   return response as unknown as Response;
 }
-
-/** Text as the body of a response. */
-export async function* toBody(text: string): AsyncGenerator<Uint8Array, void, undefined> {
-  yield Buffer.from(text);
-}

@@ -19,7 +19,7 @@ import type {ReplyWatch} from '../reply-watch.ts';
 import {toChunk, toReplyEvents} from './reply-events.ts';
 import {type Quirk, toChatParams} from './request.ts';
 
-export function createChatProtocol({baseURL, apiKey, authToken, fetch}: ModelServer, words: ServerWords): Protocol {
+export function createChatProtocol({baseURL, apiKey, authToken}: ModelServer, words: ServerWords): Protocol {
   const client = new OpenAI({
     baseURL,
     // The environment's variables for OpenAI's own server are not used.
@@ -36,7 +36,7 @@ export function createChatProtocol({baseURL, apiKey, authToken, fetch}: ModelSer
     logLevel: 'off',
     // A redirect must not take the key to another server.
     fetchOptions: {redirect: 'manual'},
-    fetch: fetch ?? createFetch(),
+    fetch: createFetch(),
   });
   return new ChatProtocol(client, words);
 }

@@ -1,4 +1,5 @@
 /** Drafts an agent definition from its description, as JSON and nothing else. */
+import {toFields} from '../../core/util/objects.ts';
 import {findKeywords, findQuoted} from '../words.ts';
 
 const NAMES: readonly (readonly [RegExp, string, string])[] = [
@@ -56,9 +57,12 @@ const MARKED =
 export function asksForDefinition(
   system: string,
   request: string,
-  answerFields: readonly string[] | undefined,
+  answerSchema: Readonly<Record<string, unknown>> | undefined,
 ): boolean {
-  if (answerFields) return ['name', 'description', 'tools', 'prompt'].every((field) => answerFields.includes(field));
+  if (answerSchema) {
+    const fields = toFields(answerSchema.properties);
+    return ['name', 'description', 'tools', 'prompt'].every((field) => Object.hasOwn(fields, field));
+  }
   const words = `${system}\n${request}`;
   return (
     /agent definitions?|definitions? (?:of|for) (?:an|the) (?:sub)?agent/i.test(words) &&

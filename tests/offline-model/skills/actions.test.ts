@@ -2,7 +2,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, describe, expect, it} from 'vitest';
 import {OFFLINE_CANNOT} from '../../../src/offline-model/report.ts';
-import {client, converse} from '../converse.ts';
+import {ask, converse} from '../converse.ts';
 import {CODE_TOOLS, closeIndexes, folder, MAIN_TOOLS, PART_TOOLS, specs, type ToolName} from '../simple-tools.ts';
 
 afterAll(closeIndexes);
@@ -180,9 +180,7 @@ describe('renaming and replacing', () => {
 
 describe('drafting an agent', () => {
   const draft = async (description: string) => {
-    const reply = await client().messages.create({
-      model: 'offline',
-      max_tokens: 1000,
+    const reply = await ask({
       system: 'Draft an agent definition. Answer with JSON: {name, description, tools, prompt}.',
       messages: [{role: 'user', content: description}],
     });
@@ -209,12 +207,10 @@ describe('drafting an agent', () => {
 
   it('also answers a request with the schema of a definition', async () => {
     const properties = {name: {}, description: {}, tools: {}, prompt: {}};
-    const reply = await client().messages.create({
-      model: 'offline',
-      max_tokens: 1000,
+    const reply = await ask({
       tools: specs(MAIN_TOOLS),
       messages: [{role: 'user', content: 'finds dead links in docs'}],
-      output_config: {format: {type: 'json_schema', schema: {type: 'object', properties}}},
+      answerSchema: {type: 'object', properties},
     });
     expect(reply.content[0]?.type === 'text' && JSON.parse(reply.content[0].text)).toHaveProperty('name');
   });
