@@ -69,6 +69,73 @@ describe('symbols', () => {
     expect(await ask({path: 'src/main.ts', mode: 'importers'})).toBe('No import of src/main.ts in 3 files.');
   });
 
+  test('gives the files of a folder, the most important first', async () => {
+    const {ask} = setUp({...FILES, 'src/main.test.ts': "import {main} from './main.js';\nmain();\n"});
+    expect((await ask({mode: 'files', path: 'src'})).split('\n')).toEqual([
+      'src/parser.ts 8 lines, 3 definitions, imported by 1',
+      'src/main.ts 9 lines, 2 definitions, imported by 1',
+      'src/main.test.ts 2 lines, 0 definitions, imported by 0, test',
+    ]);
+    expect(await ask({mode: 'files', path: 'docs'})).toMatch(/^docs does not exist/);
+  });
+
+  test('gives what stands out in the syntax, the worst first under each title', async () => {
+    const long = (lines: number) => 'call();\n'.repeat(lines - 2);
+    const nested = (levels: number) => `${'if (a) {'.repeat(levels)}${'}'.repeat(levels)}`;
+    const {ask} = setUp({
+      'a.ts': [
+        `function fine() {\n${long(60)}}`,
+        `function long() {\n${long(61)}}`,
+        `function longer() {\n${long(70)}}`,
+        `function flat() { ${nested(4)} }`,
+        `function deep() { ${nested(5)} }`,
+        'function few(a, b, c, d, e, f) {}',
+        'class Many { take(a, b, c, d, e, f, g) {} }',
+        'try { fine(); } catch {}',
+        'export function unused() {}',
+        'export function used() {}',
+      ].join('\n'),
+      'b.ts': "import {used} from './a.js';\nused();\n",
+    });
+    const lines = (await ask({mode: 'syntax', path: 'a.ts'})).split('\n');
+    expect(lines).toEqual([
+      'Long functions: a.ts:122 — `longer` takes 70 lines',
+      'Long functions: a.ts:61 — `long` takes 61 lines',
+      'Deep nesting: a.ts:193 — `deep` nests 5 levels',
+      'Many parameters: a.ts:195 — `Many.take` has 7 parameters',
+      'Errors swallowed: a.ts:196 — the handler is empty',
+      'Exported and not used: a.ts:197 — function `unused`, named in no other file',
+      expect.stringMatching(/^\(searched \d+ files?\)$/),
+    ]);
+    expect(await ask({mode: 'syntax', path: 'b.ts'})).toMatch(/^No finding\./);
+  });
+
+  test('names 40 findings of a kind, and says how many there are', async () => {
+    const {ask} = setUp({'a.ts': 'try { a(); } catch {}\n'.repeat(41)});
+    const lines = (await ask({mode: 'syntax', path: 'a.ts'})).split('\n');
+    expect(lines.filter((line) => line.startsWith('Errors swallowed:'))).toHaveLength(40);
+    expect(lines).toContain('(Errors swallowed: 41 in all)');
+  });
+
+  test('gives the edits of a rename that is safe, and the reasons against one that is not', async () => {
+    const {ask} = setUp();
+    expect((await ask({mode: 'rename', name: 'main as start'})).split('\n')).toEqual([
+      'Safe: 1 edits in 1 files',
+      'Edit: src/main.ts at 3:17',
+    ]);
+    expect((await ask({mode: 'rename', name: 'Parser as Reader'})).split('\n').slice(0, 3)).toEqual([
+      'Safe: 3 edits in 2 files',
+      'Edit: src/main.ts at 1:9, 4:22',
+      'Edit: src/parser.ts at 1:14',
+    ]);
+    expect(await ask({mode: 'rename', name: 'Parser as Reader', path: 'src/parser.ts'})).toBe(
+      'Refused: src/main.ts would have to change, too.',
+    );
+    expect(await ask({mode: 'rename', name: 'main as other'})).toMatch(/^Refused: /);
+    expect(await ask({mode: 'rename', name: 'main'})).toBe('rename needs a name of the form `old as new`.');
+    expect(await ask({mode: 'unheard', name: 'main'})).toMatch(/unheard/);
+  });
+
   test('says what it found nothing in, and what it does not parse', async () => {
     const {ask} = setUp({...FILES, 'a.vue': 'x', 'gen.ts': '// @generated\n', 'broken.ts': 'class { = (;\n'});
     expect(await ask({name: 'missing', mode: 'references'})).toBe(
