@@ -27,11 +27,10 @@ const CORE_LAYERS = [
   ['util'],
   ['agent-types.ts', 'prompts'],
   ['secrets'],
-  ['hooks'],
   ['permissions'],
   ['turn'],
   ['agent-loop.ts', 'attached-files.ts', 'embedded-commands.ts', 'tool-calls.ts'],
-  ['runs', 'remote', 'verification', 'subagent.ts', 'subagent-manager.ts'],
+  ['runs', 'verification', 'subagent.ts', 'subagent-manager.ts'],
   ['fan-out'],
   ['session', 'session.ts'],
 ];

@@ -1,6 +1,6 @@
 /** The front ends without a screen: `mini-cc -p` answers one prompt, a driver sends as many as it likes. */
 import {fstatSync, readdirSync, readlinkSync} from 'node:fs';
-import type {Session} from '../core/contract/session.ts';
+import type {Session} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';

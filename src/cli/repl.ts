@@ -1,6 +1,6 @@
 import module from 'node:module';
 import type {SessionOptions} from '../compose/options.ts';
-import type {Session} from '../core/contract/session.ts';
+import type {Session} from '../core/contract/session-requests.ts';
 import {withPrivateUmask} from '../core/util/files/private-file.ts';
 import {showControls} from '../core/util/text.ts';
 import {PromptHistory} from '../ui/input/prompt-history.ts';

@@ -1,6 +1,6 @@
 /** How commands say what was restored, and what is not known of changes. */
 import path from 'node:path';
-import type {CheckpointGaps, RestoredFiles} from '../core/contract/session.ts';
+import type {CheckpointGaps, RestoredFiles} from '../core/contract/session-requests.ts';
 
 /** Names in one list; the rest is a number. */
 const MAX_NAMES = 30;

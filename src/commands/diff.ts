@@ -1,6 +1,6 @@
 /** `/diff`: what the agents of this session changed in files. */
 import path from 'node:path';
-import type {Command, FileDiff} from '../core/contract/session.ts';
+import type {Command, FileDiff} from '../core/contract/session-requests.ts';
 import {formatGaps, formatPath} from './changes.ts';
 
 export const diffCommand: Command = {

@@ -1,5 +1,5 @@
 /** `mini-cc doctor` and `/doctor`: what works here, and how to fix what does not. */
-import type {Command} from '../core/contract/session.ts';
+import type {Command} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './command-line.ts';
 

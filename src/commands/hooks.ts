@@ -1,6 +1,6 @@
 /** `/hooks`: what runs at which event, and where it comes from. */
-import type {HookListing} from '../core/contract/hooks.ts';
-import type {Command} from '../core/contract/session.ts';
+import type {HookListing} from '../core/contract/hook.ts';
+import type {Command} from '../core/contract/session-requests.ts';
 
 export const hooksCommand: Command = {
   name: 'hooks',

@@ -1,6 +1,6 @@
 /** `/model`: shows the model and changes it, by a name or from a list that the servers give. */
 import type {Question} from '../core/contract/events.ts';
-import type {Command, CommandContext, CommandResult, ProviderModels} from '../core/contract/session.ts';
+import type {Command, CommandContext, CommandResult, ProviderModels} from '../core/contract/session-requests.ts';
 
 export const modelCommand: Command = {
   name: 'model',

@@ -2,7 +2,7 @@
 
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import type {PermissionState} from '../core/contract/permission.ts';
-import type {Command, CommandContext} from '../core/contract/session.ts';
+import type {Command, CommandContext} from '../core/contract/session-requests.ts';
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/text.ts';

@@ -1,6 +1,6 @@
 /** `/resume`: goes on with another session of this directory. Its list serves `mini-cc --resume` without an id too. */
 import type {Question} from '../core/contract/events.ts';
-import type {Command, CommandContext, CommandResult, SessionSummary} from '../core/contract/session.ts';
+import type {Command, CommandContext, CommandResult, SessionSummary} from '../core/contract/session-requests.ts';
 import {toShortLine} from '../core/util/text.ts';
 
 export const resumeCommand: Command = {

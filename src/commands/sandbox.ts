@@ -1,6 +1,6 @@
 /** `/sandbox`: shows what confines commands, and turns it on or off for this session. */
 import {SANDBOX_MODES, type SandboxMode, type SandboxState} from '../core/contract/permission.ts';
-import type {Command} from '../core/contract/session.ts';
+import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/text.ts';
 

@@ -1,4 +1,4 @@
-import type {Command} from '../core/contract/session.ts';
+import type {Command} from '../core/contract/session-requests.ts';
 
 /** `!npm test`: see the request `run_command`. */
 export const shellCommand: Command = {

@@ -1,24 +1,24 @@
 /** The slash commands, in the order in which /help prints them. */
 import type {ThemeName} from '../core/contract/events.ts';
-import type {Command} from '../core/contract/session.ts';
+import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toShortLine} from '../core/util/text.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
-import {clearCommand, rewindCommand} from './conversation.ts';
+import {clearCommand, rewindCommand} from './clear-rewind.ts';
+import {compactCommand, contextCommand} from './context.ts';
+import {costCommand} from './cost.ts';
 import {diffCommand} from './diff.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
+import {fanOutCommand} from './fanout.ts';
 import {hooksCommand} from './hooks.ts';
-import {MAIN_KEYS} from './keys.ts';
+import {MAIN_KEYS} from './key-help.ts';
 import {createInitCommand, type InitDeps} from './memory/init.ts';
 import {createMemoryCommand, type MemoryDeps} from './memory/memory.ts';
 import {createNoteCommand, type NoteDeps} from './memory/note.ts';
 import {modelCommand} from './model.ts';
 import {modeCommand, permissionsCommand} from './permissions.ts';
 import {resumeCommand} from './resume.ts';
-import {fanOutCommand} from './runs/fanout.ts';
-import {backgroundCommand, stopCommand} from './runs/stop.ts';
-import {subagentsCommand, tasksCommand} from './runs/subagents.ts';
 import {sandboxCommand} from './sandbox.ts';
 import {createConfigCommand, type ShownSettings} from './settings/config.ts';
 import {addFolderCommand} from './settings/folders.ts';
@@ -26,8 +26,8 @@ import {mcpCommand} from './settings/mcp.ts';
 import {createStatusCommand} from './settings/status.ts';
 import {createThemeCommand} from './settings/theme.ts';
 import {shellCommand} from './shell.ts';
-import {compactCommand, contextCommand} from './usage/context.ts';
-import {costCommand} from './usage/cost.ts';
+import {backgroundCommand, stopCommand} from './stop.ts';
+import {subagentsCommand, tasksCommand} from './subagents.ts';
 
 /** What commands need besides the requests of the session. */
 export interface CommandDeps {

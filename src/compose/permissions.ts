@@ -6,7 +6,7 @@ import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import type {SessionAgents} from './agents.ts';
-import {createSessionHooks} from './hooks.ts';
+import {createSessionHooks} from './configured-hooks.ts';
 import type {SessionModels} from './models.ts';
 import {createPermissionSandbox, getExistingFolder, getZoneFolders} from './permission-settings.ts';
 import type {Project, Records} from './project.ts';

@@ -1,5 +1,5 @@
 /** The part of a session that runs subagents: their manager, what all runs share, and the workers. */
-import {toolNotes} from '../config/memory/memory-files.ts';
+import {toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictTools} from '../core/agent-types.ts';

@@ -1,7 +1,7 @@
 /** What front ends see of a session that does not change with its conversation, and what it says at its start. */
 import {isSlashCommand} from '../commands/table.ts';
 import type {AgentCatalog} from '../core/agent-types.ts';
-import type {Command} from '../core/contract/session.ts';
+import type {Command} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import type {SessionMcp, SessionParts} from '../core/session/parts.ts';
 import {listTools} from '../core/tool-calls.ts';

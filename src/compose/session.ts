@@ -2,7 +2,7 @@
  * The only wiring: settings, models, tools and agents become a session. `composeParts` lists the parts in their order; each
  * names those that it needs, and none needs one that is made later.
  */
-import type {Session} from '../core/contract/session.ts';
+import type {Session} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {createSession} from '../core/session.ts';

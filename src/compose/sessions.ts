@@ -5,7 +5,7 @@ import {existsSync, realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {createSessionQuestion, createTakeOverQuestion, TAKE_OVER} from '../commands/resume.ts';
 import {runSessionsCommandLine} from '../commands/sessions.ts';
-import type {SessionSummary} from '../core/contract/session.ts';
+import type {SessionSummary} from '../core/contract/session-requests.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';

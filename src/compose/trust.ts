@@ -4,7 +4,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import {listAgentClaims} from '../agents/catalog.ts';
 import {isRead} from '../config/layers.ts';
-import {memoryClaims} from '../config/memory/memory-files.ts';
+import {memoryClaims} from '../config/memory-files.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import {DirectoryTrust, type TrustState} from '../config/trust.ts';
 import type {Question} from '../core/contract/events.ts';

@@ -5,7 +5,7 @@
 
 import {realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {HookSetting} from '../core/contract/hooks.ts';
+import type {HookSetting} from '../core/contract/hook.ts';
 import type {RuleKind} from '../core/contract/permission.ts';
 import {parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';

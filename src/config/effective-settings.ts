@@ -4,8 +4,8 @@ import {Redactor} from '../core/secrets/redaction.ts';
 import {removeLogins} from '../core/util/text.ts';
 import {describeVariables, isModelConfigured, VARIABLES_OVER_SETTINGS} from './environment.ts';
 import {allSettings, type SettingDescription} from './json-schema.ts';
-import {formatPath, isAmong, NEVER_SHOWN} from './keys.ts';
 import type {LayerName, Leaf} from './layers.ts';
+import {formatPath, isAmong, NEVER_SHOWN} from './setting-keys.ts';
 import {type LoadedSettings, loadSettings, type SettingsOptions} from './settings.ts';
 
 export type {Variables} from '../core/secrets/known-secrets.ts';

@@ -1,6 +1,6 @@
 /** `hooks` of settings files, in Claude Code's shape: of all files together, each with the file that it comes from. */
 
-import {HOOK_EVENTS, type HookSetting} from '../core/contract/hooks.ts';
+import {HOOK_EVENTS, type HookSetting} from '../core/contract/hook.ts';
 import {findTypo} from '../core/util/names.ts';
 import {toFields} from '../core/util/objects.ts';
 

@@ -1,8 +1,8 @@
 /** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
 import {z} from 'zod';
 import {findMeant, findNearest, findTypo} from '../core/util/names.ts';
-import {FILE_KEYS, formatPath} from './keys.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
+import {FILE_KEYS, formatPath} from './setting-keys.ts';
 
 const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;
 

@@ -5,7 +5,7 @@ import type {Node} from 'jsonc-parser';
 import {describeReadError} from '../core/util/errors.ts';
 import {getProperties} from '../core/util/json-syntax.ts';
 import {type Position, type ProblemList, positionAt, START} from '../core/util/problem.ts';
-import {formatPath, isAmong, STRICT} from './keys.ts';
+import {formatPath, isAmong, STRICT} from './setting-keys.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const NOT_THERE = 'no such file, and --settings names it';

@@ -2,7 +2,7 @@
 
 import {toToolName} from '../core/util/names.ts';
 import type {Path} from './jsonc-file.ts';
-import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './keys.ts';
+import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './setting-keys.ts';
 
 /** Whose files `--setting-sources` names: settings, and with them agents, skills, commands and memory. Default: all. */
 export const SETTING_SOURCES = ['user', 'project', 'local'] as const;

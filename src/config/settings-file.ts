@@ -5,8 +5,8 @@ import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
 import {getMeantKey} from './json-schema.ts';
 import {JsonTree, type Path, readText} from './jsonc-file.ts';
-import {FILE_KEYS, formatPath, isAmong, STRICT} from './keys.ts';
 import {FORMAT_VERSION, type SettingsValues, settingsSchema} from './schema.ts';
+import {FILE_KEYS, formatPath, isAmong, STRICT} from './setting-keys.ts';
 
 export interface SettingsFile {
   readonly found: boolean;

@@ -1,7 +1,7 @@
 /** Reads the settings files as layers, checks them, merges them and freezes the result. */
 import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
-import type {HookSetting} from '../core/contract/hooks.ts';
+import type {HookSetting} from '../core/contract/hook.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {QUEUE_SECRET} from '../core/secrets/known-secrets.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -10,7 +10,6 @@ import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
 import {readHookSettings} from './hook-settings.ts';
-import {formatPath, NEEDS_TRUST, TRUSTED_BY_ENTRY, USERS_OWN} from './keys.ts';
 import {
   type LayerName,
   type LayerSource,
@@ -22,6 +21,7 @@ import {
 } from './layers.ts';
 import {findModelClaims, getProviderNames} from './model-claims.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
+import {formatPath, NEEDS_TRUST, TRUSTED_BY_ENTRY, USERS_OWN} from './setting-keys.ts';
 import {readSettingsFile, readSettingsText, remove, type SettingsFile, valueAt} from './settings-file.ts';
 
 export type Settings = DeepReadonly<SettingsValues>;

@@ -3,7 +3,7 @@ import type {Trusts} from '../core/contract/permission.ts';
 import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
 import {readBranch} from '../core/util/files/git-folder.ts';
 import type {SettingSource} from './layers.ts';
-import {memoryFiles} from './memory/memory-files.ts';
+import {memoryFiles} from './memory-files.ts';
 
 interface SystemPromptContextOptions {
   readonly cwd: string;

@@ -1,6 +1,6 @@
 /** What an agent definition is, and the built-in agents. To add one, add an entry to `AGENT_TYPES`. */
 import type {PermissionMode} from './contract/events.ts';
-import type {HookSetting} from './contract/hooks.ts';
+import type {HookSetting} from './contract/hook.ts';
 import type {Thinking} from './contract/model.ts';
 import type {Isolation, Where} from './contract/worktree.ts';
 import codePrompt from './prompts/code.md';

@@ -3,7 +3,15 @@
  * passed on to the part that does it: `submit` to turns and commands, `request` to requests, `answer` to questions.
  */
 import type {AgentEvent, Answer, Emit, SessionInfo} from './contract/events.ts';
-import type {Prompt, Request, RequestAnswer, RequestName, Requests, Session, SubmitResult} from './contract/session.ts';
+import type {
+  Prompt,
+  Request,
+  RequestAnswer,
+  RequestName,
+  Requests,
+  Session,
+  SubmitResult,
+} from './contract/session-requests.ts';
 import {CommandRunner} from './session/commands.ts';
 import {closeConversation, type SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';

@@ -25,8 +25,8 @@ import {type Restored, restoreRuns} from './runs/restore.ts';
 import {openNextRound, openRun} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun} from './subagent.ts';
 import type {BackgroundCall, BackgroundCalls} from './tool-calls.ts';
+import {checkPrice} from './turn/budget.ts';
 import {History} from './turn/history.ts';
-import {checkPrice} from './turn/limits/budget.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 

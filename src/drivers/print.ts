@@ -1,6 +1,6 @@
 /** Print mode: one answer. Standard output gets the answer alone; standard error gets progress, warnings and errors. */
 import type {RunResult} from '../core/contract/results.ts';
-import type {Session} from '../core/contract/session.ts';
+import type {Session} from '../core/contract/session-requests.ts';
 import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {formatRetry, showControls, toShortLine} from '../core/util/text.ts';
 import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';

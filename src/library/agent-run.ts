@@ -11,8 +11,8 @@ import {RunAborted} from '../core/turn/run-ending.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
 import {toToolName} from '../core/util/names.ts';
+import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './compose-session.ts';
 import type * as shipped from './public.d.ts';
-import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './session.ts';
 
 export {runAgent};
 

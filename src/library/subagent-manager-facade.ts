@@ -5,10 +5,11 @@
 import {randomUUID} from 'node:crypto';
 import type {FanOutRequest} from '../core/contract/fan-out.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
-import type {Session} from '../core/contract/session.ts';
+import type {Session} from '../core/contract/session-requests.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {createSession} from '../core/session.ts';
 import {getErrorMessage, MiniCcError} from '../core/util/errors.ts';
+import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './compose-session.ts';
 import type {
   FanOutResult,
   RunEvent,
@@ -17,7 +18,6 @@ import type {
   SubtaskResult,
   SubtaskRun,
 } from './public.d.ts';
-import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './session.ts';
 import {getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts';
 
 export class SubagentManagerFacade {

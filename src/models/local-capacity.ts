@@ -4,7 +4,7 @@
  */
 
 import {runProgram} from '../core/util/processes.ts';
-import {createFetch} from './http/fetch.ts';
+import {createFetch} from './http-fetch.ts';
 
 const MAX_RUNS = 3;
 const TIMEOUT_MS = 300;

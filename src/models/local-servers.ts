@@ -1,5 +1,5 @@
 /** Model servers that run on this machine, found at the ports that they take by themselves. Nothing leaves the machine. */
-import {createFetch} from './http/fetch.ts';
+import {createFetch} from './http-fetch.ts';
 import {readModelNames} from './protocol.ts';
 import {LOCAL_PROVIDERS, type ProviderSettings} from './providers.ts';
 

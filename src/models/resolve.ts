@@ -1,7 +1,7 @@
 /** Finds the model for a name: by aliases, providers and the environment, with the models that answer where it cannot. */
 
 import type {Model, Thinking} from '../core/contract/model.ts';
-import type {ProviderModels} from '../core/contract/session.ts';
+import type {ProviderModels} from '../core/contract/session-requests.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {ContextSize} from './context-size.ts';

@@ -1,6 +1,6 @@
 /** Checks that a model server answers and accepts the key, by a request for its list of models, which costs nothing. */
 import {getErrorMessage} from '../core/util/errors.ts';
-import {createFetch} from './http/fetch.ts';
+import {createFetch} from './http-fetch.ts';
 import type {ModelServer} from './protocol.ts';
 
 export type ServerCheck =

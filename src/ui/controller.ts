@@ -2,9 +2,9 @@
  * What the person does becomes verbs of the session; what the session emits becomes the state of the screen. React
  * draws the two cells and decides nothing. `input/key-router.ts` says which key calls which method.
  */
-import {KEYS} from '../commands/keys.ts';
+import {KEYS} from '../commands/key-help.ts';
 import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
-import type {Session, SubmitResult, TranscriptPart} from '../core/contract/session.ts';
+import type {Session, SubmitResult, TranscriptPart} from '../core/contract/session-requests.ts';
 import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';

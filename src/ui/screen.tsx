@@ -1,7 +1,7 @@
 /** Runs the screen: draws the first frame, opens the session, and gives the terminal back at the end. */
 import {type Instance, render} from 'ink';
 import type {Answer, Question} from '../core/contract/events.ts';
-import type {Session} from '../core/contract/session.ts';
+import type {Session} from '../core/contract/session-requests.ts';
 import {formatRunTitle} from '../core/runs/progress-line.ts';
 import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
 import {App} from './app.tsx';

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {modeCommand} from '../../src/commands/permissions.ts';
 import type {Answer, PermissionMode} from '../../src/core/contract/events.ts';
-import type {CommandContext} from '../../src/core/contract/session.ts';
+import type {CommandContext} from '../../src/core/contract/session-requests.ts';
 
 function typed(start: PermissionMode = 'default', answer?: Answer) {
   const set: PermissionMode[] = [];

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {permissionsCommand} from '../../src/commands/permissions.ts';
 import type {PermissionState} from '../../src/core/contract/permission.ts';
-import type {CommandContext} from '../../src/core/contract/session.ts';
+import type {CommandContext} from '../../src/core/contract/session-requests.ts';
 import {createRule} from '../../src/core/permissions/rules/rule.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {repl, send} from '../e2e/repl-fixture.ts';

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {sandboxCommand} from '../../src/commands/sandbox.ts';
 import type {SandboxState} from '../../src/core/contract/permission.ts';
-import type {CommandContext} from '../../src/core/contract/session.ts';
+import type {CommandContext} from '../../src/core/contract/session-requests.ts';
 
 const OFF: SandboxState = {
   ...{mode: 'off', kind: 'bubblewrap', container: false, show: ['~/data'], hide: [], env: [], allowedHosts: []},

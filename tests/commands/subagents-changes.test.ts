@@ -1,9 +1,9 @@
 /** What `/subagents diff` and `undo` say, over real files and a real run. */
 import {chmodSync, symlinkSync, unlinkSync} from 'node:fs';
 import {describe, expect, it, onTestFinished, vi} from 'vitest';
-import {subagentsCommand} from '../../src/commands/runs/subagents.ts';
+import {subagentsCommand} from '../../src/commands/subagents.ts';
 import type {RunRecord} from '../../src/core/contract/runs.ts';
-import type {CommandContext} from '../../src/core/contract/session.ts';
+import type {CommandContext} from '../../src/core/contract/session-requests.ts';
 import type {SubagentManager} from '../../src/core/subagent-manager.ts';
 import {createChangedFiles} from '../../src/storage/checkpoints/changed-files.ts';
 import {formatPatch} from '../../src/tools/files/patch.ts';

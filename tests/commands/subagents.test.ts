@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
-import {backgroundCommand} from '../../src/commands/runs/stop.ts';
-import {subagentsCommand, tasksCommand} from '../../src/commands/runs/subagents.ts';
+import {backgroundCommand} from '../../src/commands/stop.ts';
+import {subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {Command, CommandContext} from '../../src/core/contract/session.ts';
+import type {Command, CommandContext} from '../../src/core/contract/session-requests.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {managerFixture} from '../core/manager-fixture.ts';

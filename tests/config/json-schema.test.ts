@@ -1,8 +1,8 @@
 import {describe, expect, it} from 'vitest';
 import {z} from 'zod';
 import {allSettings, settingsJsonSchema} from '../../src/config/json-schema.ts';
-import {ADDS_UP, NEEDS_TRUST, STRICT, WHOLE_ENTRIES} from '../../src/config/keys.ts';
 import {settingsSchema} from '../../src/config/schema.ts';
+import {ADDS_UP, NEEDS_TRUST, STRICT, WHOLE_ENTRIES} from '../../src/config/setting-keys.ts';
 
 describe('the JSON Schema of settings', () => {
   const schema = settingsJsonSchema();

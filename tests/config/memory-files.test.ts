@@ -1,7 +1,7 @@
 import {mkdirSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {addNote, listMemoryFiles, memoryClaims, memoryFiles, toolNotes} from '../../src/config/memory/memory-files.ts';
+import {addNote, listMemoryFiles, memoryClaims, memoryFiles, toolNotes} from '../../src/config/memory-files.ts';
 import {makeFolders} from './fixture.ts';
 
 describe('memory files', () => {

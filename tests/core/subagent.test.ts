@@ -1,7 +1,7 @@
 /** One run of a subagent: what its record, its events and its agent have. */
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
-import type {HookCall} from '../../src/core/contract/hooks.ts';
+import type {HookCall} from '../../src/core/contract/hook.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {Verifier} from '../../src/core/verification/verifier.ts';
 import {managerFixture} from './manager-fixture.ts';

@@ -5,7 +5,7 @@ import {z} from 'zod';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
-import {createBudget} from '../../src/core/turn/limits/budget.ts';
+import {createBudget} from '../../src/core/turn/budget.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {MiniCcError} from '../../src/core/util/errors.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';

@@ -18,7 +18,7 @@ import type {AgentEventBody} from '../../src/core/contract/events.ts';
 import type {Workspace} from '../../src/core/contract/permission.ts';
 import type {ToolResult} from '../../src/core/contract/results.ts';
 import type {Tool, ToolContext} from '../../src/core/contract/tool.ts';
-import {resolveLinks} from '../../src/core/permissions/files/paths.ts';
+import {resolveLinks} from '../../src/core/permissions/files/resolve-links.ts';
 import {createFileLedger, WriteLog} from '../../src/core/turn/file-ledger.ts';
 
 export interface Fixture {

@@ -1,6 +1,6 @@
 /** Runs the whole screen with a fake session, and leaves it when the test has finished. */
 import {onTestFinished} from 'vitest';
-import type {Session} from '../../src/core/contract/session.ts';
+import type {Session} from '../../src/core/contract/session-requests.ts';
 import {type ReplOptions, runScreen} from '../../src/ui/screen.tsx';
 import {passTimeUntil} from '../support/fake-time.ts';
 import {createFakeSession, type FakeSession} from './fake-session.ts';

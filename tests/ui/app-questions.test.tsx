@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {Question} from '../../src/core/contract/events.ts';
-import type {Session} from '../../src/core/contract/session.ts';
+import type {Session} from '../../src/core/contract/session-requests.ts';
 import {QUIET_MS} from '../../src/ui/input/question-keys.ts';
 import {until} from '../support/wait.ts';
 import {CTRL_C, CTRL_D, ESC, open, SHIFT_TAB} from './app-fixture.ts';

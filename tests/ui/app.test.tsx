@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
-import type {Session} from '../../src/core/contract/session.ts';
+import type {Session} from '../../src/core/contract/session-requests.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {passTime, stopTime} from '../support/fake-time.ts';
 import {CTRL_D, ESC, open} from './app-fixture.ts';

@@ -1,7 +1,13 @@
 /** Fake session: the test emits its events, and calls of its verbs are recorded. */
 
 import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/contract/events.ts';
-import type {Request, RequestAnswer, RequestName, Session, SubmitResult} from '../../src/core/contract/session.ts';
+import type {
+  Request,
+  RequestAnswer,
+  RequestName,
+  Session,
+  SubmitResult,
+} from '../../src/core/contract/session-requests.ts';
 import {getText, NO_USAGE} from '../../src/core/util/messages.ts';
 
 export const INFO: SessionInfo = {

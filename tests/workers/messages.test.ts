@@ -3,9 +3,9 @@ import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {chooseWhere, type RemoteRuns} from '../../src/core/remote/remote-runs.ts';
+import {chooseWhere, type RemoteRuns} from '../../src/core/runs/remote-runs.ts';
 import {checkQueueUrl} from '../../src/workers/queue/address.ts';
-import {fromRelative, toRelative} from '../../src/workers/queue/paths.ts';
+import {fromRelative, toRelative} from '../../src/workers/queue/relative-paths.ts';
 import {PROTOCOL, RefusedMessage, type Sealed, Sealer} from '../../src/workers/queue/seal.ts';
 import {EndedJobs} from '../../src/workers/serve/ended-jobs.ts';
 

@@ -1,6 +1,6 @@
 /** What the commands about agents work with, in the REPL and on the command line. */
 import type {AgentSource, LoadedCatalog} from '../../agents/catalog.ts';
-import type {CommandContext} from '../../core/contract/session.ts';
+import type {CommandContext} from '../../core/contract/session-requests.ts';
 
 export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'complete'> {
   /** The agents as their files are now. */

@@ -1,7 +1,7 @@
 /** `/agents` in all its forms. */
 import {formatDefinition} from '../../agents/definition-file.ts';
 import {getTemplates} from '../../agents/templates.ts';
-import type {Command, CommandContext, CommandResult} from '../../core/contract/session.ts';
+import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
 import {createAgent} from './create.ts';
 import type {AgentsDeps, AgentsResult} from './deps.ts';
 import {deleteByName, editAgent} from './edit.ts';

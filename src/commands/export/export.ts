@@ -1,7 +1,7 @@
 /** `/export` and `mini-cc sessions export`: a session as markdown, JSON or one HTML page. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';

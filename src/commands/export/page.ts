@@ -4,7 +4,7 @@ import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
 import {addUsage, getText, NO_USAGE} from '../../core/util/messages.ts';
 import {formatCost} from '../../core/util/money.ts';
 import {toShortLine} from '../../core/util/text.ts';
-import {formatMessages} from './conversation.ts';
+import {formatMessages} from './exported-messages.ts';
 import {PAGE_STYLE} from './page-style.ts';
 import {html} from './safe-html.ts';
 import type {StoredConversation} from './stored-session.ts';

@@ -2,7 +2,7 @@
 import {formatDuration} from '../../core/runs/progress-line.ts';
 import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
 import {describeCall} from './calls.ts';
-import {formatEntries} from './conversation.ts';
+import {formatEntries} from './exported-messages.ts';
 import {type Html, html} from './safe-html.ts';
 import type {ExportedRun} from './stored-session.ts';
 

@@ -1,7 +1,7 @@
 /** /init: makes an AGENTS.md for the project: by a turn of the model, or by the manifests alone where there is none. */
 import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Command, CommandContext, CommandResult} from '../../core/contract/session.ts';
+import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
 import {formatFileName} from '../../core/util/paths.ts';
 import type {Manifest} from '../../offline-model/manifests.ts';

@@ -1,6 +1,6 @@
 /** /memory: which memory files the model reads, and an editor for one of them. */
 import path from 'node:path';
-import type {Command, CommandContext, CommandResult} from '../../core/contract/session.ts';
+import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
 import {formatFileName} from '../../core/util/paths.ts';
 
 export interface MemoryDeps {

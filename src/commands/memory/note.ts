@@ -1,5 +1,5 @@
 /** `#text`: a note for every later session, in the memory file that the person chooses. */
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 
 export interface NoteDeps {
   /** The memory files that can be chosen; they need not exist. */

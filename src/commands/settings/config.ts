@@ -1,7 +1,7 @@
 /** `/config` and `mini-cc config show`: the settings in force, and where each comes from. */
 import type {EffectiveSetting, EffectiveSettings} from '../../config/effective-settings.ts';
 import type {TrustState} from '../../config/trust.ts';
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 
 export interface ShownSettings extends Omit<EffectiveSettings, 'claims'> {
   readonly trust: {readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[]};

@@ -1,5 +1,5 @@
 /** `/add-dir`: a further folder that agents may read and write, for this session. */
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 
 export const addFolderCommand: Command = {
   name: 'add-dir',

@@ -1,6 +1,6 @@
 /** `/mcp`: the MCP servers of the session, their tools, and starting them anew. */
 import type {McpServerState} from '../../core/contract/mcp.ts';
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {showControls, toShortLine} from '../../core/util/text.ts';
 

@@ -1,6 +1,6 @@
 /** `/status`: what this session is and works with, on one screen. */
 import type {SandboxState} from '../../core/contract/permission.ts';
-import type {Command, ContextUse} from '../../core/contract/session.ts';
+import type {Command, ContextUse} from '../../core/contract/session-requests.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';
 import {addUsage, NO_USAGE} from '../../core/util/messages.ts';

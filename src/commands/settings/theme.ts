@@ -1,6 +1,6 @@
 /** `/theme`: the colours of the screen, now and in later sessions. */
 import {THEME_NAMES, type ThemeName} from '../../core/contract/events.ts';
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 import {formatMeant} from '../../core/util/names.ts';
 
 const MEANING: Readonly<Record<ThemeName, string>> = {

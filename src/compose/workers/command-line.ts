@@ -99,7 +99,7 @@ export async function workersCommandLine(
   const {url, prefix = DEFAULT_PREFIX, secretEnv = QUEUE_SECRET} = getQueue(flags, readOwnSettings(options));
   const {connect} = await import('../../workers/queue/connection.ts');
   const {describeMismatch, listWorkers} = await import('../../workers/queue/worker-list.ts');
-  const {Keys} = await import('../../workers/queue/keys.ts');
+  const {Keys} = await import('../../workers/queue/redis-keys.ts');
   const {Sealer} = await import('../../workers/queue/seal.ts');
   const connection = await connect(url);
   try {

@@ -3,7 +3,7 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {PermissionMode} from '../../core/contract/events.ts';
-import type {RemoteTask} from '../../core/remote/remote-runs.ts';
+import type {RemoteTask} from '../../core/runs/remote-runs.ts';
 import {createSession} from '../../core/session.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {EXPORTED_PATCH} from '../../storage/worktrees/git-worktrees.ts';

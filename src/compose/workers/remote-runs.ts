@@ -1,7 +1,7 @@
 /** The workers of a session, where a queue is set. What speaks to the queue is loaded with the first run that goes there. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import type {RemoteRuns} from '../../core/remote/remote-runs.ts';
+import type {RemoteRuns} from '../../core/runs/remote-runs.ts';
 import type {SessionState} from '../../core/session/parts.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {JOB_FILE} from '../../workers/session/kept-jobs.ts';

@@ -24,7 +24,7 @@ import type {
   SubagentResults,
 } from '../contract/fan-out.ts';
 import type {Clock} from '../contract/results.ts';
-import type {RestoredFiles} from '../contract/session.ts';
+import type {RestoredFiles} from '../contract/session-requests.ts';
 import type {Questions} from '../permissions/questions.ts';
 import type {Caller} from '../tool-calls.ts';
 import {UsageError} from '../util/errors.ts';

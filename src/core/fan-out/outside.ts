@@ -1,7 +1,7 @@
 /** What parts need changed outside of their files: read from their reports, and done at the end by one run. */
 import type {OutsideRequest, WriteScope} from '../contract/fan-out.ts';
 import {isProtected} from '../permissions/files/file-zone.ts';
-import {resolveLinks} from '../permissions/files/paths.ts';
+import {resolveLinks} from '../permissions/files/resolve-links.ts';
 import {isInside} from '../util/paths.ts';
 
 const LINE =

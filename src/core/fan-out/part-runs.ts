@@ -4,7 +4,7 @@ import path from 'node:path';
 import {restrictTools} from '../agent-types.ts';
 import type {FanOutJournal, FanOutPart, OutsideRequest, WriteScope} from '../contract/fan-out.ts';
 import type {SubagentResult} from '../contract/runs.ts';
-import {resolveLinks} from '../permissions/files/paths.ts';
+import {resolveLinks} from '../permissions/files/resolve-links.ts';
 import type {RunRequest} from '../runs/dispatch.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 import {formatReason} from '../turn/run-ending.ts';

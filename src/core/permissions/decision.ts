@@ -24,7 +24,7 @@ import {getErrorMessage} from '../util/errors.ts';
 import {formatCall} from '../util/names.ts';
 import {USER_SAYS} from '../util/tool-output.ts';
 import type {AgentPermissions, PermissionSandbox} from './context.ts';
-import {resolveLinks} from './files/paths.ts';
+import {resolveLinks} from './files/resolve-links.ts';
 import type {PermissionPolicy} from './policy.ts';
 import type {Questions} from './questions.ts';
 

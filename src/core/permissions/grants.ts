@@ -4,7 +4,7 @@ import path from 'node:path';
 import type {Access, Workspace} from '../contract/permission.ts';
 import {isInside} from '../util/paths.ts';
 import {getFileZone, getRoots, isAlwaysAsked, type ZonePaths} from './files/file-zone.ts';
-import {resolveLinks} from './files/paths.ts';
+import {resolveLinks} from './files/resolve-links.ts';
 
 export const EDITS = 'edits inside the workspace';
 /** Covers less: changes come back from a worktree only to files that did not change meanwhile. */

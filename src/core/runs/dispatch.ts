@@ -3,16 +3,15 @@
 import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emitters} from '../contract/events.ts';
-import type {Hooks} from '../contract/hooks.ts';
+import type {Hooks} from '../contract/hook.ts';
 import type {Message, Model} from '../contract/model.ts';
 import type {RunLimits} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';
 import type {RunRecord, RunStore} from '../contract/runs.ts';
 import type {AfterCall, Budget, Tool, ToolSource} from '../contract/tool.ts';
 import type {Isolation, Where} from '../contract/worktree.ts';
-import type {AgentHooks} from '../hooks/tool-hooks.ts';
 import type {PermitDeps} from '../permissions/decision.ts';
-import {chooseWhere, type RemoteRuns} from '../remote/remote-runs.ts';
+import type {AgentHooks} from '../permissions/tool-hooks.ts';
 import type {Inbox} from '../turn/inbox.ts';
 import type {GetSkill} from '../turn/system-prompt.ts';
 import type {Verifier} from '../verification/verifier.ts';
@@ -20,6 +19,7 @@ import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
 import type {LimitSettings} from './limit-profiles.ts';
 import type {PoolSizes} from './pool.ts';
+import {chooseWhere, type RemoteRuns} from './remote-runs.ts';
 import type {WorkplaceDeps} from './workplace.ts';
 
 type Named = 'agent' | 'model' | 'description' | 'where';

@@ -1,7 +1,7 @@
 /** Runs what was typed after a slash. Its text goes out as a notice; it may ask the person and the model. */
 import {randomUUID} from 'node:crypto';
 import type {Emit} from '../contract/events.ts';
-import type {CommandContext, CommandResult, Prompt, Session, SubmitResult} from '../contract/session.ts';
+import type {CommandContext, CommandResult, Prompt, Session, SubmitResult} from '../contract/session-requests.ts';
 import {askModelForJson} from '../turn/model-request.ts';
 import type {RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage} from '../util/errors.ts';

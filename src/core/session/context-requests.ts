@@ -1,6 +1,6 @@
 /** What a front end can ask about the model's context window, and the wish to make room in it. */
 import type {Message} from '../contract/model.ts';
-import type {ContextPart, ContextUse, Requests} from '../contract/session.ts';
+import type {ContextPart, ContextUse, Requests} from '../contract/session-requests.ts';
 import {compact} from '../turn/compaction.ts';
 import {getResults, getWindowSize} from '../turn/context-window.ts';
 import {type OnUsage, ToolSpecs} from '../turn/model-request.ts';

@@ -1,6 +1,6 @@
 /** Requests about the conversation: stopping it, leaving it for another one, and going back in it. */
 import type {Emit, SessionInfo} from '../contract/events.ts';
-import type {Requests, RestoredFiles} from '../contract/session.ts';
+import type {Requests, RestoredFiles} from '../contract/session-requests.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {type Conversation, closeConversation, type SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';

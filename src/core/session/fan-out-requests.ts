@@ -1,5 +1,5 @@
 /** What a front end can ask about fan-outs. */
-import type {Requests} from '../contract/session.ts';
+import type {Requests} from '../contract/session-requests.ts';
 import {MiniCcError} from '../util/errors.ts';
 import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';

@@ -2,7 +2,7 @@
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
 import type {Emit, NotifyKind, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
-import type {HookListing, Hooks} from '../contract/hooks.ts';
+import type {HookListing, Hooks} from '../contract/hook.ts';
 import type {McpControl} from '../contract/mcp.ts';
 import type {Model, Thinking, UsageEntry} from '../contract/model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from '../contract/permission.ts';
@@ -16,7 +16,7 @@ import type {
   RunDiff,
   SessionDiff,
   SessionSummary,
-} from '../contract/session.ts';
+} from '../contract/session-requests.ts';
 import type {Tool} from '../contract/tool.ts';
 import type {RestoredMessage} from '../contract/transcript.ts';
 import type {FanOutChanges, FanOuts} from '../fan-out/fan-outs.ts';

@@ -1,10 +1,10 @@
 /** Hooks about the session: its start and end, each prompt, and what a person should look at. */
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../contract/events.ts';
-import type {HookCall} from '../contract/hooks.ts';
+import type {HookCall} from '../contract/hook.ts';
 import type {PromptContent} from '../contract/model.ts';
-import {formatHookStop} from '../hooks/run-hooks.ts';
 import {RunAborted} from '../turn/run-ending.ts';
+import {formatHookStop} from '../turn/run-hooks.ts';
 import {getText} from '../util/messages.ts';
 import type {SessionParts} from './parts.ts';
 

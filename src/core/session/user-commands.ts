@@ -3,7 +3,7 @@ import {randomUUID} from 'node:crypto';
 import type {Emit} from '../contract/events.ts';
 import type {Attempt, Workspace} from '../contract/permission.ts';
 import type {ToolResult} from '../contract/results.ts';
-import type {CommandOutput} from '../contract/session.ts';
+import type {CommandOutput} from '../contract/session-requests.ts';
 import type {ToolContext} from '../contract/tool.ts';
 import type {RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../util/errors.ts';

@@ -6,7 +6,6 @@
 import type {Emit} from '../contract/events.ts';
 import type {Message, Model, ToolSpec} from '../contract/model.ts';
 import type {Replacement, RestoredMessage} from '../contract/transcript.ts';
-import type {RunHooks} from '../hooks/run-hooks.ts';
 import {getErrorMessage, ModelError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
 import {
@@ -20,6 +19,7 @@ import {
 import {type ContextWindow, getResults, getWindowSize, type WindowSize} from './context-window.ts';
 import type {History} from './history.ts';
 import {askModel, type OnUsage} from './model-request.ts';
+import type {RunHooks} from './run-hooks.ts';
 
 /** What of an agent's run concerns its window. */
 export interface WindowRun {

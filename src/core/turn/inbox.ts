@@ -3,7 +3,7 @@
  * companions, which wait for the next prompt. They are delivered at one place, the top of a turn.
  */
 import type {PromptContent} from '../contract/model.ts';
-import type {Prompt} from '../contract/session.ts';
+import type {Prompt} from '../contract/session-requests.ts';
 import type {Announcement} from '../contract/transcript.ts';
 
 export interface QueuedMessage {

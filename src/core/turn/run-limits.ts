@@ -1,7 +1,7 @@
 /** The limits of a run while it is at work: the wall time. Turns are counted by the agent loop itself, tokens and money by `budget.ts`. */
 
 import type {Clock, Limits} from '../contract/results.ts';
-import {REPORT_AT} from './limits/budget.ts';
+import {REPORT_AT} from './budget.ts';
 
 /** The limits of the main agent. Those of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: Number.POSITIVE_INFINITY, timeoutSeconds: 0};

@@ -13,7 +13,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import {type AgentEvent, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
-import type {Session, SubmitResult} from '../../core/contract/session.ts';
+import type {Session, SubmitResult} from '../../core/contract/session-requests.ts';
 import {formatEnding} from '../../core/turn/run-ending.ts';
 import {RunTitles} from '../run-titles.ts';
 import {toPromptContent} from './prompt-content.ts';

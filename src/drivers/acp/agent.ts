@@ -14,7 +14,7 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk';
 import {version} from '../../../package.json';
-import type {Session, SessionSummary} from '../../core/contract/session.ts';
+import type {Session, SessionSummary} from '../../core/contract/session-requests.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {AcpSession, type Editor} from './acp-session.ts';
 

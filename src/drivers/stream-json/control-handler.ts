@@ -1,6 +1,6 @@
 /** What handlers of control requests share: what they work with, and the check of what they get. */
 import type {z} from 'zod';
-import type {Session} from '../../core/contract/session.ts';
+import type {Session} from '../../core/contract/session-requests.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 

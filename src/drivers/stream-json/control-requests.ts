@@ -1,7 +1,7 @@
 /** What a driver may ask of the session besides prompts: each control request is a spelling of a session's request. */
 import {z} from 'zod';
 import {PERMISSION_MODES, type PermissionMode} from '../../core/contract/events.ts';
-import type {RestoredFiles} from '../../core/contract/session.ts';
+import type {RestoredFiles} from '../../core/contract/session-requests.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 import {type ControlContext, type Handler, handler} from './control-handler.ts';

@@ -6,7 +6,7 @@
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
-import type {Session} from '../../core/contract/session.ts';
+import type {Session} from '../../core/contract/session-requests.ts';
 import {getTotals, NO_TOTALS} from '../../core/turn/run-ending.ts';
 import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';

@@ -1,10 +1,10 @@
 /** The first request of a driver: what the session is made with, beside the command line. */
 import {z} from 'zod';
 import type {SessionInfo} from '../../core/contract/events.ts';
-import {HOOK_EVENTS} from '../../core/contract/hooks.ts';
+import {HOOK_EVENTS} from '../../core/contract/hook.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import type {Hook} from '../../extensions/hooks/hooks.ts';
-import {readHookOutput} from '../../extensions/hooks/output.ts';
+import type {Hook} from '../../extensions/hooks/create-hooks.ts';
+import {readHookOutput} from '../../extensions/hooks/hook-output.ts';
 import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 
 export const initializeSchema = z.looseObject({

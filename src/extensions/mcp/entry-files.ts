@@ -2,7 +2,7 @@
 
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {formatPath} from '../../config/keys.ts';
+import {formatPath} from '../../config/setting-keys.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {isObject} from '../../core/util/objects.ts';

@@ -1,5 +1,5 @@
 /** The schemas of a server's tools, made such that servers of models take them: one wrong schema would fail each request. */
-import {compileAnswerSchema} from '../../core/turn/answer/answer-schema.ts';
+import {compileAnswerSchema} from '../../core/turn/answer-schema.ts';
 import type {ServerTool} from './connection.ts';
 
 /** More tools of one server are left out. */

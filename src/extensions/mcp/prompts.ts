@@ -1,5 +1,5 @@
 /** Prompts of servers as slash commands: `/mcp__SERVER__PROMPT words`. */
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {showControls, toOneLine} from '../../core/util/text.ts';
 import {splitWords} from '../prompts/expand.ts';

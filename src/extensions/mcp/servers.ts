@@ -2,7 +2,7 @@
 
 import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {McpEntries, McpServerState, McpServersChange} from '../../core/contract/mcp.ts';
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 import type {ToolSource} from '../../core/contract/tool.ts';
 import type {ToolRules} from '../../core/runs/dispatch.ts';
 import type {SessionMcp} from '../../core/session/parts.ts';

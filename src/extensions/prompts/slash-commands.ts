@@ -1,5 +1,5 @@
 /** A slash command for each command and skill that the user may type. */
-import type {Command} from '../../core/contract/session.ts';
+import type {Command} from '../../core/contract/session-requests.ts';
 import {expandPrompt} from './expand.ts';
 import type {PromptFile} from './prompt-file.ts';
 

@@ -7,7 +7,7 @@ import type {ClientOptions as VertexOptions} from '@anthropic-ai/vertex-sdk';
 import type {ModelRequest, StreamEvent} from '../../core/contract/model.ts';
 import {getErrorMessage, ModelError, UsageError} from '../../core/util/errors.ts';
 import {ASK_MS, readContextSize} from '../context-size.ts';
-import {createFetch} from '../http/fetch.ts';
+import {createFetch} from '../http-fetch.ts';
 import {toAnsweredError, toConnectionError, toCredentialsError, toStreamError} from '../model-errors.ts';
 import {
   type CallOptions,

@@ -4,7 +4,7 @@ import {Stream} from 'openai/core/streaming';
 import type {ModelRequest} from '../../core/contract/model.ts';
 import {ModelError} from '../../core/util/errors.ts';
 import {ASK_MS, readContextSize} from '../context-size.ts';
-import {createFetch} from '../http/fetch.ts';
+import {createFetch} from '../http-fetch.ts';
 import {toAnsweredError, toConnectionError, toStreamError} from '../model-errors.ts';
 import {
   type CallOptions,

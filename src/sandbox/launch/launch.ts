@@ -5,7 +5,7 @@
 import {existsSync} from 'node:fs';
 import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
-import {resolveLinks} from '../../core/permissions/files/paths.ts';
+import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
 import {OutputPipes} from './output-pipes.ts';

@@ -1,6 +1,6 @@
 /** Shows what agents changed, in the format of `git diff`, and undoes it. */
 import path from 'node:path';
-import type {CheckpointGaps, RestoredFiles, SessionDiff} from '../../core/contract/session.ts';
+import type {CheckpointGaps, RestoredFiles, SessionDiff} from '../../core/contract/session-requests.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
 import {type FileState, getContentId} from '../trees/file-state.ts';
 import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';

@@ -3,7 +3,7 @@ import {randomUUID} from 'node:crypto';
 import {lstat, realpath, rename, rmdir, symlink, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
-import type {FilesToRestore, RestoredFiles} from '../../core/contract/session.ts';
+import type {FilesToRestore, RestoredFiles} from '../../core/contract/session-requests.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {OpenFolder} from '../../core/util/files/open-folder.ts';
 import {writeWholeIn} from '../../core/util/files/whole-file.ts';

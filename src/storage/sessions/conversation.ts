@@ -5,7 +5,7 @@
 import {existsSync} from 'node:fs';
 import type {Message, UsageEntry} from '../../core/contract/model.ts';
 import type {Outcome} from '../../core/contract/results.ts';
-import type {RewindPoint} from '../../core/contract/session.ts';
+import type {RewindPoint} from '../../core/contract/session-requests.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import {UsageError} from '../../core/util/errors.ts';

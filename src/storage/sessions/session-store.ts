@@ -2,7 +2,7 @@
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import type {OutputStore} from '../../core/contract/results.ts';
-import type {SessionSummary} from '../../core/contract/session.ts';
+import type {SessionSummary} from '../../core/contract/session-requests.ts';
 import type {Journal} from '../../core/contract/transcript.ts';
 import {RedactingStream, Redactor} from '../../core/secrets/redaction.ts';
 import {UsageError} from '../../core/util/errors.ts';

@@ -12,7 +12,7 @@ import {OpenFolder, openRegularFile} from '../../core/util/files/open-folder.ts'
 import {type NewContent, writeWholeIn} from '../../core/util/files/whole-file.ts';
 import {getText} from '../../core/util/messages.ts';
 import {textResult} from '../../core/util/tool-output.ts';
-import {absolutePath, assertPermitted, shownPath, writeTarget} from './paths.ts';
+import {absolutePath, assertPermitted, shownPath, writeTarget} from './model-paths.ts';
 
 /** Lets one agent at a time change a file: two that edit it at once would lose an update. */
 export class FileLocks {

@@ -14,8 +14,8 @@ import {
 } from './change-file.ts';
 import description from './edit-file.md';
 import {editLarge} from './large-edit.ts';
+import {createNotFoundError, titlePath} from './model-paths.ts';
 import {cutPatch, formatPatch} from './patch.ts';
-import {createNotFoundError, titlePath} from './paths.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
 import {decodeText, encodeText, isBinary} from './text-file.ts';
 

@@ -10,8 +10,15 @@ import {OpenFolder, openRegularFile} from '../../core/util/files/open-folder.ts'
 import {readAll} from '../../core/util/files/whole-file.ts';
 import {describeOversize, measureImage} from '../../core/util/image.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
+import {
+  absolutePath,
+  archivedTranscript,
+  assertPermitted,
+  createNotFoundError,
+  shownPath,
+  titlePath,
+} from './model-paths.ts';
 import {addFileLines, DEFAULT_LINES, NumberedLines, splitLines} from './numbered-lines.ts';
-import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError, shownPath, titlePath} from './paths.ts';
 import description from './read-file.md';
 import {decodeChunks, decodeText, isBinary} from './text-file.ts';
 

@@ -12,9 +12,9 @@ import {
   readForPreview,
   writeAccess,
 } from './change-file.ts';
+import {titlePath} from './model-paths.ts';
 import {splitLines} from './numbered-lines.ts';
 import {formatPatch} from './patch.ts';
-import {titlePath} from './paths.ts';
 import {decodeText, encodeAs, isBinary} from './text-file.ts';
 import description from './write-file.md';
 

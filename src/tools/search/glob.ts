@@ -7,7 +7,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
-import {absolutePath, shownPath, titleFolder} from '../files/paths.ts';
+import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import description from './glob.md';
 import {createPathGlob, splitGlob} from './glob-pattern.ts';
 import {plural} from './grep-lines.ts';

@@ -6,7 +6,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {type RipgrepEnd, runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
-import {absolutePath, shownPath, titleFolder} from '../files/paths.ts';
+import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import {findBinaryFiles, formatBinaryFiles} from './binary-files.ts';
 import {createPathGlob} from './glob-pattern.ts';
 import description from './grep.md';

@@ -4,7 +4,7 @@ import type {ToolContext} from '../../core/contract/tool.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {type RipgrepEnd, SEARCH_LIMIT_MS} from '../../core/util/ripgrep.ts';
-import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError} from '../files/paths.ts';
+import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError} from '../files/model-paths.ts';
 
 /** True when the search was ended before it had looked at everything. */
 export function isCut({ended}: RipgrepEnd): boolean {

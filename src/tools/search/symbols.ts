@@ -15,7 +15,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
-import {absolutePath, shownPath, titleFolder} from '../files/paths.ts';
+import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import {plural} from './grep-lines.ts';
 import {getSearchPath} from './search-path.ts';
 import description from './symbols.md';

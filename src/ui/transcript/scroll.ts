@@ -2,7 +2,7 @@
  * The part of a long transcript that the window shows. Messages are asked for when they come into view, and only rows that
  * are shown are laid out: it makes no difference how many messages there are.
  */
-import type {TranscriptPart} from '../../core/contract/session.ts';
+import type {TranscriptPart} from '../../core/contract/session-requests.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {plainText, type Row} from '../text/styled-text.tsx';
 import {messageText} from './message-rows.ts';

@@ -1,7 +1,7 @@
 /** What workers say of themselves, each few seconds, and how a session and `mini-cc workers` read it. */
 import type {Redis} from 'ioredis';
 import {z} from 'zod';
-import type {Keys} from './keys.ts';
+import type {Keys} from './redis-keys.ts';
 
 export const HEARTBEAT_MS = 2_000;
 /** Without a sign of life for this long, a worker counts as gone. */

@@ -1,6 +1,6 @@
 /** What sessions say to the runs of this worker: one question to the server for all of them, twice a second. */
 import type {Redis} from 'ioredis';
-import type {Keys} from '../queue/keys.ts';
+import type {Keys} from '../queue/redis-keys.ts';
 
 interface Follower {
   readonly handle: (text: string) => void;

@@ -3,7 +3,7 @@
  * minute, in case that one is repaired or comes, and fails then with the reasons of all.
  */
 import type {Redis} from 'ioredis';
-import type {Keys} from '../queue/keys.ts';
+import type {Keys} from '../queue/redis-keys.ts';
 import {getServerTime, getServing, listWorkers} from '../queue/worker-list.ts';
 
 const KEEP_TRYING_MS = 60_000;

@@ -1,7 +1,7 @@
 /** Jobs that wait in this queue for workers with another secret or version: this one never gets them, and says so. */
 import type {Redis} from 'ioredis';
 import {getQueueName} from '../queue/connection.ts';
-import type {Keys} from '../queue/keys.ts';
+import type {Keys} from '../queue/redis-keys.ts';
 import {describeMismatch} from '../queue/worker-list.ts';
 
 /** A session that has put in no job for this long is not looked at any more. Milliseconds. */

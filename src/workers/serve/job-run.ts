@@ -4,12 +4,11 @@ import type {Redis} from 'ioredis';
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
-import type {RemoteTask} from '../../core/remote/remote-runs.ts';
+import type {RemoteTask} from '../../core/runs/remote-runs.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import type {CachedTree, TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import {type Blobs, CHUNK_BYTES, WINDOW} from '../queue/blobs.ts';
 import {describeFailure} from '../queue/connection.ts';
-import type {Keys} from '../queue/keys.ts';
 import {
   type BlobRef,
   type Job,
@@ -21,7 +20,8 @@ import {
   type RemoteOutcome,
   type TreePart,
 } from '../queue/messages.ts';
-import {fromRelative, toRelative} from '../queue/paths.ts';
+import type {Keys} from '../queue/redis-keys.ts';
+import {fromRelative, toRelative} from '../queue/relative-paths.ts';
 import {RefusedMessage, type Sealer} from '../queue/seal.ts';
 import type {Controls} from './controls.ts';
 

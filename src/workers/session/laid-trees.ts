@@ -2,8 +2,8 @@
 import type {Redis} from 'ioredis';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
 import type {Blobs} from '../queue/blobs.ts';
-import type {Keys} from '../queue/keys.ts';
 import type {BlobRef, TreePart} from '../queue/messages.ts';
+import type {Keys} from '../queue/redis-keys.ts';
 import {formatCached, getServing, listWorkers} from '../queue/worker-list.ts';
 
 export interface LaidParts {

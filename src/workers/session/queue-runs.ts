@@ -1,7 +1,7 @@
 /** Runs of a session at workers, over BullMQ: jobs go into the queue, and their ends and changes come back. */
 import {Job, Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
-import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/remote/remote-runs.ts';
+import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/runs/remote-runs.ts';
 import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {getText} from '../../core/util/messages.ts';
@@ -9,7 +9,6 @@ import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-tree
 import {formatAddress, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
 import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
-import {Keys} from '../queue/keys.ts';
 import {
   type BlobRef,
   type Job as JobBody,
@@ -19,7 +18,8 @@ import {
   MAX_INLINE_BYTES,
   type TreePart,
 } from '../queue/messages.ts';
-import {fromRelative, toRelative} from '../queue/paths.ts';
+import {Keys} from '../queue/redis-keys.ts';
+import {fromRelative, toRelative} from '../queue/relative-paths.ts';
 import {Sealer} from '../queue/seal.ts';
 import {JobPlaces} from './job-places.ts';
 import {type KeptJob, KeptJobs} from './kept-jobs.ts';

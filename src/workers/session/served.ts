@@ -1,7 +1,7 @@
 /** Whether workers take the jobs of a session, and what keeps them waiting, in words for the person. */
 import type {Redis} from 'ioredis';
-import type {Keys} from '../queue/keys.ts';
 import {LIFE_MS} from '../queue/messages.ts';
+import type {Keys} from '../queue/redis-keys.ts';
 import {describeMismatch, getServerTime, getServing, listWorkers} from '../queue/worker-list.ts';
 
 /** The list is looked at so often, at most, when runs are sent. Milliseconds. */

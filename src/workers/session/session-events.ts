@@ -4,8 +4,8 @@
  */
 import {Job, type Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
-import type {Keys} from '../queue/keys.ts';
 import type {JobEvent} from '../queue/messages.ts';
+import type {Keys} from '../queue/redis-keys.ts';
 import {RefusedMessage, type Sealer} from '../queue/seal.ts';
 
 interface SessionEventsDeps {

@@ -5,7 +5,7 @@ import {onTestFinished} from 'vitest';
 import type {SessionOptions} from '../../../src/compose/options.ts';
 import {compose} from '../../../src/compose/session.ts';
 import type {AgentEvent, Answer, Question} from '../../../src/core/contract/events.ts';
-import type {Session, SubmitResult} from '../../../src/core/contract/session.ts';
+import type {Session, SubmitResult} from '../../../src/core/contract/session-requests.ts';
 import {home, serve} from '../../e2e/fixture.ts';
 import {createUserEnvironment} from '../../support/environment.ts';
 import {callTools, type MessagesBody, type Reply, type Script, say} from '../../support/messages-server.ts';

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {createBudget} from '../../../src/core/turn/limits/budget.ts';
+import {createBudget} from '../../../src/core/turn/budget.ts';
 import {NO_USAGE} from '../../../src/core/util/messages.ts';
 import {FakeClock} from '../fake-clock.ts';
 import {managerFixture} from '../manager-fixture.ts';

@@ -2,9 +2,9 @@
 import {describe, expect, test} from 'vitest';
 import type {Outcome} from '../../../src/core/contract/results.ts';
 import type {RunRecord} from '../../../src/core/contract/runs.ts';
-import type {RemoteRuns} from '../../../src/core/remote/remote-runs.ts';
 import {createSpec, type RunRequest} from '../../../src/core/runs/dispatch.ts';
 import {RunRegistry} from '../../../src/core/runs/registry.ts';
+import type {RemoteRuns} from '../../../src/core/runs/remote-runs.ts';
 import {getEndState, hasEnded, openNextRound, openRun} from '../../../src/core/runs/run-record.ts';
 import {managerFixture} from '../manager-fixture.ts';
 import {call, ScriptedModel} from '../scripted-model.ts';

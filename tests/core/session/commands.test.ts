@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {AgentEvent} from '../../../src/core/contract/events.ts';
-import type {Command, CommandContext, CommandResult} from '../../../src/core/contract/session.ts';
+import type {Command, CommandContext, CommandResult} from '../../../src/core/contract/session-requests.ts';
 import type {ToolContext} from '../../../src/core/contract/tool.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';

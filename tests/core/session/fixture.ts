@@ -2,12 +2,12 @@
 import {AGENT_TYPES, type AgentCatalog} from '../../../src/core/agent-types.ts';
 import type {Model} from '../../../src/core/contract/model.ts';
 import type {FanOuts} from '../../../src/core/fan-out/fan-outs.ts';
-import {NO_HOOKS} from '../../../src/core/hooks/run-hooks.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {ChangedFiles, SessionParts} from '../../../src/core/session/parts.ts';
 import {createSession} from '../../../src/core/session.ts';
 import {History} from '../../../src/core/turn/history.ts';
+import {NO_HOOKS} from '../../../src/core/turn/run-hooks.ts';
 import type {managerFixture} from '../manager-fixture.ts';
 import type {runFixture} from '../run-fixture.ts';
 

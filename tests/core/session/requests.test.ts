@@ -3,7 +3,7 @@ import {describe, expect, it} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {AgentEvent} from '../../../src/core/contract/events.ts';
 import type {ModelRequest} from '../../../src/core/contract/model.ts';
-import type {Prompt} from '../../../src/core/contract/session.ts';
+import type {Prompt} from '../../../src/core/contract/session-requests.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';

@@ -1,7 +1,7 @@
 /** Hooks about the session: when they are told, and what their answers mean. */
 import {describe, expect, it} from 'vitest';
 import type {Question} from '../../../src/core/contract/events.ts';
-import type {HookAnswer, HookCall, HookEvent} from '../../../src/core/contract/hooks.ts';
+import type {HookAnswer, HookCall, HookEvent} from '../../../src/core/contract/hook.ts';
 import {Questions} from '../../../src/core/permissions/questions.ts';
 import {settle, until} from '../../support/wait.ts';
 import {managerFixture} from '../manager-fixture.ts';

@@ -1,8 +1,8 @@
 /** Turns of the main agent: one at a time; what comes during one waits, and what ends them. */
 import {describe, expect, it, vi} from 'vitest';
 import type {AgentEvent} from '../../../src/core/contract/events.ts';
-import type {HookCall} from '../../../src/core/contract/hooks.ts';
-import type {Prompt} from '../../../src/core/contract/session.ts';
+import type {HookCall} from '../../../src/core/contract/hook.ts';
+import type {Prompt} from '../../../src/core/contract/session-requests.ts';
 import type {Tool} from '../../../src/core/contract/tool.ts';
 import type {SessionParts} from '../../../src/core/session/parts.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';

@@ -3,8 +3,8 @@ import {describe, expect, it} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import type {RunResult} from '../../../src/core/contract/results.ts';
 import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
+import {createBudget} from '../../../src/core/turn/budget.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {createBudget} from '../../../src/core/turn/limits/budget.ts';
 import {
   createInternalError,
   endFailedRun,

@@ -1,7 +1,7 @@
 /** Brings faults before print mode, the REPL's session and subagents, and records what is seen of each. */
 import {onTestFinished} from 'vitest';
 import {compose} from '../../../src/compose/session.ts';
-import type {Session} from '../../../src/core/contract/session.ts';
+import type {Session} from '../../../src/core/contract/session-requests.ts';
 import {formatRetry} from '../../../src/core/util/text.ts';
 import {print} from '../../../src/drivers/print.ts';
 import {reduce} from '../../../src/ui/state/store.ts';

@@ -2,11 +2,11 @@
 import path from 'node:path';
 import {Job, Queue} from 'bullmq';
 import {expect, it, onTestFinished} from 'vitest';
-import type {RemoteTask} from '../../../src/core/remote/remote-runs.ts';
+import type {RemoteTask} from '../../../src/core/runs/remote-runs.ts';
 import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
 import {connect, getQueueName} from '../../../src/workers/queue/connection.ts';
-import {Keys} from '../../../src/workers/queue/keys.ts';
+import {Keys} from '../../../src/workers/queue/redis-keys.ts';
 import {Sealer} from '../../../src/workers/queue/seal.ts';
 import {JobRun, type JobRunDeps} from '../../../src/workers/serve/job-run.ts';
 import {QueueRuns} from '../../../src/workers/session/queue-runs.ts';

@@ -1,7 +1,7 @@
 /** What workers and sessions know of one another by the list of workers. The server is one in memory. */
 import {expect, it} from 'vitest';
-import {Keys} from '../../../src/workers/queue/keys.ts';
 import {LIFE_MS} from '../../../src/workers/queue/messages.ts';
+import {Keys} from '../../../src/workers/queue/redis-keys.ts';
 import {
   describeMismatch,
   formatCached,

@@ -7,7 +7,7 @@ import type {Job} from 'bullmq';
 import {expect, it, onTestFinished} from 'vitest';
 import type {ShippedTrees, TreeState} from '../../../src/storage/worktrees/shipped-trees.ts';
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
-import {Keys} from '../../../src/workers/queue/keys.ts';
+import {Keys} from '../../../src/workers/queue/redis-keys.ts';
 import {Sealer} from '../../../src/workers/queue/seal.ts';
 import {JobPlaces} from '../../../src/workers/session/job-places.ts';
 import {JOB_FILE, type KeptJob, KeptJobs} from '../../../src/workers/session/kept-jobs.ts';

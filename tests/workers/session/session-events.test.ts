@@ -2,8 +2,8 @@
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import {expect, it, onTestFinished} from 'vitest';
-import {Keys} from '../../../src/workers/queue/keys.ts';
 import type {JobEvent} from '../../../src/workers/queue/messages.ts';
+import {Keys} from '../../../src/workers/queue/redis-keys.ts';
 import {Sealer} from '../../../src/workers/queue/seal.ts';
 import {SessionEvents} from '../../../src/workers/session/session-events.ts';
 import {until} from '../../support/wait.ts';

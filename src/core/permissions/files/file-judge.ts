@@ -8,7 +8,7 @@ import {formatRule} from '../rules/rule.ts';
 import {toPathPattern} from '../rules/rule-book.ts';
 import {ALLOWED, deny} from '../verdict.ts';
 import {getFileZone, getRoots, isAlwaysAsked} from './file-zone.ts';
-import {expandHome, resolveLinks} from './paths.ts';
+import {expandHome, resolveLinks} from './resolve-links.ts';
 
 /**
  * @param given the path of the call: absolute, relative to the agent's directory, or with `~`

@@ -2,7 +2,7 @@
 import {type Dirent, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {Glob} from '../../util/glob.ts';
-import {expandHome} from './paths.ts';
+import {expandHome} from './resolve-links.ts';
 
 /** So many entries of folders are looked at, at most. */
 const MAX_ENTRIES = 20_000;

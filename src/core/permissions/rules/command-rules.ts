@@ -2,7 +2,7 @@
 import type {Verdict} from '../../contract/permission.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
-import {resolveLinks} from '../files/paths.ts';
+import {resolveLinks} from '../files/resolve-links.ts';
 import type {ParsedCommand, ReadCommand} from '../shell/command-parser.ts';
 import {findNamedFiles, type NamedFiles} from '../shell/named-files.ts';
 import {UnclearCommand} from '../shell/shell-words.ts';

@@ -7,7 +7,7 @@ import type {Access, Attempt, Attempts, Verdict} from '../../contract/permission
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';
 import {getFileZone, isAlwaysAsked} from '../files/file-zone.ts';
-import {resolveLinks} from '../files/paths.ts';
+import {resolveLinks} from '../files/resolve-links.ts';
 import {getRunGrant} from '../grants.ts';
 import {getTextsToAllow, matchesCommand, toCommandPattern} from '../rules/command-rule.ts';
 import {judgeByRules, listNamedFiles, spellOut} from '../rules/command-rules.ts';

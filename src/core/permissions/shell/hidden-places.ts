@@ -3,7 +3,7 @@ import {lstatSync} from 'node:fs';
 import type {Workspace} from '../../contract/permission.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern} from '../files/file-patterns.ts';
-import {resolveLinks} from '../files/paths.ts';
+import {resolveLinks} from '../files/resolve-links.ts';
 import type {ParsedCommand} from './command-parser.ts';
 import {joinPath} from './command-shape.ts';
 import {findNamedFiles} from './named-files.ts';

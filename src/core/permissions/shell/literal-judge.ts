@@ -6,7 +6,7 @@ import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead} from '../files/file-judge.ts';
 import {getFileZone, getRoots} from '../files/file-zone.ts';
-import {resolveLinks} from '../files/paths.ts';
+import {resolveLinks} from '../files/resolve-links.ts';
 import {combineVerdicts, deny} from '../verdict.ts';
 import {type CommandPart, joinPath} from './command-shape.ts';
 import {checkRepository} from './literal-git.ts';

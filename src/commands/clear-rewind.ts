@@ -1,0 +1,144 @@
+/** `/clear` and `/rewind`: a new conversation, or this one, its files or both as they were before an earlier prompt. */
+
+import type {
+  Command,
+  CommandContext,
+  CommandResult,
+  FilesToRestore,
+  RewindPoint,
+  RewindScope,
+} from '../core/contract/session-requests.ts';
+import {toShortLine} from '../core/util/text.ts';
+import {formatFiles, formatGaps, formatList, formatPath, formatRestored} from './changes.ts';
+
+export const clearCommand: Command = {
+  name: 'clear',
+  description: 'new conversation: the old one can be resumed',
+  async run({request}) {
+    const {previous} = await request({type: 'clear'});
+    return {ok: true, text: `New conversation. The old one: --resume ${previous}`};
+  },
+};
+
+const FORMS = '/rewind N [conversation|files|both], where 1 is the last prompt';
+const MAX_LABEL_CHARS = 70;
+
+export const rewindCommand: Command = {
+  name: 'rewind',
+  description: 'back to before a prompt: conversation, files or both (Esc Esc)',
+  async run(context) {
+    const {args, request} = context;
+    const [, number, scope = 'both'] = /^(?:(\d+)(?:\s+(conversation|files|both))?)?$/i.exec(args) ?? [
+      undefined,
+      'wrong',
+    ];
+    if (number === 'wrong') return failed(`/rewind has no form ${JSON.stringify(args)}. There is: ${FORMS}`);
+    const points = request({type: 'rewind_points'});
+    if (points.length === 0) return failed('There is no prompt to go back to.');
+    if (number === undefined) return askAndRewind(points, context);
+    const point = points[Number(number) - 1];
+    if (!point) return failed(`There is no prompt ${number}: the last is 1, the first ${points.length}`);
+    const what = scope.toLowerCase() as RewindScope;
+    return what === 'conversation' ? rewind(point, what, context) : askAndDelete(point, what, context);
+  },
+};
+
+const STAY = 'stay';
+const SCOPES = [
+  {choice: 'both', label: 'the conversation and the files'},
+  {choice: 'conversation', label: 'the conversation alone'},
+  {choice: 'files', label: 'the files alone'},
+] as const satisfies readonly {choice: RewindScope; label: string}[];
+const UNCHANGED = 'Nothing was taken back.';
+
+async function rewind(
+  {uuid}: RewindPoint,
+  what: RewindScope,
+  {request, info}: CommandContext,
+  keepNew = false,
+): Promise<CommandResult> {
+  const {point, files} = await request({type: 'rewind', to: uuid, what, keepNew});
+  const lines = files
+    ? [formatRestored(files, info.cwd) || 'No file had changed since.', ...formatGaps(files.gaps)]
+    : [];
+  if (what === 'files') return done([`Files as they were before: ${formatLabel(point)}`, ...lines].join('\n'));
+  const count = `${point.dropped} message${point.dropped === 1 ? '' : 's'}`;
+  const head = `The conversation is as it was before: ${formatLabel(point)} (${count} taken back)`;
+  return {...done([head, ...lines].join('\n')), input: point.text};
+}
+
+async function askAndRewind(points: readonly RewindPoint[], context: CommandContext): Promise<CommandResult> {
+  const which = await context.ask({
+    title: 'Go back to before which prompt?',
+    detail: '',
+    detailType: 'text',
+    options: [],
+    list: points.map((point) => ({choice: point.uuid, label: formatLabel(point), info: formatTime(point.at)})),
+    escape: STAY,
+  });
+  if (!which) return failed(`${UNCHANGED} Without a question: ${FORMS}`);
+  const point = points.find(({uuid}) => uuid === which.choice);
+  if (!point) return done(UNCHANGED);
+  const files = await context.request({type: 'rewind_files', to: point.uuid});
+  const what = await context.ask({
+    title: `What should be as before: ${formatLabel(point)}`,
+    detail: describePlan(files, point, context.info.cwd),
+    detailType: 'text',
+    options: SCOPES.map(({choice, label}, index) => ({digit: index + 1, choice, label})),
+    escape: STAY,
+  });
+  const scope = SCOPES.find(({choice}) => choice === what?.choice)?.choice;
+  if (scope === undefined) return done(UNCHANGED);
+  return scope === 'conversation' ? rewind(point, scope, context) : askAndDelete(point, scope, context);
+}
+
+/** What each choice would do. */
+function describePlan({restored, deleted}: FilesToRestore, {dropped}: RewindPoint, root: string): string {
+  const shown = (files: readonly string[]) => files.map((file) => formatPath(file, root));
+  const lines = [
+    ...formatList(shown(restored), 'file', 'would be restored'),
+    ...formatList(shown(deleted), 'file', 'made since would be deleted'),
+  ];
+  const messages = `${dropped} message${dropped === 1 ? '' : 's'} would be taken back.`;
+  return [messages, ...(lines.length === 0 ? ['No file has changed since.'] : lines)].join('\n');
+}
+
+/** Where a person can be asked: files that were made since are deleted only after a yes. */
+async function askAndDelete(point: RewindPoint, scope: RewindScope, context: CommandContext): Promise<CommandResult> {
+  const {deleted} = await context.request({type: 'rewind_files', to: point.uuid});
+  if (deleted.length === 0) return rewind(point, scope, context);
+  const them = deleted.length === 1 ? 'it' : 'them';
+  const answer = await context.ask({
+    title: `Delete ${formatFiles(deleted.length)} made since then?`,
+    detail: deleted.map((file) => formatPath(file, context.info.cwd)).join('\n'),
+    detailType: 'text',
+    options: [
+      {digit: 1, choice: 'delete', label: `yes, delete ${them}`},
+      {digit: 2, choice: 'keep', label: `no, keep ${them} and restore the others`},
+    ],
+    escape: STAY,
+  });
+  // Without a person to ask, the typed words decide.
+  if (answer && answer.choice !== 'delete' && answer.choice !== 'keep') return done(UNCHANGED);
+  return rewind(point, scope, context, answer?.choice === 'keep');
+}
+
+/** `14:05`, with the date where it is another day. @param at milliseconds since the epoch */
+function formatTime(at: number): string {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit'});
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? time : `${date.toLocaleDateString('en-CA')} ${time}`;
+}
+
+function formatLabel({text}: RewindPoint): string {
+  return toShortLine(text, MAX_LABEL_CHARS);
+}
+
+function done(text: string): CommandResult {
+  return {ok: true, text};
+}
+
+function failed(text: string): CommandResult {
+  return {ok: false, text};
+}

@@ -1,0 +1,76 @@
+/**
+ * `@docs/style.md` in a memory file brings that file along, as in Claude Code. Its text goes to the model's server: so only
+ * documents count, only within the project (of the user's own file: within its folder), and links out of it do not.
+ */
+import {readFileSync, realpathSync, statSync} from 'node:fs';
+import path from 'node:path';
+import {isInside} from '../core/util/paths.ts';
+
+export interface MemoryFile {
+  readonly path: string;
+  readonly text: string;
+  /** The file is longer: the rest is left out. */
+  readonly isCut: boolean;
+  /** The memory file that names it. */
+  readonly importedBy?: string;
+}
+
+/** Longer files are cut: every request costs their tokens. */
+export const MAX_CHARS = 40_000;
+const MAX_IMPORTS = 20;
+/** A document may name others. */
+const MAX_DEPTH = 5;
+/** Data, keys and sources are read when they are needed. */
+const DOCUMENT = /\.(?:md|mdc|markdown|txt|rst|adoc)$/i;
+
+/** Undefined for what is no readable file. */
+export function readMemoryFile(file: string): MemoryFile | undefined {
+  try {
+    if (!statSync(file).isFile()) return undefined;
+    const text = readFileSync(file, 'utf8');
+    return {path: file, text: text.slice(0, MAX_CHARS).toWellFormed(), isCut: text.length > MAX_CHARS};
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined;
+    throw error;
+  }
+}
+
+/** The files, each followed by the documents that it names. @param getRoot where the imports of a file may lead */
+export function withImports(files: readonly MemoryFile[], getRoot: (file: string) => string): MemoryFile[] {
+  const seen = new Set(files.map((file) => getRealPath(file.path)));
+  let left = MAX_IMPORTS;
+  const follow = (file: MemoryFile, root: string, depth: number): MemoryFile[] => {
+    const imported: MemoryFile[] = [];
+    for (const name of depth < MAX_DEPTH ? findImports(file.text) : []) {
+      const target = path.resolve(path.dirname(file.path), name);
+      const real = getRealPath(target);
+      if (real === undefined || seen.has(real) || left === 0) continue;
+      // Its real name counts: a link may have another.
+      if (!DOCUMENT.test(real) || !isInside(real, [getRealPath(root) ?? root])) continue;
+      const read = readMemoryFile(real);
+      if (!read) continue;
+      seen.add(real);
+      left -= 1;
+      const found = {...read, path: target, importedBy: file.path};
+      imported.push(found, ...follow(found, root, depth + 1));
+    }
+    return imported;
+  };
+  return files.flatMap((file) => [file, ...follow(file, getRoot(file.path), 0)]);
+}
+
+/** Names behind an `@` at the start of a word, outside of code. */
+function findImports(text: string): string[] {
+  const prose = text.replaceAll(/^(`{3,}|~{3,})[\s\S]*?^\1/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/(?:^|[\s(])@([^\s@]+)/g)].map(([, name = '']) => name.replace(/[),.;:!?]+$/, ''));
+}
+
+function getRealPath(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    // It does not exist, or cannot be reached.
+    if (error instanceof Error && 'code' in error) return undefined;
+    throw error;
+  }
+}

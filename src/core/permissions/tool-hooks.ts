@@ -1,0 +1,73 @@
+/** Hooks about tool calls, in the words of hooks: before a call, in the place of a question, and after a call. */
+import type {HookAnswer, HookCall, HookEvent, Hooks} from '../contract/hook.ts';
+import type {AnswerCall, BeforeCall, PermitRequest} from '../contract/permission.ts';
+import type {AfterCall} from '../contract/tool.ts';
+import {fromClaudeInput, toClaudeInput, toClaudeToolName} from '../util/claude-tools.ts';
+import {getText} from '../util/messages.ts';
+
+/** What the hooks of an agent are told of, and where they have a say. */
+export type AgentHooks = {readonly hooks: Hooks} & ReturnType<typeof createToolHooks>;
+
+/** Nothing where no hook listens: then a call costs nothing more. */
+export function createToolHooks(hooks: Hooks) {
+  return {
+    beforeCall: hooks.listens('PreToolUse') ? [createBeforeCall(hooks)] : [],
+    answerCall: hooks.listens('PermissionRequest') ? createAnswerCall(hooks) : undefined,
+    afterCall: hooks.listens('PostToolUse') ? [createAfterCall(hooks)] : [],
+  };
+}
+
+function createBeforeCall(hooks: Hooks): BeforeCall {
+  return async (request, signal) => {
+    const answer = await hooks.run(createCall('PreToolUse', request), signal);
+    const refusal = answer.blocked ?? answer.stops;
+    if (refusal !== undefined) return refuse(refusal, answer);
+    return {
+      ...(answer.permission && {decision: answer.permission}),
+      ...(answer.because !== undefined && {because: answer.because}),
+      ...(answer.input && {input: fromClaudeInput(request.tool, answer.input)}),
+    };
+  };
+}
+
+function refuse(why: string, {stops}: HookAnswer) {
+  return {decision: 'deny', because: `a hook refuses it: ${why}`, ...(stops !== undefined && {stops})} as const;
+}
+
+/** A hook may answer as the person would. */
+function createAnswerCall(hooks: Hooks): AnswerCall {
+  return async (request, signal) => {
+    const answer = await hooks.run(createCall('PermissionRequest', request), signal);
+    const refusal = answer.blocked ?? answer.stops;
+    if (refusal !== undefined) return refuse(refusal, answer);
+    if (answer.permission !== 'allow') return {};
+    return {decision: 'allow', ...(answer.input && {input: fromClaudeInput(request.tool, answer.input)})};
+  };
+}
+
+/** What hooks say about a result stands below it. */
+function createAfterCall(hooks: Hooks): AfterCall {
+  return async (request, result, signal) => {
+    const text = getText(result.content ?? '');
+    const {input, ...call} = createCall('PostToolUse', request);
+    const answer = await hooks.run(
+      {...call, input: {...input, tool_response: {content: text, is_error: result.isError ?? false}}},
+      signal,
+    );
+    const {stops} = answer;
+    const said = [answer.blocked ?? stops ?? [], answer.context].flat();
+    if (said.length === 0) return result;
+    const lines = said.map((each) => `Hook: ${each}`).join('\n');
+    const {content = ''} = result;
+    return {
+      ...result,
+      ...(stops !== undefined && {stops}),
+      content: typeof content === 'string' ? `${content}\n${lines}` : [...content, {type: 'text', text: lines}],
+    };
+  };
+}
+
+function createCall(event: HookEvent, {tool, input, callId}: PermitRequest): HookCall {
+  const fields = {tool_name: toClaudeToolName(tool), tool_input: toClaudeInput(tool, input), tool_use_id: callId};
+  return {event, subject: tool, callId, input: fields};
+}

@@ -1,0 +1,145 @@
+/** One round of a run at a worker, as the manager sees it: what `runAgent` is for a run of this machine. */
+import type {AgentDefinition} from '../agent-types.ts';
+import type {Emit} from '../contract/events.ts';
+import type {Usage} from '../contract/model.ts';
+import type {Workspace} from '../contract/permission.ts';
+import type {RunResult} from '../contract/results.ts';
+import type {Receipt} from '../contract/runs.ts';
+import type {Budget} from '../contract/tool.ts';
+import type {PermissionPolicy} from '../permissions/policy.ts';
+import {NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
+import {getErrorMessage, MiniCcError} from '../util/errors.ts';
+import {addUsage, NO_USAGE} from '../util/messages.ts';
+import type {RunRound} from './dispatch.ts';
+import type {LiveRun} from './live-run.ts';
+import {makeReceipt} from './receipt.ts';
+import type {RemoteEnd, RemotePermissions, RemoteRuns, RemoteTask, RemoteWatch} from './remote-runs.ts';
+
+interface RemoteDeps {
+  readonly remote?: RemoteRuns | undefined;
+  readonly workspace: Workspace;
+  readonly permits: {readonly policy: PermissionPolicy};
+}
+
+/** Tools whose rules are about edits of files. */
+const EDITORS = new Set(['edit_file', 'write_file']);
+
+function getPermissions(policy: PermissionPolicy, agent: AgentDefinition): RemotePermissions {
+  const rules = policy.rules.list();
+  const isEdit = ({tool}: {readonly tool: string}) => EDITORS.has(tool);
+  return {
+    mode: policy.getAgentMode(agent.permissionMode),
+    deny: rules.flatMap(({kind, text}) => (kind === 'allow' ? [] : [text])),
+    edits: rules.flatMap((rule) => (rule.kind === 'allow' && isEdit(rule) ? [rule.text] : [])),
+  };
+}
+
+/**
+ * What `runAgent` is for a run of this machine.
+ * @param begun called when a worker has the run. @returns undefined when the session ends and leaves the run there
+ */
+export async function workRemotely(
+  live: LiveRun,
+  round: RunRound,
+  {remote, workspace, permits}: RemoteDeps,
+  emit: Emit,
+  begun: (worker: string) => void,
+): Promise<{readonly result: RunResult; readonly receipt: Receipt; taken(): Promise<void>} | undefined> {
+  const {agent, prompt, limits, budget} = round;
+  const {spec} = live;
+  const spent = new RemoteSpending(budget);
+  const stop = new AbortController();
+  const stopListening = budget.onUsedUp(() => stop.abort(new RunAborted('budget', budget.usedUp)));
+  const watch: RemoteWatch = {
+    label: `[${agent.name}] ${spec.description}`,
+    signal: AbortSignal.any([live.signal, stop.signal]),
+    begun(worker) {
+      spent.next();
+      begun(worker);
+    },
+    event(event) {
+      if (event.type === 'message' && event.role === 'assistant') spent.add(event.usage, event.model);
+      emit(event);
+    },
+    delivered: (id) => void live.inbox.takeBack(id),
+    onMessage: (listener) => {
+      for (const message of live.inbox.list('prompt')) listener(message);
+      live.inbox.watch({queued: listener});
+    },
+  };
+  try {
+    const {history} = live;
+    const messages = history.messages.slice(0, -1);
+    const permissions = getPermissions(permits.policy, agent);
+    const task: RemoteTask = {spec, round: live.round, agent, prompt, limits, messages, permissions};
+    const end = await (round.isPending ? remote!.resume(spec.runId, watch) : remote!.run(task, watch));
+    if (!end) {
+      live.isLeft = true;
+      return undefined;
+    }
+    spent.settle(end.result);
+    history.appendLines(end.entries);
+    const result = limitedBy(end.result, stop.signal, budget);
+    return {...finish({...end, result}, workspace, emit), taken: end.taken};
+  } catch (error) {
+    return failed(error, workspace);
+  } finally {
+    stopListening();
+    live.inbox.watch({});
+  }
+}
+
+/** A run that was stopped because the session's budget was used up ends by that limit. */
+function limitedBy(result: RunResult, {aborted}: AbortSignal, {usedUp}: Budget): RunResult {
+  if (!aborted || result.outcome !== 'stopped' || usedUp === undefined) return result;
+  return {...result, outcome: 'limit', limit: usedUp};
+}
+
+/** An end as any other: the transcript keeps it. */
+function failed(error: unknown, {root}: Workspace) {
+  const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
+  const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
+  return {result, receipt: makeReceipt(result, root), taken: async () => undefined};
+}
+
+function finish({result: worked, brought}: RemoteEnd, {root}: Workspace, emit: Emit) {
+  const {applied, kept, notes} = brought;
+  if (kept) emit({type: 'notice', level: 'warning', text: `changes kept in ${kept.patch} (${kept.why})`});
+  const missing = kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : [];
+  const receipt = makeReceipt(worked, root, {citedIn: root, changed: applied, ...(kept && {kept})});
+  return {result: {...worked, text: [...missing, worked.text, ...notes].join('\n\n')}, receipt};
+}
+
+/** What a run used at its workers: all attempts of it count. */
+class RemoteSpending {
+  /** Of the attempt at work, as its replies told. */
+  #told = NO_USAGE;
+
+  constructor(private readonly budget: Budget) {}
+
+  /** Another attempt begins: what the one before used stays spent. */
+  next(): void {
+    this.#told = NO_USAGE;
+  }
+
+  add(usage: Usage, model: string): void {
+    this.#told = addUsage(this.#told, usage);
+    this.budget.spend(usage, model);
+  }
+
+  /** Spends what the attempt that ended used beside its replies: by calls that were retried, and by tools. */
+  settle({usage, usageByModel}: RunResult): void {
+    const [model = ''] = Object.keys(usageByModel);
+    const rest = (key: 'input_tokens' | 'output_tokens' | 'cache_read_input_tokens' | 'cache_creation_input_tokens') =>
+      Math.max(0, usage[key] - this.#told[key]);
+    const left: Usage = {
+      input_tokens: rest('input_tokens'),
+      output_tokens: rest('output_tokens'),
+      cache_read_input_tokens: rest('cache_read_input_tokens'),
+      cache_creation_input_tokens: rest('cache_creation_input_tokens'),
+      ...(usage.cost_usd !== undefined && {cost_usd: Math.max(0, usage.cost_usd - (this.#told.cost_usd ?? 0))}),
+      ...(usage.cost_unknown && {cost_unknown: true}),
+    };
+    if (Object.values(left).some((value) => typeof value === 'number' && value > 0)) this.budget.spend(left, model);
+  }
+}

@@ -1,0 +1,66 @@
+/** Hooks about a run: at its start, before it ends, and before its history is compacted. */
+import type {HookAnswer, Hooks} from '../contract/hook.ts';
+import {MiniCcError} from '../util/errors.ts';
+
+/** For where there are none. */
+export const NO_HOOKS: Hooks = {listens: () => false, run: async () => ({context: []})};
+
+/** A hook may let a run go on this often; then the run ends, and hooks cannot prevent it. */
+const MAX_CONTINUED = 8;
+
+export interface RunHooks {
+  /** Told once, however often the run goes on. @returns texts for the model. @throws MiniCcError with the code `HOOK` where a hook ends the run */
+  started(): Promise<readonly string[]>;
+  /** The model has answered. @returns why it must go on, for the model; undefined: it may end */
+  beforeEnd(answer: string): Promise<string | undefined>;
+  /** @throws as `started` */
+  beforeCompaction(trigger: 'auto' | 'manual', focus: string): Promise<void>;
+}
+
+/** @param subagent undefined: the main agent */
+export function createRunHooks(
+  hooks: Hooks,
+  subagent: {readonly id: string; readonly name: string; readonly transcript: string} | undefined,
+  signal: AbortSignal,
+): RunHooks {
+  let hasStarted = false;
+  let continued = 0;
+  const about = subagent && {
+    agent_id: subagent.id,
+    agent_type: subagent.name,
+    agent_transcript_path: subagent.transcript,
+  };
+  const subject = subagent && {subject: subagent.name};
+  return {
+    async started() {
+      if (!subagent || hasStarted || !hooks.listens('SubagentStart')) return [];
+      hasStarted = true;
+      const answer = await hooks.run({event: 'SubagentStart', ...subject, input: {...about}}, signal);
+      endIfStopped(answer);
+      return answer.context;
+    },
+    async beforeEnd(answer) {
+      const event = subagent ? 'SubagentStop' : 'Stop';
+      if (!hooks.listens(event) || continued >= MAX_CONTINUED) return undefined;
+      const input = {...about, stop_hook_active: continued > 0, last_assistant_message: answer};
+      const {blocked, stops}: HookAnswer = await hooks.run({event, ...subject, input}, signal);
+      if (blocked === undefined || stops !== undefined) return undefined;
+      continued += 1;
+      return blocked;
+    },
+    async beforeCompaction(trigger, focus) {
+      if (!hooks.listens('PreCompact')) return;
+      const input = {trigger, custom_instructions: focus};
+      endIfStopped(await hooks.run({event: 'PreCompact', subject: trigger, input}, signal));
+    },
+  };
+}
+
+/** How a hook ends a run, in words. */
+export function formatHookStop(stops: string): string {
+  return `a hook ended the run: ${stops}`;
+}
+
+function endIfStopped({stops}: HookAnswer): void {
+  if (stops !== undefined) throw new MiniCcError('HOOK', formatHookStop(stops));
+}

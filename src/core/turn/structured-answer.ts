@@ -1,0 +1,154 @@
+/**
+ * The answer of a run as data: the model gives it by the tool StructuredOutput, or as JSON in its text. It is checked, and
+ * asked for again where it does not match. The tool is not forced: some models refuse that, and work comes before the answer.
+ */
+import type {Emit} from '../contract/events.ts';
+import type {AssistantBlock, Message, ModelReply, ToolSpec, ToolUse, UserBlock} from '../contract/model.ts';
+import {getText} from '../util/messages.ts';
+import type {AnswerSchema} from './answer-schema.ts';
+import type {AppendedReply, History} from './history.ts';
+import type {Inbox} from './inbox.ts';
+import type {Ending, Tally} from './tally.ts';
+
+export const ANSWER_TOOL = 'StructuredOutput';
+/** After the first answer. */
+const MAX_MORE_ASKS = 3;
+/** The code of a run that never gave an answer that matches. */
+export const NO_MATCHING_ANSWER = 'STRUCTURED_OUTPUT';
+
+/** Added to the system prompt. */
+export const ANSWER_PROMPT = `Your final answer is data. When the work is done, call the tool ${ANSWER_TOOL} once, with an input that matches its schema; write nothing after it.`;
+/** Added where no tool may be called any more. */
+export const ANSWER_AS_TEXT = `Report as JSON that matches the schema of ${ANSWER_TOOL}, and with nothing else.`;
+
+export type TakenAnswer =
+  | {readonly type: 'answer'; readonly value: unknown; readonly message?: Message}
+  /** It does not match. `message` tells the model what is wrong. */
+  | {readonly type: 'again'; readonly message: Message}
+  | {readonly type: 'failed'; readonly error: string; readonly message?: Message};
+
+/** It makes no data of its own: it says so, and asks for none. */
+export const NO_DATA_OFFLINE: Ending = {
+  outcome: 'error',
+  code: 'UNABLE',
+  error: 'the offline model cannot answer by a JSON Schema: set ANTHROPIC_API_KEY or a provider for a real model',
+};
+
+/** One for each run. */
+export class StructuredAnswer {
+  readonly spec: ToolSpec;
+  readonly #isWrapped: boolean;
+  #asks = 0;
+
+  constructor(private readonly answer: AnswerSchema) {
+    this.#isWrapped = !isToolSchema(answer.schema);
+    this.spec = {
+      name: ANSWER_TOOL,
+      description: 'Gives the final answer of the whole work. Call it once, at the end.',
+      input_schema: this.#isWrapped ? wrap(answer.schema) : withoutDialect(answer.schema),
+    };
+  }
+
+  /**
+   * @param badInputs by the id of the call: inputs that could not be read. @param mayBeText the reply ended by itself
+   * @returns undefined when the reply gives no answer: it works on, or says nothing
+   */
+  take(
+    content: readonly AssistantBlock[],
+    badInputs: ReadonlyMap<string, string>,
+    mayBeText: boolean,
+  ): TakenAnswer | undefined {
+    const calls = content.filter((block): block is ToolUse => block.type === 'tool_use');
+    const call = calls.find(({name}) => name === ANSWER_TOOL);
+    if (call) return this.#takeCall(call, calls, badInputs.get(call.id));
+    const text = getText(content);
+    if (calls.length > 0 || !mayBeText || text === '') return undefined;
+    return this.#takeText(text);
+  }
+
+  #takeCall(call: ToolUse, calls: readonly ToolUse[], badInput: string | undefined): TakenAnswer {
+    const value = this.#isWrapped ? (call.input as {readonly value?: unknown}).value : call.input;
+    const problem = badInput === undefined ? this.answer.findProblem(value) : `the input ${badInput}`;
+    const respond = (text: string, isError: boolean): Message => ({
+      role: 'user',
+      content: calls.map(({id}) => ({
+        type: 'tool_result' as const,
+        tool_use_id: id,
+        content: id === call.id ? text : `Not run: ${ANSWER_TOOL} was called in the same reply.`,
+        ...((isError || id !== call.id) && {is_error: true}),
+      })),
+    });
+    if (problem === undefined) return {type: 'answer', value, message: respond('Taken.', false)};
+    return this.#again(problem, (text) => respond(text, true));
+  }
+
+  #takeText(text: string): TakenAnswer {
+    const [, fenced] = /^```(?:json)?\s*\n([\s\S]*?)\n?```$/.exec(text.trim()) ?? [];
+    try {
+      const value: unknown = JSON.parse(fenced ?? text);
+      const problem = this.answer.findProblem(value);
+      if (problem === undefined) return {type: 'answer', value};
+      return this.#again(problem, toUserText);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      return this.#again('it is no JSON', toUserText);
+    }
+  }
+
+  #again(problem: string, toMessage: (text: string) => Message): TakenAnswer {
+    this.#asks += 1;
+    const text = `The answer does not match the schema: ${problem}.`;
+    if (this.#asks <= MAX_MORE_ASKS) {
+      return {type: 'again', message: toMessage(`${text} Call ${ANSWER_TOOL} with an input that matches.`)};
+    }
+    const error = `no answer matched the schema, after ${MAX_MORE_ASKS} more asks: ${problem}`;
+    return {type: 'failed', error, message: toMessage(text)};
+  }
+}
+
+/** @returns how the run ends; `again` when the model was asked again; undefined when the reply is no structured answer */
+export function takeAnswer(
+  answer: StructuredAnswer | undefined,
+  run: {readonly history: History; readonly inbox: Inbox; readonly emit: Emit},
+  {content, badInputs, stopReason}: Pick<ModelReply, 'content' | 'stopReason'> & Pick<AppendedReply, 'badInputs'>,
+  tally: Tally,
+): Ending | 'again' | undefined {
+  const taken = answer?.take(content, badInputs, stopReason === 'end_turn' || stopReason === 'stop_sequence');
+  if (!taken) return undefined;
+  if (taken.message) {
+    run.history.append(taken.message);
+    run.emit({type: 'message', role: 'user', content: taken.message.content as string | readonly UserBlock[]});
+  }
+  if (taken.type === 'failed') return {outcome: 'error', code: NO_MATCHING_ANSWER, error: taken.error};
+  if (taken.type === 'again') return 'again';
+  tally.setStructured(taken.value);
+  return run.inbox.size > 0 ? 'again' : {outcome: 'success'};
+}
+
+function toUserText(text: string): Message {
+  return {role: 'user', content: text};
+}
+
+const COMBINATORS = ['anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref', 'enum', 'const'];
+
+/** Servers take objects alone for the input of a tool, without a choice at the top. */
+function isToolSchema(schema: AnswerSchema['schema']): boolean {
+  return schema.type === 'object' && !COMBINATORS.some((key) => Object.hasOwn(schema, key));
+}
+
+/** References lead to the definitions, which therefore stay at the top. */
+function wrap(schema: AnswerSchema['schema']): ToolSpec['input_schema'] {
+  const {$schema: _, $id: _i, $defs, definitions, ...value} = schema;
+  return {
+    type: 'object',
+    properties: {value},
+    required: ['value'],
+    ...($defs !== undefined && {$defs}),
+    ...(definitions !== undefined && {definitions}),
+  };
+}
+
+function withoutDialect(schema: AnswerSchema['schema']): ToolSpec['input_schema'] {
+  const {$schema: _, $id: _i, ...rest} = schema;
+  return {...rest, type: 'object'};
+}

@@ -1,0 +1,121 @@
+/** Tells the hooks of an event about it, side by side, and joins what they say. */
+import type {Emit} from '../../core/contract/events.ts';
+import type {HookAnswer, HookCall, HookEvent, HookListing, Hooks} from '../../core/contract/hook.ts';
+import {toClaudeToolName} from '../../core/util/claude-tools.ts';
+import {getErrorMessage} from '../../core/util/errors.ts';
+import {toToolName} from '../../core/util/names.ts';
+import {type HookOutput, readHookOutput} from './hook-output.ts';
+
+/** One hook: a command of the settings, or a callback of a driver. */
+export interface Hook extends HookListing {
+  /** @param input everything that it is told. @throws Error when it failed, which stops nothing */
+  run(
+    input: Readonly<Record<string, unknown>>,
+    callId: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<HookOutput>;
+}
+
+/** How a hook of the settings ended. */
+export interface HookEnd {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** @param getCommon the fields that all events share. @param emit for what hooks want the person to read */
+export function createHooks(
+  hooks: readonly Hook[],
+  getCommon: () => Readonly<Record<string, unknown>>,
+  emit: Emit,
+): Hooks {
+  return {
+    listens: (event) => hooks.some((hook) => hook.event === event),
+    async run(call, signal) {
+      const called = hooks.filter((hook) => hook.event === call.event && isMatching(hook.matcher, call));
+      if (called.length === 0) return NOTHING;
+      const input = {...getCommon(), hook_event_name: call.event, ...call.input};
+      const outputs = await Promise.all(called.map((hook) => runHook(hook, input, call.callId, signal, emit)));
+      const inVain = VAIN.includes(call.event) ? outputs.flatMap(({blocked}) => blocked ?? []) : [];
+      for (const text of [
+        ...outputs.flatMap(({message}) => message ?? []),
+        ...inVain.map((why) => `the ${call.event} hook cannot prevent this: ${why}`),
+      ]) {
+        emit({type: 'notice', level: 'warning', text});
+      }
+      return join(outputs);
+    },
+  };
+}
+
+const NOTHING: HookAnswer = {context: []};
+
+/** Events at which a refusal prevents nothing: the person reads it. */
+const VAIN: readonly HookEvent[] = ['SessionStart', 'SessionEnd', 'SubagentStart', 'PreCompact', 'Notification'];
+
+/** Events whose matcher is compared with a tool's name, in both spellings. */
+const ABOUT_TOOLS: readonly HookEvent[] = ['PreToolUse', 'PostToolUse', 'PermissionRequest'];
+
+/** Empty or `*`: everything. Names with `|` between them: one of these. Anything else is a regular expression. */
+export function isMatching(matcher: string, {event, subject}: Pick<HookCall, 'event' | 'subject'>): boolean {
+  if (matcher === '' || matcher === '*' || subject === undefined) return true;
+  const isTool = ABOUT_TOOLS.includes(event);
+  const subjects = isTool
+    ? [subject, toClaudeToolName(subject), ...(subject === 'edit_file' ? ['MultiEdit'] : [])]
+    : [subject];
+  if (/^[\w|,\s-]+$/.test(matcher)) {
+    const names = matcher.split(/[|,\s]+/);
+    return names.some((name) => subjects.includes(name) || (isTool && toToolName(name) === subject));
+  }
+  try {
+    const pattern = new RegExp(`^(?:${matcher})$`, 'u');
+    return subjects.some((each) => pattern.test(each));
+  } catch {
+    // The settings said so when they were read.
+    return false;
+  }
+}
+
+async function runHook(
+  hook: Hook,
+  input: Readonly<Record<string, unknown>>,
+  callId: string | undefined,
+  signal: AbortSignal | undefined,
+  emit: Emit,
+): Promise<HookOutput> {
+  try {
+    return await hook.run(input, callId, signal);
+  } catch (error) {
+    if (!signal?.aborted) {
+      const text = `the ${hook.event} hook ${hook.command} (${hook.from}) failed: ${getErrorMessage(error)}`;
+      emit({type: 'notice', level: 'warning', text});
+    }
+    return {};
+  }
+}
+
+/** @param end of a hook of the settings. @throws Error when it failed without blocking anything */
+export function readHookEnd({exitCode, stdout, stderr}: HookEnd, event: HookEvent): HookOutput {
+  if (exitCode === 2) return {blocked: stderr.trim() || 'a hook refused it without a reason'};
+  if (exitCode !== 0)
+    throw new Error(`exit code ${exitCode}${stderr.trim() ? `: ${stderr.trim().split('\n')[0]}` : ''}`);
+  const text = stdout.trim();
+  if (text.startsWith('{')) return readHookOutput(JSON.parse(text), event);
+  // What else it prints goes to the model at these events, and is dropped at others.
+  return text !== '' && (event === 'UserPromptSubmit' || event === 'SessionStart') ? {context: text} : {};
+}
+
+function join(outputs: readonly HookOutput[]): HookAnswer {
+  const find = <K extends keyof HookOutput>(key: K) => outputs.find((output) => output[key] !== undefined)?.[key];
+  const [blocked, stops, input] = [find('blocked'), find('stops'), find('input')];
+  const asked =
+    outputs.find(({permission}) => permission === 'ask') ?? outputs.find(({permission}) => permission === 'allow');
+  return {
+    ...(blocked !== undefined && {blocked}),
+    ...(stops !== undefined && {stops}),
+    ...(asked?.permission && {permission: asked.permission}),
+    ...(asked?.because !== undefined && {because: asked.because}),
+    ...(input && {input}),
+    context: outputs.flatMap(({context}) => context ?? []),
+  };
+}

@@ -1,0 +1,85 @@
+import {describe, expect, it} from 'vitest';
+import type {HookAnswer, HookCall, HookEvent, Hooks} from '../../../src/core/contract/hook.ts';
+import {createToolHooks} from '../../../src/core/permissions/tool-hooks.ts';
+import {textResult} from '../../../src/core/util/tool-output.ts';
+
+const {signal} = new AbortController();
+const request = {callId: 'c', tool: 'read_file', input: {path: 'a.ts'}, title: 'a.ts', accesses: []};
+
+function hooked(answer: Partial<HookAnswer>) {
+  const told: HookCall[] = [];
+  const hooks: Hooks = {
+    listens: () => true,
+    run: async (call) => {
+      told.push(call);
+      return {context: [], ...answer};
+    },
+  };
+  return {...createToolHooks(hooks), told};
+}
+
+it('hooks are called for the events that they listen to alone', () => {
+  const listening = (event?: HookEvent) =>
+    createToolHooks({listens: (each) => each === event, run: async () => ({context: []})});
+  const count = ({beforeCall, answerCall, afterCall}: ReturnType<typeof listening>) =>
+    `${beforeCall.length} ${answerCall !== undefined} ${afterCall.length}`;
+  expect(
+    ([undefined, 'PreToolUse', 'PermissionRequest', 'PostToolUse'] as const).map((event) => count(listening(event))),
+  ).toEqual([...['0 false 0', '1 false 0', '0 true 0', '0 false 1']]);
+});
+
+describe('a hook before a call', () => {
+  it.each<[string, Partial<HookAnswer>, object]>([
+    ['says nothing', {}, {}],
+    ['asks', {permission: 'ask', because: 'it writes'}, {decision: 'ask', because: 'it writes'}],
+    [
+      'changes the input',
+      {permission: 'allow', input: {file_path: 'b.ts'}},
+      {decision: 'allow', input: {path: 'b.ts'}},
+    ],
+    ['refuses', {blocked: 'not here', permission: 'allow'}, {decision: 'deny', because: 'a hook refuses it: not here'}],
+    ['ends the run', {stops: 'enough'}, {decision: 'deny', because: 'a hook refuses it: enough', stops: 'enough'}],
+  ])('%s', async (_, answer, opinion) => {
+    const {beforeCall, told} = hooked(answer);
+    expect(await beforeCall[0]!(request, signal)).toEqual(opinion);
+    const input = {tool_name: 'Read', tool_input: {file_path: 'a.ts'}, tool_use_id: 'c'};
+    expect(told).toEqual([{event: 'PreToolUse', subject: 'read_file', callId: 'c', input}]);
+  });
+});
+
+describe('a hook in the place of a question', () => {
+  it.each<[string, Partial<HookAnswer>, object]>([
+    ['leaves it to the person', {permission: 'ask', input: {file_path: 'b.ts'}}, {}],
+    ['allows', {permission: 'allow'}, {decision: 'allow'}],
+    ['allows another input', {permission: 'allow', input: {file_path: 'b'}}, {decision: 'allow', input: {path: 'b'}}],
+    ['refuses', {blocked: 'no', permission: 'allow'}, {decision: 'deny', because: 'a hook refuses it: no'}],
+  ])('%s', async (_, answer, opinion) => {
+    expect(await hooked(answer).answerCall!(request, signal)).toEqual(opinion);
+  });
+});
+
+describe('a hook after a call', () => {
+  const change = async (answer: Partial<HookAnswer>, result = textResult('seen')) => {
+    const {afterCall, told} = hooked(answer);
+    return {changed: await afterCall[0]!(request, result, signal), told, result};
+  };
+
+  it('reads the result, and leaves it as it is where it has nothing to say', async () => {
+    const {changed, told, result} = await change({}, {content: 'seen', isError: true});
+    expect(changed).toBe(result);
+    expect(told).toMatchObject([{event: 'PostToolUse', input: {tool_response: {content: 'seen', is_error: true}}}]);
+    expect((await change({})).told).toMatchObject([{input: {tool_response: {is_error: false}}}]);
+  });
+
+  it('says something below it', async () => {
+    const {changed} = await change({blocked: 'wrong', context: ['look at b.ts']});
+    expect(changed).toEqual({content: 'seen\nHook: wrong\nHook: look at b.ts'});
+    const block = {type: 'text' as const, text: 'seen'};
+    const blocks = await change({context: ['more']}, {content: [block]});
+    expect(blocks.changed).toEqual({content: [block, {type: 'text', text: 'Hook: more'}]});
+  });
+
+  it('ends the run', async () => {
+    expect((await change({stops: 'enough'})).changed).toEqual({content: 'seen\nHook: enough', stops: 'enough'});
+  });
+});
