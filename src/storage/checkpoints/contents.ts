@@ -4,53 +4,24 @@ import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
 import {blobId} from '../trees/file-state.ts';
-import type {Trees} from '../trees/trees.ts';
 
-export class Contents implements ContentSource {
-  constructor(
-    private readonly blobs: BlobStore,
-    /** Returns undefined when no snapshot was ever taken. */
-    private readonly openTrees: () => Promise<Trees | undefined>,
-  ) {}
-
+export interface ContentSource {
   /** The size of each content in bytes, by id. Contents that are not stored any more are left out. */
-  async sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    for (const id of ids) {
-      const size = await this.blobs.size(id);
-      if (size !== undefined) found.set(id, size);
-    }
-    return this.#addFromTrees(ids, found, (trees, rest) => trees.sizes(rest));
-  }
-
+  sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The contents by id, all in memory. Contents that are not stored any more are left out. */
-  async contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
-    const found = new Map<string, Buffer>();
-    for (const id of ids) {
-      const content = await this.blobs.get(id);
-      if (content) found.set(id, content);
-    }
-    return this.#addFromTrees(ids, found, (trees, rest) => trees.contents(rest));
-  }
-
-  /** Adds what the snapshots have. Without git, the contents that only snapshots have cannot be read. */
-  async #addFromTrees<T>(
-    ids: readonly string[],
-    found: ReadonlyMap<string, T>,
-    look: (trees: Trees, rest: readonly string[]) => Promise<ReadonlyMap<string, T>>,
-  ): Promise<ReadonlyMap<string, T>> {
-    const rest = ids.filter((id) => !found.has(id));
-    const trees = rest.length > 0 ? await this.openTrees().catch(() => undefined) : undefined;
-    return trees ? new Map([...found, ...(await look(trees, rest))]) : found;
-  }
+  contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
 }
 
-/** Stores each content once, in a file that is named by the hash of the content. */
-export class BlobStore {
+/** Each content of a tool's write is in a file that is named by the hash of the content. */
+export class Contents implements ContentSource {
   /** The ids of all stored contents: read once, since callers may ask for thousands. */
   #ids: Promise<Set<string>> | undefined;
 
-  constructor(private readonly folder: string) {}
+  constructor(
+    private readonly folder: string,
+    /** Returns undefined when no snapshot was ever taken. */
+    private readonly openTrees: () => Promise<ContentSource | undefined>,
+  ) {}
 
   /** Once this has resolved, the content is stored whole, also after a `kill -9`: it gets its name last. */
   async put(id: string, content: Buffer): Promise<void> {
@@ -62,16 +33,35 @@ export class BlobStore {
     ids.add(id);
   }
 
-  /** Undefined when it is not stored, or is damaged. */
-  async get(id: string): Promise<Buffer | undefined> {
-    if (!(await this.#listIds()).has(id)) return undefined;
-    const content = await readFile(this.#getPath(id));
-    return blobId(content) === id ? content : undefined;
+  sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const readSize = async (id: string) => (await stat(this.#getPath(id))).size;
+    return this.#find(ids, readSize, (trees, rest) => trees.sizes(rest));
   }
 
-  /** In bytes. Undefined when it is not stored. */
-  async size(id: string): Promise<number | undefined> {
-    return (await this.#listIds()).has(id) ? (await stat(this.#getPath(id))).size : undefined;
+  contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const readContent = async (id: string) => {
+      const content = await readFile(this.#getPath(id));
+      // Not a damaged one.
+      return blobId(content) === id ? content : undefined;
+    };
+    return this.#find(ids, readContent, (trees, rest) => trees.contents(rest));
+  }
+
+  /** What is not stored here, the snapshots have. Without git, these cannot be read. */
+  async #find<T>(
+    ids: readonly string[],
+    readFact: (id: string) => Promise<T | undefined>,
+    look: (trees: ContentSource, rest: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+  ): Promise<ReadonlyMap<string, T>> {
+    const stored = await this.#listIds();
+    const found = new Map<string, T>();
+    for (const id of ids) {
+      const fact = stored.has(id) ? await readFact(id) : undefined;
+      if (fact !== undefined) found.set(id, fact);
+    }
+    const rest = ids.filter((id) => !found.has(id));
+    const trees = rest.length > 0 ? await this.openTrees().catch(() => undefined) : undefined;
+    return trees ? new Map([...found, ...(await look(trees, rest))]) : found;
   }
 
   #listIds(): Promise<Set<string>> {
@@ -93,11 +83,6 @@ async function listNames(folder: string): Promise<Set<string>> {
 /** Bytes of all contents of one batch, which are in memory together. */
 const MAX_BATCH_BYTES = 64 * 1024 * 1024;
 const MAX_BATCH_ITEMS = 1000;
-
-export interface ContentSource {
-  sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
-}
 
 interface Batch<T> {
   readonly items: readonly T[];

@@ -9,7 +9,7 @@ import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {describeDiskFault} from '../../core/util/files/disk-fault.ts';
 import {type FileState, getContentId, isSameState, readFileState} from '../trees/file-state.ts';
 import {findShared} from './changes.ts';
-import {BlobStore, Contents} from './contents.ts';
+import {Contents} from './contents.ts';
 import {findRemovedContents, getFileOrigin, listMissingFolders} from './file-origin.ts';
 import {type FileChange, Ledger, type LedgerLine} from './ledger.ts';
 import {findOpenWork, getWriteKey, recoverCommands} from './recovery.ts';
@@ -47,7 +47,6 @@ export class SessionCheckpoints implements Checkpoints {
   readonly ledger: Ledger;
   readonly contents: Contents;
   readonly #options: SessionCheckpointsOptions;
-  readonly #blobs: BlobStore;
   readonly #folder: string;
   readonly #lock = new SnapshotLock();
   readonly #writing = new Map<
@@ -70,8 +69,7 @@ export class SessionCheckpoints implements Checkpoints {
     this.#options = options;
     this.ledger = new Ledger(options.folder);
     this.#folder = options.folder;
-    this.#blobs = new BlobStore(path.join(options.folder, 'files'));
-    this.contents = new Contents(this.#blobs, async () => {
+    this.contents = new Contents(path.join(options.folder, 'files'), async () => {
       const hasRun = this.ledger.lines.some(({type}) => type === 'running');
       return hasRun ? (await this.#openSnapshots()).trees : undefined;
     });
@@ -136,7 +134,7 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** @param content the content of `state`: `readFileState` returns both */
   async storeContent(state: FileState, content: Buffer | undefined): Promise<void> {
-    if (state && 'id' in state && content) await this.#blobs.put(state.id, content);
+    if (state && 'id' in state && content) await this.contents.put(state.id, content);
   }
 
   /** Notes a change that was not made by a command. */

@@ -1,69 +1,82 @@
 /**
- * The project's index, with which the first capture of its files begins: what git knows of them need not be read again. A file counts as known where the project's git would say that it has not changed, and where git stored its
+ * The project's index, with which the index of trees begins: what git knows of the project's files need not be read
+ * again. A file counts as known where the project's git would say that it has not changed, and where git stored its
  * bytes as they are.
  */
-import {readFile, stat} from 'node:fs/promises';
+import {lstatSync} from 'node:fs';
+import {copyFile, stat, utimes} from 'node:fs/promises';
 import path from 'node:path';
-import {type GitOptions, git, parseSizes, splitNames} from './git.ts';
-import {forgetStat, getMode, getModifiedAt, getSize, type IndexEntry, parseIndex} from './git-index.ts';
+import {type GitOptions, git, gitOrThrow, parseSizes, splitNames} from './git.ts';
 
-const FILE_MODES = ['100644', '100755', '120000'];
-const SUBMODULE_MODE = '160000';
 /** Attributes by which git stores other bytes than those of the file. Those of line ends show in its size. */
 const CONVERSIONS = ['ident', 'filter', 'working-tree-encoding'];
 const LINE_ENDS = ['text', 'eol', 'crlf'];
 const NUL = Buffer.alloc(1);
 
-interface ProjectIndexOptions extends Pick<GitOptions, 'limitMs' | 'signal' | 'known'> {
-  /** Files outside of it are left out. */
-  readonly root: string;
-  /** The top of the checkout. */
-  readonly top: string;
-  /** The commits of submodules are included. */
-  readonly submodules?: boolean | undefined;
+/** As `update-index --index-info` reads it; mode 0 removes the file. */
+export interface IndexEntry {
+  readonly name: Buffer;
+  readonly mode: string;
+  readonly id: string;
 }
 
-/** @returns all files in git's order, those that are not known without a stat; undefined when the index cannot be used as it is */
-export async function readProjectIndex({
-  root,
-  top,
-  submodules = false,
-  ...options
-}: ProjectIndexOptions): Promise<IndexEntry[] | undefined> {
-  const asked = await git(root, ['rev-parse', '--git-path', 'index'], options);
-  const file = path.resolve(root, asked.stdout.toString().replace(/\n$/, ''));
-  if (asked.exitCode !== 0) return undefined;
-  // Before the bytes: an index that is written meanwhile is newer than that.
+export const REMOVED = {mode: '0', id: '0'.repeat(40)};
+
+interface ProjectIndex {
+  /** All that is taken, without what git knows of sizes and times. */
+  readonly taken: readonly IndexEntry[];
+  /** What must be written into the copy: files that are not known, and those that are not taken. */
+  readonly changed: readonly IndexEntry[];
+}
+
+/**
+ * Copies the project's index.
+ * @param isTaken whether trees have the file; `mode` as git writes it
+ * @returns undefined when it has none
+ */
+export async function copyProjectIndex(
+  top: string,
+  copy: string,
+  isTaken: (name: string, mode: string) => boolean,
+  options: GitOptions,
+): Promise<ProjectIndex | undefined> {
+  const asked = await gitOrThrow(top, ['rev-parse', '--git-path', 'index'], options);
+  const file = path.resolve(top, asked.stdout.toString().replace(/\n$/, ''));
+  // Before the copy: of files that were written in the second of the index or later, git compares the content.
   const writtenAt = await stat(file).catch(() => undefined);
-  const bytes = await readFile(file).catch(() => undefined);
-  const parsed = writtenAt && bytes && parseIndex(bytes);
-  // In the midst of a merge a file has several entries.
-  if (!parsed || parsed.some(({stage}) => stage !== 0)) return undefined;
-  const prefix = Buffer.from(path.relative(top, root) === '' ? '' : `${path.relative(top, root)}/`);
-  const modes = submodules ? [...FILE_MODES, SUBMODULE_MODE] : FILE_MODES;
-  const entries = parsed.filter(
-    (entry) => modes.includes(getMode(entry)) && entry.name.subarray(0, prefix.length).equals(prefix),
-  );
-  const converted = await findConverted(top, entries, options);
-  if (!converted) return undefined;
+  if (!writtenAt) return undefined;
+  await copyFile(file, copy);
   const second = Math.floor(writtenAt.mtimeMs / 1000);
-  // A file that was written in the same second as the index may have changed since without a trace.
-  const isKnown = (entry: IndexEntry) => !entry.isFlagged && getModifiedAt(entry) < second && !converted.has(entry);
-  return entries.map((entry) => (isKnown(entry) ? entry : forgetStat(entry)));
+  await utimes(copy, second, second);
+  const listing = ['ls-files', '-z', '--stage', '-v', '--full-name'];
+  const listed = await gitOrThrow(top, listing, {...options, env: {GIT_INDEX_FILE: copy}});
+  const found = {taken: [] as IndexEntry[], known: [] as IndexEntry[], changed: [] as IndexEntry[]};
+  const removed: IndexEntry[] = [];
+  for (const line of splitNames(listed.stdout)) {
+    const [start = '', tag, mode = '', id = '', stage] = /^(.) (\d+) (\w+) (\d)\t/.exec(line.toString('latin1')) ?? [];
+    const entry = {name: line.subarray(start.length), mode, id};
+    // In the midst of a merge a file has several entries; the second is ours.
+    if ((stage === '0' || stage === '2') && isTaken(entry.name.toString(), mode)) {
+      found.taken.push(entry);
+      // Other tags: git is told not to look at the file.
+      (tag === 'H' ? found.known : found.changed).push(entry);
+    } else removed.push({...REMOVED, name: entry.name});
+  }
+  const converted = await findConverted(top, found.known, options);
+  return {taken: found.taken, changed: [...removed, ...found.changed, ...converted]};
 }
 
-/** Files whose bytes git may have stored otherwise. Undefined when git cannot say so. */
+/** Files whose bytes git may have stored otherwise. */
 async function findConverted(
   top: string,
   entries: readonly IndexEntry[],
   options: GitOptions,
-): Promise<ReadonlySet<IndexEntry> | undefined> {
+): Promise<readonly IndexEntry[]> {
   const input = Buffer.concat(entries.flatMap(({name}) => [name, NUL]));
   const [attributes, lineEnds] = await Promise.all([
-    git(top, ['check-attr', '--all', '-z', '--stdin'], {...options, input}).catch(() => undefined),
+    gitOrThrow(top, ['check-attr', '--all', '-z', '--stdin'], {...options, input}),
     git(top, ['config', '--get', 'core.autocrlf'], options),
   ]);
-  if (attributes?.exitCode !== 0) return undefined;
   const isAutomatic = !['', 'false'].includes(lineEnds.stdout.toString().trim());
   const [certain, maybe] = [new Set<string>(), new Set<string>()];
   const parts = splitNames(attributes.stdout);
@@ -77,8 +90,18 @@ async function findConverted(
   const doubtful = named.filter(({name}) => isAutomatic || maybe.has(name));
   const ids = [...new Set(doubtful.map(({entry}) => entry.id))];
   const batch = {...options, input: `${ids.join('\n')}\n`};
-  const known = parseSizes(ids.length === 0 ? '' : (await git(top, ['cat-file', '--batch-check'], batch)).stdout);
-  const found = new Set(named.filter(({name}) => certain.has(name)).map(({entry}) => entry));
-  for (const {entry} of doubtful) if (known.get(entry.id) !== getSize(entry)) found.add(entry);
-  return found;
+  const stored = parseSizes(
+    ids.length === 0 ? '' : (await gitOrThrow(top, ['cat-file', '--batch-check'], batch)).stdout,
+  );
+  // Where the file changed its size since, git compares it.
+  for (const {entry, name} of doubtful) if (stored.get(entry.id) !== getSize(top, entry.name)) certain.add(name);
+  return named.filter(({name}) => certain.has(name)).map(({entry}) => entry);
+}
+
+function getSize(top: string, name: Buffer): number | undefined {
+  try {
+    return lstatSync(Buffer.concat([Buffer.from(`${top}/`), name])).size;
+  } catch {
+    return undefined;
+  }
 }

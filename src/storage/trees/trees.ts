@@ -14,14 +14,13 @@
  * - The fingerprint of a workspace needs no contents: it asks git which files changed, and has no tree.
  */
 import {existsSync} from 'node:fs';
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdtemp, readFile, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {isInside} from '../../core/util/paths.ts';
 import {blobId} from './file-state.ts';
-import {type GitOptions, git, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
-import {formatIndex} from './git-index.ts';
+import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
 import {type CaptureLimits, chooseFiles, type LeftOutFile} from './listed-files.ts';
-import {readProjectIndex} from './project-index.ts';
+import {copyProjectIndex, type IndexEntry, REMOVED} from './project-index.ts';
 import {createGitDirectory, type Repository, type Settings} from './repository.ts';
 
 /** The mode of a path that does not exist. */
@@ -116,7 +115,7 @@ export class Trees {
     const trees = new Trees(gitDir, place);
     // A killed mini-cc may have left it.
     await rm(`${trees.index}.lock`, {force: true});
-    if (from && !existsSync(trees.index)) await trees.#copyIndex(without, known, signal);
+    if (from && !existsSync(trees.index)) await trees.#beginWithProject(without, known, signal);
     return trees;
   }
 
@@ -130,7 +129,7 @@ export class Trees {
     const listed = [...(await this.#list(root, signal)), ...more];
     const {added, modes, removed, leftOut} = await chooseFiles(listed, {top, limits, submodules, without});
     const touched = [...removed, ...added];
-    await this.#update(removed.map((name) => ({name, mode: '0', id: '0'.repeat(40)})));
+    await this.#update(removed.map((name) => ({name, ...REMOVED})));
     const refused = await this.#add(added, signal);
     if (this.#lastTree === undefined || touched.length > 0) this.#lastTree = await this.#writeTree();
     return {
@@ -275,26 +274,28 @@ export class Trees {
   }
 
   /** Begins with the project's index, so that unchanged files need not be read. */
-  async #copyIndex(without: readonly string[], known: KnownSettings, signal?: AbortSignal): Promise<void> {
+  async #beginWithProject(without: readonly string[], known: KnownSettings, signal?: AbortSignal): Promise<void> {
     const {top, root = top, submodules, limitMs} = this.place;
-    const options = {known, signal, limitMs};
-    const isTaken = (name: Buffer) => !isInside(path.join(top, name.toString()), without);
-    const entries = await readProjectIndex({root, top, submodules, ...options});
-    if (entries) {
-      const taken = entries.filter(({name}) => isTaken(name));
-      await writeFile(this.index, formatIndex(taken), {mode: 0o600});
-    } else {
-      // Without what git knows of the files' sizes and times: all of them are read.
-      const listed = await git(root, ['ls-files', '--stage', '-z', '--full-name'], options);
-      const entries = splitNames(listed.stdout).flatMap((line) => {
-        const [start, mode = '', id = ''] =
-          /^(100644|100755|120000|160000) (\w+) [02]\t/.exec(line.toString('latin1')) ?? [];
-        return start === undefined ? [] : [{mode, id, name: line.subarray(start.length)}];
-      });
-      await this.#update(entries.filter(({name, mode}) => isTaken(name) && (submodules || mode !== SUBMODULE)));
-    }
+    const isTaken = (name: string, mode: string) => {
+      const file = path.join(top, name);
+      return (submodules || mode !== SUBMODULE) && isInside(file, [root]) && !isInside(file, without);
+    };
     // Exit code 1 means that files differ, which is no error here.
-    await this.#run(['update-index', '-q', '--refresh'], {signal}, top, [0, 1]);
+    const refresh = () => this.#run(['update-index', '-q', '--refresh'], {signal}, top, [0, 1]);
+    let taken: readonly IndexEntry[] = [];
+    try {
+      const copied = await copyProjectIndex(top, this.index, isTaken, {known, signal, limitMs});
+      if (!copied) return;
+      taken = copied.taken;
+      await this.#update(copied.changed);
+      await refresh();
+    } catch {
+      signal?.throwIfAborted();
+      // An index that is split in two files, for example, cannot be used elsewhere: then all files are read.
+      await rm(this.index, {force: true});
+      await this.#update(taken);
+      await refresh();
+    }
   }
 
   /** What differs from the index. */
@@ -317,10 +318,7 @@ export class Trees {
     return left.map((name) => ({name: name.toString(), why: 'git refuses its name'}));
   }
 
-  async #update(
-    entries: readonly {readonly name: Buffer; readonly mode: string; readonly id: string}[],
-    env?: GitOptions['env'],
-  ): Promise<void> {
+  async #update(entries: readonly IndexEntry[], env?: GitOptions['env']): Promise<void> {
     if (entries.length === 0) return;
     const lines = entries.flatMap(({name, mode, id}) => [Buffer.from(`${mode} ${id}\t`), name, NUL]);
     await this.#git(['update-index', '-z', '--index-info'], {input: Buffer.concat(lines), env});

@@ -4,8 +4,9 @@ import {mkdirSync, mkdtempSync, readFileSync, realpathSync, utimesSync, writeFil
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {getSize} from '../../../src/storage/trees/git-index.ts';
-import {readProjectIndex} from '../../../src/storage/trees/project-index.ts';
+import {copyProjectIndex} from '../../../src/storage/trees/project-index.ts';
+import {findRepository} from '../../../src/storage/trees/repository.ts';
+import {Trees} from '../../../src/storage/trees/trees.ts';
 import {workspace} from '../checkpoints/fixture.ts';
 
 /** A repository of these files, all of them written a minute ago. */
@@ -22,11 +23,23 @@ function given(files: Readonly<Record<string, string>>, settings: readonly strin
   }
   git('add', '-A');
   git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'all');
-  const copy = async (folder = root) => {
-    const index = await readProjectIndex({root: folder, top: root, limitMs: 10_000});
-    return index?.map((entry) => `${getSize(entry) > 0 ? 'known' : 'read'} ${entry.name}`);
+  const copy = async () => {
+    const taken = await copyProjectIndex(root, path.join(root, '.git/copy'), () => true, {});
+    const changed = new Set(taken?.changed.map(({name}) => name.toString()));
+    return taken?.taken.map(({name}) => `${changed.has(name.toString()) ? 'read' : 'known'} ${name}`);
   };
-  return {root, git, copy};
+  /** Captures all files, and then again. @returns the differences, and the final contents */
+  const capture = async () => {
+    const trees = await Trees.create(`${root}.git`, {top: root}, {from: await findRepository(root)});
+    const {tree} = await trees.capture();
+    const listed = await trees.diff(tree, (await new Trees(`${root}.git`, {top: root}).capture()).tree);
+    const text = (name: string) =>
+      execFileSync('git', ['cat-file', 'blob', `${tree}:${name}`], {
+        env: {...process.env, GIT_DIR: `${root}.git`},
+      }).toString();
+    return {listed, text};
+  };
+  return {root, git, copy, capture};
 }
 
 it('knows the files that git knows, in each version of the format', async () => {
@@ -45,19 +58,26 @@ it('knows the files that git knows, in each version of the format', async () => 
         .map((name) => `known ${name}`),
     );
   }
-  const {root, copy} = given(files);
-  expect(await copy(path.join(root, 'b'))).toHaveLength(3);
 });
 
 it('reads what may have changed without a trace, and what git was told not to look at', async () => {
-  const {root, git, copy} = given({'a.ts': 'a\n', 'b.ts': 'b\n', 'c.ts': 'c\n'});
+  const {root, git, copy, capture} = given({'a.ts': 'a\n', 'b.ts': 'b\n', 'c.ts': 'c\n'});
   git('update-index', '--assume-unchanged', 'a.ts');
-  writeFileSync(path.join(root, 'new.ts'), 'n\n');
-  // As new as the index, however long git takes.
-  utimesSync(path.join(root, 'new.ts'), Date.now() / 1000, Date.now() / 1000 + 60);
-  git('add', 'new.ts');
   git('update-index', '--skip-worktree', 'c.ts');
-  expect(await copy()).toEqual(['read a.ts', 'known b.ts', 'read c.ts', 'read new.ts']);
+  const then = Date.now() / 1000 - 60;
+  const write = (name: string, text: string) => {
+    writeFileSync(path.join(root, name), text);
+    utimesSync(path.join(root, name), then, then);
+  };
+  write('new.ts', 'n\n');
+  git('add', 'new.ts');
+  // The index is as old as the file.
+  utimesSync(path.join(root, '.git/index'), then, then);
+  write('new.ts', 'N\n');
+  write('a.ts', 'A\n');
+  expect(await copy()).toEqual(['read a.ts', 'known b.ts', 'read c.ts', 'known new.ts']);
+  const {text} = await capture();
+  expect(['a.ts', 'b.ts', 'new.ts'].map(text)).toEqual(['A\n', 'b\n', 'N\n']);
 });
 
 it('reads what git stores otherwise than it is: line ends, filters, ids, encodings', async () => {
@@ -76,17 +96,23 @@ it('reads what git stores otherwise than it is: line ends, filters, ids, encodin
   expect(await windows.copy()).toEqual(['read crlf.ts', 'known lf.ts']);
 });
 
-it('leaves a split index, and one in the midst of a merge, to git', async () => {
+it('takes what it can of a split index, of one in the midst of a merge, and of none', async () => {
   const split = given({'a.ts': 'a\n'});
   split.git('update-index', '--split-index');
-  expect(await split.copy()).toBeUndefined();
-  const merged = given({'a.ts': 'a\n'});
+  expect((await split.capture()).text('a.ts')).toBe('a\n');
+  const merged = given({'a.ts': 'a\n', 'theirs.ts': 'theirs\n'});
   const id = merged.git('rev-parse', 'HEAD:a.ts').trim();
+  const line = (stage: number, name: string) => `100644 ${id} ${stage}\t${name}\n`;
   execFileSync('git', ['update-index', '--index-info'], {
     cwd: merged.root,
-    input: `0 ${'0'.repeat(40)}\ta.ts\n100644 ${id} 1\ta.ts\n100644 ${id} 2\ta.ts\n`,
+    input: [1, 2, 3].map((stage) => line(stage, 'a.ts')).join('') + line(3, 'theirs.ts') + line(3, 'gone.ts'),
   });
-  expect(await merged.copy()).toBeUndefined();
+  const {text, listed} = await merged.capture();
+  expect([text('a.ts'), text('theirs.ts'), listed]).toEqual(['a\n', 'theirs\n', []]);
+  expect(() => text('gone.ts')).toThrow();
+  const broken = given({'a.ts': 'a\n'});
+  writeFileSync(path.join(broken.root, '.git/index'), 'no index');
+  expect((await broken.capture()).text('a.ts')).toBe('a\n');
 });
 
 it('an undo brings back the bytes of files that git stores otherwise', async () => {
