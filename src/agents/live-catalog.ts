@@ -49,7 +49,7 @@ export class LiveCatalog implements AgentCatalog {
     this.#options = options;
     this.#watch = new FolderWatch(
       listAgentFolders(options).map((folder) => folder.path),
-      () => void this.snapshot(),
+      () => this.snapshot(),
     );
   }
 

@@ -1,5 +1,6 @@
 /** `mini-cc acp`: an editor drives mini-cc by the Agent Client Protocol. */
 import {Readable, Writable} from 'node:stream';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {OpenSession} from '../drivers/acp/agent.ts';
@@ -45,7 +46,7 @@ export async function runAcp(
   };
   onSignals(leave);
   // An editor that went away sends no more, but its end of our input may stay open.
-  pipes.onClosed = () => void leave();
+  pipes.onClosed = () => inBackground(leave(), neverRejects);
   await ended;
   return 0;
 }

@@ -42,7 +42,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
 /** Also what came of them: an error, which sets the exit code, is told a moment later. */
 async function writesEnded(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
-    if (stream.writableLength > 0) await new Promise<void>((resolve) => void stream.write('', () => resolve()));
+    if (stream.writableLength > 0) await new Promise<void>((resolve) => stream.write('', () => resolve()));
   }
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,7 @@
 /** The front ends without a screen: `mini-cc -p` answers one prompt, a driver sends as many as it likes. */
 import {fstatSync, readdirSync, readlinkSync} from 'node:fs';
 import type {Session} from '../core/contract/session-requests.ts';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
@@ -43,7 +44,12 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
   ]);
   const write = createWriter(process.stdout);
   // A driver that went away sends no more, but its end of our input may stay open.
-  pipes.onClosed = () => void ending.leave('the driver has left').finally(() => process.exit(1));
+  pipes.onClosed = () => {
+    inBackground(
+      ending.leave('the driver has left').finally(() => process.exit(1)),
+      neverRejects,
+    );
+  };
   return ending.during(undefined, (opened) =>
     drive({
       mayBypass,
@@ -77,7 +83,9 @@ function watchEnding(pipes: Pipes) {
   };
   onSignals(() => leave('stopped'));
   // Once the work is done, this changes nothing: the exit code is that of the work.
-  pipes.onClosed = () => void leave('stopped: standard output was closed before the work was done');
+  pipes.onClosed = () => {
+    inBackground(leave('stopped: standard output was closed before the work was done'), neverRejects);
+  };
   return {
     getLeaving: () => leaving,
     leave,

@@ -3,6 +3,7 @@ import {fstatSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {getKnownSecrets} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import {showControls} from '../core/util/text.ts';
 import {EXIT_CODES} from './start.ts';
 
@@ -19,7 +20,7 @@ export function createEnvironmentRedactor(env: NodeJS.ProcessEnv): Redactor {
 
 /** Writes to a stream. On a terminal control characters are made visible; files and pipes get the text as it is. */
 export function createWriter(stream: NodeJS.WriteStream): (text: string) => void {
-  return (text) => void stream.write(stream.isTTY ? showControls(text) : text);
+  return (text) => stream.write(stream.isTTY ? showControls(text) : text);
 }
 
 /** What happens when the reader of standard output leaves before the end (`| head -1`). */
@@ -61,7 +62,10 @@ export function onSignals(close: (code: number) => Promise<unknown>): void {
       if (closing) process.exit(code);
       closing = true;
       setTimeout(() => process.exit(code), MAX_CLOSING_MS).unref();
-      void close(code).finally(() => process.exit(code));
+      inBackground(
+        close(code).finally(() => process.exit(code)),
+        neverRejects,
+      );
     });
   }
 }

@@ -1,6 +1,7 @@
 /** The code indexes of a session: one for each folder that its agents work in. */
 import {createHash} from 'node:crypto';
 import path from 'node:path';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import type {CodeIndex} from './contract.ts';
 import {openCodeIndex} from './index.ts';
 
@@ -41,7 +42,7 @@ export class CodeIndexes {
     const idle = [...this.#open].find(([, index]) => !index.isBusy);
     if (!idle) return;
     this.#open.delete(idle[0]);
-    void idle[1].close();
+    inBackground(idle[1].close(), neverRejects);
   }
 
   /** Ends their threads. */

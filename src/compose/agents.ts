@@ -72,7 +72,7 @@ export function createAgents({options, root, settings, trusts}: Project, {emit}:
   );
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
   const warnings: string[] = [];
-  const agentPrompt = mainAgent && createAgentPrompt(mainAgent, tools.getSkill, (text) => void warnings.push(text));
+  const agentPrompt = mainAgent && createAgentPrompt(mainAgent, tools.getSkill, (text) => warnings.push(text));
   const agents = restrictCatalog(catalog, settings.subagents?.allowAgents ?? ['*']);
   return {catalog, agents, mainAgent, agentPrompt, warnings};
 }

@@ -3,6 +3,7 @@ import type {Denial, Workspace} from '../core/contract/permission.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
 import type {SessionParts} from '../core/session/parts.ts';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import type {SessionAgents} from './agents.ts';
@@ -67,7 +68,9 @@ export function createPermissions({
     questions: options.interactive || options.driverAnswers ? questions : undefined,
     sandbox: createPermissionSandbox(sandbox, settings.sandbox),
     // Only front ends without a screen read them.
-    onDenied: (denial: Denial) => void (options.interactive || denials.push(redactor.values(denial))),
+    onDenied(denial: Denial) {
+      if (!options.interactive) denials.push(redactor.values(denial));
+    },
   };
   return {policy, questions, denials, workspace, extraRoots, permits, hooks};
 }
@@ -83,11 +86,11 @@ export function createPermissionParts({
     // What is asked about just now may need no question any more.
     setPermissionMode(mode) {
       policy.mode = mode;
-      void questions.recheck();
+      inBackground(questions.recheck(), neverRejects);
     },
     setRules(given) {
       policy.setDriverRules(given);
-      void questions.recheck();
+      inBackground(questions.recheck(), neverRejects);
     },
   };
 }
@@ -105,7 +108,7 @@ export function createFolders(
       extraRoots.push(added);
       policy.noteChange();
       // What is asked about just now may need no question any more.
-      void questions.recheck();
+      inBackground(questions.recheck(), neverRejects);
     },
   };
 }

@@ -5,6 +5,7 @@ import type {Confinement, SandboxMode, SandboxState} from '../core/contract/perm
 import type {PermissionPolicy} from '../core/permissions/policy.ts';
 import type {Questions} from '../core/permissions/questions.ts';
 import type {SessionParts} from '../core/session/parts.ts';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 
 export class SandboxControl {
@@ -84,7 +85,7 @@ export function createSandboxParts(
       const state = await control.set(mode);
       // What was asked about meanwhile may need no question now.
       policy.noteChange();
-      void questions.recheck();
+      inBackground(questions.recheck(), neverRejects);
       return state;
     },
   };

@@ -58,7 +58,10 @@ export async function addNote(file: string, note: string, cwd: string): Promise<
  */
 export function prepareMemoryFile(file: string, cwd: string): void {
   const [root = cwd] = listProjectFolders(cwd);
-  if (!isInside(file, [root])) return void createPrivateFolder(path.dirname(file));
+  if (!isInside(file, [root])) {
+    createPrivateFolder(path.dirname(file));
+    return;
+  }
   const isLink = lstatSync(file, {throwIfNoEntry: false})?.isSymbolicLink() ?? false;
   // A link to nothing would make a file at its other end.
   if (isLink && !existsSync(file))

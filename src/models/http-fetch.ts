@@ -66,7 +66,7 @@ async function createClient(protocol: string, env: Environment): Promise<Client>
   const {Agent, request} = protocol === 'https:' ? await import('node:https') : http;
   const agent = new Agent({keepAlive: true, timeout: MAX_IDLE_MS, proxyEnv: getProxyEnv(env)});
   const idleSince = new WeakMap<object, number>();
-  agent.on('free', (socket: object) => void idleSince.set(socket, Date.now()));
+  agent.on('free', (socket: object) => idleSince.set(socket, Date.now()));
   const dropStale = () => {
     for (const socket of Object.values(agent.freeSockets).flatMap((each) => each ?? [])) {
       if (Date.now() - (idleSince.get(socket) ?? 0) > MAX_IDLE_MS) socket.destroy();

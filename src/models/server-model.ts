@@ -12,6 +12,7 @@ import type {
 } from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {hasThoughts, withoutServerBlocks, withoutThoughts} from '../core/turn/valid-messages.ts';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import type {ContextSize} from './context-size.ts';
 import type {PriceList} from './prices.ts';
 import type {OpenReply, Protocol} from './protocol.ts';
@@ -115,7 +116,7 @@ export class ServerModel implements Model {
           onProgress({type: 'usage', usage: prices.addCost(builder.usage, name), model: name});
         }
         if (event.type === 'message_stop') {
-          void releaseConnection(reply, watch);
+          inBackground(releaseConnection(reply, watch), neverRejects);
           break;
         }
       }

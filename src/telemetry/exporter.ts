@@ -4,6 +4,7 @@
  */
 import {JsonTraceSerializer, ProtobufTraceSerializer} from '@opentelemetry/otlp-transformer';
 import type {ReadableSpan, SpanExporter} from '@opentelemetry/sdk-trace';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -42,10 +43,11 @@ export class CollectorExporter implements SpanExporter {
     const serializer = this.#isProtobuf ? ProtobufTraceSerializer : JsonTraceSerializer;
     const body = serializer.serializeRequest(spans);
     const sent = body ? this.#send(body) : Promise.resolve(false);
-    void sent.then(
+    const told = sent.then(
       (ok) => onResult({code: ok ? SUCCESS : FAILED}),
       (error: unknown) => onResult({code: FAILED, error: error instanceof Error ? error : new Error(String(error))}),
     );
+    inBackground(told, neverRejects);
   }
 
   /** Gives up what is under way. */

@@ -6,6 +6,7 @@ import {KEYS} from '../commands/key-help.ts';
 import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Session, SubmitResult, TranscriptPart} from '../core/contract/session-requests.ts';
 import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
+import {inBackground, neverRejects} from '../core/util/background.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
 import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
@@ -124,7 +125,7 @@ export class Controller {
     this.change({unsent: []});
     // What was typed before could find no files yet.
     this.completer.search();
-    for (const text of unsent) void this.#send(session, text);
+    for (const text of unsent) inBackground(this.#send(session, text), neverRejects);
   }
 
   // Enter
@@ -153,7 +154,7 @@ export class Controller {
 
   /** Sends a prompt or a slash command; before the session is open it waits. */
   submit(text: string): void {
-    if (this.#session) void this.#send(this.#session, text);
+    if (this.#session) inBackground(this.#send(this.#session, text), neverRejects);
     else this.change({unsent: [...this.local.get().unsent, text]});
   }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from '../../commands/command-line.ts';
 import {loadSettings, type Settings} from '../../config/settings.ts';
 import {QUEUE_SECRET} from '../../core/secrets/known-secrets.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {quote} from '../../core/util/problem.ts';
 import {runProgram} from '../../core/util/processes.ts';
@@ -84,7 +85,7 @@ export async function workerCommandLine(
   say(
     `mini-cc worker: ${service.name} serves ${formatAddress(address.url)} (${address.prefix}), ${concurrency} at a time`,
   );
-  const leave = () => void service.leave();
+  const leave = () => inBackground(service.leave(), neverRejects);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, leave);
   await service.serve();
   return printText('');

@@ -5,6 +5,7 @@ import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {PermissionMode} from '../../core/contract/events.ts';
 import type {RemoteTask} from '../../core/runs/remote-runs.ts';
 import {createSession} from '../../core/session.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {EXPORTED_PATCH} from '../../storage/worktrees/git-worktrees.ts';
 import {type Execute, type ExecutePlace, GiveBack} from '../../workers/serve/job-run.ts';
@@ -109,7 +110,7 @@ async function runOne(work: RemoteTask, place: ExecutePlace, parts: Awaited<Retu
     const {started} = dispatched;
     started.inbox.watch({delivered: ({id}) => place.onDelivered(id)});
     place.onMessage((id, text) => started.inbox.put({id, content: text, kind: 'prompt', startsTurn: true}));
-    const stop = () => void manager.stop(runId);
+    const stop = () => inBackground(manager.stop(runId), neverRejects);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, {once: true});
     const {result, transcript} = await started.ended;

@@ -20,6 +20,7 @@ import type {
   Verdict,
   Workspace,
 } from '../contract/permission.ts';
+import {inBackground, neverRejects} from '../util/background.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {formatCall} from '../util/names.ts';
 import {USER_SAYS} from '../util/tool-output.ts';
@@ -199,7 +200,7 @@ class Decider {
     const isChanged = answer.input !== undefined;
     if (answer.choice === 'session' && !isChanged) policy.grant(request, this.workspace);
     if (answer.choice === 'always') await this.#saveRule(answer.rule ?? (isChanged ? undefined : rule));
-    if (answer.choice !== 'yes') void questions?.recheck();
+    if (answer.choice !== 'yes' && questions) inBackground(questions.recheck(), neverRejects);
   }
 
   #allow(

@@ -5,6 +5,7 @@
 import {createHash} from 'node:crypto';
 import type {Model} from '../contract/model.ts';
 import type {SubagentResult} from '../contract/runs.ts';
+import {inBackground, neverRejects} from '../util/background.ts';
 import {NO_USAGE} from '../util/messages.ts';
 import {ANNOUNCE_SKIP} from './announcement.ts';
 
@@ -83,7 +84,7 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     this.#dropOldest();
-    void this.#follow(key, entry, started, readOnly);
+    inBackground(this.#follow(key, entry, started, readOnly), neverRejects);
     return {source: 'run', started};
   }
 

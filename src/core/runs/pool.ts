@@ -4,6 +4,7 @@
  */
 import PQueue from 'p-queue';
 import type {Model} from '../contract/model.ts';
+import {inBackground, neverRejects} from '../util/background.ts';
 
 const FOREGROUND = 1;
 const BACKGROUND = 0;
@@ -62,7 +63,7 @@ export class Pool {
       this.#queue
         .add(() => (hasBegun ? undefined : begin()), {id, priority: background ? BACKGROUND : FOREGROUND})
         .catch(reject);
-      if (signal.aborted && !hasBegun) void begin();
+      if (signal.aborted && !hasBegun) inBackground(begin(), neverRejects);
     });
   }
 

@@ -61,7 +61,7 @@ export async function workRemotely(
       if (event.type === 'message' && event.role === 'assistant') spent.add(event.usage, event.model);
       emit(event);
     },
-    delivered: (id) => void live.inbox.takeBack(id),
+    delivered: (id) => live.inbox.takeBack(id),
     onMessage: (listener) => {
       for (const message of live.inbox.list('prompt')) listener(message);
       live.inbox.watch({queued: listener});

@@ -5,6 +5,7 @@ import type {HookCall} from '../contract/hook.ts';
 import type {PromptContent} from '../contract/model.ts';
 import {RunAborted} from '../turn/run-ending.ts';
 import {formatHookStop} from '../turn/run-hooks.ts';
+import {inBackground, neverRejects} from '../util/background.ts';
 import {getText} from '../util/messages.ts';
 import type {SessionParts} from './parts.ts';
 
@@ -66,7 +67,7 @@ export class SessionHooks {
     if (event.type === 'ask_end') this.#questions.delete(event.askId);
     if (event.type !== 'ask') return;
     this.#questions.add(event.question.id);
-    void this.#tellOfQuestion(event);
+    inBackground(this.#tellOfQuestion(event), neverRejects);
   }
 
   /** In the place of an answer a hook may end the turn, or the run in the background that asks. */

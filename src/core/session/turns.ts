@@ -15,6 +15,7 @@ import type {QueuedMessage} from '../turn/inbox.ts';
 import {createInternalError, formatReason, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
 import {createRunHooks} from '../turn/run-hooks.ts';
 import {MAIN_LIMITS} from '../turn/run-limits.ts';
+import {inBackground, neverRejects} from '../util/background.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
@@ -176,7 +177,11 @@ export class Turns {
 
   #beginByItself(): void {
     this.#waking = undefined;
-    if (this.#mayWake) void this.#begin((signal) => runAgent(this.#createRun(signal)));
+    if (this.#mayWake)
+      inBackground(
+        this.#begin((signal) => runAgent(this.#createRun(signal))),
+        neverRejects,
+      );
   }
 
   #delivered({kind, id}: QueuedMessage): void {
@@ -228,11 +233,14 @@ export class Turns {
     const {inbox} = this.#parts;
     const late = inbox.deliver('prompt');
     const typed = late.some((message) => message.typed);
-    if (late.length > 0) void this.#submit({content: joinContents(late.map(({content}) => content)), typed});
+    if (late.length > 0) {
+      const content = joinContents(late.map((message) => message.content));
+      inBackground(this.#submit({content, typed}), neverRejects);
+    }
     const next = late.length > 0 ? undefined : inbox.deliverCommand();
     if (next) {
       const {content, command, typed: isTyped = false} = next;
-      void this.#submit({content, typed: isTyped, ...(command && {command})});
+      inBackground(this.#submit({content, typed: isTyped, ...(command && {command})}), neverRejects);
     }
     return late.length > 0 || next !== undefined;
   }

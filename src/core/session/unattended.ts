@@ -6,6 +6,7 @@ import type {Limits, RunResult} from '../contract/results.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
 import {formatTimeout, getTotals, joinTurns, RunAborted} from '../turn/run-ending.ts';
 import {systemClock} from '../turn/run-limits.ts';
+import {inBackground, neverRejects} from '../util/background.ts';
 
 export class UnattendedSession {
   readonly #startedAt = systemClock.now();
@@ -67,7 +68,7 @@ export class UnattendedSession {
     const end = () => {
       this.#timedOut = true;
       abortTurn(new RunAborted('timeout', formatTimeout(timeoutSeconds)));
-      void this.manager.stopAll();
+      inBackground(this.manager.stopAll(), neverRejects);
     };
     return systemClock.setTimer(end, Math.max(0, leftMs));
   }

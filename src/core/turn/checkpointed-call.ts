@@ -5,6 +5,7 @@
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {ToolResult} from '../contract/results.ts';
 import type {FileLedger} from '../contract/tool.ts';
+import {inBackground, neverRejects} from '../util/background.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {errorResult} from '../util/tool-output.ts';
 import {RunAborted} from './run-ending.ts';
@@ -137,7 +138,7 @@ export async function withAbortGrace<T>(
       timer = setTimeout(resolve, ms);
     });
   const aborted = new Promise<T>((resolve, reject) => {
-    listener = () => void onAbort(grace).then(resolve, reject);
+    listener = () => inBackground(onAbort(grace).then(resolve, reject), neverRejects);
     if (signal.aborted) listener();
     else signal.addEventListener('abort', listener, {once: true});
   });

@@ -15,6 +15,7 @@ import {type AgentEvent, PERMISSION_MODES, type PermissionMode, type Question} f
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session, SubmitResult} from '../../core/contract/session-requests.ts';
 import {formatEnding} from '../../core/turn/run-ending.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {RunTitles} from '../run-titles.ts';
 import {toPromptContent} from './prompt-content.ts';
 import {replay} from './replay.ts';
@@ -167,8 +168,9 @@ export class AcpSession {
   #take(event: AgentEvent): void {
     this.#titles.take(event);
     this.#updates.take(event);
-    if (event.type === 'context' && event.parent === undefined) void this.#tellUsage(event.tokens, event.limit);
-    if (event.type === 'ask') void this.#ask(event.question);
+    if (event.type === 'context' && event.parent === undefined)
+      inBackground(this.#tellUsage(event.tokens, event.limit), neverRejects);
+    if (event.type === 'ask') inBackground(this.#ask(event.question), neverRejects);
     if (event.type === 'ask_end') this.#asking.get(event.askId)?.abort();
     if (event.type === 'notice' && event.level !== 'info') {
       this.#tell(event.level, this.#titles.prefix(event, event.text));

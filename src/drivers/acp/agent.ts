@@ -15,6 +15,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import {version} from '../../../package.json';
 import type {Session, SessionSummary} from '../../core/contract/session-requests.ts';
+import {inBackground} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {AcpSession, type Editor} from './acp-session.ts';
 
@@ -167,7 +168,8 @@ class Sessions {
     const warn = (error: unknown) => this.#options.warn(`the editor could not be told: ${getErrorMessage(error)}`);
     return {
       showsNotices: this.#capabilities.session?.notices != null,
-      update: (sessionId, update) => void client.notify(methods.client.session.update, {sessionId, update}).catch(warn),
+      update: (sessionId, update) =>
+        inBackground(client.notify(methods.client.session.update, {sessionId, update}), warn),
       askPermission: (request, cancellationSignal) =>
         client.request(methods.client.session.requestPermission, request, {
           cancellationSignal,

@@ -8,6 +8,7 @@ import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session} from '../../core/contract/session-requests.ts';
 import {getTotals, NO_TOTALS} from '../../core/turn/run-ending.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 import {countReported, createInitObject, createResultObject, createStreamJson} from '../json-output.ts';
@@ -105,7 +106,10 @@ class StreamJsonDriver {
       receive: (server: string, message: object) => this.#servers?.receive(server, message),
     };
     // Not awaited: an interrupt must not wait for a request that takes time.
-    void this.#answer(id, () => answerControlRequest(request, context));
+    inBackground(
+      this.#answer(id, () => answerControlRequest(request, context)),
+      neverRejects,
+    );
   }
 
   async #initialize(request: ControlRequest): Promise<object> {

@@ -1,6 +1,7 @@
 /** Messages of a server that runs in the process of the program that drives the session. */
 
 import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isObject} from '../../core/util/objects.ts';
 import type {ServerTool} from './connection.ts';
@@ -37,15 +38,17 @@ export class DriverTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const sent = this.driver.send(this.server, message);
     if (!('id' in message && 'method' in message)) {
-      void sent.catch(() => undefined);
+      // The driver answers requests alone.
+      inBackground(sent, () => undefined);
       return;
     }
     const {id} = message;
-    void sent.then(
+    const answered = sent.then(
       (answer) => isObject(answer) && this.onmessage?.({...answer, jsonrpc: '2.0', id} as JSONRPCMessage),
       (error: unknown) =>
         this.onmessage?.({jsonrpc: '2.0', id, error: {code: INTERNAL_ERROR, message: getErrorMessage(error)}}),
     );
+    inBackground(answered, neverRejects);
   }
 
   async close(): Promise<void> {

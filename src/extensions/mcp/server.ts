@@ -1,6 +1,7 @@
 /** One server: started at its first need, used by all agents, and started anew after it died or hung. */
 import type {Transport} from '@modelcontextprotocol/client';
 import type {McpServerState, McpStatus} from '../../core/contract/mcp.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {showControls} from '../../core/util/text.ts';
 import type {CallToolResult, Connection, ConnectOptions, Prompt, ServerTool} from './connection.ts';
@@ -118,7 +119,7 @@ export class McpServer {
       const config = expandConfig(this.entry.config!, env);
       const transport = config.type === 'sdk' ? createTransport?.(this.name) : undefined;
       const onChange: ConnectOptions['onChange'] = (what) => {
-        if (what !== 'end' && connection) void this.#refresh(connection, what);
+        if (what !== 'end' && connection) inBackground(this.#refresh(connection, what), neverRejects);
       };
       connection = await connect({config, program: await getProgram(), transport, connectMs, signal, onChange});
       const [tools, prompts] = await Promise.all([connection.listTools(), connection.listPrompts()]);

@@ -3,6 +3,7 @@
  * it sends unasked, and what is no message, has a limit.
  */
 import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import {type RunningServer, type ServerProgram, startServer} from '../../sandbox/launch/run-server.ts';
@@ -50,12 +51,14 @@ export class StdioTransport implements Transport {
       this.#stderr = (this.#stderr + bytes.toString()).slice(-MAX_STDERR_CHARS);
     });
     server.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
-    void server.ended.then(async (how) => {
-      this.#end = how;
-      // What it wrote just before its end may still be on the way.
-      if (!server.stdout.readableEnded) await Promise.race([closed(server.stdout), wait(100)]);
-      this.#close();
-    });
+    inBackground(this.#closeAfter(server), neverRejects);
+  }
+
+  async #closeAfter(server: RunningServer): Promise<void> {
+    this.#end = await server.ended;
+    // What it wrote just before its end may still be on the way.
+    if (!server.stdout.readableEnded) await Promise.race([closed(server.stdout), wait(100)]);
+    this.#close();
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -108,7 +111,7 @@ export class StdioTransport implements Transport {
   #cutOff(why: string): void {
     this.#fault = why;
     this.#parts = [];
-    void this.close();
+    inBackground(this.close(), neverRejects);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode} from '../../core/util/errors.ts';
 import {onProcessExit, runProgramSync} from '../../core/util/processes.ts';
 import {Reaper} from './reaper.ts';
@@ -44,7 +45,7 @@ export class ProcessGroups {
       return false;
     }
     if (!run) return true;
-    const end = (): void => void this.end(pid);
+    const end = (): void => inBackground(this.end(pid), neverRejects);
     run.addEventListener('abort', end, {once: true});
     this.#groups.set(pid, () => run.removeEventListener('abort', end));
     return true;

@@ -3,6 +3,7 @@
  * pipe, which the system closes with mini-cc. It does not find a process that made a session of its own (`setsid`).
  */
 import type {Socket} from 'node:net';
+import {inBackground} from '../../core/util/background.ts';
 import {startProcess} from '../../core/util/processes.ts';
 
 /** `+7` names a group, `-7` takes it back; at the end of its input it kills those that are left. */
@@ -33,7 +34,10 @@ export class Reaper {
   }
 
   #send(line: string): void {
-    void this.#shell?.then((input) => input.write(line));
+    if (!this.#shell) return;
+    const sent = this.#shell.then((input) => input.write(line));
+    // Without the reaper only a mini-cc that is killed leaves processes behind.
+    inBackground(sent, () => undefined);
   }
 }
 

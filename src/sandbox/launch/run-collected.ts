@@ -1,6 +1,7 @@
 /** Runs a command of the user's settings to its end: with an input, and with its two outputs apart. */
 import type {Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
@@ -58,7 +59,7 @@ export async function runCollected({
   let cut: 'timeout' | 'abort' | undefined;
   const stop = (why: 'timeout' | 'abort') => {
     cut ??= why;
-    void processes.end(pid);
+    inBackground(processes.end(pid), neverRejects);
   };
   const timer = setTimeout(() => stop('timeout'), timeoutMs);
   const onAbort = () => stop('abort');

@@ -3,6 +3,7 @@
  * whole process group ends with it, and with mini-cc.
  */
 import type {Duplex, Readable, Writable} from 'node:stream';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {ConfinedCommand} from '../sandbox.ts';
@@ -67,10 +68,11 @@ export async function startServer({
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
   });
   // What it left behind in its group ends with it.
-  void ended.then(async () => {
+  const cleared = ended.then(async () => {
     await processes.end(pid);
     confined?.release();
   });
+  inBackground(cleared, neverRejects);
   return {
     stdin,
     ended,

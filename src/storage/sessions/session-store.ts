@@ -221,7 +221,7 @@ export class SessionStore {
         const stream = new RedactingStream(this.redactor);
         return {
           path: file,
-          write: (chunk) => void writeSync(fd, stream.push(chunk)),
+          write: (chunk) => writeSync(fd, stream.push(chunk)),
           close() {
             writeSync(fd, stream.end());
             closeSync(fd);

@@ -1,5 +1,6 @@
 /** Searches commands and files for the list under the prompt, in the background. `completion.ts` says what is offered. */
 import {setTimeout as delay} from 'node:timers/promises';
+import {inBackground} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import type {Cell, LocalState} from '../state/local-state.ts';
 import {screenLine} from '../text/screen-text.ts';
@@ -59,9 +60,9 @@ export class Completer {
   #loadSearch(): void {
     const screen = this.#screen;
     if (screen.local.get().search !== prefixSearch) return;
-    void loadFuzzySearch().then(
-      (search) => screen.change({search}),
-      () => screen.hint('Fuzzy search is not available: commands match by the beginning of their names.', 2000),
+    const loaded = loadFuzzySearch().then((search) => screen.change({search}));
+    inBackground(loaded, () =>
+      screen.hint('Fuzzy search is not available: commands match by the beginning of their names.', 2000),
     );
   }
 }

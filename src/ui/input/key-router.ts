@@ -13,6 +13,7 @@
  * idle it goes back to an earlier prompt.
  */
 import type {Key} from 'ink';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
@@ -39,14 +40,11 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
     if (pressControl(controller, press)) continue;
     if (pressQuestion(controller, press)) continue;
     const go = () =>
-      void (
-        pressCompletion(controller, press) ||
-        pressPanel(controller, press) ||
-        pressEditor(controller, press, width)
-      );
+      pressCompletion(controller, press) || pressPanel(controller, press) || pressEditor(controller, press, width);
     // A key that takes a file must not take one that was found for an earlier text.
-    if (isTaking(press) && controller.completer.isSearching) void controller.completer.settled().then(go);
-    else go();
+    if (isTaking(press) && controller.completer.isSearching) {
+      inBackground(controller.completer.settled().then(go), neverRejects);
+    } else go();
   }
 }
 
@@ -114,7 +112,9 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
       pressCtrlT(controller);
       return true;
     case 'v':
-      void controller.pasteImage();
+      inBackground(controller.pasteImage(), (error) =>
+        controller.hint(`No image was pasted: ${screenLine(getErrorMessage(error))}`, 6000),
+      );
       return true;
     default:
       return false;
@@ -149,7 +149,7 @@ function pressQuestion(controller: Controller, press: KeyPress): boolean {
   const step = questionKey(focus, question, press, {isPromptEmpty: editor.text === '', now: controller.now()});
   if (step.answer) controller.answer(question.id, step.answer);
   else controller.change({focus: step.focus});
-  if (step.explain) void explainCall(controller, question.id);
+  if (step.explain) inBackground(explainCall(controller, question.id), neverRejects);
   return step.isHandled;
 }
 

@@ -1,5 +1,6 @@
 /** What sessions say to the runs of this worker: one question to the server for all of them, twice a second. */
 import type {Redis} from 'ioredis';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 
 interface Follower {
@@ -25,7 +26,7 @@ export class Controls {
     const key = this.keys.control(jobId);
     const follower = {handle, last: '0'};
     this.#followers.set(key, follower);
-    this.#timer ??= setTimeout(() => void this.#poll(), 0);
+    this.#timer ??= setTimeout(() => inBackground(this.#poll(), neverRejects), 0);
     return () => {
       if (this.#followers.get(key) === follower) this.#followers.delete(key);
     };
@@ -48,6 +49,7 @@ export class Controls {
     } catch {
       // The connection is lost, and comes back by itself.
     }
-    this.#timer = this.#followers.size === 0 ? undefined : setTimeout(() => void this.#poll(), POLL_MS);
+    this.#timer =
+      this.#followers.size === 0 ? undefined : setTimeout(() => inBackground(this.#poll(), neverRejects), POLL_MS);
   }
 }

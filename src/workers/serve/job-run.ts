@@ -5,6 +5,7 @@ import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {RemoteTask} from '../../core/runs/remote-runs.ts';
+import {inBackground} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import type {CachedTree, TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import {type Blobs, CHUNK_BYTES, WINDOW} from '../queue/blobs.ts';
@@ -90,7 +91,7 @@ const TOLD = new Set(['tool_start', 'tool_end', 'message', 'retry', 'notice', 'r
 export class JobRun {
   readonly #abort = new AbortController();
   readonly #messages: {id: string; text: string}[] = [];
-  #onMessage: (id: string, text: string) => void = (id, text) => void this.#messages.push({id, text});
+  #onMessage: (id: string, text: string) => void = (id, text) => this.#messages.push({id, text});
   readonly #parts = new Map<TreePart, (blob: BlobRef) => void>();
   #isStopped = false;
 
@@ -124,7 +125,8 @@ export class JobRun {
         traceparent: job.traceparent,
         signal: this.#abort.signal,
         onEvent: (event) => this.#tellEvent(event),
-        onDelivered: (id) => void this.tell({type: 'delivered', id}),
+        // Where the queue is away, the message counts as not delivered in its session.
+        onDelivered: (id) => inBackground(this.tell({type: 'delivered', id}), () => undefined),
         onMessage: (listener) => {
           this.#onMessage = listener;
           for (const {id, text} of this.#messages) listener(id, text);
@@ -167,7 +169,7 @@ export class JobRun {
     const isLarge = JSON.stringify(event).length > MAX_EVENT_BYTES;
     const small = isLarge && event.type === 'message' && event.role === 'assistant' ? {...event, content: []} : event;
     if (isLarge && small === event) return;
-    this.tell({type: 'event', event: small}).catch(() => undefined);
+    inBackground(this.tell({type: 'event', event: small}), () => undefined);
   }
 
   async #readWork(): Promise<RemoteTask> {
@@ -194,7 +196,8 @@ export class JobRun {
       if ((await connection.exists(keys.presence(this.job.sessionId))) === 0) giveUp('is away');
     };
     const timers = [
-      setInterval(() => void look().catch(() => undefined), LOOK_MS),
+      // The next look asks again.
+      setInterval(() => inBackground(look(), () => undefined), LOOK_MS),
       setTimeout(() => giveUp('does not send them'), PART_MS),
     ];
     const signal = AbortSignal.any([this.#abort.signal, over.signal]);

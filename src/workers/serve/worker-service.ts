@@ -6,6 +6,7 @@ import {randomUUID} from 'node:crypto';
 import os from 'node:os';
 import {DelayedError, type Job, UnrecoverableError, WaitingError, Worker} from 'bullmq';
 import type {Redis} from 'ioredis';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import {formatAddress, type QueueAddress} from '../queue/address.ts';
@@ -127,8 +128,8 @@ export class WorkerService {
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) this.#runs.get(id)?.abort(new Error('another worker has taken it over'));
     });
-    worker.on('completed', (job) => void this.#ended(job.id!));
-    worker.on('failed', (job) => void (job && this.#ended(job.id!)));
+    worker.on('completed', (job) => inBackground(this.#ended(job.id!), neverRejects));
+    worker.on('failed', (job) => job && inBackground(this.#ended(job.id!), neverRejects));
     this.#plan();
     await this.#done;
   }
@@ -142,7 +143,7 @@ export class WorkerService {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     const worker = this.#worker;
-    void this.#beat();
+    inBackground(this.#beat(), neverRejects);
     const paused = worker?.pause(true);
     const timer = setTimeout(() => {
       for (const run of this.#runs.values()) run.abort(new GiveBack('its worker leaves', false));
@@ -191,7 +192,7 @@ export class WorkerService {
       await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
       await run.tell({type: 'ended'});
     });
-    void this.#beat();
+    inBackground(this.#beat(), neverRejects);
     try {
       const outcome = await run.work();
       const result: JobResult = {jobId: body.jobId, attempt, worker: this.name, outcome};
@@ -207,8 +208,8 @@ export class WorkerService {
       // It may have come back to this worker meanwhile, after it had lost the network.
       if (this.#runs.get(body.jobId) === run) this.#runs.delete(body.jobId);
       this.#served += 1;
-      void this.#beat();
-      if (this.options.once) setImmediate(() => void this.leave());
+      inBackground(this.#beat(), neverRejects);
+      if (this.options.once) setImmediate(() => inBackground(this.leave(), neverRejects));
     }
   }
 
@@ -266,7 +267,8 @@ export class WorkerService {
   }
 
   #plan(): void {
-    this.#timer = setTimeout(() => void this.#beat().finally(() => this.#isLeaving || this.#plan()), HEARTBEAT_MS);
+    const next = () => this.#beat().finally(() => this.#isLeaving || this.#plan());
+    this.#timer = setTimeout(() => inBackground(next(), neverRejects), HEARTBEAT_MS);
   }
 
   async #beat(): Promise<void> {

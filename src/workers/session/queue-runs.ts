@@ -3,6 +3,7 @@ import {Job, Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/runs/remote-runs.ts';
 import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {getText} from '../../core/util/messages.ts';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
@@ -302,7 +303,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
         else {
           // The server may be away: then the run is given up all the same.
           setTimeout(() => resolve('stopped'), STOP_MS).unref();
-          void this.#stop(jobId, control, queue).then((isGone) => isGone && resolve('stopped'));
+          const stopped = this.#stop(jobId, control, queue).then((isGone) => isGone && resolve('stopped'));
+          inBackground(stopped, neverRejects);
         }
       };
       if (signal.aborted) giveUp();

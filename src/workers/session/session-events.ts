@@ -4,6 +4,7 @@
  */
 import {Job, type Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import type {JobEvent} from '../queue/messages.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 import {RefusedMessage, type Sealer} from '../queue/seal.ts';
@@ -43,7 +44,7 @@ export class SessionEvents {
 
   start(sessionId: string): void {
     this.#sessions.set(sessionId, '0');
-    void this.#read();
+    inBackground(this.#read(), neverRejects);
     this.#plan();
   }
 
@@ -54,7 +55,7 @@ export class SessionEvents {
       end = resolve;
     });
     this.#followers.set(jobId, {onEvent, end});
-    return {ended, close: () => void this.#followers.delete(jobId)};
+    return {ended, close: () => this.#followers.delete(jobId)};
   }
 
   /** Says that the session is there: a worker that has a job asks it for files. After an absence it calls jobs back. */
@@ -132,9 +133,10 @@ export class SessionEvents {
   #plan(): void {
     this.#timer = setTimeout(() => {
       const jobIds = [...this.#followers.keys()];
-      void Promise.all([this.#lookUp(jobIds), jobIds.length > 0 && this.#showAll()])
-        .catch(() => undefined)
-        .finally(() => this.#isClosed || this.#plan());
+      const looked = Promise.all([this.#lookUp(jobIds), jobIds.length > 0 && this.#showAll()]);
+      const planned = looked.finally(() => this.#isClosed || this.#plan());
+      // The connection is lost, and comes back by itself.
+      inBackground(planned, () => undefined);
     }, LOOK_UP_MS);
     this.#timer.unref();
   }

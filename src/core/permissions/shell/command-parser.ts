@@ -91,7 +91,9 @@ function* listNodes(node: SyntaxNode, parser: Parser): Generator<SyntaxNode> {
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     yield next;
     const children: SyntaxNode[] = [];
-    parser.forEachChild(next, (child) => void children.push(child));
+    parser.forEachChild(next, (child) => {
+      children.push(child);
+    });
     waiting.push(...children.reverse());
   }
 }
@@ -108,7 +110,9 @@ function checkTree(root: ParsedScript, source: string, parser: Parser): void {
         throw new UnclearCommand(`it cannot be read as a command: ${node.errors?.[0]?.message}`);
     }
     checkGaps(node, text, parser);
-    parser.forEachChild(node, (child) => void waiting.push({node: child, source: text}));
+    parser.forEachChild(node, (child) => {
+      waiting.push({node: child, source: text});
+    });
   }
 }
 
@@ -125,7 +129,9 @@ function checkGaps(node: SyntaxNode, source: string, parser: Parser): void {
   const between = BETWEEN[node.type];
   if (!between) return;
   const spans: {pos: number; end: number}[] = [];
-  parser.forEachChild(node, (child) => void spans.push(child));
+  parser.forEachChild(node, (child) => {
+    spans.push(child);
+  });
   for (const inner of listNodes(node, parser)) {
     if (inner.type === 'HereDoc') spans.push(inner.body, ...(inner.closing ? [inner.closing] : []));
   }
