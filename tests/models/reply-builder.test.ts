@@ -1,4 +1,6 @@
 import {describe, expect, it} from 'vitest';
+import type {StreamEvent} from '../../src/core/contract/model.ts';
+import {ReplyBuilder} from '../../src/models/reply-builder.ts';
 import {callTool, fromModel, rawEvents, say, stall, thinkingThen} from '../support/messages-server.ts';
 import {signThought} from '../support/request-rules.ts';
 import {ask, text, texts, thoughts} from './fixture.ts';
@@ -96,6 +98,84 @@ describe('a reply', () => {
       ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop'],
       ...['message_delta', 'message_stop'],
     ]);
+  });
+
+  const build = (...events: readonly unknown[]) => {
+    const builder = new ReplyBuilder();
+    for (const event of events) builder.add(event as StreamEvent);
+    return builder.finish('fallback');
+  };
+
+  it('has its text, thoughts and inputs each from the deltas of their own kind', () => {
+    const call = {type: 'tool_use', id: 'a', name: 'look', input: {}};
+    const reply = build(
+      start(),
+      block(0, {type: 'thinking', thinking: '', signature: ''}),
+      ...[delta(0, {type: 'thinking_delta', thinking: 'hm'}), delta(0, {type: 'text_delta', text: 'no'})],
+      ...[delta(0, {type: 'signature_delta', signature: 's'}), delta(0, {type: 'citations_delta', citation: 1})],
+      block(1, text('a')),
+      ...[delta(1, {type: 'thinking_delta', thinking: 'no'}), delta(1, {type: 'signature_delta', signature: 'no'})],
+      ...[delta(1, {type: 'input_json_delta', partial_json: '{}'}), delta(1, {type: 'unknown_delta'})],
+      block(2, call),
+      ...[
+        delta(2, {type: 'input_json_delta', partial_json: '{"at"'}),
+        delta(2, {type: 'input_json_delta', partial_json: ':1}'}),
+      ],
+      block(3, {...call, id: 'b', type: 'server_tool_use'}),
+      delta(3, {type: 'input_json_delta', partial_json: '{"q":'}),
+      ...end(),
+    );
+    expect(reply.content).toEqual([
+      {type: 'thinking', thinking: 'hm', signature: 's'},
+      text('a'),
+      {...call, input: {at: 1}},
+      {...call, id: 'b', type: 'server_tool_use'},
+    ]);
+    expect(reply.garbledInputs).toEqual(new Map([['b', '{"q":']]));
+  });
+
+  it('has what the server says of a refusal, wherever it says it', () => {
+    const refusal = {category: 'cyber', explanation: 'No.'};
+    const refused = (stop_details: unknown) => ({
+      ...{type: 'message_delta', delta: {stop_reason: 'refusal', stop_details}, usage: {}},
+    });
+    expect(build(start(), refused(refusal)).refusal).toEqual(refusal);
+    expect(build(start(), refused({category: null, explanation: 'No.'})).refusal).toEqual({explanation: 'No.'});
+    expect(build(start(), refused({category: 'cyber'})).refusal).toEqual({category: 'cyber'});
+    expect(build(start(), refused(undefined))).toMatchObject({stopReason: 'refusal', refusal: {}});
+    expect(build(start({stop_reason: 'refusal', stop_details: refusal})).refusal).toEqual(refusal);
+    expect(build(start(), ...end())).not.toHaveProperty('refusal');
+  });
+
+  it('counts searches and what was cached for an hour only where there were some', () => {
+    const usage = (searches: number | null, hour: number | null) => ({
+      server_tool_use: {web_search_requests: searches},
+      cache_creation: {ephemeral_1h_input_tokens: hour},
+    });
+    expect(build(start({usage: usage(1, 5)}), ...end()).usage).toMatchObject({
+      ...{web_search_requests: 1, cache_creation_1h_input_tokens: 5},
+    });
+    for (const none of [usage(0, 0), usage(null, null), {server_tool_use: null}]) {
+      expect(Object.keys(build(start({usage: none}), ...end()).usage)).toEqual([
+        ...['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'],
+      ]);
+    }
+  });
+
+  it('is whole with a reason to stop, or with the last event', () => {
+    const stopped = {type: 'message_delta', delta: {stop_reason: 'max_tokens'}, usage: {}};
+    expect(build(start(), stopped, {type: 'message_delta', delta: {}, usage: {}}).stopReason).toBe('max_tokens');
+    expect(build(start(), {type: 'message_stop'}).stopReason).toBeNull();
+    // One of both is enough for a stream that is not empty.
+    expect(build(start({id: ''}), block(0, text('a')), ...end()).content).toEqual([text('a')]);
+  });
+
+  it.each([
+    ['a start without its message', {type: 'message_start'}],
+    ['a block without a type', block(0, {})],
+    ['a block that is none', {type: 'content_block_start', index: 0}],
+  ])('is not made of %s', (_, event) => {
+    expect(() => build(start(), event)).toThrow(/^the stream is garbled$/);
   });
 
   it.each([

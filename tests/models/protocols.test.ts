@@ -1,0 +1,167 @@
+/** What both protocols ask of a server beside replies: its models, their windows, and how it wants to be asked. */
+import {once} from 'node:events';
+import {createServer, type IncomingHttpHeaders} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
+import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
+import {ContextSize, getKnownWindow, readContextSize} from '../../src/models/context-size.ts';
+import {createChatProtocol} from '../../src/models/openai/protocol.ts';
+import type {ModelServer} from '../../src/models/protocol.ts';
+import {createMessage} from '../support/reply-stream.ts';
+import {say} from '../support/scripted-replies.ts';
+import {hello, modelAt} from './fixture.ts';
+
+interface Asked {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: {readonly thinking?: {readonly type: string}; readonly max_tokens?: number};
+}
+
+/** @param answer a status, then the JSON */
+async function serve(answer: (asked: Asked, index: number) => readonly [number, unknown]) {
+  const asked: Asked[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString() || '{}');
+    asked.push({path: request.url ?? '', headers: request.headers, body});
+    const [status, value] = answer(asked.at(-1)!, asked.length - 1);
+    response.writeHead(status, {'content-type': 'application/json'}).end(JSON.stringify(value));
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return {asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`};
+}
+
+const words = {host: 'h', key: 'KEY', address: 'ADDRESS', redactor: new Redactor([])};
+const PROTOCOLS = [
+  ['Messages', '/v1', (baseURL: string) => createMessagesProtocol({baseURL, apiKey: 'k'}, words)],
+  ['chat completions', '', async (baseURL: string) => createChatProtocol({baseURL, apiKey: 'k'}, words)],
+] as const;
+
+describe.each(PROTOCOLS)('a server of the protocol %s', (_, version, create) => {
+  it('lists its models', async () => {
+    const {url, asked} = await serve(() => [200, {data: [{id: 'a'}, {id: 'b/c'}, {name: 'no id'}, null]}]);
+    expect(await (await create(url)).listModels()).toEqual(['a', 'b/c']);
+    expect(asked[0]!.path).toMatch(new RegExp(`^${version}/models(?:\\?limit=1000)?$`));
+  });
+
+  it('lists none where it says something else, and the failure is named', async () => {
+    const {url} = await serve((_, index) => [index === 0 ? 200 : 401, {hello: 1}]);
+    const protocol = await create(url);
+    expect(await protocol.listModels()).toEqual([]);
+    await expect(protocol.listModels()).rejects.toThrow(/^the model server refused the key: check KEY/);
+  });
+
+  it('says how large the window of a model is, if it does', async () => {
+    const {url, asked} = await serve((_, index) => [index === 0 ? 200 : 404, {context_length: 4096}]);
+    const protocol = await create(url);
+    expect(await protocol.askContextWindow('a/b')).toBe(4096);
+    expect(asked[0]!.path).toBe(`${version}/models/a%2Fb`);
+    expect(await protocol.askContextWindow('a/b')).toBeUndefined();
+  });
+});
+
+describe('a key', () => {
+  it.each<[Partial<ModelServer>, object]>([
+    [
+      {apiKey: 'k', sendsKeyAs: 'x-api-key'},
+      {'x-api-key': 'k', authorization: undefined},
+    ],
+    [{apiKey: 'k'}, {'x-api-key': undefined, authorization: 'Bearer k'}],
+    [{authToken: 't'}, {'x-api-key': undefined, authorization: 'Bearer t'}],
+  ])('is sent in one header: %j', async (given, headers) => {
+    const {url, asked} = await serve(() => [200, {}]);
+    await (await createMessagesProtocol({baseURL: url, ...given}, words)).listModels();
+    for (const [name, value] of Object.entries(headers)) expect(asked[0]!.headers[name], name).toBe(value);
+  });
+});
+
+describe('a server that does not take the way in which thinking is asked for', () => {
+  it.each([
+    ['claude-opus-5-5', 'adaptive thinking is not supported', ['adaptive', 'enabled']],
+    ['m', 'thinking.type: use adaptive', ['enabled', 'adaptive']],
+    ['m', 'this model does not support thinking', ['enabled', undefined]],
+  ])('%s: %s', async (id, message, styles) => {
+    const usage = {input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0};
+    const {url, asked} = await serve(({body}, index) =>
+      body.thinking?.type === styles[0]
+        ? [400, {type: 'error', error: {type: 'invalid_request_error', message}}]
+        : [200, createMessage(say('hi'), body as never, index, usage)],
+    );
+    const model = modelAt({baseURL: url, apiKey: 'k'}, {id, thinking: 'low', maxOutputTokens: 4000});
+    const steps: string[] = [];
+    for (let round = 0; round < 2; round++) {
+      await model.reply(hello(), ({type}) => void steps.push(type));
+    }
+    // The second call knows it.
+    expect(asked.map(({body}) => body.thinking?.type)).toEqual([...styles, styles[1]]);
+    expect(steps).not.toContain('retry');
+  });
+
+  it('is asked without, where it takes no other way either', async () => {
+    const usage = {input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0};
+    const {url, asked} = await serve(({body}, index) =>
+      body.thinking
+        ? [400, {error: {type: 'invalid_request_error', message: `${body.thinking.type} thinking is not supported`}}]
+        : [200, createMessage(say('hi'), body as never, index, usage)],
+    );
+    const change = {id: 'claude-opus-5-5', thinking: 'low', maxOutputTokens: 4000} as const;
+    await modelAt({baseURL: url, apiKey: 'k'}, change).reply(hello(), () => undefined);
+    expect(asked.map(({body}) => body.thinking?.type)).toEqual(['adaptive', 'enabled', undefined]);
+  });
+
+  it('is not asked again for another mistake', async () => {
+    const {url, asked} = await serve(() => [400, {error: {type: 'invalid_request_error', message: 'no such tool'}}]);
+    const model = modelAt({baseURL: url, apiKey: 'k'}, {thinking: 'low', maxOutputTokens: 4000});
+    await expect(model.reply(hello(), () => undefined)).rejects.toThrow('no such tool');
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('the context window', () => {
+  it.each([
+    [{max_input_tokens: 1, context_window: 2}, 1],
+    [{context_window: 2, context_length: 3}, 2],
+    [{max_context_length: 4}, 4],
+    [{max_model_len: 5}, 5],
+    [{meta: {n_ctx: 6}}, 6],
+    [{meta: {n_ctx: 6}, n_ctx: 7}, 7],
+    [{context_length: 0, n_ctx: 8}, 8],
+    [{context_length: 1.5}, undefined],
+    [{context_length: '9'}, undefined],
+    [null, undefined],
+    ['10', undefined],
+  ])('is read of %j as %s', (found, tokens) => {
+    expect(readContextSize(found)).toBe(tokens);
+  });
+
+  it.each([
+    ['claude-opus-5-5', 200_000],
+    ['gpt-4.1-mini', 1_000_000],
+    ['gpt-5', 200_000],
+    ['o3', 200_000],
+    ['gpt-4o-mini', 128_000],
+    ['glm-4.6', 200_000],
+    ['glm-4.5', 128_000],
+    ['qwen3:8b', 128_000],
+    ['my-own', 200_000],
+  ])('of %s is taken for %d where nobody says it', (name, tokens) => {
+    expect(getKnownWindow(name)).toBe(tokens);
+  });
+
+  it('is what the settings say, else what the server says when it may be asked, once', async () => {
+    let asked = 0;
+    const size = (set: number | undefined, answer?: number) =>
+      new ContextSize('gpt-4o', set, async () => {
+        asked += 1;
+        return answer;
+      });
+    expect(await size(1).get(true)).toBe(1);
+    const served = size(undefined, 2);
+    expect([await served.get(false), asked]).toEqual([undefined, 0]);
+    expect([await served.get(true), await served.get(true), await served.get(false), asked]).toEqual([2, 2, 2, 1]);
+    expect(await size(undefined).get(true)).toBe(128_000);
+  });
+});
