@@ -1,9 +1,17 @@
-import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
+import {closeSync, mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {execa} from 'execa';
-import {expect, it} from 'vitest';
-import {readFirstAndLastLine, readFirstLine} from '../../src/storage/json-lines.ts';
+import {describe, expect, it} from 'vitest';
+import {
+  findLines,
+  openForAppending,
+  parseLine,
+  readFirstAndLastLine,
+  readFirstLine,
+  readLastLines,
+  readLines,
+} from '../../src/storage/json-lines.ts';
 
 it('a line that the disk can store only in part leaves nothing, and the next line is whole', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'lines-'));
@@ -37,4 +45,56 @@ it.each([10, 70_000, 300_000])('the first and the last line are whole, with %d c
     expect(readFirstLine(file)).toBe(first);
     expect(readFirstAndLastLine(file)).toEqual({first, last: end});
   }
+});
+
+/** So many bytes are read at once. */
+const BLOCK = 1024 * 1024;
+
+describe('a file of lines', () => {
+  const given = (text: string) => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'lines-')), 'lines.jsonl');
+    writeFileSync(file, text);
+    return file;
+  };
+
+  it.each([
+    ['empty lines and a last one without an end', ['', 'a', '', 'é']],
+    ['an end after the last line', ['a', '']],
+    ['lines that end with a block, or one before or after', [BLOCK - 1, BLOCK - 2, BLOCK, 3].map((n) => 'x'.repeat(n))],
+    ['a line over several blocks, with letters of two bytes', ['a', `b${'é'.repeat(1.5 * BLOCK)}`, 'c']],
+  ])('is read line by line: %s', (_, lines) => {
+    expect([...readLines(given(lines.join('\n')))]).toEqual(lines);
+  });
+
+  it.each([-6, -5, -4, -3, -2, -1, 0, 1])(
+    'gives the lines that begin so, also %i bytes from the end of a block',
+    (by) => {
+      const first = '{"a": the first line does not count';
+      const filled = `${first}${'x'.repeat(BLOCK + by - first.length)}`;
+      const found = ['{"a"', `{"a"${'y'.repeat(300_000)}`, '{"a" {"a"'];
+      const file = given([filled, found[0], 'other {"a"', found[1], '{"b"', found[2]].join('\n'));
+      expect(findLines(file, '{"a"')).toEqual(found);
+    },
+  );
+
+  it('gives its last lines, of which the first one may be cut off', () => {
+    const file = given('one\ntwo\nthree\n');
+    expect(readLastLines(file, 8)).toEqual(['o', 'three', '']);
+    expect(readLastLines(file, 100)).toEqual(['one', 'two', 'three', '']);
+    expect(readFirstLine(given('\nsecond'))).toBe('');
+    expect(readFirstAndLastLine(given(''))).toEqual({first: '', last: ''});
+  });
+
+  it('gets a first line when it is empty, and an end of a line that was cut off', () => {
+    const texts = ['', 'whole\n', 'cut o'].map((text) => {
+      const file = given(text);
+      closeSync(openForAppending(file, () => 'header'));
+      return readFileSync(file, 'utf8');
+    });
+    expect(texts).toEqual(['header\n', 'whole\n', 'cut o\n']);
+  });
+
+  it('has lines that are no JSON: a blank one, and one that was cut off', () => {
+    expect(['{"a": 1}', ' ', '{"a', '2'].map(parseLine)).toEqual([{a: 1}, undefined, undefined, 2]);
+  });
 });
