@@ -1,0 +1,74 @@
+/** What mini-cc keeps in its home beside sessions: temporary homes, the log of `--debug`, a file that shows that it can write. */
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, watch, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import type {AgentEvent} from '../../src/core/contract/events.ts';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
+import {DebugLog} from '../../src/storage/debug-log.ts';
+import {findHomeFault} from '../../src/storage/home-check.ts';
+import {createTemporaryHome, removeTemporaryHome} from '../../src/storage/sessions/temporary-home.ts';
+
+const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-home-'));
+
+describe('a temporary home', () => {
+  it("is a session's own, can be read by the user alone, and is removed at its end; those of killed processes go at once", async () => {
+    const home = folder();
+    const ended = spawn('true');
+    await once(ended, 'exit');
+    const all = path.join(home, 'temporary');
+    const live = `${process.pid}-other`;
+    for (const name of [`${ended.pid}-killed`, live]) {
+      mkdirSync(path.join(all, name, 'projects'), {recursive: true});
+      writeFileSync(path.join(all, name, 'projects', 'kept'), '');
+    }
+    const [one, two] = [createTemporaryHome(home), createTemporaryHome(home)];
+    expect(readdirSync(all).sort()).toEqual([live, path.basename(one), path.basename(two)].sort());
+    expect(path.basename(one)).toMatch(new RegExp(`^${process.pid}-.{36}$`));
+    expect(statSync(one).mode & 0o777).toBe(0o700);
+    writeFileSync(path.join(one, 'left'), '');
+    removeTemporaryHome(one);
+    removeTemporaryHome(one);
+    expect([existsSync(one), existsSync(two)]).toEqual([false, true]);
+  });
+});
+
+describe('the check of the home', () => {
+  it('writes a file that a later start would remove, and leaves nothing; where there is no home, in a folder above', async () => {
+    const place = folder();
+    const watcher = watch(place);
+    onTestFinished(() => watcher.close());
+    const seen = once(watcher, 'change');
+    expect(findHomeFault(path.join(place, 'not', 'there'))).toBeUndefined();
+    expect(findHomeFault(place)).toBeUndefined();
+    expect(String((await seen)[1])).toMatch(new RegExp(`^\\.mini-cc-draft-${process.pid}-[0-9a-f]{12}$`));
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  it('names the place that cannot be written', () => {
+    expect(findHomeFault('/proc/self/home')).toMatchObject({
+      mayPass: false,
+      text: expect.stringContaining('othing can be written to /proc/self/home'),
+    });
+  });
+});
+
+it('the debug log has events and texts as lines with their times, without keys and without what the messages repeat', () => {
+  const home = folder();
+  const log = new DebugLog(home, new Redactor([{name: 'SOME_KEY', value: 'sk-test-0123456789'}]));
+  const event = (type: string, more: object = {}) =>
+    log.event({type, agentId: 'main', seq: 1, at: 0, ...more} as AgentEvent);
+  for (const type of ['text_delta', 'thinking_delta', 'stream']) event(type, {text: 'x'});
+  event('run_note', {text: 'with sk-test-0123456789'});
+  log.write('and words');
+  expect(path.dirname(log.path)).toBe(path.join(home, 'logs'));
+  expect(path.basename(log.path)).toMatch(new RegExp(`^[\\dT-]+Z-${process.pid}\\.jsonl$`));
+  expect([path.dirname(log.path), log.path].map((each) => statSync(each).mode & 0o777)).toEqual([0o700, 0o600]);
+  const lines = readFileSync(log.path, 'utf8').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    {type: 'run_note', agentId: 'main', seq: 1, at: '1970-01-01T00:00:00.000Z', text: 'with [redacted: SOME_KEY]'},
+    {type: 'log', at: expect.stringMatching(/^\d{4}-.*Z$/), text: 'and words'},
+  ]);
+});
