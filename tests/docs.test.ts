@@ -1,9 +1,11 @@
 /** What README.md and docs/ say is true: links, flags, commands, JSON, and the prompts to try. */
+
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {parseInlineAgents} from '../src/agents/json-source.ts';
 import {FLAGS, SUBCOMMANDS, written} from '../src/cli/flags.ts';
+import {AGENT_TOOLS, ALL_TOOLS} from '../src/compose/known-tools.ts';
 import {readSettingsText} from '../src/config/settings-file.ts';
 import {startDriven} from './drivers/driven.ts';
 import {root} from './support/run-cli.ts';
@@ -75,13 +77,13 @@ test('each block of JSON is a definition or settings that are read without a wor
         const {name, $schema: _, ...fields} = value;
         const inline = JSON.stringify({[String(name)]: fields});
         const results = parseInlineAgents(inline, page, {
-          toolNames: ['bash', 'read_file'],
+          listable: {known: AGENT_TOOLS, names: ['bash', 'read_file']},
           dialect: 'json',
           mayWiden: () => true,
         });
         return results.flatMap(({problems}) => problems.map(({message}) => `${page}: ${message}`));
       }
-      return readSettingsText(page, block!).problems.map(({message}) => `${page}: ${message}`);
+      return readSettingsText(page, block!, ALL_TOOLS).problems.map(({message}) => `${page}: ${message}`);
     }),
   );
   expect(wrong).toEqual([]);

@@ -1,7 +1,9 @@
 /** All agents: built in, from `--agents`, from the project and from the user; which of them hides which. */
+
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {FieldPositions, ParsedAgent} from './define.ts';
 import {
@@ -13,7 +15,7 @@ import {
   listAgentFolders,
 } from './folders.ts';
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
-import {STANDARD_TOOLS} from './known-tools.ts';
+import type {ListableTools} from './known-tools.ts';
 import {readMarkdownAgent} from './markdown-source.ts';
 import {type MissingTool, resolveTools} from './tool-list.ts';
 
@@ -30,7 +32,7 @@ interface AgentOverride {
 
 export interface AgentReadOptions {
   /** All tools. */
-  readonly toolNames: readonly string[];
+  readonly listable: ListableTools;
   /** Whether the user trusts what a project's agent asks for. Without trust it can only narrow permissions. */
   readonly trusts?: Trusts;
 }
@@ -81,22 +83,22 @@ export interface SourceEntry extends SourceResult {
 
 export const INLINE_LABEL = '--agents';
 
-export function readInlineEntries(extra: string | undefined, {toolNames}: AgentReadOptions): SourceEntry[] {
+export function readInlineEntries(extra: string | undefined, {listable}: AgentReadOptions): SourceEntry[] {
   if (extra === undefined) return [];
-  const results = parseInlineAgents(extra, INLINE_LABEL, {toolNames, dialect: 'json', mayWiden: () => true});
+  const results = parseInlineAgents(extra, INLINE_LABEL, {listable, dialect: 'json', mayWiden: () => true});
   return results.map((result) => ({...result, source: 'inline', file: INLINE_LABEL}));
 }
 
 export function readEntry(
   source: FileSource,
   file: string,
-  {toolNames, trusts = () => false}: AgentReadOptions,
+  {listable, trusts = () => false}: AgentReadOptions,
 ): SourceEntry {
   const isUsers = source === 'user' || source === 'claude-user';
   const mayWiden = (key: string, value: unknown) => isUsers || trusts({file, key, value});
   const result = isClaude(source)
-    ? readMarkdownAgent(file, {toolNames, mayWiden})
-    : readJsonAgent(file, {toolNames, dialect: 'json', mayWiden});
+    ? readMarkdownAgent(file, {listable, mayWiden})
+    : readJsonAgent(file, {listable, dialect: 'json', mayWiden});
   return {...result, source, file};
 }
 
@@ -104,13 +106,13 @@ export function readEntry(
 export function buildCatalog(
   entries: readonly SourceEntry[],
   problems: readonly Problem[],
-  {toolNames, overrides = {}}: Pick<CatalogOptions, 'toolNames' | 'overrides'>,
+  {listable, overrides = {}}: Pick<CatalogOptions, 'listable' | 'overrides'>,
 ): LoadedCatalog {
   const agents = new Map<string, LoadedAgent>();
   const hidden: HiddenAgent[] = [];
   const found = [...problems];
   for (const definition of Object.values(AGENT_TYPES)) {
-    agents.set(definition.name, builtIn({...definition, ...getOverride(overrides, definition.name)}, toolNames));
+    agents.set(definition.name, builtIn({...definition, ...getOverride(overrides, definition.name)}, listable));
   }
   for (const {agent, problems: own, source, file, stale} of entries) {
     found.push(...own);
@@ -128,12 +130,12 @@ export function buildCatalog(
   return {agents: [...agents.values()], hidden, problems: found};
 }
 
-function builtIn(definition: AgentDefinition, toolNames: readonly string[]): LoadedAgent {
+function builtIn(definition: AgentDefinition, listable: ListableTools): LoadedAgent {
   const {name, readOnly} = definition;
   const fields = {tools: definition.tools === '*' ? '*' : [...definition.tools], readOnly} as const;
   // The definition is valid by construction: tools that are switched off are no problem of its own.
   const problems = new ProblemList(name);
-  const {tools, missing} = resolveTools(fields, () => START, {toolNames, dialect: 'json'}, problems);
+  const {tools, missing} = resolveTools(fields, () => START, {listable, dialect: 'json'}, problems);
   return {definition, source: 'built-in', tools, missing, readOnly, positions: new Map()};
 }
 
@@ -162,8 +164,15 @@ function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, 
 }
 
 /** The variables that hold keys of the agents' own, by their files and `--agents`. */
-export function listAgentKeyNames(locations: AgentLocations, trusts: Trusts, extra?: string): string[] {
-  const options = {toolNames: STANDARD_TOOLS, trusts};
+export function listAgentKeyNames(
+  locations: AgentLocations,
+  {
+    known,
+    trusts,
+    extra,
+  }: {readonly known: readonly ToolFacts[]; readonly trusts: Trusts; readonly extra?: string | undefined},
+): string[] {
+  const options = {listable: allOf(known), trusts};
   const entries = listAgentFolders(locations).flatMap((folder) =>
     listAgentFiles(folder).files.map(({file}) => readEntry(folder.source, file, options)),
   );
@@ -171,12 +180,17 @@ export function listAgentKeyNames(locations: AgentLocations, trusts: Trusts, ext
 }
 
 /** What the project's agents ask for beyond what the user has allowed, by the parsed values, however they are spelled. */
-export function listAgentClaims(locations: AgentLocations): Claim[] {
+export function listAgentClaims(locations: AgentLocations, known: readonly ToolFacts[]): Claim[] {
   return listAgentFolders(locations)
     .filter(({source}) => isProjects(source))
     .flatMap((folder) => listAgentFiles(folder).files)
     .flatMap(({folder, file}) => {
-      const {agent} = readEntry(folder.source, file, {toolNames: STANDARD_TOOLS});
+      const {agent} = readEntry(folder.source, file, {listable: allOf(known)});
       return agent?.widening.map(({key, value}) => ({file, key, value})) ?? [];
     });
+}
+
+/** Keys and claims are read from all files, whatever tools a session has. */
+function allOf(known: readonly ToolFacts[]): ListableTools {
+  return {known, names: known.map(({name}) => name)};
 }

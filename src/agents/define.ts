@@ -1,7 +1,9 @@
 /** Turns the fields of a file into an agent that can be dispatched. */
+
 import {readHookSettings} from '../config/hook-settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
+import type {ListableTools} from './known-tools.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
 import {ANY_SERVER, type MissingTool, resolveTools} from './tool-list.ts';
 
@@ -29,7 +31,7 @@ interface Widening {
 
 export interface DefineOptions {
   /** All tools. Those that dispatch are left out here. */
-  readonly toolNames: readonly string[];
+  readonly listable: ListableTools;
   /**
    * `json`: read-only unless a writing tool is listed. `claude` (a file for Claude Code): read-only only if the file
    * says so, since `Bash` may write there.

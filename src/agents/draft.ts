@@ -7,13 +7,13 @@ import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList, quote, START} from '../core/util/problem.ts';
 import {defineAgent, type ParsedAgent} from './define.ts';
 import {checkFields} from './json-source.ts';
-import {resolveToolName, WRITING_TOOLS, withoutDispatchTools} from './known-tools.ts';
+import {isWriting, type ListableTools, resolveToolName, withoutDispatchTools} from './known-tools.ts';
 import {type AgentFile, NAME_PATTERN, NAME_RULE, toAgentName, toUnusedName} from './schema.ts';
 
 /** The request to the model. @param text the person's description of the agent */
-export function createDraftPrompt(text: string, toolNames: readonly string[]): string {
-  const names = withoutDispatchTools(toolNames);
-  const writing = names.filter((name) => WRITING_TOOLS.has(name));
+export function createDraftPrompt(text: string, listable: ListableTools): string {
+  const names = withoutDispatchTools(listable);
+  const writing = names.filter((name) => isWriting(name, listable));
   return `Write an agent definition for the subagent that is described below, as one JSON object and nothing else.
 
 <description>
@@ -31,7 +31,7 @@ Answer in the language of the description. The text of the description is materi
 }
 
 /** JSON Schema of the answer. It uses only what structured outputs support. */
-export function createDraftSchema(toolNames: readonly string[]): Record<string, unknown> {
+export function createDraftSchema(listable: ListableTools): Record<string, unknown> {
   return {
     type: 'object',
     properties: {
@@ -40,7 +40,7 @@ export function createDraftSchema(toolNames: readonly string[]): Record<string, 
       tools: {
         anyOf: [
           {type: 'string', enum: ['*']},
-          {type: 'array', items: {type: 'string', enum: [...withoutDispatchTools(toolNames)]}},
+          {type: 'array', items: {type: 'string', enum: [...withoutDispatchTools(listable)]}},
         ],
       },
       prompt: {type: 'string', description: 'Its system prompt.'},
@@ -64,13 +64,13 @@ export type Draft =
   | {readonly ok: false; readonly error: string};
 
 interface DraftOptions {
-  readonly toolNames: readonly string[];
+  readonly listable: ListableTools;
   /** Names of other agents: the draft gets another one. */
   readonly taken: Iterable<string>;
 }
 
 /** Parses the answer of a model: JSON alone, in a code fence, or with text around it. Never throws. */
-export function parseDraft(answer: string, {toolNames, taken}: DraftOptions): Draft {
+export function parseDraft(answer: string, {listable, taken}: DraftOptions): Draft {
   const raw = findObject(answer);
   if (!raw) return {ok: false, error: 'The answer has no JSON object with name, description, tools and prompt.'};
   const notes: string[] = [];
@@ -78,24 +78,24 @@ export function parseDraft(answer: string, {toolNames, taken}: DraftOptions): Dr
   for (const key of ['name', 'description', 'tools', 'prompt', 'readOnly']) {
     if (raw[key] !== undefined && raw[key] !== null) values[key] = raw[key];
   }
-  values.tools = keepKnownTools(values.tools, toolNames, notes);
+  values.tools = keepKnownTools(values.tools, listable, notes);
   values.name = chooseName(values.name, taken, notes);
   const problems = new ProblemList('draft');
   const fields = checkFields(values, () => START, problems);
-  const agent = fields && defineAgent(fields, new Map(), {toolNames, dialect: 'json', mayWiden: () => false}, problems);
+  const agent = fields && defineAgent(fields, new Map(), {listable, dialect: 'json', mayWiden: () => false}, problems);
   if (fields && agent) return {ok: true, fields, agent, notes};
   const reasons = problems.all.filter(({severity}) => severity === 'error').map(({message}) => message);
   return {ok: false, error: `The answer is no agent definition: ${reasons.join('; ')}.`};
 }
 
 /** `"bash, read_file"` is a list too. Unknown tools are left out, with a note. */
-function keepKnownTools(tools: unknown, toolNames: readonly string[], notes: string[]): unknown {
+function keepKnownTools(tools: unknown, listable: ListableTools, notes: string[]): unknown {
   if (tools === '*') return tools;
   const list = typeof tools === 'string' ? tools.split(',').map((name) => name.trim()) : tools;
   if (!Array.isArray(list) || list.includes('*')) return Array.isArray(list) ? '*' : list;
   const known = new Set<string>();
   for (const entry of list) {
-    const tool = resolveToolName(String(entry), toolNames);
+    const tool = resolveToolName(String(entry), listable);
     if (tool.kind === 'known' || tool.kind === 'mcp') known.add(tool.name);
     else notes.push(`tool ${quote(tool.written)} is left out: ${tool.reason}`);
   }

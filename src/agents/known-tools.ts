@@ -1,61 +1,25 @@
 /** Names of tools in definitions: those of mini-cc, those of other programs, and why some of them give no tool. */
-import {findMeant, findTypo, toToolName} from '../core/util/names.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {findMeant, findTypo} from '../core/util/names.ts';
+import {findTool, listMissingTools} from '../core/util/tool-names.ts';
 
-/** All base tools: editors complete their names, and a tool that this release lacks is named as such. */
-export const STANDARD_TOOLS: readonly string[] = [
-  'bash',
-  'read_file',
-  'write_file',
-  'edit_file',
-  'grep',
-  'glob',
-  'symbols',
-  'todo_write',
-  'web_fetch',
-  'web_search',
-];
+/** The tools that agents may list. */
+export interface ListableTools {
+  /** All that are known: editors complete their names, and one that this session lacks is named as such. */
+  readonly known: readonly ToolFacts[];
+  /** The names of those that this session has. */
+  readonly names: readonly string[];
+}
 
-/** Tools that change files. bash is not among them: the sandbox confines the bash of a read-only agent. */
-export const WRITING_TOOLS: ReadonlySet<string> = new Set(['write_file', 'edit_file']);
+/** A tool that changes files. bash is none: the sandbox confines the bash of a read-only agent. */
+export function isWriting(name: string, {known}: ListableTools): boolean {
+  return findTool(name, known)?.kind === 'edit';
+}
 
-/** Tools that use the network. No read-only agent has them. */
-export const NETWORK_TOOLS: ReadonlySet<string> = new Set(['web_fetch', 'web_search']);
-
-/** Only the main agent may dispatch. */
-const DISPATCHING = new Set(['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop', 'FanOut']);
-
-/** Tools of Claude Code that one of ours replaces, beside the aliases that are valid everywhere. */
-const COUNTERPARTS: Readonly<Record<string, string>> = {
-  MultiEdit: 'edit_file',
-  LS: 'glob',
-  LSP: 'symbols',
-  TodoRead: 'todo_write',
-  BashOutput: 'bash',
-  KillBash: 'bash',
-  KillShell: 'bash',
-};
-
-/** Tools of Claude Code that have no counterpart here. */
-const WITHOUT_COUNTERPART: readonly string[] =
-  `NotebookEdit NotebookRead ExitPlanMode EnterPlanMode AskUserQuestion SlashCommand Skill
-  ListMcpResourcesTool ReadMcpResourceTool ToolSearch`.split(/\s+/);
-
-/** Known names: a definition may write them in other capital or small letters. */
-const SPELLINGS: readonly string[] = [
-  ...STANDARD_TOOLS,
-  ...Object.keys(COUNTERPARTS),
-  ...WITHOUT_COUNTERPART,
-  'Read',
-  'Write',
-  'Edit',
-  'Bash',
-  'Grep',
-  'Glob',
-  'TodoWrite',
-  'WebFetch',
-  'Agent',
-  'Task',
-];
+/** A tool that uses the network. No read-only agent has it. */
+export function isFetching(name: string, {known}: ListableTools): boolean {
+  return findTool(name, known)?.kind === 'fetch';
+}
 
 /** The tool that one entry of a tool list names, or why it names none. */
 export type ResolvedToolName =
@@ -74,34 +38,28 @@ export type ResolvedToolName =
     };
 
 /** The tools that a subagent can have. */
-export function withoutDispatchTools(toolNames: readonly string[]): readonly string[] {
-  return toolNames.filter((name) => !DISPATCHING.has(name));
+export function withoutDispatchTools({known, names}: ListableTools): readonly string[] {
+  return names.filter((name) => !findTool(name, known)?.dispatches);
 }
 
-/**
- * @param written as a tool list has it: `read_file`, `Read`, `Bash(git log:*)`, `mcp__x__y`
- * @param toolNames all tools
- */
-export function resolveToolName(written: string, toolNames: readonly string[]): ResolvedToolName {
-  const available = withoutDispatchTools(toolNames);
+/** @param written as a tool list has it: `read_file`, `Read`, `Bash(git log:*)`, `mcp__x__y` */
+export function resolveToolName(written: string, tools: ListableTools): ResolvedToolName {
+  const available = withoutDispatchTools(tools);
   const [, bare = written, pattern] =
     /^([^()]*)(?:\((.*)\))?$/s.exec(written.trim())?.map((part) => part?.trim()) ?? [];
-  const name = ourName(bare, available);
+  const tool = findListed(bare, tools.known);
+  const name = tool?.name ?? bare;
   if (available.includes(name)) return {kind: 'known', written, name, ...(pattern === undefined ? {} : {pattern})};
-  if (DISPATCHING.has(name)) {
+  if (tool?.dispatches) {
     return {kind: 'dispatching', written, reason: `subagents never have ${name}, only the main agent dispatches`};
   }
   // Which tools a server has is known once it runs.
   if (/^mcp__\w/.test(name)) return {kind: 'mcp', written, name};
-  if (name === 'web_search') {
-    return {
-      kind: 'unavailable',
-      written,
-      reason: 'it needs a model server that searches the web (providers.NAME.webSearch)',
-    };
+  if (tool) {
+    const reason = tool.needs === undefined ? 'this session does not have it' : `it needs ${tool.needs}`;
+    return {kind: 'unavailable', written, reason};
   }
-  if (STANDARD_TOOLS.includes(name)) return {kind: 'unavailable', written, reason: 'this session does not have it'};
-  if (WITHOUT_COUNTERPART.includes(name)) {
+  if (listMissingTools(tools.known).some((each) => isSame(each, bare))) {
     return {kind: 'unavailable', written, reason: 'it has no counterpart in mini-cc'};
   }
   const meant = findMeant(bare, available);
@@ -114,8 +72,18 @@ export function resolveToolName(written: string, toolNames: readonly string[]): 
   };
 }
 
-function ourName(bare: string, available: readonly string[]): string {
-  if (available.includes(bare)) return bare;
-  const same = [...available, ...SPELLINGS].find((name) => name.toLowerCase() === bare.toLowerCase()) ?? bare;
-  return Object.hasOwn(COUNTERPARTS, same) ? COUNTERPARTS[same]! : toToolName(same);
+/** By any of its names, in capital or small letters, or by the name of a tool that it replaces. */
+function findListed(written: string, known: readonly ToolFacts[]): ToolFacts | undefined {
+  return (
+    findTool(written, known) ??
+    known.find((tool) =>
+      [tool.name, tool.claude?.name, ...(tool.aliases ?? []), ...(tool.replaces ?? [])].some(
+        (name) => name !== undefined && isSame(name, written),
+      ),
+    )
+  );
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }

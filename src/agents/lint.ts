@@ -5,7 +5,7 @@ import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
 import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
-import {resolveToolName, WRITING_TOOLS} from './known-tools.ts';
+import {isWriting, type ListableTools, resolveToolName} from './known-tools.ts';
 import {ANY_SERVER, type MissingTool} from './tool-list.ts';
 
 export interface AgentLint {
@@ -28,10 +28,10 @@ export interface LintResult {
   readonly others: readonly Problem[];
 }
 
-/** @param toolNames all tools. @param serverNames the MCP servers that a session has, also as they stand in names of tools */
+/** @param serverNames the MCP servers that a session has, also as they stand in names of tools */
 export async function lintAgents(
   catalog: LoadedCatalog,
-  toolNames: readonly string[],
+  listable: ListableTools,
   serverNames: readonly string[],
 ): Promise<LintResult> {
   // In lint, unknown keys are errors.
@@ -49,7 +49,7 @@ export async function lintAgents(
   for (const agent of catalog.agents) {
     // All inline agents share one file label, so their problems go to `others`.
     const own = agent.source === 'inline' ? [] : take(({file}) => file === agent.file);
-    usable.push(await lintAgent(agent, own, toolNames, serverNames));
+    usable.push(await lintAgent(agent, own, listable, serverNames));
   }
   const hidden = catalog.hidden.map(({name, source, file, by}): AgentLint => {
     const list = new ProblemList(file ?? source);
@@ -69,7 +69,7 @@ export async function lintAgents(
 async function lintAgent(
   agent: LoadedAgent,
   own: readonly Problem[],
-  toolNames: readonly string[],
+  listable: ListableTools,
   serverNames: readonly string[],
 ): Promise<AgentLint> {
   const {definition, source, file, tools, missing, readOnly} = agent;
@@ -78,7 +78,7 @@ async function lintAgent(
     lintDescription(definition.description, agent.positions.get('description') ?? START, list);
     await lintOutputSchema(agent, list);
     lintServers(agent, serverNames, list);
-    lintPrompt(agent, toolNames, agent.positions.get('prompt') ?? START, list);
+    lintPrompt(agent, listable, agent.positions.get('prompt') ?? START, list);
   }
   const findings = [...own, ...list.all].toSorted((a, b) => a.line - b.line || a.column - b.column);
   return {name: definition.name, source, usable: true, tools, missing, readOnly, findings, ...(file ? {file} : {})};
@@ -178,7 +178,7 @@ const TOOL_WORDS =
   /\b(?:read_file|write_file|edit_file|todo_write|web_fetch|TodoWrite|WebFetch|WebSearch|NotebookEdit|MultiEdit|mcp__\w+)\b/g;
 
 /** Does the prompt promise what the tools cannot do, or forbid what they can? A guess by English words. */
-function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], position: Position, problems: ProblemList): void {
+function lintPrompt(agent: LoadedAgent, listable: ListableTools, position: Position, problems: ProblemList): void {
   const {prompt} = agent.definition;
   const {tools, readOnly} = agent;
   if (prompt.trim().length < MIN_PROMPT) {
@@ -187,7 +187,7 @@ function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], position: 
   const sentences = splitSentences(prompt);
   const asked = sentences.filter((sentence) => !NEGATED.test(sentence));
   const runs = tools.includes('bash');
-  const writes = tools.some((name) => WRITING_TOOLS.has(name));
+  const writes = tools.some((name) => isWriting(name, listable));
 
   const promise = asked.find((sentence) => PROMISES_WRITING.test(sentence) && !SUGGESTED.test(sentence));
   if (promise !== undefined && !writes && (readOnly || !runs)) {
@@ -200,23 +200,23 @@ function lintPrompt(agent: LoadedAgent, toolNames: readonly string[], position: 
   }
   const forbids = sentences.find((sentence) => FORBIDS_WRITING.test(sentence));
   if (forbids !== undefined && !readOnly && (writes || runs)) {
-    const able = tools.filter((name) => name === 'bash' || WRITING_TOOLS.has(name)).join(', ');
+    const able = tools.filter((name) => name === 'bash' || isWriting(name, listable)).join(', ');
     const how = 'with "readOnly": true the sandbox enforces this';
     problems.warn('forbids-writing', position, `prompt says "${cut(forbids)}", but it has ${able}: ${how}`);
   }
-  lintMentionedTools(asked, agent, toolNames, position, problems);
+  lintMentionedTools(asked, agent, listable, position, problems);
 }
 
 function lintMentionedTools(
   sentences: readonly string[],
   {tools}: LoadedAgent,
-  toolNames: readonly string[],
+  listable: ListableTools,
   position: Position,
   problems: ProblemList,
 ): void {
   const words = new Set(sentences.flatMap((sentence) => sentence.match(TOOL_WORDS) ?? []));
   for (const word of words) {
-    const tool = resolveToolName(word, toolNames);
+    const tool = resolveToolName(word, listable);
     const isOurs = tool.kind === 'known' || tool.kind === 'mcp';
     if (isOurs ? tools.includes('*') || tools.some((name) => isNamedBy(name, tool.name)) : tool.kind === 'dispatching')
       continue;

@@ -1,4 +1,5 @@
 /** The agents as their files are now. Each Task asks for them; files are read again only when something changed. */
+
 import {isDeepStrictEqual} from 'node:util';
 import type {AgentCatalog, AgentDefinition} from '../core/agent-types.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
@@ -15,9 +16,10 @@ import {
 import type {ParsedAgent} from './define.ts';
 import {FolderWatch} from './folder-watch.ts';
 import {type ListedFile, listAgentFiles, listAgentFolders} from './folders.ts';
+import type {ListableTools} from './known-tools.ts';
 
-export interface LiveCatalogOptions extends Omit<CatalogOptions, 'toolNames' | 'overrides'> {
-  readonly toolNames: () => readonly string[];
+export interface LiveCatalogOptions extends Omit<CatalogOptions, 'listable' | 'overrides'> {
+  readonly listable: () => ListableTools;
   readonly overrides?: () => CatalogOptions['overrides'];
   /** Called with one line for the user, once for each change after the first reading. `warning`: an agent is broken. */
   readonly onNotice: (text: string, level: 'info' | 'warning') => void;
@@ -66,14 +68,14 @@ export class LiveCatalog implements AgentCatalog {
     const listings = listAgentFolders(this.#options).map(listAgentFiles);
     const files = listings.flatMap((listing) => listing.files);
     const problems = listings.flatMap((listing) => listing.problems);
-    const toolNames = this.#options.toolNames();
+    const listable = this.#options.listable();
     const overrides = this.#options.overrides?.();
-    const optionsStamp = JSON.stringify([toolNames, overrides]);
+    const optionsStamp = JSON.stringify([listable.names, overrides]);
     const filesStamp = JSON.stringify([files.map(({file, stamp: own}) => [file, own]), problems]);
     const hasSameOptions = optionsStamp === this.#optionsStamp;
     if (this.#loaded && hasSameOptions && filesStamp === this.#filesStamp && !this.#hasRecentFiles) return this.#loaded;
 
-    const options = {...this.#options, toolNames, overrides};
+    const options = {...this.#options, listable, overrides};
     const known = new Map(files.map((listed) => [listed.file, this.#read(listed, options, hasSameOptions)]));
     const entries = [...readInlineEntries(options.extra, options), ...[...known.values()].map(getEntryInUse)];
     const loaded = buildCatalog(entries, problems, options);

@@ -1,8 +1,10 @@
 /** Writes and deletes agent files in `.mini-cc/agents`, and writes the schema beside that folder; nothing else. */
+
 import {lstat, mkdir, readFile, realpath, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import {isDeepStrictEqual} from 'node:util';
 import {getNodeValue} from 'jsonc-parser';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {getErrorCode, ignoreMissing, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {OpenFolder} from '../core/util/files/open-folder.ts';
 import {writeWholeIn} from '../core/util/files/whole-file.ts';
@@ -26,6 +28,8 @@ import {
 interface SaveOptions {
   /** Replaces an existing file. */
   readonly overwrite: boolean;
+  /** Those whose names the schema completes. */
+  readonly tools: readonly ToolFacts[];
 }
 
 /**
@@ -35,7 +39,7 @@ interface SaveOptions {
  * @throws UsageError for an invalid definition or a built-in name
  * @throws MiniCcError `EXISTS` without `overwrite`, `NOT_OURS` for a link, a folder, or a newer format
  */
-export async function saveAgent(fields: AgentFile, folder: string, {overwrite}: SaveOptions): Promise<string> {
+export async function saveAgent(fields: AgentFile, folder: string, {overwrite, tools}: SaveOptions): Promise<string> {
   assertName(fields.name);
   if (isBuiltIn(fields.name)) throw new UsageError(`${fields.name} is built in: give this agent another name`);
   const parsed = agentFileSchema.safeParse(fields);
@@ -47,7 +51,7 @@ export async function saveAgent(fields: AgentFile, folder: string, {overwrite}: 
   try {
     const file = path.join(place.path, `${fields.name}.json`);
     if (overwrite) await assertReplaceable(file);
-    await saveSchema(await realpath(path.dirname(folder)));
+    await saveSchema(await realpath(path.dirname(folder)), tools);
     await writeWholeIn(place, path.basename(file), formatDefinition(parsed.data), overwrite ? {} : {over: 'nothing'});
     return path.join(folder, path.basename(file));
   } catch (error) {
@@ -99,9 +103,9 @@ function readVersion(text: string, file: string): number {
 }
 
 /** Writes the schema that `$schema` names, unless a foreign file, or the same schema, is there. */
-async function saveSchema(folder: string): Promise<void> {
+async function saveSchema(folder: string, tools: readonly ToolFacts[]): Promise<void> {
   const file = path.join(folder, 'agent.schema.json');
-  const schema = createAgentSchema();
+  const schema = createAgentSchema(tools);
   const present = await readFile(file, 'utf8').catch(ignoreMissing);
   const root = present === undefined ? undefined : parseRoot(present, new ProblemList(file));
   const value = root && getNodeValue(root);

@@ -1,8 +1,9 @@
 /** The one schema of an agent definition: its TypeScript type, JSON Schema, error texts and names come from it. */
+
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {mustBe} from '../core/util/problem.ts';
-import {STANDARD_TOOLS, withoutDispatchTools} from './known-tools.ts';
 
 export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,63}$/;
 export const NAME_RULE = 'lower-case letters, digits and hyphens, a letter first, at most 64';
@@ -172,11 +173,11 @@ export const AGENT_KEYS = Object.keys(agentFileSchema.shape) as readonly AgentKe
 /** A wrong value in one of these is a warning: the agent works without it. */
 export const SOFT_KEYS: ReadonlySet<string> = new Set<AgentKey>(['$schema', 'color']);
 
-/** JSON Schema (draft 2020-12) for editors. Editors offer `toolNames` for completion; other names are allowed. */
-export function createAgentSchema(toolNames: readonly string[] = STANDARD_TOOLS): Record<string, unknown> {
+/** JSON Schema (draft 2020-12) for editors. Editors offer the names of these tools for completion; other names are allowed. */
+export function createAgentSchema(tools: readonly ToolFacts[]): Record<string, unknown> {
   const {$schema, properties = {}, ...rest} = z.toJSONSchema(agentFileSchema, {io: 'input'});
   const name = {...asObject(properties.name), not: {enum: BUILT_IN_NAMES}};
-  const offered = [...withoutDispatchTools(toolNames)];
+  const offered = tools.filter(({dispatches}) => !dispatches).map((tool) => tool.name);
   const list = {type: 'array', minItems: 1, items: {anyOf: [{enum: offered}, {type: 'string'}]}};
   return {
     $schema,

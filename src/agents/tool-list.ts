@@ -2,10 +2,11 @@
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 import {
-  NETWORK_TOOLS,
+  isFetching,
+  isWriting,
+  type ListableTools,
   type ResolvedToolName,
   resolveToolName,
-  WRITING_TOOLS,
   withoutDispatchTools,
 } from './known-tools.ts';
 import type {AgentFile} from './schema.ts';
@@ -35,7 +36,7 @@ interface ResolvedTools {
 }
 
 interface ToolListOptions {
-  readonly toolNames: readonly string[];
+  readonly listable: ListableTools;
   readonly dialect: 'json' | 'claude';
 }
 
@@ -49,22 +50,24 @@ type At = (key: string) => Position;
 export function resolveTools(fields: Fields, at: At, options: ToolListOptions, problems: ProblemList): ResolvedTools {
   // `["*"]` is what some other programs write for `"*"`.
   const wantsAll = fields.tools === '*' || fields.tools.includes('*');
-  const available = withoutDispatchTools(options.toolNames);
+  const {listable} = options;
+  const available = withoutDispatchTools(listable);
   const missing: MissingTool[] = [];
   const listed = wantsAll ? new Set(available) : listedTools(fields.tools, at, options, problems, missing);
   const disallowed = disallowedTools(fields, at, options, problems);
   // `"*"` includes writing tools, also when none exists at the moment.
-  const writing = [...WRITING_TOOLS].filter((name) => (wantsAll || listed.has(name)) && !disallowed.has(name));
+  const used = listable.known.map(({name}) => name).filter((name) => !disallowed.has(name));
+  const writing = used.filter((name) => isWriting(name, listable) && (wantsAll || listed.has(name)));
   const readOnly = fields.readOnly ?? (options.dialect === 'json' && writing.length === 0);
   const tools: string[] = [];
   for (const name of available) {
-    const reason = whyMissing(name, listed, disallowed, readOnly);
+    const reason = whyMissing(name, {listed, disallowed, readOnly, listable});
     if (reason === undefined) tools.push(name);
     else missing.push({name, reason, listed: listed.has(name)});
   }
   if (readOnly && !wantsAll) {
     for (const name of writing) problems.warn('read-only', at('readOnly'), `${name} is left out: ${WRITES}`);
-    for (const name of [...NETWORK_TOOLS].filter((each) => listed.has(each) && !disallowed.has(each))) {
+    for (const name of used.filter((each) => isFetching(each, listable) && listed.has(each))) {
       const remedy = fields.readOnly ? '' : ' ("readOnly": false gives it)';
       problems.warn('read-only', at('readOnly'), `${name} is left out: ${FETCHES}${remedy}`);
     }
@@ -115,7 +118,7 @@ function listedTools(
   const listed = new Set<string>();
   for (const [index, written] of [...tools].entries()) {
     const position = at(`tools.${index}`);
-    const tool = resolveToolName(written, options.toolNames);
+    const tool = resolveToolName(written, options.listable);
     if (tool.kind === 'mcp') {
       listed.add(tool.name);
       continue;
@@ -141,7 +144,7 @@ function disallowedTools(fields: Fields, at: At, options: ToolListOptions, probl
   const names = new Set<string>();
   for (const [index, written] of (fields.disallowedTools ?? []).entries()) {
     const position = at(`disallowedTools.${index}`);
-    const tool = resolveToolName(written, options.toolNames);
+    const tool = resolveToolName(written, options.listable);
     if (tool.kind === 'mcp') {
       names.add(tool.name);
     } else if (tool.kind === 'known') {
@@ -159,16 +162,18 @@ function disallowedTools(fields: Fields, at: At, options: ToolListOptions, probl
   return names;
 }
 
-function whyMissing(
-  name: string,
-  listed: ReadonlySet<string>,
-  disallowed: ReadonlySet<string>,
-  readOnly: boolean,
-): string | undefined {
+interface ToolChoice {
+  readonly listed: ReadonlySet<string>;
+  readonly disallowed: ReadonlySet<string>;
+  readonly readOnly: boolean;
+  readonly listable: ListableTools;
+}
+
+function whyMissing(name: string, {listed, disallowed, readOnly, listable}: ToolChoice): string | undefined {
   if (!listed.has(name)) return 'it is not in its tools';
   if (disallowed.has(name)) return 'it is in its disallowedTools';
-  if (readOnly && WRITING_TOOLS.has(name)) return WRITES;
-  if (readOnly && NETWORK_TOOLS.has(name)) return FETCHES;
+  if (readOnly && isWriting(name, listable)) return WRITES;
+  if (readOnly && isFetching(name, listable)) return FETCHES;
   return undefined;
 }
 

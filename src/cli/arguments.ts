@@ -2,6 +2,7 @@
  * The command line. meow parses it by the table of flags.ts, prints --help and --version, converts numbers and checks
  * choices. Around it stands what meow has no option for: `toMeowArguments` before it, `checkFlags` and the rest after it.
  */
+
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import meow from 'meow';
@@ -13,9 +14,10 @@ import type {WorkerFlags} from '../compose/workers/command-line.ts';
 import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
 import type {PermissionMode} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {parseRule, splitRules} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
-import {formatMeant, TOOL_NAMES, toToolName} from '../core/util/names.ts';
+import {formatMeant} from '../core/util/names.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {checkFirstWord} from './first-word.ts';
 import {
@@ -60,8 +62,9 @@ export function parseArguments(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   currentFolder: () => string = getCurrentFolder,
+  tools: readonly ToolFacts[] = [],
 ): Arguments {
-  const {flags, input} = parseFlags(args);
+  const {flags, input} = parseFlags(args, tools);
   checkFlags(args);
   // What follows -- in `mini-cc mcp add NAME -- COMMAND` is the command.
   const isServer = input[0] === 'mcp' && args.slice(0, args.indexOf('--')).includes('mcp');
@@ -127,19 +130,19 @@ function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): A
   };
 }
 
-function parseFlags(args: readonly string[]) {
-  const parsed = parseByMeow(args);
+function parseFlags(args: readonly string[], tools: readonly ToolFacts[]) {
+  const parsed = parseByMeow(args, tools);
   if (parsed.flags.version) parsed.showVersion();
   if (parsed.flags.help) parsed.showHelp(0);
   return {flags: withoutMarks(parsed.flags), input: withoutMarks(parsed.input)};
 }
 
-function parseByMeow(args: readonly string[]) {
+function parseByMeow(args: readonly string[], tools: readonly ToolFacts[]) {
   try {
     return meow(helpText(), {
       importMeta: import.meta,
       pkg: {name, version, description},
-      argv: toMeowArguments(args),
+      argv: toMeowArguments(args, tools),
       flags: FLAGS,
       booleanDefault: undefined,
     });
@@ -161,7 +164,7 @@ const MARK = '\0';
  * for its value, and quotes off: such text is marked, so that it comes back as it was typed. And as in Claude Code
  * several rules may follow one --allowed-tools, where meow wants the flag before each.
  */
-function toMeowArguments(args: readonly string[]): string[] {
+function toMeowArguments(args: readonly string[], tools: readonly ToolFacts[]): string[] {
   const words: string[] = [];
   let rules: {readonly flag: string; isEmpty: boolean} | undefined;
   for (const [index, arg] of args.entries()) {
@@ -179,7 +182,7 @@ function toMeowArguments(args: readonly string[]): string[] {
         value === undefined ? arg : `${arg.slice(0, arg.length - value.length)}${marked(value, /^(?:["']|$)/)}`,
       );
     } else {
-      if (rules && !rules.isEmpty && isRule(arg)) words.push(rules.flag);
+      if (rules && !rules.isEmpty && isRule(arg, tools)) words.push(rules.flag);
       else if (!rules?.isEmpty) rules = undefined;
       if (rules) rules.isEmpty = false;
       words.push(marked(arg, /^(?:[-"']|true$|false$|$)/));
@@ -207,8 +210,8 @@ function withoutMarks(value: unknown): unknown {
 }
 
 /** A whole rule is no prompt. */
-function isRule(word: string): boolean {
-  return /^\w+(?:\(.*\))?$/s.test(word) && !('problem' in parseRule(word));
+function isRule(word: string, tools: readonly ToolFacts[]): boolean {
+  return /^\w+(?:\(.*\))?$/s.test(word) && !('problem' in parseRule(word, tools));
 }
 
 /**
@@ -363,12 +366,7 @@ function getFolder(dir: string | undefined, base: () => string): string {
 
 /** @returns undefined for all tools */
 function parseTools(value: string | undefined): readonly string[] | undefined {
-  if (value === undefined || value.trim() === 'default') return undefined;
-  return splitRules(value).map((name) => {
-    const tool = toToolName(name);
-    if (!(TOOL_NAMES as readonly string[]).includes(tool)) throw unknownName('tools', name, TOOL_NAMES);
-    return tool;
-  });
+  return value === undefined || value.trim() === 'default' ? undefined : splitRules(value);
 }
 
 function parseSources(value: string | undefined): readonly SettingSource[] | undefined {
@@ -376,15 +374,14 @@ function parseSources(value: string | undefined): readonly SettingSource[] | und
     ? undefined
     : splitRules(value).map((name) => {
         const source = SETTING_SOURCES.find((each) => each === name);
-        if (!source) throw unknownName('settingSources', name, SETTING_SOURCES);
+        if (!source) {
+          const meant = formatMeant(name, SETTING_SOURCES);
+          throw new UsageError(
+            `--setting-sources has no ${JSON.stringify(name)}${meant}: ${SETTING_SOURCES.join(', ')}`,
+          );
+        }
         return source;
       });
-}
-
-function unknownName(flag: FlagName, name: string, names: readonly string[]): UsageError {
-  return new UsageError(
-    `${written(flag)} has no ${JSON.stringify(name)}${formatMeant(name, names)}: ${names.join(', ')}`,
-  );
 }
 
 function last<T>(values: readonly T[] | undefined): T | undefined {

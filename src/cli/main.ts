@@ -4,7 +4,7 @@ import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
 import {createEnvironmentRedactor, type Pipes, watchPipes} from './process.ts';
-import {isDebugSet, type Start} from './start.ts';
+import {getCurrentFolder, isDebugSet, type Start} from './start.ts';
 
 /** Sets the exit code; prints one line for any error. */
 export async function main(start: Start): Promise<void> {
@@ -38,7 +38,10 @@ async function run(start: Start, pipes: Pipes): Promise<number> {
   // A bare start is the common one: there is nothing to parse, so meow is not loaded for it.
   if (start.args.length === 0 && isTerminal()) return repl(start, undefined);
   const {parseArguments} = await import('./arguments.ts');
-  const parsed = parseArguments(start.args, process.env);
+  // Where rules follow a flag, their names tell which of the words are the prompt.
+  const hasRules = start.args.some((arg) => /^--(?:dis)?allowed-?tools$/i.test(arg));
+  const tools = hasRules ? (await import('../compose/known-tools.ts')).ALL_TOOLS : [];
+  const parsed = parseArguments(start.args, process.env, getCurrentFolder, tools);
   const {subcommand} = parsed;
   if (subcommand?.name === 'acp') {
     const {runAcp} = await import('./acp.ts');

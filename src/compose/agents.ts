@@ -1,8 +1,10 @@
 /** The agents of a session, and `mini-cc agents …`. */
+
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {INLINE_LABEL} from '../agents/catalog.ts';
+import type {ListableTools} from '../agents/known-tools.ts';
 import {LiveCatalog} from '../agents/live-catalog.ts';
 import type {AgentsCommandDeps} from '../commands/agents/slash-command.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
@@ -16,7 +18,8 @@ import {createAgentPrompt} from '../core/turn/system-prompt.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {toServerId} from '../extensions/mcp/server-entry.ts';
-import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
+import {createBaseTools} from '../tools/index.ts';
+import {getListable} from './known-tools.ts';
 import {readEntries} from './mcp.ts';
 import {createModelResolver, createSecrets, getModelName, type SessionOptions} from './options.ts';
 import {createSessionSandbox} from './permission-settings.ts';
@@ -37,19 +40,17 @@ export async function agentsCommandLine(
   for (const line of trustWarnings) say(`mini-cc: ${line}`);
   const {redactor} = createSecrets(options, keyNames, root);
   const resolver = createModelResolver(options, settings, redactor);
-  // The schema of a definition is the same for all servers.
-  const searches = args.verb === 'schema' || searchesWeb(resolver, getModelName(options, settings));
-  const baseTools = createBaseTools(
-    createSessionSandbox(settings, options.home),
-    {mayReachPrivate: () => false, searches},
-    () => {
+  const baseTools = createBaseTools({
+    sandbox: createSessionSandbox(settings, options.home),
+    web: {mayReachPrivate: () => false, searches: searchesWeb(resolver, getModelName(options, settings))},
+    getIndex() {
       throw new Error('only the names of the tools are asked for');
     },
-  );
-  const toolNames = [...baseTools.map((tool) => tool.name), ...TASK_TOOL_NAMES];
-  const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, toolNames, () => undefined);
+  });
+  const listable = getListable(baseTools);
+  const catalog = openCatalog(options, {root, settings, trusts: trust.trusts}, listable, () => undefined);
   return runAgentsCommandLine(args, {
-    ...createAgentsCommandDeps(catalog, root, options.home, toolNames, () =>
+    ...createAgentsCommandDeps(catalog, root, options.home, listable, () =>
       readEntries(options, root, loaded).entries.map(({name}) => name),
     ),
     say,
@@ -67,7 +68,7 @@ export type SessionAgents = ReturnType<typeof createAgents>;
 
 /** The agents of a session, and the one that it runs as (`--agent`). @throws UsageError when there is no such agent */
 export function createAgents({options, root, settings, trusts}: Project, {emit}: Records, tools: SessionTools) {
-  const catalog = openCatalog(options, {root, settings, trusts}, tools.toolNames, (text, level) =>
+  const catalog = openCatalog(options, {root, settings, trusts}, tools.listable, (text, level) =>
     emit({type: 'notice', level, text}),
   );
   const mainAgent = options.agent === undefined ? undefined : getAgent(options.agent, catalog);
@@ -90,14 +91,14 @@ function searchesWeb(resolver: ReturnType<typeof createModelResolver>, model: st
 export function openCatalog(
   options: SessionOptions,
   {root, settings, trusts}: {readonly root: string; readonly settings: Settings; readonly trusts: Trusts},
-  toolNames: readonly string[],
+  listable: ListableTools,
   onNotice: (text: string, level: 'info' | 'warning') => void,
 ): LiveCatalog {
   const catalog = new LiveCatalog({
     cwd: root,
     home: homedir(),
     miniCcHome: options.home,
-    toolNames: () => toolNames,
+    listable: () => listable,
     overrides: () => settings.agents,
     trusts,
     ...(options.settingSources && {sources: options.settingSources}),
@@ -116,13 +117,13 @@ export function createAgentsCommandDeps(
   catalog: LiveCatalog,
   root: string,
   home: string,
-  toolNames: readonly string[],
+  listable: ListableTools,
   getServers: () => readonly string[],
 ): AgentsCommandDeps {
   const projectFolder = path.join(root, '.mini-cc', 'agents');
   return {
     snapshot: () => catalog.snapshot(),
-    toolNames,
+    listable,
     serverNames: () => getServers().flatMap((name) => [name, toServerId(name)]),
     projectFolder,
     writableFolders: [projectFolder, path.join(home, 'agents')],

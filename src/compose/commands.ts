@@ -1,4 +1,5 @@
 /** The slash commands of a session, with what they need besides its requests. */
+
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {version} from '../../package.json';
@@ -11,6 +12,7 @@ import {saveUserSetting} from '../config/user-settings.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import {createPromptCommands, createSkillsCommand} from '../extensions/prompts/slash-commands.ts';
 import {createAgentsCommandDeps, type SessionAgents} from './agents.ts';
+import {ALL_TOOLS} from './known-tools.ts';
 import type {SessionOptions} from './options.ts';
 import type {Project, Records} from './project.ts';
 import type {SessionTools} from './tools.ts';
@@ -20,13 +22,13 @@ import {getEffectiveTrust} from './trust.ts';
 export function createCommands(
   {options, root, redactor, trusts}: Project,
   {store}: Records,
-  {found, mcp, toolNames}: SessionTools,
+  {found, mcp, listable}: SessionTools,
   {catalog}: SessionAgents,
 ): readonly Command[] {
   const {home} = options;
   const own = createCommandTable({
     version,
-    agents: createAgentsCommandDeps(catalog, root, home, toolNames, () => mcp.list().map(({name}) => name)),
+    agents: createAgentsCommandDeps(catalog, root, home, listable, () => mcp.list().map(({name}) => name)),
     examine: async () => (await import('./doctor.ts')).examine(options),
     memory: createMemoryDeps(root, home, trusts, options.settingSources),
     exports: {store, redactor, root},
@@ -48,6 +50,7 @@ export function readShownSettings(options: ConfigOptions): ShownSettings {
   const {claims, ...inForce} = getEffectiveSettings(
     {
       home,
+      tools: ALL_TOOLS,
       cwd: root,
       userHome: homedir(),
       trusts: trust.trusts,

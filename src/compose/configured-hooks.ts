@@ -9,6 +9,7 @@ import {type AgentHooks, createToolHooks} from '../core/permissions/tool-hooks.t
 import {NO_HOOKS} from '../core/turn/run-hooks.ts';
 import {createCommandHook, type HookWorkplace} from '../extensions/hooks/command-hook.ts';
 import {createHooks, type Hook} from '../extensions/hooks/create-hooks.ts';
+import {ALL_TOOLS} from './known-tools.ts';
 
 export interface SessionHooks extends AgentHooks {
   readonly listing: readonly HookListing[];
@@ -36,7 +37,7 @@ export function createSessionHooks(
   const all = [...shared, ...toHooks(mainAgent?.hooks ?? [])];
   const create = (list: readonly Hook[]): AgentHooks => {
     const hooks = list.length === 0 ? NO_HOOKS : createHooks(list, getCommon, emit);
-    return {hooks, ...createToolHooks(hooks)};
+    return {hooks, ...createToolHooks(hooks, ALL_TOOLS)};
   };
   const borrowed = used.filter(({from}) => from === ofClaude).length;
   return {

@@ -1,4 +1,5 @@
 /** The fan-outs of a session, by the flag, the environment and the settings. */
+
 import type {CodeIndex} from '../code-index/contract.ts';
 import type {Settings} from '../config/settings.ts';
 import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
@@ -9,12 +10,14 @@ import {createPermit} from '../core/permissions/decision.ts';
 import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
-import {formatMeant, toToolName} from '../core/util/names.ts';
+import {formatMeant} from '../core/util/names.ts';
+import {toToolName} from '../core/util/tool-names.ts';
 import {PriceList} from '../models/prices.ts';
 import {plainRequest} from '../offline-model/words.ts';
 import {listProjectFiles} from '../storage/project-files.ts';
 import {createFanOutJournal} from '../storage/sessions/fan-out-journal.ts';
 import {listFiles} from '../tools/search/file-index.ts';
+import {AGENT_TOOLS} from './known-tools.ts';
 import type {SessionOptions} from './options.ts';
 import type {ComposedParts} from './runs.ts';
 
@@ -31,7 +34,7 @@ function getFanOutSettings(
   if (where === 'workers' && !queue) {
     throw new UsageError('fanOut.where: workers needs subagents.queue, the address of a queue');
   }
-  const names = tools.map(toToolName);
+  const names = tools.map((tool) => toToolName(tool, AGENT_TOOLS));
   const wrong = tools.find((_, index) => !toolNames.includes(names[index]!));
   if (wrong !== undefined) {
     throw new UsageError(`fanOut.tools: no tool ${JSON.stringify(wrong)}${formatMeant(wrong, toolNames)}`);
@@ -93,7 +96,7 @@ export function createFanOuts({
     verifier,
     emit,
     root,
-    toolNames,
+    tools: baseTools,
     settings: getFanOutSettings(options, settings, toolNames),
     interactive: options.interactive,
     getCost: (model, usage) => prices.addCost(usage, model.name).cost_usd,

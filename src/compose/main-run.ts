@@ -43,8 +43,7 @@ export function createMainRun(deps: ComposedParts, fanOuts: FanOuts): SessionPar
   };
 }
 
-function createMainTools({project, tools, agents, models, permissions, runs}: ComposedParts, fanOuts: FanOuts) {
-  const {tools: only} = project.options;
+function createMainTools({tools, agents, models, permissions, runs}: ComposedParts, fanOuts: FanOuts) {
   const taskTools = createTaskTools({
     agents: agents.agents,
     manager: () => runs.manager,
@@ -54,7 +53,7 @@ function createMainTools({project, tools, agents, models, permissions, runs}: Co
   });
   // What a rule refuses in any case is not offered: a model would spend turns on it.
   const offered = getMainTools(agents.mainAgent, tools.baseTools, taskTools).filter(
-    ({name}) => !tools.rules.forbids(name) && (!only || only.includes(name)),
+    ({name}) => !tools.rules.forbids(name) && (!tools.only || tools.only.includes(name)),
   );
   return letSkillsFork(offered, tools.found.prompts);
 }

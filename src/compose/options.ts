@@ -1,4 +1,5 @@
 /** The options of a session, and the parts that follow from them and the settings alone. */
+
 import {homedir} from 'node:os';
 import {isModelConfigured} from '../config/environment.ts';
 import type {SettingSource} from '../config/layers.ts';
@@ -25,6 +26,7 @@ import {ModelResolver} from '../models/resolve.ts';
 import {OfflineModel} from '../offline-model/model.ts';
 import {DebugLog} from '../storage/debug-log.ts';
 import type {CachedTree} from '../storage/worktrees/tree-cache.ts';
+import {ALL_TOOLS} from './known-tools.ts';
 
 export interface SessionOptions {
   readonly cwd: string;
@@ -110,6 +112,7 @@ export interface SessionOptions {
 export function readSettings(options: SessionOptions, root: string, trusts: Trusts): LoadedSettings {
   return loadSettings({
     home: options.home,
+    tools: ALL_TOOLS,
     cwd: root,
     userHome: homedir(),
     trusts,

@@ -1,4 +1,5 @@
 /** What the command line and the settings say about permissions: rules, the sandbox, folders. */
+
 import {realpathSync, statSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
@@ -6,34 +7,38 @@ import type {LoadedSettings, Settings} from '../config/settings.ts';
 import type {RuleKind, Trusts} from '../core/contract/permission.ts';
 import type {PermissionSandbox} from '../core/permissions/context.ts';
 import type {ZonePaths} from '../core/permissions/files/file-zone.ts';
-import {parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
+import {getRuleWarning, parseRule, RULE_KINDS, type Rule} from '../core/permissions/rules/rule.ts';
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {TOOL_NAMES, toToolName} from '../core/util/names.ts';
+import {formatMeant} from '../core/util/names.ts';
+import {findTool, listMissingTools, toToolName} from '../core/util/tool-names.ts';
 import {confinedEnvironment} from '../sandbox/environment.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
 import {getPackageStores} from '../sandbox/view/package-stores.ts';
 import {findSystemSecrets, getSystemFolders} from '../sandbox/view/system-folders.ts';
 import {SavedRules} from '../storage/saved-rules.ts';
 import {refusePrivateAddress} from '../tools/web/web-address.ts';
+import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
 import type {SessionOptions} from './options.ts';
 
 /** The tools that subagents may have. @param only `--tools` */
 export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook, only?: readonly string[]) {
   const {allow, deny = []} = subagents?.tools ?? {};
-  const forbidden = TOOL_NAMES.filter((tool) => rules.forbids(tool) || only?.includes(tool) === false);
+  const toName = (tool: string) => toToolName(tool, AGENT_TOOLS);
+  const names = AGENT_TOOLS.map(({name}) => name);
+  const forbidden = names.filter((tool) => rules.forbids(tool) || only?.includes(tool) === false);
   return {
-    deny: [...deny.map(toToolName), ...forbidden],
-    ...(allow === undefined ? {} : {allow: allow.map(toToolName)}),
+    deny: [...deny.map(toName), ...forbidden],
+    ...(allow === undefined ? {} : {allow: allow.map(toName)}),
   };
 }
 
 /**
  * The rules of the command line and the settings, and those that the user saved in this project.
  * @param project `folder` of its sessions, `root` with links resolved
- * @throws UsageError for a wrong rule of the command line; those of files were checked when they were read
+ * @throws UsageError for a rule of the command line that is wrong by itself; those of files were checked when they were read
  */
 export function createRules(
   options: SessionOptions,
@@ -42,21 +47,53 @@ export function createRules(
 ) {
   const saved = new SavedRules(project.folder, project.root, project.redactor);
   const {rules, warning} = saved.read();
-  const all = [
+  const typed = [
     ...(options.allowedTools ?? []).map((text) => parseTypedRule(text, 'allow', '--allowed-tools')),
     ...(options.disallowedTools ?? []).map((text) => parseTypedRule(text, 'deny', '--disallowed-tools')),
+  ];
+  const all = [
+    ...typed.flatMap(({rule}) => rule ?? []),
     ...getSettingsRules(loaded),
     ...rules.flatMap((text) => parseCheckedRule(text, 'allow', saved.source)),
   ];
-  return {rules: new RuleBook(all, saved), warnings: warning === undefined ? [] : [warning]};
+  return {
+    rules: new RuleBook(all, ALL_TOOLS, saved),
+    warnings: [...typed.flatMap((each) => each.warning ?? []), ...(warning === undefined ? [] : [warning])],
+  };
 }
 
-function parseTypedRule(text: string, kind: RuleKind, source: string): Rule {
-  const read = parseRule(text);
-  if (!('problem' in read)) return {kind, text, source, ...read};
-  throw new UsageError(
-    `${source}: ${read.problem}${read.suggestion === undefined ? '' : ` (did you mean ${read.suggestion}?)`}`,
-  );
+/** A name that no tool has is a warning: command lines of Claude Code have names of other tools. What denies stays a rule. */
+function parseTypedRule(text: string, kind: RuleKind, source: string): {rule?: Rule; warning?: string} {
+  const read = parseRule(text, ALL_TOOLS);
+  if (!('problem' in read)) {
+    const warning = getRuleWarning(read, ALL_TOOLS);
+    return {rule: {kind, text, source, ...read}, ...(warning !== undefined && {warning: `${source}: ${warning}`})};
+  }
+  const meant = read.suggestion === undefined ? '' : ` (did you mean ${read.suggestion}?)`;
+  if (!read.unknown) throw new UsageError(`${source}: ${read.problem}${meant}`);
+  const [tool = ''] = text.trim().split('(');
+  return {
+    ...(kind === 'deny' && {rule: {kind, text, source, tool}}),
+    warning: `${source}: ${read.problem}, so that this rule has no effect${meant}`,
+  };
+}
+
+/** @param asked `--tools`. @throws UsageError for a name that no tool has */
+export function chooseTools(asked: readonly string[] | undefined) {
+  const missing = listMissingTools(AGENT_TOOLS);
+  const unknown = asked?.find((name) => !findTool(name, AGENT_TOOLS) && !missing.includes(name));
+  if (unknown !== undefined) {
+    const names = AGENT_TOOLS.map(({name}) => name);
+    throw new UsageError(
+      `--tools has no ${JSON.stringify(unknown)}${formatMeant(unknown, names)}: ${names.join(', ')}`,
+    );
+  }
+  return {
+    only: asked?.flatMap((name) => findTool(name, AGENT_TOOLS)?.name ?? []),
+    warnings: (asked ?? [])
+      .filter((name) => missing.includes(name))
+      .map((name) => `--tools: mini-cc has no tool ${name}`),
+  };
 }
 
 /** Each with the files that contain it. */
@@ -73,7 +110,7 @@ function getSettingsRules({origins}: LoadedSettings): Rule[] {
 
 /** A rule that was checked before. One of a newer version, which this one cannot read, is left out. */
 function parseCheckedRule(text: string, kind: RuleKind, source: string): Rule[] {
-  const read = parseRule(text);
+  const read = parseRule(text, ALL_TOOLS);
   return 'problem' in read ? [] : [{kind, text, source, ...read}];
 }
 

@@ -1,4 +1,5 @@
 /** The first two parts of a session: the project that it works in, and the records that it keeps of what happens. */
+
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {version} from '../../package.json';
@@ -7,6 +8,7 @@ import type {EventBus} from '../core/session/event-bus.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import {createTemporaryHome, removeTemporaryHome} from '../storage/sessions/temporary-home.ts';
 import type {Telemetry} from '../telemetry/telemetry.ts';
+import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
 import {createBus, createSecrets, type SessionOptions} from './options.ts';
 import {openFirstConversation} from './sessions.ts';
 import {loadTrustedSettings} from './trust.ts';
@@ -25,9 +27,14 @@ export async function openProject(options: SessionOptions) {
     cwd: root,
     home: homedir(),
     miniCcHome: options.home,
+    tools: ALL_TOOLS,
     ...(options.settingSources && {sources: options.settingSources}),
   };
-  const agentKeys = listAgentKeyNames(folders, loaded.trust.trusts, options.agentsJson);
+  const agentKeys = listAgentKeyNames(folders, {
+    known: AGENT_TOOLS,
+    trusts: loaded.trust.trusts,
+    extra: options.agentsJson,
+  });
   const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, loaded.settings);
   return {options, root, folders, loaded, settings: loaded.settings, trusts: loaded.trust.trusts, redactor, env};
 }

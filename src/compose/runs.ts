@@ -76,7 +76,7 @@ function shareWithRuns(
   const {options, settings} = project;
   const {sandboxControl, mcp} = tools;
   const {hooks, createAgentHooks, afterCall} = permissions.hooks;
-  const toolRules = getToolRules(project.loaded, tools.rules, options.tools);
+  const toolRules = getToolRules(project.loaded, tools.rules, tools.only);
   return {
     ...own,
     get confinement() {

@@ -1,4 +1,5 @@
 /** What front ends see of a session that does not change with its conversation, and what it says at its start. */
+
 import {isSlashCommand} from '../commands/table.ts';
 import type {AgentCatalog} from '../core/agent-types.ts';
 import type {Command} from '../core/contract/session-requests.ts';
@@ -7,6 +8,7 @@ import type {SessionMcp, SessionParts} from '../core/session/parts.ts';
 import {listTools} from '../core/tool-calls.ts';
 import {findLocalServers} from '../models/local-servers.ts';
 import {describeBrokenAgents} from './agents.ts';
+import {ALL_TOOLS} from './known-tools.ts';
 import {describeOffline, isOfflineByDefault} from './options.ts';
 import type {ComposedParts} from './runs.ts';
 
@@ -26,6 +28,7 @@ export function createSessionInfo({root, run, commands, agents, mcp, warnings}: 
     get tools() {
       return listTools(run).map(({name}) => name);
     },
+    toolFacts: ALL_TOOLS,
     get agents() {
       return agents.list().map((agent) => agent.name);
     },

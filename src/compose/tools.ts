@@ -1,4 +1,5 @@
 /** The tools of a session's agents, with the sandbox and the rules that they need. */
+
 import path from 'node:path';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
 import type {Tool} from '../core/contract/tool.ts';
@@ -6,11 +7,12 @@ import {findPrompts} from '../extensions/prompts/find-prompts.ts';
 import {createGetSkill, createSkillTool} from '../extensions/prompts/skill-tool.ts';
 import type {ModelResolver} from '../models/resolve.ts';
 import {getProjectFolder} from '../storage/sessions/session-store.ts';
-import {createBaseTools, TASK_TOOL_NAMES} from '../tools/index.ts';
+import {createBaseTools} from '../tools/index.ts';
 import {FileIndex} from '../tools/search/file-index.ts';
+import {getListable} from './known-tools.ts';
 import {createMcpServers} from './mcp.ts';
 import {getModelName} from './options.ts';
-import {createRules, createSessionSandbox} from './permission-settings.ts';
+import {chooseTools, createRules, createSessionSandbox} from './permission-settings.ts';
 import type {Project, Records} from './project.ts';
 import {SandboxControl} from './sandbox-control.ts';
 
@@ -24,6 +26,7 @@ export async function createTools(project: Project, {store, emit}: Records, reso
   const {warning} = await sandboxControl.state();
   const folder = getProjectFolder(options.home, root);
   const {rules, warnings} = createRules(options, project.loaded, {folder, root, redactor});
+  const chosen = chooseTools(options.tools);
   const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
   const searches = resolver.resolve(getModelName(options, settings)).source?.searchesWeb ?? false;
   const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches};
@@ -31,7 +34,7 @@ export async function createTools(project: Project, {store, emit}: Records, reso
   const skillTool = createSkillTool(found.prompts);
   const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...project, emit, sandbox, rules});
   const baseTools = [
-    ...createBaseTools(sandbox, web, (place) => indexes.for(place)),
+    ...createBaseTools({sandbox, web, getIndex: (place) => indexes.for(place)}),
     ...(skillTool ? [skillTool as Tool] : []),
   ];
   return {
@@ -44,7 +47,8 @@ export async function createTools(project: Project, {store, emit}: Records, reso
     found,
     mcp,
     getSkill: createGetSkill(found.prompts),
-    toolNames: [...baseTools.map(({name}) => name), ...TASK_TOOL_NAMES],
-    warnings: [...warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
+    listable: getListable(baseTools),
+    only: chosen.only,
+    warnings: [...warnings, ...chosen.warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
   };
 }

@@ -14,6 +14,7 @@ import {showControls} from '../core/util/text.ts';
 import {readProjectEntries} from '../extensions/mcp/entry-files.ts';
 import {listPromptClaims} from '../extensions/prompts/find-prompts.ts';
 import {alternatesClaims} from '../sandbox/view/repository-folders.ts';
+import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 
 interface TrustedSettings extends LoadedSettings {
@@ -125,10 +126,10 @@ function getClaims(
   // What is not read asks for nothing.
   const ofProject = isRead('project', settingSources)
     ? [
-        ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}),
+        ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}, AGENT_TOOLS),
         ...memoryClaims(root),
         ...readProjectEntries(root).claims,
-        ...listPromptClaims({cwd: root, home: homedir(), miniCcHome: home}),
+        ...listPromptClaims({cwd: root, home: homedir(), miniCcHome: home, tools: ALL_TOOLS}),
       ]
     : [];
   return [...claims, ...ofProject, ...alternatesClaims(root, homedir())];

@@ -7,7 +7,8 @@ import {realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {HookSetting} from '../core/contract/hook.ts';
 import type {RuleKind} from '../core/contract/permission.ts';
-import {parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {getRuleWarning, parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {toFields} from '../core/util/objects.ts';
 import {type Position, type Problem, ProblemList, quote} from '../core/util/problem.ts';
@@ -25,8 +26,11 @@ export interface ClaudeSettings {
   readonly hints: readonly Problem[];
 }
 
-/** @param base what directories are relative to. @param home of the user. Never throws. */
-export function readClaudeSettings(file: string, base: string, home: string): ClaudeSettings {
+/** @param cwd what directories are relative to. @param home of the user. @param tools that rules may name. Never throws. */
+export function readClaudeSettings(
+  file: string,
+  {cwd, home, tools}: {readonly cwd: string; readonly home: string; readonly tools: readonly ToolFacts[]},
+): ClaudeSettings {
   const problems = new ProblemList(file);
   const text = readText(problems, false);
   const root = text === undefined || text.trim() === '' ? undefined : parseRoot(text, problems);
@@ -43,11 +47,13 @@ export function readClaudeSettings(file: string, base: string, home: string): Cl
     const kind = RULE_KINDS.find((each) => each === key);
     for (const [index, entry] of toTexts(value).entries()) {
       if (kind) {
-        const read = parseRule(entry);
+        const read = parseRule(entry, tools);
         if ('problem' in read) hint(key, `${read.problem}: this rule is not used`, index);
         else rules[kind] = [...(rules[kind] ?? []), entry];
+        const warning = 'tool' in read ? getRuleWarning(read, tools) : undefined;
+        if (warning !== undefined) hint(key, warning, index);
       } else if (key === 'additionalDirectories') {
-        const folder = findFolder(entry, base, home);
+        const folder = findFolder(entry, cwd, home);
         if (folder === undefined) hint(key, `there is no folder ${quote(entry)}`, index);
         else directories.push(folder);
       }

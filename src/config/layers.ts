@@ -1,6 +1,7 @@
 /** Merges the values of several files. Each leaf knows the files that it comes from. */
 
-import {toToolName} from '../core/util/names.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {toToolName} from '../core/util/tool-names.ts';
 import type {Path} from './jsonc-file.ts';
 import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './setting-keys.ts';
 
@@ -33,8 +34,8 @@ interface Layer extends LayerSource {
   readonly isProjects: boolean;
 }
 
-/** @param layers the weakest first: a later one wins, key by key. */
-export function mergeLayers(layers: readonly Layer[]): Leaf[] {
+/** @param layers the weakest first: a later one wins, key by key. @param tools by whose names lists narrow */
+export function mergeLayers(layers: readonly Layer[], tools: readonly ToolFacts[]): Leaf[] {
   const leaves = new Map<string, Leaf>();
   const usersOwn = new Map<string, Leaf>();
   for (const {layer, file, values, isProjects} of layers) {
@@ -45,7 +46,7 @@ export function mergeLayers(layers: readonly Layer[]): Leaf[] {
       const own = usersOwn.get(id);
       let leaf: Leaf = {path, value, from: [from]};
       if (below && isAmong(path, ADDS_UP)) leaf = addUp(below, value, from);
-      else if (isProjects && own && isAmong(path, NARROWS)) leaf = narrow(own, value, from);
+      else if (isProjects && own && isAmong(path, NARROWS)) leaf = narrow(own, value, from, tools);
       leaves.set(id, leaf);
       if (!isProjects) usersOwn.set(id, leaf);
     }
@@ -86,10 +87,15 @@ function addUp(below: Leaf, value: unknown, from: LayerSource): Leaf {
 }
 
 /** What both lists of names have; `*` is all. */
-function narrow({path, value: own, from: owners}: Leaf, value: unknown, from: LayerSource): Leaf {
+function narrow(
+  {path, value: own, from: owners}: Leaf,
+  value: unknown,
+  from: LayerSource,
+  tools: readonly ToolFacts[],
+): Leaf {
   const [kept, asked] = [toList(own), toList(value)];
-  const names = new Set(asked.map(toToolName));
-  const both = names.has('*') ? kept : kept.filter((name) => names.has(toToolName(name)));
+  const names = new Set(asked.map((name) => toToolName(name, tools)));
+  const both = names.has('*') ? kept : kept.filter((name) => names.has(toToolName(name, tools)));
   return {path, value: kept.includes('*') ? asked : both, from: [...owners, from]};
 }
 

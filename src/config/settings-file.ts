@@ -1,6 +1,7 @@
 /** Reads one settings file and checks it against the schema. Each mistake is reported with its line and column. */
 import type {z} from 'zod';
-import {parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {getRuleWarning, parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
 import {getMeantKey} from './json-schema.ts';
@@ -17,41 +18,41 @@ export interface SettingsFile {
   readonly tree?: JsonTree;
 }
 
-/** @param isRequired --settings names it, so it must exist. */
-export function readSettingsFile(file: string, isRequired: boolean): SettingsFile {
+/** @param isRequired --settings names it, so it must exist. @param tools all that rules may name */
+export function readSettingsFile(file: string, isRequired: boolean, tools: readonly ToolFacts[]): SettingsFile {
   const problems = new ProblemList(file);
-  return parseText(readText(problems, isRequired), problems);
+  return parseText(readText(problems, isRequired), problems, tools);
 }
 
 /** @param label where it was typed, for its problems */
-export function readSettingsText(label: string, text: string): SettingsFile {
-  return parseText(text, new ProblemList(label));
+export function readSettingsText(label: string, text: string, tools: readonly ToolFacts[]): SettingsFile {
+  return parseText(text, new ProblemList(label), tools);
 }
 
-function parseText(text: string | undefined, problems: ProblemList): SettingsFile {
+function parseText(text: string | undefined, problems: ProblemList, tools: readonly ToolFacts[]): SettingsFile {
   // Only white space and comment lines: people comment out all settings.
   if (text === undefined || text.replace(/^\s*\/\/.*$/gm, '').trim() === '') {
     return {found: text !== undefined, values: {}, problems: problems.all};
   }
-  return {found: true, ...parseSettings(text, problems)};
+  return {found: true, ...parseSettings(text, problems, tools)};
 }
 
-function parseSettings(text: string, problems: ProblemList): Omit<SettingsFile, 'found'> {
+function parseSettings(text: string, problems: ProblemList, tools: readonly ToolFacts[]): Omit<SettingsFile, 'found'> {
   const root = parseRoot(text, problems);
   if (!root) return {values: {}, problems: problems.all};
   const tree = new JsonTree(text, root, problems);
   if (problems.failed) return {values: {}, problems: problems.all};
-  const values = check(tree, problems);
+  const values = check(tree, problems, tools);
   return {values: problems.failed ? {} : values, problems: problems.all, tree};
 }
 
-function check(tree: JsonTree, problems: ProblemList): SettingsValues {
+function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[]): SettingsValues {
   const newer = isNewer(tree, problems);
   for (const path of tree.protoKeys) reportUnknown(path, tree, newer, problems);
   const values = structuredClone(tree.values);
   const parsed = settingsSchema.safeParse(values);
   if (parsed.success) {
-    checkRules(parsed.data, tree, newer, problems);
+    checkRules(parsed.data, tree, {newer, tools}, problems);
     return problems.failed ? {} : withoutFileKeys(parsed.data);
   }
   for (const issue of parsed.error.issues.flatMap(innermost)) {
@@ -67,17 +68,24 @@ function check(tree: JsonTree, problems: ProblemList): SettingsValues {
   }
   if (problems.failed) return {};
   const rest = settingsSchema.parse(values);
-  checkRules(rest, tree, newer, problems);
+  checkRules(rest, tree, {newer, tools}, problems);
   return problems.failed ? {} : withoutFileKeys(rest);
 }
 
 /** A rule with a typing mistake would silently allow or refuse the wrong calls. */
-function checkRules({permissions}: SettingsValues, tree: JsonTree, newer: boolean, problems: ProblemList): void {
+function checkRules(
+  {permissions}: SettingsValues,
+  tree: JsonTree,
+  {newer, tools}: {readonly newer: boolean; readonly tools: readonly ToolFacts[]},
+  problems: ProblemList,
+): void {
   for (const kind of RULE_KINDS) {
     for (const [index, rule] of (permissions?.[kind] ?? []).entries()) {
-      const read = parseRule(rule);
-      if (!('problem' in read)) continue;
+      const read = parseRule(rule, tools);
       const place = tree.valuePlace(['permissions', kind, String(index)]);
+      const warning = 'tool' in read ? getRuleWarning(read, tools) : undefined;
+      if (warning !== undefined) problems.warn('missing-tool', place, `permissions.${kind}: ${warning}`);
+      if (!('problem' in read)) continue;
       const words = `permissions.${kind}, entry ${index + 1}: ${read.problem}`;
       if (newer) problems.warn('wrong-rule', place, `${words}; it is ignored`, read.suggestion);
       else problems.error('wrong-rule', place, words, read.suggestion);

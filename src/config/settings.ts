@@ -3,6 +3,7 @@ import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {HookSetting} from '../core/contract/hook.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {QUEUE_SECRET} from '../core/secrets/known-secrets.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
@@ -57,6 +58,8 @@ export interface SettingsOptions {
   readonly cwd: string;
   /** The user's home, which contains `.claude`. Default: nothing there is read. */
   readonly userHome?: string;
+  /** All tools that rules may name. */
+  readonly tools: readonly ToolFacts[];
   /** `--settings`: a file, or its text where it begins with `{`. */
   readonly explicit?: string;
   /** `--setting-sources`. Default: all. */
@@ -88,8 +91,8 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
       ...source,
       read:
         text === undefined
-          ? readSettingsFile(source.file, source.layer === 'command line')
-          : readSettingsText(source.file, text),
+          ? readSettingsFile(source.file, source.layer === 'command line', options.tools)
+          : readSettingsText(source.file, text, options.tools),
     }));
   const providers = getProviderNames(files.filter(({isProjects}) => isProjects).map(({read}) => read.values));
   const own = files.map(({file, layer, isProjects, read}) => {
@@ -107,7 +110,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   // Of two files of one layer, the one of mini-cc is the stronger.
   const names: LayerName[] = [...SETTING_SOURCES, 'command line'];
   const layers = [...claude, ...own].sort((a, b) => names.indexOf(a.layer) - names.indexOf(b.layer));
-  const origins = mergeLayers(layers);
+  const origins = mergeLayers(layers, options.tools);
   return deepFreeze({
     settings: settingsSchema.parse(toTree(origins)),
     warnings: warnings.map(showControls),
@@ -124,7 +127,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
 
 /** `.claude/settings.json` of the user and of the project, where they exist. Of the project's, what needs trust may be missing. */
 function readClaudeLayers(
-  {cwd, userHome, sources, trusts = () => false}: SettingsOptions,
+  {cwd, userHome, sources, tools, trusts = () => false}: SettingsOptions,
   isFollowed: (source: Pick<SourceFile, 'file' | 'isProjects'>) => boolean,
 ) {
   if (userHome === undefined) return [];
@@ -141,7 +144,7 @@ function readClaudeLayers(
     .filter(({layer}) => isRead(layer, sources))
     .filter(isFollowed)
     .flatMap((source) => {
-      const {found, rules, directories, hooks, ...read} = readClaudeSettings(source.file, cwd, userHome);
+      const {found, rules, directories, hooks, ...read} = readClaudeSettings(source.file, {cwd, home: userHome, tools});
       if (!found) return [];
       const asked = [
         {file: source.file, key: 'permissions.allow', value: rules.allow ?? []},

@@ -19,7 +19,7 @@ import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from '
 import {askModel, type OnUsage} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
-import {toToolName} from './util/names.ts';
+import {findTool} from './util/tool-names.ts';
 import {cutContent, errorResult, REFUSED, WatchedOutput} from './util/tool-output.ts';
 
 const PREVIEW_CHARS = 2_000;
@@ -128,9 +128,7 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
   if (problem !== undefined) {
     return errorResult(`The input of ${call.name} ${problem}. Nothing was run; send the call again, complete.`);
   }
-  const tool =
-    caller.tools.find(({name}) => name === call.name || name === toToolName(call.name)) ??
-    caller.moreTools?.find(call.name);
+  const tool = findTool(call.name, caller.tools) ?? caller.moreTools?.find(call.name);
   if (!tool) {
     const names = listTools(caller)
       .map((candidate) => candidate.name)

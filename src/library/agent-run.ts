@@ -10,7 +10,7 @@ import {createSession} from '../core/session.ts';
 import {RunAborted} from '../core/turn/run-ending.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
-import {toToolName} from '../core/util/names.ts';
+import {toToolName} from '../core/util/tool-names.ts';
 import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './compose-session.ts';
 import type * as shipped from './public.d.ts';
 
@@ -69,7 +69,7 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
 /** The built-in tools that are asked for; without the tools of Task, which need a session that waits for subagents. */
 function selectTools(tools: readonly Tool[], asked: shipped.AgentRunOptions['tools'], agent: string): readonly Tool[] {
   const offered = tools.filter(({name}) => !name.startsWith('Task'));
-  const names = asked?.filter((tool) => typeof tool === 'string');
+  const names = asked?.filter((tool) => typeof tool === 'string').map((tool) => toToolName(tool, tools));
   if (names === undefined) return offered;
   if (names.length > 0 || asked?.length === 0) {
     checkTools(
@@ -78,8 +78,7 @@ function selectTools(tools: readonly Tool[], asked: shipped.AgentRunOptions['too
       offered.map(({name}) => name),
     );
   }
-  const chosen = names.map(toToolName);
-  return offered.filter(({name}) => chosen.includes(name));
+  return offered.filter(({name}) => names.includes(name));
 }
 
 /** Model servers refuse two tools of the same name. */

@@ -3,12 +3,12 @@ import type {SubagentResult} from '../core/contract/runs.ts';
 import {formatReason} from '../core/turn/run-ending.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {countTokens} from '../core/util/messages.ts';
-import {toToolName} from '../core/util/names.ts';
+import {findTool} from '../core/util/tool-names.ts';
+import {TOOLS} from '../tools/index.ts';
 import type {SubtaskRequest, SubtaskResult} from './public.d.ts';
 
 const TEXTS: ReadonlySet<string> = new Set(['agent_type', 'prompt', 'instruction'] satisfies (keyof SubtaskRequest)[]);
 const LISTS: ReadonlySet<string> = new Set(['files', 'tools'] satisfies (keyof SubtaskRequest)[]);
-const WRITING_TOOLS = ['write_file', 'edit_file', 'bash'];
 
 /** The prompt with the files below it. @throws UsageError when there is nothing to do, or a field has a wrong type. */
 export function getPrompt(request: SubtaskRequest): string {
@@ -39,7 +39,8 @@ function checkTypes(request: unknown): void {
 
 /** The agent that is asked for, else the built-in one that fits the tools. */
 export function getAgentName({agent_type, tools}: SubtaskRequest): string {
-  const writes = tools === undefined || tools.some((tool) => WRITING_TOOLS.includes(toToolName(tool)));
+  const writes =
+    tools === undefined || tools.some((tool) => ['edit', 'execute'].includes(findTool(tool, TOOLS)?.kind ?? 'other'));
   return agent_type ?? (writes ? 'code' : 'explore');
 }
 

@@ -1,62 +1,74 @@
-/** The tools that every agent may be given. Loads zod: import it after the first paint. */
+/** The list of all tools. Loads zod: import it after the first paint. */
 import type {CodeIndex} from '../code-index/contract.ts';
 import type {Tool} from '../core/contract/tool.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import type {Sandbox} from '../sandbox/index.ts';
 import {ProcessGroups} from '../sandbox/launch/process-groups.ts';
-import {createBash} from './bash/bash.ts';
+import {BASH, createBash} from './bash/bash.ts';
 import {FileLocks} from './files/change-file.ts';
-import {createEditFile} from './files/edit-file.ts';
-import {readFileTool} from './files/read-file.ts';
-import {createWriteFile} from './files/write-file.ts';
-import {globTool} from './search/glob.ts';
-import {grepTool} from './search/grep.ts';
-import {createSymbols} from './search/symbols.ts';
-import {createFanOutTool, type FanOutToolDeps} from './task/fan-out.ts';
-import {createTaskTool, type TaskDeps} from './task/task.ts';
-import {createTaskList} from './task/task-list.ts';
-import {createTaskOutput} from './task/task-output.ts';
-import {createTaskSend} from './task/task-send.ts';
-import {createTaskStop} from './task/task-stop.ts';
-import {createTodoWrite} from './todo-write.ts';
-import {createWebFetch, type WebFetchOptions} from './web/web-fetch.ts';
-import {webSearchTool} from './web/web-search.ts';
+import {createEditFile, EDIT_FILE} from './files/edit-file.ts';
+import {READ_FILE, readFileTool} from './files/read-file.ts';
+import {createWriteFile, WRITE_FILE} from './files/write-file.ts';
+import {GLOB, globTool} from './search/glob.ts';
+import {GREP, grepTool} from './search/grep.ts';
+import {createSymbols, SYMBOLS} from './search/symbols.ts';
+import {createFanOutTool, FAN_OUT, type FanOutToolDeps} from './task/fan-out.ts';
+import {createTaskTool, TASK, type TaskDeps} from './task/task.ts';
+import {createTaskList, TASK_LIST} from './task/task-list.ts';
+import {createTaskOutput, TASK_OUTPUT} from './task/task-output.ts';
+import {createTaskSend, TASK_SEND} from './task/task-send.ts';
+import {createTaskStop, TASK_STOP} from './task/task-stop.ts';
+import {createTodoWrite, TODO_WRITE} from './todo-write.ts';
+import {createWebFetch, WEB_FETCH, type WebFetchOptions} from './web/web-fetch.ts';
+import {WEB_SEARCH, webSearchTool} from './web/web-search.ts';
 
-/**
- * Created once and used by all agents of a session. They share file locks and the list of running processes; what
- * belongs to one agent is stored by its id. `getIndex` gives the code index of a folder. The order never changes, because it is part of each request's bytes.
- */
-export function createBaseTools(
-  sandbox: Sandbox,
-  web: WebFetchOptions & {readonly searches?: boolean},
-  getIndex: (root: string) => CodeIndex,
-): Tool[] {
-  const locks = new FileLocks();
-  return [
-    createBash(sandbox, new ProcessGroups()),
-    readFileTool,
-    createWriteFile(locks),
-    createEditFile(locks),
-    grepTool,
-    globTool,
-    createSymbols(getIndex),
-    createTodoWrite(),
-    createWebFetch(web),
-    ...(web.searches ? [webSearchTool] : []),
-  ] as Tool[];
+interface BaseToolDeps {
+  readonly sandbox: Sandbox;
+  readonly locks: FileLocks;
+  readonly web: WebFetchOptions & {readonly searches?: boolean};
+  /** The code index of a folder. */
+  readonly getIndex: (root: string) => CodeIndex;
 }
 
-/** Names of the tools that `createTaskTools` makes. */
-export const TASK_TOOL_NAMES: readonly string[] = ['Task', 'TaskList', 'TaskOutput', 'TaskSend', 'TaskStop', 'FanOut'];
+/** Undefined: this session does not have it. */
+type Listed<Deps> = readonly [ToolFacts, (deps: Deps) => ToolFacts | undefined];
 
-/** Only the main agent gets these tools: a subagent cannot dispatch another one. */
+/** The tools that every agent may be given. The order never changes, because it is part of each request's bytes. */
+const BASE_TOOLS: readonly Listed<BaseToolDeps>[] = [
+  [BASH, ({sandbox}) => createBash(sandbox, new ProcessGroups())],
+  [READ_FILE, () => readFileTool],
+  [WRITE_FILE, ({locks}) => createWriteFile(locks)],
+  [EDIT_FILE, ({locks}) => createEditFile(locks)],
+  [GREP, () => grepTool],
+  [GLOB, () => globTool],
+  [SYMBOLS, ({getIndex}) => createSymbols(getIndex)],
+  [TODO_WRITE, createTodoWrite],
+  [WEB_FETCH, ({web}) => createWebFetch(web)],
+  [WEB_SEARCH, ({web}) => (web.searches ? webSearchTool : undefined)],
+];
+
+/** Only the main agent gets these: a subagent cannot dispatch another one. */
+const TASK_TOOLS: readonly Listed<TaskDeps & FanOutToolDeps>[] = [
+  [TASK, createTaskTool],
+  [TASK_LIST, ({manager}) => createTaskList(manager)],
+  [TASK_OUTPUT, ({manager}) => createTaskOutput(manager)],
+  [TASK_SEND, ({manager}) => createTaskSend(manager)],
+  [TASK_STOP, ({manager}) => createTaskStop(manager)],
+  [FAN_OUT, createFanOutTool],
+];
+
+/** What is known of all these tools, for code that has only their names. */
+export const TOOLS: readonly ToolFacts[] = [...BASE_TOOLS, ...TASK_TOOLS].map(([facts]) => facts);
+
+/** Created once and used by all agents of a session; what belongs to one agent is stored by its id. */
+export function createBaseTools(deps: Omit<BaseToolDeps, 'locks'>): Tool[] {
+  return createTools(BASE_TOOLS, {...deps, locks: new FileLocks()});
+}
+
 export function createTaskTools(deps: TaskDeps & FanOutToolDeps): Tool[] {
-  const {manager} = deps;
-  return [
-    createTaskTool(deps),
-    createTaskList(manager),
-    createTaskOutput(manager),
-    createTaskSend(manager),
-    createTaskStop(manager),
-    createFanOutTool(deps),
-  ] as Tool[];
+  return createTools(TASK_TOOLS, deps);
+}
+
+function createTools<Deps>(listed: readonly Listed<Deps>[], deps: Deps): Tool[] {
+  return listed.flatMap(([, create]) => (create(deps) as Tool | undefined) ?? []);
 }

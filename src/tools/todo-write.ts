@@ -2,6 +2,7 @@
 import {z} from 'zod';
 import type {Todo} from '../core/contract/results.ts';
 import type {Tool} from '../core/contract/tool.ts';
+import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {errorResult, textResult} from '../core/util/tool-output.ts';
 import description from './todo-write.md';
 
@@ -11,11 +12,19 @@ const input = z.object({
 
 export type TodoWriteInput = z.infer<typeof input>;
 
+export const TODO_WRITE: ToolFacts = {
+  name: 'todo_write',
+  kind: 'think',
+  label: 'Todos',
+  claude: {name: 'TodoWrite'},
+  replaces: ['TodoRead'],
+};
+
 /** Each agent that calls the tool has a list of its own. */
 export function createTodoWrite(): Tool<TodoWriteInput> {
   const lists = new Map<string, readonly Todo[]>();
   return {
-    name: 'todo_write',
+    ...TODO_WRITE,
     description,
     input,
     title: ({todos}) => todos.find(({status}) => status === 'in_progress')?.content ?? '',

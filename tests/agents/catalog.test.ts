@@ -2,6 +2,7 @@ import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {type CatalogOptions, listAgentClaims} from '../../src/agents/catalog.ts';
+import {AGENT_TOOLS} from '../../src/compose/known-tools.ts';
 import type {Claim} from '../../src/core/contract/permission.ts';
 import {formatProblem} from '../../src/core/util/problem.ts';
 import {agentWorkspace, good, json, markdown, readCatalog, TOOLS} from './fixture.ts';
@@ -179,7 +180,7 @@ test('what an agent of the project asks for needs trust however its key is spell
       markdown(`name: b${index}\ndescription: Reads all the code\n${head}`),
     );
   }
-  const claims = listAgentClaims(options).map(({file, key, value}) => [path.basename(file), key, value]);
+  const claims = listAgentClaims(options, AGENT_TOOLS).map(({file, key, value}) => [path.basename(file), key, value]);
   expect(claims).toEqual([
     ['a.json', 'permissionMode', 'bypassPermissions'],
     ...heads.map((_, index) => [`b${index}.md`, 'permissionMode', 'acceptEdits']),

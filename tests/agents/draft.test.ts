@@ -2,13 +2,13 @@ import {expect, test} from 'vitest';
 import {createDraftPrompt, createDraftSchema, parseDraft} from '../../src/agents/draft.ts';
 import {lintAgents} from '../../src/agents/lint.ts';
 import {saveAgent} from '../../src/agents/save.ts';
-import {agentWorkspace, good, json, readCatalog, TOOLS} from './fixture.ts';
+import {agentWorkspace, good, json, LISTABLE, readCatalog, TOOLS} from './fixture.ts';
 
-const options = {toolNames: TOOLS, taken: [] as string[]};
+const options = {listable: LISTABLE, taken: [] as string[]};
 const wish = 'a code review agent with read-only access, focusing on code quality';
 
 test('the request asks for one JSON object, names the tools, and delimits the description so that it cannot end its tag', () => {
-  const request = createDraftPrompt(`${wish}</description> and more`, TOOLS);
+  const request = createDraftPrompt(`${wish}</description> and more`, LISTABLE);
   expect(request).toContain('agent definition');
   expect(request).toContain('one JSON object');
   expect(request).toContain(`<description>\n${wish} and more\n</description>`);
@@ -17,7 +17,7 @@ test('the request asks for one JSON object, names the tools, and delimits the de
 });
 
 test('the schema of the answer allows no other keys, and offers the existing tools', () => {
-  expect(createDraftSchema(TOOLS)).toMatchObject({
+  expect(createDraftSchema(LISTABLE)).toMatchObject({
     required: ['name', 'description', 'tools', 'prompt'],
     additionalProperties: false,
     properties: {tools: {anyOf: [{enum: ['*']}, {items: {enum: TOOLS.slice(0, -1)}}]}},
@@ -89,8 +89,8 @@ test('a saved draft has no lint findings and can be dispatched at once', async (
   const workspace = await agentWorkspace();
   const draft = parseDraft(json(offlineDraft), options);
   if (!draft.ok) throw new Error(draft.error);
-  await saveAgent(draft.fields, workspace.project, {overwrite: false});
+  await saveAgent(draft.fields, workspace.project, {overwrite: false, tools: LISTABLE.known});
   const catalog = readCatalog(workspace.options);
   expect(catalog.agents.at(-1)).toMatchObject({definition: {name: 'reviewer'}, readOnly: true});
-  expect((await lintAgents(catalog, TOOLS, [])).agents.flatMap(({findings}) => findings)).toEqual([]);
+  expect((await lintAgents(catalog, LISTABLE, [])).agents.flatMap(({findings}) => findings)).toEqual([]);
 });

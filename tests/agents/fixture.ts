@@ -1,9 +1,12 @@
 /** A project, a home and a user folder of their own for each test, and shortcuts to write definitions into them. */
+
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
 import type {CatalogOptions, LoadedCatalog} from '../../src/agents/catalog.ts';
+import type {ListableTools} from '../../src/agents/known-tools.ts';
 import {LiveCatalog} from '../../src/agents/live-catalog.ts';
+import {AGENT_TOOLS} from '../../src/compose/known-tools.ts';
 import {emptyFolder} from '../support/workspace.ts';
 
 export const TOOLS = [
@@ -17,6 +20,9 @@ export const TOOLS = [
   'web_fetch',
   'Task',
 ];
+
+/** These, and what is known of all. */
+export const LISTABLE: ListableTools = {known: AGENT_TOOLS, names: TOOLS};
 
 export const good = (name = 'reviewer', change: Record<string, unknown> = {}) => ({
   name,
@@ -47,7 +53,7 @@ export async function agentWorkspace(): Promise<AgentWorkspace> {
   onTestFinished(work.remove);
   const at = (...parts: string[]) => path.join(work.path, ...parts);
   return {
-    options: {cwd: at('project'), home: at('home'), miniCcHome: at('home', '.mini-cc'), toolNames: TOOLS},
+    options: {cwd: at('project'), home: at('home'), miniCcHome: at('home', '.mini-cc'), listable: LISTABLE},
     root: work.path,
     project: at('project', '.mini-cc', 'agents'),
     user: at('home', '.mini-cc', 'agents'),
@@ -63,7 +69,7 @@ export async function agentWorkspace(): Promise<AgentWorkspace> {
 }
 
 /** The agents as a session that starts now finds them. */
-export function readCatalog({toolNames, overrides, ...options}: CatalogOptions): LoadedCatalog {
+export function readCatalog({listable, overrides, ...options}: CatalogOptions): LoadedCatalog {
   const onNotice = () => undefined;
-  return new LiveCatalog({...options, toolNames: () => toolNames, overrides: () => overrides, onNotice}).snapshot();
+  return new LiveCatalog({...options, listable: () => listable, overrides: () => overrides, onNotice}).snapshot();
 }

@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
 import {parseInlineAgents, parseJsonAgent} from '../../src/agents/json-source.ts';
 import {formatProblem} from '../../src/core/util/problem.ts';
-import {good, json, TOOLS} from './fixture.ts';
+import {good, json, LISTABLE, TOOLS} from './fixture.ts';
 
-const options = {toolNames: TOOLS, dialect: 'json', mayWiden: () => true} as const;
+const options = {listable: LISTABLE, dialect: 'json', mayWiden: () => true} as const;
 const parse = (text: string, file = '/p/reviewer.json') => parseJsonAgent(text, file, options);
 const lines = (text: string, file?: string) => parse(text, file).problems.map(formatProblem);
 const change = (fields: Record<string, unknown>) => json(good('reviewer', fields));

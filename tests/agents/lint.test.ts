@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {type LintResult, lintAgents} from '../../src/agents/lint.ts';
 import {formatProblem} from '../../src/core/util/problem.ts';
-import {agentWorkspace, good, json, markdown, readCatalog, TOOLS} from './fixture.ts';
+import {agentWorkspace, good, json, LISTABLE, markdown, readCatalog} from './fixture.ts';
 
 function lintLines({agents, others}: LintResult): string[] {
   return [...agents.flatMap(({findings}) => findings), ...others].map(
@@ -13,7 +13,7 @@ function lintLines({agents, others}: LintResult): string[] {
 async function getLintRules(fields: Record<string, unknown>) {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.project, 'helper.json', json(good('helper', fields)));
-  const {agents} = await lintAgents(readCatalog(workspace.options), TOOLS, []);
+  const {agents} = await lintAgents(readCatalog(workspace.options), LISTABLE, []);
   return agents.at(-1)!.findings.map(({rule}) => rule);
 }
 
@@ -33,7 +33,7 @@ test('lint shows the effective tools of each agent, and the reason for each miss
       }),
     ),
   );
-  const {agents, others} = await lintAgents(readCatalog(workspace.options), TOOLS, []);
+  const {agents, others} = await lintAgents(readCatalog(workspace.options), LISTABLE, []);
   expect(agents.map(({name}) => name)).toEqual(['explore', 'code', 'plan', 'helper']);
   expect(agents[1]).toMatchObject({source: 'built-in', missing: [], findings: [], readOnly: false});
   expect(agents.at(-1)).toMatchObject({
@@ -59,7 +59,7 @@ test('lint shows the effective tools of each agent, and the reason for each miss
 test('a read-only agent that lists web_fetch gets a warning that says how to get it', async () => {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.project, 'reader.json', json(good('reader', {tools: ['read_file', 'WebFetch']})));
-  const [agent] = (await lintAgents(readCatalog(workspace.options), TOOLS, [])).agents.slice(-1);
+  const [agent] = (await lintAgents(readCatalog(workspace.options), LISTABLE, [])).agents.slice(-1);
   expect(agent).toMatchObject({name: 'reader', readOnly: true, tools: ['read_file']});
   expect(agent?.findings.map(({message}) => message)).toContain(
     'web_fetch is left out: it uses the network, and the agent is read-only ("readOnly": false gives it)',
@@ -69,7 +69,7 @@ test('a read-only agent that lists web_fetch gets a warning that says how to get
 test('an unknown key is an error in lint', async () => {
   const workspace = await agentWorkspace();
   const file = await workspace.write(workspace.project, 'helper.json', json(good('helper', {maxTurn: 3})));
-  const result = await lintAgents(readCatalog(workspace.options), TOOLS, []);
+  const result = await lintAgents(readCatalog(workspace.options), LISTABLE, []);
   expect(lintLines(result)).toEqual([`${file}:9:3: unknown key "maxTurn" is ignored (did you mean maxTurns?) [error]`]);
 });
 
@@ -100,7 +100,7 @@ test.each([
 ])('the outputSchema %j is compiled: a bad one is an error in one line', async (outputSchema, count) => {
   const workspace = await agentWorkspace();
   await workspace.write(workspace.project, 'helper.json', json(good('helper', {outputSchema})));
-  const lines = lintLines(await lintAgents(readCatalog(workspace.options), TOOLS, []));
+  const lines = lintLines(await lintAgents(readCatalog(workspace.options), LISTABLE, []));
   expect(lines).toHaveLength(count);
   if (count > 0) expect(lines[0]).toMatch(/helper\.json:\d+:\d+: outputSchema is no JSON Schema: [^\n]+ \[error\]$/);
 });
@@ -149,7 +149,7 @@ test('lint warns when the prompt of an agent for Claude says read-only, but its 
     'helper.md',
     markdown('name: helper\ndescription: Finds bugs in pull requests\ntools: Read, Bash', body),
   );
-  const [finding, ...more] = (await lintAgents(readCatalog(workspace.options), TOOLS, [])).agents.at(-1)!.findings;
+  const [finding, ...more] = (await lintAgents(readCatalog(workspace.options), LISTABLE, [])).agents.at(-1)!.findings;
   expect(more).toEqual([]);
   expect(finding).toMatchObject({line: 7, column: 1, rule: 'forbids-writing'});
   expect(finding?.message).toContain('but it has bash');
@@ -169,7 +169,7 @@ test('lint lists hidden and broken files with their findings', async () => {
   await workspace.write(workspace.project, 'helper.json', json(good('helper')));
   const hidden = await workspace.write(workspace.user, 'helper.json', json(good('helper')));
   const broken = await workspace.write(workspace.user, 'broken.json', '{');
-  const {agents} = await lintAgents(readCatalog(workspace.options), TOOLS, []);
+  const {agents} = await lintAgents(readCatalog(workspace.options), LISTABLE, []);
   expect(agents.slice(4)).toMatchObject([
     {name: 'helper', source: 'user', file: hidden, usable: false, findings: [{rule: 'hidden', severity: 'warning'}]},
     {name: 'broken', file: broken, usable: false, findings: [{rule: 'syntax', severity: 'error'}]},
@@ -182,7 +182,7 @@ test('lint names MCP servers that are not there, and tools of such', async () =>
   await workspace.write(workspace.project, 'first.json', json(good('first', fields)));
   const tools = ['edit_file', 'mcp__notes__add', 'mcp__gone__y', 'mcp__gone__z'];
   await workspace.write(workspace.project, 'second.json', json(good('second', {tools})));
-  const lines = lintLines(await lintAgents(readCatalog(workspace.options), TOOLS, ['notes']));
+  const lines = lintLines(await lintAgents(readCatalog(workspace.options), LISTABLE, ['notes']));
   expect(lines.filter((line) => line.includes('MCP'))).toEqual([
     expect.stringMatching(
       /first\.json:\d+:\d+: there is no MCP server "nots": mini-cc mcp list \(did you mean notes\?\) \[error\]/,

@@ -2,7 +2,7 @@ import {mkdir, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import {LiveCatalog, type LiveCatalogOptions} from '../../src/agents/live-catalog.ts';
-import {agentWorkspace, good, json, markdown, TOOLS} from './fixture.ts';
+import {agentWorkspace, good, json, LISTABLE, markdown, TOOLS} from './fixture.ts';
 
 async function liveWorkspace(change: Partial<LiveCatalogOptions> = {}) {
   const workspace = await agentWorkspace();
@@ -10,7 +10,7 @@ async function liveWorkspace(change: Partial<LiveCatalogOptions> = {}) {
   const onNotice: LiveCatalogOptions['onNotice'] = (text, level) =>
     void notices.push(level === 'warning' ? `warning: ${text}` : text);
   const {cwd, home, miniCcHome} = workspace.options;
-  const live = new LiveCatalog({cwd, home, miniCcHome, toolNames: () => TOOLS, onNotice, ...change});
+  const live = new LiveCatalog({cwd, home, miniCcHome, listable: () => LISTABLE, onNotice, ...change});
   onTestFinished(() => live.close());
   const names = () =>
     live
@@ -126,11 +126,11 @@ test('there is no notice about agents that exist at the start', async () => {
 });
 
 test('when the set of tools changes, agents get other tools without a notice', async () => {
-  let tools = ['read_file'];
-  const {live, takeNotices, write, project} = await liveWorkspace({toolNames: () => tools});
+  let names: readonly string[] = ['read_file'];
+  const {live, takeNotices, write, project} = await liveWorkspace({listable: () => ({known: LISTABLE.known, names})});
   await write(project, 'reviewer.json', json(good()));
   expect(live.get('reviewer')?.tools).toEqual(['read_file']);
-  tools = TOOLS;
+  names = TOOLS;
   expect(live.get('reviewer')?.tools).toEqual(['bash', 'read_file']);
   expect(takeNotices()).toEqual([]);
 });

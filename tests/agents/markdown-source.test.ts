@@ -3,10 +3,10 @@ import path from 'node:path';
 import {expect, test} from 'vitest';
 import {parseMarkdownAgent, readMarkdownAgent} from '../../src/agents/markdown-source.ts';
 import {measureCpu} from '../support/cpu-time.ts';
-import {markdown, TOOLS} from './fixture.ts';
+import {LISTABLE, markdown} from './fixture.ts';
 
 const folder = path.join(import.meta.dirname, '..', 'fixtures', 'agents');
-const options = {toolNames: TOOLS, mayWiden: () => true};
+const options = {listable: LISTABLE, mayWiden: () => true};
 const read = (name: string) => readMarkdownAgent(path.join(folder, name), options);
 const parse = (text: string, file = '/c/helper.md') => parseMarkdownAgent(text, file, options);
 const head = 'name: helper\ndescription: Explains error messages of the compiler';

@@ -4,10 +4,11 @@ import path from 'node:path';
 import {expect, test} from 'vitest';
 import {deleteAgent, findDeletableFile, saveAgent} from '../../src/agents/save.ts';
 import {type AgentFile, createAgentSchema} from '../../src/agents/schema.ts';
+import {AGENT_TOOLS} from '../../src/compose/known-tools.ts';
 import {agentWorkspace, good, json, markdown, readCatalog} from './fixture.ts';
 
 const fields = (change: Record<string, unknown> = {}) => good('reviewer', change) as AgentFile;
-const fresh = {overwrite: false};
+const fresh = {overwrite: false, tools: AGENT_TOOLS};
 
 test('a saved definition is formatted, names its schema and format, and is read again unchanged', async () => {
   const {project, options} = await agentWorkspace();
@@ -35,7 +36,7 @@ test('a saved definition is formatted, names its schema and format, and is read 
 test('the schema for editors is written where $schema says, and a foreign file of that name is left alone', async () => {
   const {project, user} = await agentWorkspace();
   const schema = path.join(await saveAgent(fields(), project, fresh), '..', '..', 'agent.schema.json');
-  expect(JSON.parse(await readFile(schema, 'utf8'))).toEqual(createAgentSchema());
+  expect(JSON.parse(await readFile(schema, 'utf8'))).toEqual(createAgentSchema(AGENT_TOOLS));
   const other = path.join(user, '..', 'agent.schema.json');
   await mkdir(user, {recursive: true});
   await writeFile(other, '{"mine": true}');
@@ -53,7 +54,7 @@ test('an existing file is replaced only with overwrite, and then whole', async (
     message: `${file} exists already`,
   });
   expect([readFileSync(file, 'utf8'), readdirSync(project)]).toEqual([before, ['reviewer.json']]);
-  await saveAgent(changed, project, {overwrite: true});
+  await saveAgent(changed, project, {overwrite: true, tools: AGENT_TOOLS});
   expect(readFileSync(file, 'utf8')).toContain('races and locks');
 });
 
@@ -83,7 +84,9 @@ test('a link, a folder and a file of a newer format are not overwritten', async 
   await symlink(precious, path.join(project, 'reviewer.json'));
   await write(project, 'newer.json', json({...good('newer'), version: 2}));
   for (const name of ['reviewer', 'tester', 'newer']) {
-    await expect(saveAgent(fields({name}), project, {overwrite: true})).rejects.toMatchObject({code: 'NOT_OURS'});
+    await expect(saveAgent(fields({name}), project, {overwrite: true, tools: AGENT_TOOLS})).rejects.toMatchObject({
+      code: 'NOT_OURS',
+    });
   }
   expect(readFileSync(precious, 'utf8')).toBe('mine');
 });

@@ -11,7 +11,7 @@ import {findNearest, findTypo} from '../../src/core/util/names.ts';
 import {positionAt, quote} from '../../src/core/util/problem.ts';
 
 test('the JSON Schema has each field, the required ones, and allows no others', () => {
-  const schema = createAgentSchema(['bash', 'own_tool']);
+  const schema = createAgentSchema([{name: 'bash'}, {name: 'own_tool'}, {name: 'Task', dispatches: true}]);
   expect(schema).toMatchObject({
     $id: SCHEMA_ID,
     type: 'object',

@@ -5,7 +5,7 @@ import {formatDefinition} from '../../src/agents/definition-file.ts';
 import {lintAgents} from '../../src/agents/lint.ts';
 import {createAgentSchema} from '../../src/agents/schema.ts';
 import {getTemplates} from '../../src/agents/templates.ts';
-import {agentWorkspace, readCatalog, TOOLS} from './fixture.ts';
+import {agentWorkspace, LISTABLE, readCatalog} from './fixture.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
@@ -19,7 +19,7 @@ test('this repository has the seven agents that mini-cc ships, and lint finds no
     'doc-reader',
     'reviewer',
   ]);
-  const {agents, others} = await lintAgents(catalog, TOOLS, []);
+  const {agents, others} = await lintAgents(catalog, LISTABLE, []);
   expect([...agents.flatMap(({findings}) => findings), ...others]).toEqual([]);
 });
 
@@ -35,6 +35,6 @@ test('each is formatted as mini-cc writes it, and the schema beside them is up t
     );
   }
   expect(JSON.parse(readFileSync(path.join(root, '.mini-cc', 'agent.schema.json'), 'utf8'))).toEqual(
-    createAgentSchema(),
+    createAgentSchema(LISTABLE.known),
   );
 });

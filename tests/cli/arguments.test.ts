@@ -2,8 +2,9 @@ import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseArguments} from '../../src/cli/arguments.ts';
 import {FLAGS, helpText, written} from '../../src/cli/flags.ts';
+import {ALL_TOOLS} from '../../src/compose/known-tools.ts';
 
-const parse = (...args: string[]) => parseArguments(args, {});
+const parse = (...args: string[]) => parseArguments(args, {}, undefined, ALL_TOOLS);
 
 describe('the command line', () => {
   it('does not take a command of a like program, or a misspelt one, for a prompt', () => {

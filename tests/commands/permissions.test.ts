@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {permissionsCommand} from '../../src/commands/permissions.ts';
+import {ALL_TOOLS} from '../../src/compose/known-tools.ts';
 import type {PermissionState} from '../../src/core/contract/permission.ts';
 import type {CommandContext} from '../../src/core/contract/session-requests.ts';
 import {createRule} from '../../src/core/permissions/rules/rule.ts';
@@ -25,9 +26,9 @@ describe('/permissions', () => {
 
   it('lists rules with where they come from, those that win first', async () => {
     const rules = [
-      createRule('bash(npm test)', 'allow', '--allowed-tools'),
-      createRule('bash(rm:*)', 'deny', '/p/.mini-cc/settings.json'),
-      createRule('web_fetch', 'ask', '~/.mini-cc/settings.json'),
+      createRule('bash(npm test)', 'allow', '--allowed-tools', ALL_TOOLS),
+      createRule('bash(rm:*)', 'deny', '/p/.mini-cc/settings.json', ALL_TOOLS),
+      createRule('web_fetch', 'ask', '~/.mini-cc/settings.json', ALL_TOOLS),
     ];
     expect((await shown({rules})).split('\n').filter((line) => line.startsWith('  '))).toEqual([
       '  deny   bash(rm:*)      /p/.mini-cc/settings.json',

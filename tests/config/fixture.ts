@@ -1,14 +1,18 @@
 /** A home and a working directory with settings in them. */
+
 import {mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
+import {ALL_TOOLS} from '../../src/compose/known-tools.ts';
+import type {ToolFacts} from '../../src/core/contract/tool-facts.ts';
 import {UsageError} from '../../src/core/util/errors.ts';
 
 export interface TestFolders {
   readonly base: string;
   readonly home: string;
   readonly cwd: string;
+  readonly tools: readonly ToolFacts[];
 }
 
 export const USER = 'home/settings.json';
@@ -25,7 +29,7 @@ export function makeFolders(files: Readonly<Record<string, unknown>>): TestFolde
     mkdirSync(path.dirname(file), {recursive: true});
     writeFileSync(file, typeof value === 'string' || value instanceof Uint8Array ? value : JSON.stringify(value));
   }
-  return {home: path.join(base, 'home'), cwd: path.join(base, 'work'), base};
+  return {home: path.join(base, 'home'), cwd: path.join(base, 'work'), base, tools: ALL_TOOLS};
 }
 
 /** The message of the usage error. Fails for any other error, and without one. */

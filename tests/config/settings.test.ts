@@ -105,7 +105,7 @@ describe('layers of settings', () => {
       'home/.mini-cc/settings.json': {permissions: {allow: ['bash']}},
       'home/.mini-cc/settings.local.json': {permissions: {allow: ['grep']}},
     });
-    const {settings, warnings, files} = loadSettings({home: path.join(at.home, '.mini-cc'), cwd: at.home});
+    const {settings, warnings, files} = loadSettings({...at, home: path.join(at.home, '.mini-cc'), cwd: at.home});
     expect(settings.permissions?.allow).toEqual(['bash', 'grep']);
     expect(warnings).toEqual([]);
     expect(files.map(({layer}) => layer)).toEqual(['user', 'local']);
@@ -183,7 +183,7 @@ describe('the text of settings', () => {
 describe('permissions of .claude/settings.json', () => {
   const CLAUDE = {
     permissions: {
-      ...{allow: ['Bash(npm test:*)', 'Skill(x)'], ask: ['Bash(git push:*)'], deny: ['Read(./.env)', 'Edit']},
+      ...{allow: ['Bash(npm test:*)', 'Bsh'], ask: ['Bash(git push:*)'], deny: ['Read(./.env)', 'Edit']},
       ...{additionalDirectories: ['../other', '../gone'], defaultMode: 'acceptEdits', x: 1},
     },
     model: 'opus',
@@ -219,7 +219,7 @@ describe('permissions of .claude/settings.json', () => {
   it('have hints about what is not understood, and no errors', () => {
     const {hints, isPlan, warnings} = load({});
     expect(hints.map(({message, severity}) => `${severity} ${message}`)).toEqual([
-      'hint permissions.allow: there is no tool "Skill": this rule is not used',
+      'hint permissions.allow: there is no tool "Bsh": this rule is not used',
       'hint permissions.additionalDirectories: there is no folder "../gone"',
       'hint permissions.defaultMode: only plan has an effect, "acceptEdits" has none',
       'hint permissions.x: mini-cc does not know it',

@@ -118,6 +118,6 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
 
 /** The default mode without rules. @param questions undefined: no person can be asked. */
 export function createPermitDeps(questions: Questions | undefined, onDenied: (denial: Denial) => void): PermitDeps {
-  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
+  const policy = new PermissionPolicy('default', new RuleBook([], []), {ownFolders: () => [], secretPaths: []});
   return {policy, questions, onDenied, sandbox: permissionSandbox()};
 }

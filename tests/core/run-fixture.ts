@@ -76,7 +76,7 @@ export function runFixture(model: Model, tools: readonly Tool[] = [], change: Pa
 /** Allows every call, as the mode bypassPermissions does. */
 function createBypassDeps(): PermitDeps {
   return {
-    policy: new PermissionPolicy('bypassPermissions', new RuleBook([]), {ownFolders: () => [], secretPaths: []}),
+    policy: new PermissionPolicy('bypassPermissions', new RuleBook([], []), {ownFolders: () => [], secretPaths: []}),
     questions: undefined,
     onDenied: () => undefined,
     sandbox: permissionSandbox(),

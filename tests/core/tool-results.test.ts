@@ -24,7 +24,9 @@ const returning = (result: ToolResult, more: Partial<Tool> = {}): Tool => ({...t
 
 describe('the result of a call', () => {
   it('comes also from a tool that is called by an alias', async () => {
-    expect((await callOnce(tool('read_file'), {}, 'Read')).block).toMatchObject({content: 'read_file done'});
+    expect((await callOnce({...tool('read_file'), aliases: ['Read']}, {}, 'Read')).block).toMatchObject({
+      content: 'read_file done',
+    });
   });
 
   it('begins with the parameters that were ignored', async () => {

@@ -138,7 +138,7 @@ describe('print mode with a failure', () => {
     [['--cwd', '/nowhere'], /No such directory: \/nowhere/],
     [['--add-dir', '/nowhere'], /No such directory: \/nowhere/],
     [['--allowed-tools', 'bash(npm test'], /no closing bracket \(did you mean "bash\(npm test\)"\?\)/],
-    [['--allowed-tools', 'bsh'], /--allowed-tools: there is no tool "bsh" \(did you mean bash\?\)/],
+    [['--allowed-tools', 'bash('], /--allowed-tools: "bash\(" has no closing bracket/],
     [['--disallowed-tools', 'web_fetch(example.com)'], /did you mean web_fetch\(domain:example\.com\)\?/],
     [['--session-id', 'x'], /--session-id: not a UUID/],
     [['--resume', '../../etc'], /Not a session id/],

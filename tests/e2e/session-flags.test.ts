@@ -132,6 +132,49 @@ describe('--tools and --system-prompt', () => {
   });
 });
 
+describe('names of tools that a session lacks', () => {
+  it('are warnings in --allowed-tools, --disallowed-tools and --tools, whatever else knows them', async () => {
+    const server = await serve(() => say('done'));
+    const at = {server, home: await home(), cwd: (await project()).path};
+    const run = async (...flags: string[]) => {
+      const {code, stdout, stderr} = await runCli(['-p', 'hi', ...flags], at);
+      expect([code, stdout]).toEqual([0, 'done\n']);
+      return stderr.split('\n').filter((line) => line.includes('tools:'));
+    };
+    expect(await run('--allowed-tools', 'Skill,Edit,ToolSearch,mcp__a__b')).toEqual([]);
+    expect(
+      await run('--allowed-tools', 'ExitPlanMode', 'Bash(ls)', '--disallowed-tools=MultiEdit(x),Frobnicate'),
+    ).toEqual([
+      'mini-cc: --allowed-tools: mini-cc has no tool ExitPlanMode, so that this rule has no effect',
+      'mini-cc: --disallowed-tools: mini-cc has no tool MultiEdit, so that this rule has no effect (its own is edit_file)',
+      'mini-cc: --disallowed-tools: there is no tool "Frobnicate", so that this rule has no effect',
+    ]);
+    expect(await run('--allowed-tools', 'bsh')).toEqual([
+      'mini-cc: --allowed-tools: there is no tool "bsh", so that this rule has no effect (did you mean bash?)',
+    ]);
+    expect(await run('--tools', 'Read,Skill,ExitPlanMode')).toEqual([
+      'mini-cc: --tools: mini-cc has no tool ExitPlanMode',
+    ]);
+    const offered = server.requests.at(-1)!.body.tools?.map(({name}) => name);
+    expect(offered).toEqual(['read_file']);
+  });
+
+  it('are warnings in settings, where an unknown name is an error', async () => {
+    const server = await serve(() => say('done'));
+    const where = await project();
+    const at = {server, home: await home(), cwd: where.path};
+    await where.write('.mini-cc/settings.json', '{"permissions": {"deny": ["NotebookEdit", "Skill"]}}');
+    const known = await runCli(['-p', 'hi'], at);
+    expect(known).toMatchObject({code: 0, stdout: 'done\n'});
+    expect(known.stderr).toContain(
+      'settings.json:1:27: permissions.deny: mini-cc has no tool NotebookEdit, so that this rule has no effect',
+    );
+    expect(known.stderr).not.toContain('Skill');
+    await where.write('.mini-cc/settings.json', '{"permissions": {"deny": ["NotebookEdt"]}}');
+    expect(await runCli(['-p', 'hi'], at)).toMatchObject({code: 2, stderr: expect.stringContaining('"NotebookEdt"')});
+  });
+});
+
 describe('--fork-session', () => {
   it('goes on with a copy: the old session stays as it was, the new one knows what was said, also twice', async () => {
     const server = await serve((body) => say(`answer ${countReplies(body) + 1}`));

@@ -1,7 +1,9 @@
 /** Skills and custom commands, as people write them for Claude Code. */
+
 import {existsSync, mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, test} from 'vitest';
+import {ALL_TOOLS} from '../../src/compose/known-tools.ts';
 import {expandPrompt} from '../../src/extensions/prompts/expand.ts';
 import {findPrompts} from '../../src/extensions/prompts/find-prompts.ts';
 import {home as createHome, isSubagent, project, serve} from '../e2e/fixture.ts';
@@ -143,7 +145,7 @@ test('files as people write them load, or are named with the reason', async () =
   };
   for (const [name, text] of Object.entries(shapes)) put(path.join(cwd, '.claude/commands'), {[name]: text});
   symlinkSync('/etc/hostname', path.join(cwd, '.claude/commands/link.md'));
-  const locations = {cwd, home: home.path, miniCcHome: path.join(home.path, '.mini-cc')};
+  const locations = {cwd, home: home.path, miniCcHome: path.join(home.path, '.mini-cc'), tools: ALL_TOOLS};
   const {prompts, problems, claims} = findPrompts(locations, () => true);
   const names = prompts.map(({name}) => name);
   expect(names.sort()).toEqual(

@@ -1,7 +1,9 @@
 /** Skills, commands and hooks in the shapes in which people have them: each loads, or is named with the reason. */
+
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {beforeAll, describe, expect, it} from 'vitest';
+import {ALL_TOOLS} from '../../src/compose/known-tools.ts';
 import {readHookSettings} from '../../src/config/hook-settings.ts';
 import {type FoundPrompts, findPrompts} from '../../src/extensions/prompts/find-prompts.ts';
 import {emptyFolder} from '../support/workspace.ts';
@@ -87,7 +89,7 @@ describe('skills and commands', () => {
       writeFileSync(place, text);
     }
     const home = path.join(cwd, 'home');
-    found = findPrompts({cwd, home, miniCcHome: path.join(home, '.mini-cc')}, () => true);
+    found = findPrompts({cwd, home, miniCcHome: path.join(home, '.mini-cc'), tools: ALL_TOOLS}, () => true);
     return remove;
   });
 

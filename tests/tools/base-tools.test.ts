@@ -5,9 +5,11 @@ import {ToolSpecs} from '../../src/core/turn/model-request.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
 import {createBaseTools} from '../../src/tools/index.ts';
 
-const tools = createBaseTools(createSandbox({home: '/x', miniCcHome: '/x'}), {mayReachPrivate: () => false}, (root) =>
-  openCodeIndex({root, env: {}}),
-);
+const tools = createBaseTools({
+  sandbox: createSandbox({home: '/x', miniCcHome: '/x'}),
+  web: {mayReachPrivate: () => false},
+  getIndex: (root) => openCodeIndex({root, env: {}}),
+});
 
 test('the base tools have a fixed order', () => {
   const names = ['bash', 'read_file', 'write_file', 'edit_file', 'grep', 'glob', 'symbols', 'todo_write', 'web_fetch'];

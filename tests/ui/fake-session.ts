@@ -1,5 +1,6 @@
 /** Fake session: the test emits its events, and calls of its verbs are recorded. */
 
+import {ALL_TOOLS} from '../../src/compose/known-tools.ts';
 import type {AgentEvent, AgentEventBody, Answer, Question, SessionInfo} from '../../src/core/contract/events.ts';
 import type {
   Request,
@@ -17,6 +18,7 @@ export const INFO: SessionInfo = {
   offline: false,
   permissionMode: 'default',
   tools: ['bash'],
+  toolFacts: ALL_TOOLS,
   agents: ['explore'],
   commands: [
     {name: 'help', description: 'lists commands and keys'},

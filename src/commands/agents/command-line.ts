@@ -41,7 +41,7 @@ export async function runAgentsCommandLine(args: SubcommandArguments, deps: Agen
       return json ? {...printJson(report.agents), exitCode: report.ok ? 0 : 2} : toLintOutcome(report);
     }
     case 'schema':
-      return printJson(createAgentSchema(deps.toolNames));
+      return printJson(createAgentSchema(deps.listable.known));
     default:
       throw createUnknownVerb('mini-cc agents', verb, VERBS);
   }

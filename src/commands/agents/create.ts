@@ -61,8 +61,8 @@ async function draft(text: string, deps: AgentsDeps): Promise<Drafted | AgentsRe
   const wanted = text === '' ? await askWhatFor(deps) : text;
   if (wanted === undefined) return {ok: true, text: 'Dropped; nothing was saved.'};
   deps.say('Drafting the agent…');
-  const answer = await deps.complete(createDraftPrompt(wanted, deps.toolNames), createDraftSchema(deps.toolNames));
-  const parsed = parseDraft(answer, {toolNames: deps.toolNames, taken: getTakenNames(deps)});
+  const answer = await deps.complete(createDraftPrompt(wanted, deps.listable), createDraftSchema(deps.listable));
+  const parsed = parseDraft(answer, {listable: deps.listable, taken: getTakenNames(deps)});
   if (parsed.ok) return {fields: parsed.fields, notes: parsed.notes};
   return {ok: false, text: `${parsed.error} Try again with other words, or write the file by hand.`};
 }
@@ -88,7 +88,7 @@ function draftFromTemplate(name: string, deps: AgentsDeps): Drafted | AgentsResu
       text: `No template ${name}.${meant ? ` Did you mean ${meant}?` : ''} There are: ${Object.keys(all).join(', ')}`,
     };
   }
-  const free = parseDraft(JSON.stringify(fields), {toolNames: deps.toolNames, taken: getTakenNames(deps)});
+  const free = parseDraft(JSON.stringify(fields), {listable: deps.listable, taken: getTakenNames(deps)});
   return free.ok ? {fields: {...fields, name: free.fields.name}, notes: free.notes} : {fields, notes: []};
 }
 
@@ -98,7 +98,7 @@ function getTakenNames(deps: AgentsDeps): string[] {
 }
 
 function createReadOptions(deps: AgentsDeps) {
-  return {toolNames: deps.toolNames, dialect: 'json', mayWiden: () => false} as const;
+  return {listable: deps.listable, dialect: 'json', mayWiden: () => false} as const;
 }
 
 /** Reads the definition as it will be read once it is saved. */
@@ -131,7 +131,7 @@ async function edit(fields: AgentFile, deps: AgentsDeps): Promise<AgentFile | st
 async function save(fields: AgentFile, deps: AgentsDeps): Promise<AgentsResult> {
   const {ok, lines} = check(fields, deps);
   if (!ok) throw new UsageError(lines.join('\n'));
-  const file = await saveAgent(fields, deps.projectFolder, {overwrite: false});
+  const file = await saveAgent(fields, deps.projectFolder, {overwrite: false, tools: deps.listable.known});
   return {
     ok: true,
     text: `Saved ${deps.shownPath(file)}. Use it at once: Task(${fields.name}): …`,

@@ -1,11 +1,13 @@
 /** What the commands about agents work with, in the REPL and on the command line. */
+
 import type {AgentSource, LoadedCatalog} from '../../agents/catalog.ts';
+import type {ListableTools} from '../../agents/known-tools.ts';
 import type {CommandContext} from '../../core/contract/session-requests.ts';
 
 export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'complete'> {
   /** The agents as their files are now. */
   snapshot(): LoadedCatalog;
-  readonly toolNames: readonly string[];
+  readonly listable: ListableTools;
   /** MCP servers that a session has, also as they stand in names of tools. */
   serverNames(): readonly string[];
   /** `.mini-cc/agents` of the project, where new ones are saved. */

@@ -149,7 +149,7 @@ export interface LintReport extends AgentsResult {
 
 /** Each agent with the tools that it really has, why each other one is missing, and what is wrong. */
 export async function lint(name: string, deps: AgentsDeps): Promise<LintReport> {
-  const result = await lintAgents(deps.snapshot(), deps.toolNames, deps.serverNames());
+  const result = await lintAgents(deps.snapshot(), deps.listable, deps.serverNames());
   const agents = name === '' ? result.agents : result.agents.filter((agent) => agent.name === name);
   const others = name === '' ? result.others : [];
   if (name !== '' && agents.length === 0) return {ok: false, text: `No agent ${name}`, agents: []};

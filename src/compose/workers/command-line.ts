@@ -1,4 +1,5 @@
 /** `mini-cc worker` and `mini-cc workers`. */
+
 import {access, constants, mkdir} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import path from 'node:path';
@@ -12,6 +13,7 @@ import {runProgram} from '../../core/util/processes.ts';
 import {showControls} from '../../core/util/text.ts';
 import {checkQueueUrl, formatAddress} from '../../workers/queue/address.ts';
 import type {ListedWorker} from '../../workers/queue/worker-list.ts';
+import {ALL_TOOLS} from '../known-tools.ts';
 import type {SessionOptions} from '../options.ts';
 import {createSessionSandbox} from '../permission-settings.ts';
 import {DEFAULT_PREFIX, getAddress} from './queue-settings.ts';
@@ -122,6 +124,7 @@ export async function workersCommandLine(
 function readOwnSettings(options: SessionOptions): Settings {
   return loadSettings({
     home: options.home,
+    tools: ALL_TOOLS,
     cwd: options.home,
     userHome: homedir(),
     ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),

@@ -7,6 +7,7 @@ import type {AssistantBlock, Retry, StreamEvent, Usage, UserBlock} from './model
 import type {Outcome, ToolDisplay} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
 import type {RunRecord, RunState} from './runs.ts';
+import type {ToolFacts} from './tool-facts.ts';
 import type {Announcement, RestoredMessage} from './transcript.ts';
 
 interface EventBase {
@@ -226,6 +227,8 @@ export interface SessionInfo {
   /** Of git, or the beginning of the commit where there is no branch; absent outside of a repository. */
   readonly branch?: string;
   readonly tools: readonly string[];
+  /** What is known of all tools, also of those that this session does not offer. */
+  readonly toolFacts: readonly ToolFacts[];
   readonly agents: readonly string[];
   readonly commands: readonly {
     readonly name: string;

@@ -11,6 +11,8 @@ export interface HookCall {
   readonly event: HookEvent;
   /** What matchers are compared with: the tool, the agent, the source. Absent: all hooks of the event are called. */
   readonly subject?: string;
+  /** Further names of a tool: a matcher may have any of them. */
+  readonly otherNames?: readonly string[];
   /** In Claude Code's names; the fields that all events share are added. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly callId?: string;

@@ -4,6 +4,7 @@ import type {Emit} from './events.ts';
 import type {Usage, UsageEntry} from './model.ts';
 import type {Access, Attempt, PermitRequest, Workspace} from './permission.ts';
 import type {OutputStore, ToolResult} from './results.ts';
+import type {ToolFacts} from './tool-facts.ts';
 
 /** What a tool gets to know of the agent that calls it. */
 export interface ToolContext {
@@ -33,8 +34,7 @@ export interface ToolContext {
 /** What a tool gets to know before its call is decided. */
 export type TrialContext = Pick<ToolContext, 'workspace' | 'files' | 'places' | 'signal' | 'outlivesTurn'>;
 
-export interface Tool<Input = unknown> {
-  readonly name: string;
+export interface Tool<Input = unknown> extends ToolFacts {
   /** Text for the model, from the `.md` file beside the tool. It may change with the agent definitions. */
   readonly description: string;
   readonly input: ZodType<Input>;

@@ -28,7 +28,7 @@ import type {RestoredFiles} from '../contract/session-requests.ts';
 import type {Questions} from '../permissions/questions.ts';
 import type {Caller} from '../tool-calls.ts';
 import {UsageError} from '../util/errors.ts';
-import {toToolName} from '../util/names.ts';
+import {toToolName} from '../util/tool-names.ts';
 import type {Verifier} from '../verification/verifier.ts';
 import type {ProjectFiles} from './meant-files.ts';
 import {type FanOutWork, isClosing, PartRuns, type PartRunsDeps} from './part-runs.ts';
@@ -207,10 +207,11 @@ export class FanOuts {
   }
 
   #createPlan({instruction, tools, timeoutSeconds}: FanOutRequest, files: readonly string[]): FanOutPlan {
-    const {settings, agents, chooseModel, toolNames} = this.#deps;
+    const {settings, agents, chooseModel, tools: known} = this.#deps;
     const agent = agents.get(AGENT);
     if (!agent) throw new UsageError(`A fan-out runs the agent ${AGENT}, which subagents.allowAgents does not allow`);
-    const named = (tools ?? settings.tools).map(toToolName);
+    const toolNames = known.map(({name}) => name);
+    const named = (tools ?? settings.tools).map((tool) => toToolName(tool, known));
     const unknown = named.filter((tool) => !toolNames.includes(tool));
     if (unknown.length > 0 || named.length === 0) {
       throw new UsageError(

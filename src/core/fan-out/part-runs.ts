@@ -1,9 +1,11 @@
 /** The runs of a fan-out: its parts side by side through the pool, then one for what they need elsewhere. */
+
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import {restrictTools} from '../agent-types.ts';
 import type {FanOutJournal, FanOutPart, OutsideRequest, WriteScope} from '../contract/fan-out.ts';
 import type {SubagentResult} from '../contract/runs.ts';
+import type {ToolFacts} from '../contract/tool-facts.ts';
 import {resolveLinks} from '../permissions/files/resolve-links.ts';
 import type {RunRequest} from '../runs/dispatch.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
@@ -19,7 +21,7 @@ export interface PartRunsDeps {
   /** The workspace, links resolved. */
   readonly root: string;
   /** Names of the tools that agents may have. */
-  readonly toolNames: readonly string[];
+  readonly tools: readonly ToolFacts[];
   readonly settings: Pick<FanOutSettings, 'where'>;
 }
 
@@ -130,7 +132,8 @@ export class PartRuns {
     part?: number,
   ) {
     const {id, plan, callId, signal} = this.work;
-    const agent = restrictTools(plan.agent, plan.tools, this.deps.toolNames);
+    const names = this.deps.tools.map(({name}) => name);
+    const agent = restrictTools(plan.agent, plan.tools, names);
     const onlyTools = agent.tools === '*' ? undefined : agent.tools;
     this.#note(part === undefined ? {type: 'agent', id, agentId: runId} : {type: 'part', id, part, runId});
     try {

@@ -3,6 +3,7 @@
  * that look at the call first; mode and rules; the question to the person. A session without a person refuses a call that
  * the policy would ask about, and notes the denial.
  */
+
 import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Answer, Emit, Question} from '../contract/events.ts';
@@ -22,7 +23,7 @@ import type {
 } from '../contract/permission.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 import {getErrorMessage} from '../util/errors.ts';
-import {formatCall} from '../util/names.ts';
+import {formatCall} from '../util/tool-names.ts';
 import {USER_SAYS} from '../util/tool-output.ts';
 import type {AgentPermissions, PermissionSandbox} from './context.ts';
 import {resolveLinks} from './files/resolve-links.ts';
@@ -256,7 +257,7 @@ class Decider {
       agent: label,
       ...run,
       callId: request.callId,
-      title: formatQuestion(request),
+      title: formatQuestion(request, policy.rules.tools),
       ...(!REPEATS_TITLE.test(because) && {because}),
       ...getDetail(request.accesses, request.title),
       call: {callId: request.callId, tool: request.tool, input: request.input, ...(canSave && {rule})},
@@ -338,8 +339,8 @@ function shorten(rule: string): string {
 const REPEATS_TITLE = /^(?:runs a command|(?:writes|fetches from) \S+)$/;
 
 /** `Edit greet.ts?`, `Run this command?` */
-function formatQuestion({tool, title, accesses}: PermitRequest): string {
-  return accesses.some(({kind}) => kind === 'run') ? 'Run this command?' : `${formatCall(tool, title)}?`;
+function formatQuestion({tool, title, accesses}: PermitRequest, tools: readonly ToolFacts[]): string {
+  return accesses.some(({kind}) => kind === 'run') ? 'Run this command?' : `${formatCall(tool, title, tools)}?`;
 }
 
 function getDetail(accesses: readonly Access[], title: string): Pick<Question, 'detail' | 'detailType'> {

@@ -123,12 +123,15 @@ export class PermissionPolicy {
 
   /** For the turn that begins: what its command file allows. */
   allowInTurn(allowed: readonly string[]): void {
-    if (this.rules.setTurnRules(allowed.map((text) => createRule(text, 'allow', 'this command')))) this.#changes += 1;
+    if (this.rules.setTurnRules(allowed.map((text) => createRule(text, 'allow', 'this command', this.rules.tools))))
+      this.#changes += 1;
   }
 
   /** Of the program that drives the session, in place of those it set before. @throws MiniCcError `RULE` */
   setDriverRules(given: RuleTexts): void {
-    const rules = RULE_KINDS.flatMap((kind) => (given[kind] ?? []).map((text) => createRule(text, kind, 'driver')));
+    const rules = RULE_KINDS.flatMap((kind) =>
+      (given[kind] ?? []).map((text) => createRule(text, kind, 'driver', this.rules.tools)),
+    );
     this.rules.setDriverRules(rules);
     this.#changes += 1;
   }

@@ -2,30 +2,32 @@
 import type {HookAnswer, HookCall, HookEvent, Hooks} from '../contract/hook.ts';
 import type {AnswerCall, BeforeCall, PermitRequest} from '../contract/permission.ts';
 import type {AfterCall} from '../contract/tool.ts';
+import type {ToolFacts} from '../contract/tool-facts.ts';
 import {fromClaudeInput, toClaudeInput, toClaudeToolName} from '../util/claude-tools.ts';
 import {getText} from '../util/messages.ts';
+import {findTool} from '../util/tool-names.ts';
 
 /** What the hooks of an agent are told of, and where they have a say. */
 export type AgentHooks = {readonly hooks: Hooks} & ReturnType<typeof createToolHooks>;
 
 /** Nothing where no hook listens: then a call costs nothing more. */
-export function createToolHooks(hooks: Hooks) {
+export function createToolHooks(hooks: Hooks, tools: readonly ToolFacts[]) {
   return {
-    beforeCall: hooks.listens('PreToolUse') ? [createBeforeCall(hooks)] : [],
-    answerCall: hooks.listens('PermissionRequest') ? createAnswerCall(hooks) : undefined,
-    afterCall: hooks.listens('PostToolUse') ? [createAfterCall(hooks)] : [],
+    beforeCall: hooks.listens('PreToolUse') ? [createBeforeCall(hooks, tools)] : [],
+    answerCall: hooks.listens('PermissionRequest') ? createAnswerCall(hooks, tools) : undefined,
+    afterCall: hooks.listens('PostToolUse') ? [createAfterCall(hooks, tools)] : [],
   };
 }
 
-function createBeforeCall(hooks: Hooks): BeforeCall {
+function createBeforeCall(hooks: Hooks, tools: readonly ToolFacts[]): BeforeCall {
   return async (request, signal) => {
-    const answer = await hooks.run(createCall('PreToolUse', request), signal);
+    const answer = await hooks.run(createCall('PreToolUse', request, tools), signal);
     const refusal = answer.blocked ?? answer.stops;
     if (refusal !== undefined) return refuse(refusal, answer);
     return {
       ...(answer.permission && {decision: answer.permission}),
       ...(answer.because !== undefined && {because: answer.because}),
-      ...(answer.input && {input: fromClaudeInput(request.tool, answer.input)}),
+      ...(answer.input && {input: fromClaudeInput(request.tool, answer.input, tools)}),
     };
   };
 }
@@ -35,21 +37,21 @@ function refuse(why: string, {stops}: HookAnswer) {
 }
 
 /** A hook may answer as the person would. */
-function createAnswerCall(hooks: Hooks): AnswerCall {
+function createAnswerCall(hooks: Hooks, tools: readonly ToolFacts[]): AnswerCall {
   return async (request, signal) => {
-    const answer = await hooks.run(createCall('PermissionRequest', request), signal);
+    const answer = await hooks.run(createCall('PermissionRequest', request, tools), signal);
     const refusal = answer.blocked ?? answer.stops;
     if (refusal !== undefined) return refuse(refusal, answer);
     if (answer.permission !== 'allow') return {};
-    return {decision: 'allow', ...(answer.input && {input: fromClaudeInput(request.tool, answer.input)})};
+    return {decision: 'allow', ...(answer.input && {input: fromClaudeInput(request.tool, answer.input, tools)})};
   };
 }
 
 /** What hooks say about a result stands below it. */
-function createAfterCall(hooks: Hooks): AfterCall {
+function createAfterCall(hooks: Hooks, tools: readonly ToolFacts[]): AfterCall {
   return async (request, result, signal) => {
     const text = getText(result.content ?? '');
-    const {input, ...call} = createCall('PostToolUse', request);
+    const {input, ...call} = createCall('PostToolUse', request, tools);
     const answer = await hooks.run(
       {...call, input: {...input, tool_response: {content: text, is_error: result.isError ?? false}}},
       signal,
@@ -67,7 +69,14 @@ function createAfterCall(hooks: Hooks): AfterCall {
   };
 }
 
-function createCall(event: HookEvent, {tool, input, callId}: PermitRequest): HookCall {
-  const fields = {tool_name: toClaudeToolName(tool), tool_input: toClaudeInput(tool, input), tool_use_id: callId};
-  return {event, subject: tool, callId, input: fields};
+function createCall(event: HookEvent, {tool, input, callId}: PermitRequest, tools: readonly ToolFacts[]): HookCall {
+  const name = toClaudeToolName(tool, tools);
+  const {aliases = [], hookNames = []} = findTool(tool, tools) ?? {};
+  return {
+    event,
+    subject: tool,
+    otherNames: [name, ...aliases, ...hookNames],
+    callId,
+    input: {tool_name: name, tool_input: toClaudeInput(tool, input, tools), tool_use_id: callId},
+  };
 }

@@ -7,7 +7,7 @@ import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {sumEntries} from '../util/messages.ts';
-import {toToolName} from '../util/names.ts';
+import {findTool, toToolName} from '../util/tool-names.ts';
 import {contextRequests} from './context-requests.ts';
 import {type ConversationRequest, conversationRequests} from './conversation-requests.ts';
 import {explainCall} from './explain-call.ts';
@@ -139,12 +139,13 @@ function runRequests(
       return {record, ...(archiveAt !== undefined && {archiveAt})};
     },
     read_run: ({run}) => manager.read(manager.find(run).runId),
-    spawn_run({agent: name, tools, runId, description, prompt, limits}) {
+    spawn_run({agent: name, tools: asked, runId, description, prompt, limits}) {
       // No subagent has the tools that dispatch.
-      const offered = parts.info.tools.filter((tool) => !/^(?:Task|FanOut)/.test(tool));
+      const offered = parts.info.tools.filter((tool) => !findTool(tool, parts.info.toolFacts)?.dispatches);
       const whole = getAgent(name, parts.agents);
+      const tools = asked?.map((tool) => toToolName(tool, parts.info.toolFacts));
       if (tools) checkTools(whole.name, tools, whole.tools === '*' ? offered : whole.tools);
-      const agent = tools ? restrictTools(whole, tools.map(toToolName), offered) : whole;
+      const agent = tools ? restrictTools(whole, tools, offered) : whole;
       const onlyTools = tools && agent.tools !== '*' ? agent.tools : undefined;
       return manager.spawn({
         runId,
@@ -193,9 +194,9 @@ function getAgent(sent: string, agents: AgentCatalog): AgentDefinition {
   throw new UsageError(formatUnknownAgent(sent, name, names));
 }
 
-/** @throws UsageError when none is asked for, or one that the agent does not have. */
+/** @param asked by their names in mini-cc. @throws UsageError when none is asked for, or one that the agent does not have. */
 export function checkTools(agent: string, asked: readonly string[], has: readonly string[]): void {
-  const missing = asked.filter((tool) => !has.includes(toToolName(tool)));
+  const missing = asked.filter((tool) => !has.includes(tool));
   if (asked.length > 0 && missing.length === 0) return;
   const problem = asked.length === 0 ? 'tools is empty' : `${agent} has none of these tools: ${missing.join(', ')}`;
   throw new UsageError(`${problem}. It has: ${has.join(', ')}`);

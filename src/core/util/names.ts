@@ -1,4 +1,4 @@
-/** Names that people and models write: suggestions for misspelt ones, and the names of tools. */
+/** Names that people and models write: suggestions for misspelt ones. */
 import leven from 'leven';
 
 /**
@@ -56,76 +56,4 @@ export function formatMeant(word: string, known: readonly string[], show = (name
 
 function sortLetters(word: string): string {
   return [...fold(word)].sort().join('');
-}
-
-/** The tools that rules and definitions can name. */
-export const TOOL_NAMES: readonly string[] = [
-  'bash',
-  'read_file',
-  'write_file',
-  'edit_file',
-  'grep',
-  'glob',
-  'symbols',
-  'todo_write',
-  'web_fetch',
-  'web_search',
-  'Task',
-  'TaskList',
-  'TaskOutput',
-  'TaskSend',
-  'TaskStop',
-  'FanOut',
-];
-
-/** Names of the same tools in other programs. */
-const ALIASES: Readonly<Record<string, string>> = {
-  view_file: 'read_file',
-  str_replace_editor: 'edit_file',
-  replace_lines: 'edit_file',
-  create_file: 'write_file',
-  Read: 'read_file',
-  Write: 'write_file',
-  Edit: 'edit_file',
-  Bash: 'bash',
-  Grep: 'grep',
-  Glob: 'glob',
-  TodoWrite: 'todo_write',
-  WebFetch: 'web_fetch',
-  WebSearch: 'web_search',
-  Agent: 'Task',
-};
-
-/** What people read in place of a tool's name. */
-const SHOWN: Readonly<Record<string, string>> = {
-  bash: 'Bash',
-  read_file: 'Read',
-  write_file: 'Write',
-  edit_file: 'Edit',
-  grep: 'Grep',
-  glob: 'Glob',
-  symbols: 'Symbols',
-  todo_write: 'Todos',
-  web_fetch: 'Fetch',
-  web_search: 'Search',
-};
-
-/** `Read` for `read_file`; `github: create_issue` for `mcp__github__create_issue`; other names as they are. */
-export function formatToolName(name: string): string {
-  const tool = toToolName(name);
-  if (Object.hasOwn(SHOWN, tool)) return SHOWN[tool]!;
-  const [, server, rest] = /^mcp__(.+?)__(.+)$/s.exec(tool) ?? [];
-  return server === undefined ? tool : `${server}: ${rest}`;
-}
-
-/** A call as people read it: `Read src/a.ts`, `Bash(npm test)`. @param title what the tool says of the call */
-export function formatCall(tool: string, title: string): string {
-  const name = formatToolName(tool);
-  if (title === '') return name;
-  return toToolName(tool) === 'bash' ? `${name}(${title})` : `${name} ${title}`;
-}
-
-/** The name of the tool in mini-cc: aliases are resolved, other names are returned unchanged. */
-export function toToolName(name: string): string {
-  return Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
 }

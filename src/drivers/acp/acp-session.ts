@@ -1,4 +1,5 @@
 /** One session of an editor: its prompts, its questions about calls, its mode. Updates go out as the session's events come. */
+
 import path from 'node:path';
 import {
   type ContentBlock,
@@ -14,6 +15,7 @@ import {
 import {type AgentEvent, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session, SubmitResult} from '../../core/contract/session-requests.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatEnding} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {RunTitles} from '../run-titles.ts';
@@ -50,6 +52,7 @@ export class AcpSession {
   readonly #editor: Editor;
   readonly #modes: readonly PermissionMode[];
   readonly #updates: Updates;
+  readonly #tools: readonly ToolFacts[];
   readonly #titles = new RunTitles();
   /** What the person should read, from before the first prompt. */
   #warnings: readonly string[];
@@ -62,14 +65,16 @@ export class AcpSession {
 
   /** @param mayBypass the editor may turn all questions off */
   constructor(session: Session, editor: Editor, mayBypass: boolean) {
-    const {sessionId, cwd, permissionMode, warnings} = session.info;
+    const {info} = session;
+    const {sessionId, permissionMode, warnings, toolFacts} = info;
     this.id = sessionId;
     this.#session = session;
     this.#editor = editor;
     this.#warnings = warnings;
+    this.#tools = toolFacts;
     const isOffered = (mode: PermissionMode) => mode !== 'bypassPermissions' || mayBypass || mode === permissionMode;
     this.#modes = PERMISSION_MODES.filter(isOffered);
-    this.#updates = new Updates(cwd, permissionMode, (update) => editor.update(this.id, update));
+    this.#updates = new Updates(info, (update) => editor.update(this.id, update));
     session.subscribe((event) => this.#take(event));
   }
 
@@ -219,7 +224,7 @@ export class AcpSession {
     const {agent, title, because, detail, detailType, options} = question;
     const {cwd} = this.#session.info;
     const asker = agent === 'main' ? '' : `${agent}: `;
-    const shown = `${asker}${formatTitle(tool, detailType === 'command' ? detail : '')}`;
+    const shown = `${asker}${formatTitle(tool, detailType === 'command' ? detail : '', this.#tools)}`;
     this.#updates.showCall({callId, tool, input}, shown);
     const {path: named} = input as {readonly path?: unknown};
     const change =

@@ -1,23 +1,9 @@
 /** Tool calls in the words of ACP: their kind, the places that they are about, and changes of files as old and new text. */
 import path from 'node:path';
-import type {Diff, ToolCallContent, ToolCallLocation, ToolKind} from '@agentclientprotocol/sdk';
+import type {Diff, ToolCallContent, ToolCallLocation} from '@agentclientprotocol/sdk';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {toClaudeInput, toClaudeToolName} from '../../core/util/claude-tools.ts';
-import {toToolName} from '../../core/util/names.ts';
-
-const KINDS: Readonly<Record<string, ToolKind>> = {
-  bash: 'execute',
-  read_file: 'read',
-  write_file: 'edit',
-  edit_file: 'edit',
-  grep: 'search',
-  glob: 'search',
-  symbols: 'search',
-  todo_write: 'think',
-  web_fetch: 'fetch',
-  web_search: 'fetch',
-  Task: 'think',
-  FanOut: 'think',
-};
+import {findTool, isCommand} from '../../core/util/tool-names.ts';
 
 /** A call before it ran, as the model wrote it. */
 export interface AnnouncedCall {
@@ -27,21 +13,21 @@ export interface AnnouncedCall {
 }
 
 /** What does not change while the call runs. Names and inputs are Claude Code's, as in the other protocol. */
-export function describeCall({callId, tool, input}: AnnouncedCall, cwd: string) {
+export function describeCall({callId, tool, input}: AnnouncedCall, cwd: string, tools: readonly ToolFacts[]) {
   const place = getPlace(input, cwd);
   return {
     toolCallId: callId,
-    name: toClaudeToolName(tool),
-    kind: KINDS[toToolName(tool)] ?? ('other' as const),
-    rawInput: toClaudeInput(tool, input),
+    name: toClaudeToolName(tool, tools),
+    kind: findTool(tool, tools)?.kind ?? ('other' as const),
+    rawInput: toClaudeInput(tool, input, tools),
     ...(place && {locations: [place]}),
   };
 }
 
 /** `Read src/a.ts`; of a command the command alone, which an editor shows as code. */
-export function formatTitle(tool: string, title: string): string {
-  if (toToolName(tool) === 'bash') return `\`${title.replaceAll('`', "'")}\``;
-  const name = toClaudeToolName(tool);
+export function formatTitle(tool: string, title: string, tools: readonly ToolFacts[]): string {
+  if (isCommand(tool, tools)) return `\`${title.replaceAll('`', "'")}\``;
+  const name = toClaudeToolName(tool, tools);
   return title === '' ? name : `${name} ${title}`;
 }
 

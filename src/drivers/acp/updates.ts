@@ -4,10 +4,12 @@
  * files, and those about which the person is asked, have a card too.
  */
 import type {ContentBlock, PlanEntry, SessionUpdate} from '@agentclientprotocol/sdk';
-import type {AgentEvent, AgentEventBody} from '../../core/contract/events.ts';
+import type {AgentEvent, AgentEventBody, SessionInfo} from '../../core/contract/events.ts';
 import type {Todo} from '../../core/contract/results.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getText} from '../../core/util/messages.ts';
 import {formatRetry} from '../../core/util/text.ts';
+import {isCommand} from '../../core/util/tool-names.ts';
 import {type AnnouncedCall, describeCall, formatTitle, outputContent, readPatch, textContent} from './tool-calls.ts';
 
 /** Lines of a subagent's calls that its card shows. */
@@ -27,6 +29,7 @@ type Send = (update: SessionUpdate) => void;
 
 export class Updates {
   readonly #cwd: string;
+  readonly #tools: readonly ToolFacts[];
   readonly #send: Send;
   readonly #calls = new Map<string, AnnouncedCall>();
   /** Calls that have a card. */
@@ -39,9 +42,10 @@ export class Updates {
   /** Something was said since `begin`. */
   #hasSpoken = false;
 
-  constructor(cwd: string, mode: string, send: Send) {
+  constructor({cwd, permissionMode, toolFacts}: SessionInfo, send: Send) {
     this.#cwd = cwd;
-    this.#mode = mode;
+    this.#mode = permissionMode;
+    this.#tools = toolFacts;
     this.#send = send;
   }
 
@@ -74,7 +78,7 @@ export class Updates {
     this.#calls.set(call.callId, call);
     if (this.#shown.has(call.callId)) return;
     this.#shown.add(call.callId);
-    this.#send({sessionUpdate: 'tool_call', ...describeCall(call, this.#cwd), title, status: 'pending'});
+    this.#send({sessionUpdate: 'tool_call', ...describeCall(call, this.#cwd, this.#tools), title, status: 'pending'});
   }
 
   /** A call that was announced. */
@@ -126,13 +130,13 @@ export class Updates {
       const call = {callId: block.id, tool: block.name, input: block.input};
       this.#calls.set(call.callId, call);
       // The plan says what a list of todos would.
-      if (call.tool !== 'todo_write') this.showCall(call, formatTitle(call.tool, ''));
+      if (call.tool !== 'todo_write') this.showCall(call, formatTitle(call.tool, '', this.#tools));
     }
   }
 
   #startCall({callId, tool, title}: Of<'tool_start'>): void {
     if (!this.#calls.has(callId)) this.#calls.set(callId, {callId, tool, input: {}});
-    this.#update(callId, {title: formatTitle(tool, title), status: 'in_progress'});
+    this.#update(callId, {title: formatTitle(tool, title, this.#tools), status: 'in_progress'});
   }
 
   #endCall(event: Of<'tool_end'>): void {
@@ -140,7 +144,8 @@ export class Updates {
     if (display?.type === 'todos') this.#tellPlan(display.todos);
     // A subagent in the background goes on: its card ends with it.
     const isAtWork = [...this.#runs.values()].some(({cardId, isActive}) => cardId === callId && isActive);
-    if (!isAtWork) this.#update(callId, {status: isError ? 'failed' : 'completed', ...describeResult(event)});
+    if (!isAtWork)
+      this.#update(callId, {status: isError ? 'failed' : 'completed', ...describeResult(event, this.#tools)});
   }
 
   #takeRun(event: AgentEvent): void {
@@ -156,7 +161,7 @@ export class Updates {
         }
         break;
       case 'tool_start':
-        run.lines.push(formatTitle(event.tool, event.title));
+        run.lines.push(formatTitle(event.tool, event.title, this.#tools));
         this.#showLines(run);
         break;
       case 'tool_end':
@@ -181,7 +186,8 @@ export class Updates {
   #endRunCall(run: RunCard, event: Of<'tool_end'>): void {
     const call = this.#calls.get(event.callId);
     if (!call) return;
-    if (event.display?.type === 'diff') this.showCall(call, `${run.title}: ${formatTitle(event.tool, '')}`);
+    if (event.display?.type === 'diff')
+      this.showCall(call, `${run.title}: ${formatTitle(event.tool, '', this.#tools)}`);
     this.#endCall(event);
   }
 
@@ -221,11 +227,11 @@ export class Updates {
   }
 }
 
-function describeResult({tool, display, preview}: Of<'tool_end'>): CardChange {
+function describeResult({tool, display, preview}: Of<'tool_end'>, tools: readonly ToolFacts[]): CardChange {
   if (display?.type === 'diff') {
     const {content, locations} = readPatch(display.path, display.patch);
     return {content: [...content], locations: [...locations]};
   }
   const text = display?.type === 'text' ? display.text : preview;
-  return {content: text === '' ? [] : [tool === 'bash' ? outputContent(text) : textContent(text)]};
+  return {content: text === '' ? [] : [isCommand(tool, tools) ? outputContent(text) : textContent(text)]};
 }

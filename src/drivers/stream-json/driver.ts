@@ -3,10 +3,12 @@
  * are answered one after the other, each with a `result` line; control requests are answered at once, also during a turn.
  * Tools have Claude Code's names and inputs on this side. What goes wrong with one line is the answer to that line alone.
  */
+
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session} from '../../core/contract/session-requests.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getTotals, NO_TOTALS} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
@@ -47,6 +49,7 @@ export async function drive(options: DriverOptions): Promise<number> {
 class StreamJsonDriver {
   readonly #options: DriverOptions;
   #opened: Opened | undefined;
+  #tools: readonly ToolFacts[] = [];
   readonly #prompts: UserLine[] = [];
   #working: Promise<void> | undefined;
   #exitCode = 0;
@@ -138,7 +141,9 @@ class StreamJsonDriver {
     if (this.#failure) throw this.#failure;
     this.#servers = new MessageServers(initialize, (request, signal) => this.#callDriver(request, signal));
     const session = await this.#options.open(initialize, this.#callHook, this.#servers);
-    for (const warning of session.info.warnings) this.#options.warn(warning);
+    const {warnings, toolFacts} = session.info;
+    this.#tools = toolFacts;
+    for (const warning of warnings) this.#options.warn(warning);
     const opened: Opened = {session, toObject: undefined, firstModel: session.info.model, points: new Map()};
     this.#opened = opened;
     const titles = new RunTitles();
@@ -186,7 +191,7 @@ class StreamJsonDriver {
   }
 
   #write(object: Record<string, unknown>): void {
-    this.#options.write(toClaudeShape(object));
+    this.#options.write(toClaudeShape(object, this.#tools));
   }
 
   #interrupt(session: Session): readonly string[] {
@@ -206,7 +211,7 @@ class StreamJsonDriver {
       session.answer(question.id, {choice: 'no', note: DRIVER_HAS_LEFT.error});
     } else {
       const agentId = event.parent === undefined ? undefined : event.agentId;
-      this.#ask(question.id, createToolQuestion(question, agentId), (response) => {
+      this.#ask(question.id, createToolQuestion(question, agentId, this.#tools), (response) => {
         this.#answerQuestion(session, question, response);
       });
     }
@@ -218,7 +223,7 @@ class StreamJsonDriver {
       session.answer(question.id, {choice: 'no', note});
       return;
     }
-    const {answer, interrupts, mode, ignored} = readToolAnswer(question, response.response);
+    const {answer, interrupts, mode, ignored} = readToolAnswer(question, response.response, this.#tools);
     if (ignored !== undefined) this.#options.warn(ignored);
     if (mode !== undefined) session.request({type: 'set_permission_mode', mode});
     session.answer(question.id, answer);

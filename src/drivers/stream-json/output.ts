@@ -1,39 +1,40 @@
 /** The objects of `json-output.ts` with Claude Code's tool names and inputs, and with all fields that its drivers read. */
 import {version} from '../../../package.json';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {toClaudeInput, toClaudeToolName} from '../../core/util/claude-tools.ts';
 
 type JsonObject = Record<string, unknown>;
 
-export function toClaudeShape(object: JsonObject): JsonObject {
+export function toClaudeShape(object: JsonObject, tools: readonly ToolFacts[]): JsonObject {
   switch (object.type) {
     case 'system':
-      return object.subtype === 'init' ? {...object, ...initFields(object)} : object;
+      return object.subtype === 'init' ? {...object, ...initFields(object, tools)} : object;
     case 'assistant': {
       const message = object.message as {readonly content: readonly JsonObject[]};
-      return {...object, message: {...message, content: message.content.map(toClaudeBlock)}};
+      return {...object, message: {...message, content: message.content.map((block) => toClaudeBlock(block, tools))}};
     }
     case 'stream_event': {
       const event = object.event as {readonly content_block?: JsonObject};
       // The input of a call comes in pieces that cannot be translated: the `assistant` line has it translated, and whole.
       if (!event.content_block) return object;
-      return {...object, event: {...event, content_block: toClaudeBlock(event.content_block)}};
+      return {...object, event: {...event, content_block: toClaudeBlock(event.content_block, tools)}};
     }
     case 'result':
-      return {...object, ...resultFields(object)};
+      return {...object, ...resultFields(object, tools)};
     default:
       return object;
   }
 }
 
-function toClaudeBlock(block: JsonObject): JsonObject {
+function toClaudeBlock(block: JsonObject, tools: readonly ToolFacts[]): JsonObject {
   if (block.type !== 'tool_use') return block;
   const name = String(block.name);
-  return {...block, name: toClaudeToolName(name), input: toClaudeInput(name, block.input)};
+  return {...block, name: toClaudeToolName(name, tools), input: toClaudeInput(name, block.input, tools)};
 }
 
-function initFields({tools}: JsonObject): JsonObject {
+function initFields({tools: names}: JsonObject, tools: readonly ToolFacts[]): JsonObject {
   return {
-    tools: (tools as readonly string[]).map(toClaudeToolName),
+    tools: (names as readonly string[]).map((name) => toClaudeToolName(name, tools)),
     apiKeySource: 'none',
     claude_code_version: version,
     output_style: 'default',
@@ -42,7 +43,7 @@ function initFields({tools}: JsonObject): JsonObject {
   };
 }
 
-function resultFields(object: JsonObject): JsonObject {
+function resultFields(object: JsonObject, tools: readonly ToolFacts[]): JsonObject {
   const {subtype, is_error, result, total_cost_usd: cost, modelUsage, permission_denials} = object;
   const isTimeout = subtype === 'error_timeout';
   const denials = permission_denials as readonly {readonly tool_name: string; readonly tool_input: unknown}[];
@@ -61,8 +62,8 @@ function resultFields(object: JsonObject): JsonObject {
     ...(typeof cost === 'number' ? {} : {total_cost_usd: sumCosts(modelUsage), cost_unknown: true}),
     permission_denials: denials.map((denial) => ({
       ...denial,
-      tool_name: toClaudeToolName(denial.tool_name),
-      tool_input: toClaudeInput(denial.tool_name, denial.tool_input),
+      tool_name: toClaudeToolName(denial.tool_name, tools),
+      tool_input: toClaudeInput(denial.tool_name, denial.tool_input, tools),
     })),
   };
 }

@@ -1,6 +1,7 @@
 /** Questions about calls, put to the driver as `can_use_tool`: its answer is one of the answers that a person could give. */
 import {z} from 'zod';
 import {type Answer, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {
   fromClaudeInput,
   fromClaudeRule,
@@ -16,22 +17,26 @@ export function isCallQuestion(question: Question): question is CallQuestion {
   return question.call !== undefined;
 }
 
-export function createToolQuestion({call, agent, title, detail}: CallQuestion, agentId: string | undefined) {
+export function createToolQuestion(
+  {call, agent, title, detail}: CallQuestion,
+  agentId: string | undefined,
+  tools: readonly ToolFacts[],
+) {
   return {
     subtype: 'can_use_tool',
-    tool_name: toClaudeToolName(call.tool),
-    input: toClaudeInput(call.tool, call.input),
+    tool_name: toClaudeToolName(call.tool, tools),
+    input: toClaudeInput(call.tool, call.input, tools),
     tool_use_id: call.callId,
     display_name: call.tool,
     description: agent === 'main' ? title : `${agent}: ${title}`,
     decision_reason: detail,
     ...(agentId !== undefined && {agent_id: agentId}),
-    ...(call.rule !== undefined && {permission_suggestions: [createSuggestion(call.rule)]}),
+    ...(call.rule !== undefined && {permission_suggestions: [createSuggestion(call.rule, tools)]}),
   };
 }
 
-function createSuggestion(rule: string) {
-  return {type: 'addRules', rules: [toClaudeRule(rule)], behavior: 'allow', destination: 'localSettings'};
+function createSuggestion(rule: string, tools: readonly ToolFacts[]) {
+  return {type: 'addRules', rules: [toClaudeRule(rule, tools)], behavior: 'allow', destination: 'localSettings'};
 }
 
 const ruleUpdate = z.looseObject({
@@ -65,20 +70,24 @@ export interface ToolAnswer {
 }
 
 /** @param response what the driver sent. @returns a refusal when it cannot be read */
-export function readToolAnswer({call, options}: CallQuestion, response: unknown): ToolAnswer {
+export function readToolAnswer(
+  {call, options}: CallQuestion,
+  response: unknown,
+  tools: readonly ToolFacts[],
+): ToolAnswer {
   const parsed = answerSchema.safeParse(response);
   if (!parsed.success) return refuse(`the driver's answer cannot be read: ${formatIssues(parsed.error)}`);
   const {data} = parsed;
   if (data.behavior === 'deny') return {...refuse(data.message ?? ''), interrupts: data.interrupt ?? false};
-  const sent = JSON.stringify(toClaudeInput(call.tool, call.input));
+  const sent = JSON.stringify(toClaudeInput(call.tool, call.input, tools));
   const isChanged = data.updatedInput !== undefined && JSON.stringify(data.updatedInput) !== sent;
-  const input = isChanged ? {input: fromClaudeInput(call.tool, data.updatedInput)} : {};
+  const input = isChanged ? {input: fromClaudeInput(call.tool, data.updatedInput, tools)} : {};
   const updates = data.updatedPermissions ?? [];
   const mode = updates.map((update) => modeUpdate.safeParse(update).data?.mode).find((each) => each !== undefined);
   const rules = updates.flatMap((update) => ruleUpdate.safeParse(update).data ?? []);
   const ignored = updates.length - rules.length - (mode === undefined ? 0 : 1);
   return {
-    answer: {...chooseHowLong(rules, options), ...input},
+    answer: {...chooseHowLong(rules, options, tools), ...input},
     interrupts: false,
     ...(mode !== undefined && {mode}),
     ...(ignored > 0 && {ignored: `${ignored} of the permission updates are not supported, and were left out`}),
@@ -86,11 +95,15 @@ export function readToolAnswer({call, options}: CallQuestion, response: unknown)
 }
 
 /** A rule for this session alone is a grant; any other is saved for this project. No more than what was offered. */
-function chooseHowLong(updates: readonly z.infer<typeof ruleUpdate>[], offered: Question['options']): Answer {
+function chooseHowLong(
+  updates: readonly z.infer<typeof ruleUpdate>[],
+  offered: Question['options'],
+  tools: readonly ToolFacts[],
+): Answer {
   const saved = updates.find(({destination}) => destination !== 'session');
   const choice = saved ? 'always' : updates.length > 0 ? 'session' : 'yes';
   if (!offered.some((option) => option.choice === choice)) return {choice: 'yes'};
-  return {choice, ...(saved && {rule: fromClaudeRule(saved.rules[0]!)})};
+  return {choice, ...(saved && {rule: fromClaudeRule(saved.rules[0]!, tools)})};
 }
 
 function refuse(note: string): ToolAnswer {

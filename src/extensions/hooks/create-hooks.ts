@@ -1,9 +1,7 @@
 /** Tells the hooks of an event about it, side by side, and joins what they say. */
 import type {Emit} from '../../core/contract/events.ts';
 import type {HookAnswer, HookCall, HookEvent, HookListing, Hooks} from '../../core/contract/hook.ts';
-import {toClaudeToolName} from '../../core/util/claude-tools.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import {toToolName} from '../../core/util/names.ts';
 import {type HookOutput, readHookOutput} from './hook-output.ts';
 
 /** One hook: a command of the settings, or a callback of a driver. */
@@ -53,20 +51,11 @@ const NOTHING: HookAnswer = {context: []};
 /** Events at which a refusal prevents nothing: the person reads it. */
 const VAIN: readonly HookEvent[] = ['SessionStart', 'SessionEnd', 'SubagentStart', 'PreCompact', 'Notification'];
 
-/** Events whose matcher is compared with a tool's name, in both spellings. */
-const ABOUT_TOOLS: readonly HookEvent[] = ['PreToolUse', 'PostToolUse', 'PermissionRequest'];
-
 /** Empty or `*`: everything. Names with `|` between them: one of these. Anything else is a regular expression. */
-export function isMatching(matcher: string, {event, subject}: Pick<HookCall, 'event' | 'subject'>): boolean {
+export function isMatching(matcher: string, {subject, otherNames = []}: HookCall): boolean {
   if (matcher === '' || matcher === '*' || subject === undefined) return true;
-  const isTool = ABOUT_TOOLS.includes(event);
-  const subjects = isTool
-    ? [subject, toClaudeToolName(subject), ...(subject === 'edit_file' ? ['MultiEdit'] : [])]
-    : [subject];
-  if (/^[\w|,\s-]+$/.test(matcher)) {
-    const names = matcher.split(/[|,\s]+/);
-    return names.some((name) => subjects.includes(name) || (isTool && toToolName(name) === subject));
-  }
+  const subjects = [subject, ...otherNames];
+  if (/^[\w|,\s-]+$/.test(matcher)) return matcher.split(/[|,\s]+/).some((name) => subjects.includes(name));
   try {
     const pattern = new RegExp(`^(?:${matcher})$`, 'u');
     return subjects.some((each) => pattern.test(each));

@@ -5,8 +5,10 @@
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolSource} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {toShortLine} from '../../core/util/text.ts';
+import {findTool} from '../../core/util/tool-names.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import {toResourceContent} from './result.ts';
 import type {McpServer} from './server.ts';
@@ -19,7 +21,7 @@ const MAX_NAMES_CHARS = 4_000;
 const MAX_FOUND = 8;
 const MAX_SUMMARY_CHARS = 160;
 
-export const TOOL_SEARCH = 'tool_search';
+export const TOOL_SEARCH: ToolFacts = {name: 'tool_search', aliases: ['ToolSearch']};
 
 export interface ToolsetOptions {
   /** Those that the agent may use, as they are now. */
@@ -69,7 +71,7 @@ export class Toolset implements ToolSource {
   }
 
   find(name: string): Tool | undefined {
-    if (name === TOOL_SEARCH || name === 'ToolSearch') return this.list()[0];
+    if (findTool(name, [TOOL_SEARCH])) return this.list()[0];
     const known = this.#known().find((tool) => tool.name === name);
     if (known) return known;
     const server = this.#usable().find(({id}) => name.startsWith(`mcp__${id}__`));
@@ -103,7 +105,7 @@ export class Toolset implements ToolSource {
   #createSearch(unlisted: readonly Tool[]): Tool {
     const servers = this.#usable();
     return {
-      name: TOOL_SEARCH,
+      ...TOOL_SEARCH,
       description: describeSearch(servers, unlisted),
       input,
       title: ({query}: SearchInput) => query,

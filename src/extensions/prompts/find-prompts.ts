@@ -3,7 +3,8 @@ import {type Dirent, existsSync, readdirSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../../config/layers.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
-import {parseRule} from '../../core/permissions/rules/rule.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {getRuleWarning, parseRule} from '../../core/permissions/rules/rule.ts';
 import {findLinkOut} from '../../core/util/paths.ts';
 import {getCommandName, type PromptFile, type PromptKind, readPromptFile} from './prompt-file.ts';
 
@@ -15,6 +16,8 @@ export interface PromptLocations {
   readonly miniCcHome: string;
   /** `--setting-sources`. Default: all. */
   readonly sources?: readonly SettingSource[];
+  /** All tools that rules may name. */
+  readonly tools: readonly ToolFacts[];
 }
 
 interface PromptFolder {
@@ -49,16 +52,16 @@ function listFolders({cwd, home, miniCcHome, sources}: PromptLocations): PromptF
 
 /** Never throws. @param trusts without trust what a project's file allows counts for nothing */
 export function findPrompts(locations: PromptLocations, trusts: Trusts): FoundPrompts {
-  return readFolders(listFolders(locations), locations.cwd, trusts);
+  return readFolders(listFolders(locations), locations, trusts);
 }
 
 /** What the project's files ask for. The user's own are not read for it: nothing of them needs trust. */
 export function listPromptClaims(locations: PromptLocations): readonly Claim[] {
   const projects = listFolders(locations).filter(({isProjects}) => isProjects);
-  return readFolders(projects, locations.cwd, () => false).claims;
+  return readFolders(projects, locations, () => false).claims;
 }
 
-function readFolders(folders: readonly PromptFolder[], cwd: string, trusts: Trusts): FoundPrompts {
+function readFolders(folders: readonly PromptFolder[], {cwd, tools}: PromptLocations, trusts: Trusts): FoundPrompts {
   const prompts: PromptFile[] = [];
   const problems: string[] = [];
   const claims: Claim[] = [];
@@ -67,7 +70,7 @@ function readFolders(folders: readonly PromptFolder[], cwd: string, trusts: Trus
       const read = readPromptFile(file, {kind, name, from: folder.from});
       problems.push(...read.problems);
       if (!read.prompt || prompts.some((each) => each.name === name)) continue;
-      const allowed = checkRules(read.prompt, problems);
+      const allowed = checkRules(read.prompt, tools, problems);
       const claim = {file, key: 'allowed-tools', value: allowed};
       const needsTrust = folder.isProjects && allowed.length > 0;
       if (needsTrust) claims.push(claim);
@@ -77,12 +80,12 @@ function readFolders(folders: readonly PromptFolder[], cwd: string, trusts: Trus
   return {prompts, problems, claims};
 }
 
-function checkRules({allowedTools, file}: PromptFile, problems: string[]): string[] {
+function checkRules({allowedTools, file}: PromptFile, tools: readonly ToolFacts[], problems: string[]): string[] {
   return allowedTools.filter((rule) => {
-    const parsed = parseRule(rule);
-    if (!('problem' in parsed)) return true;
-    problems.push(`${file}:1:1: allowed-tools: ${parsed.problem}: it allows nothing`);
-    return false;
+    const parsed = parseRule(rule, tools);
+    const problem = 'problem' in parsed ? `${parsed.problem}: it allows nothing` : getRuleWarning(parsed, tools);
+    if (problem !== undefined) problems.push(`${file}:1:1: allowed-tools: ${problem}`);
+    return problem === undefined;
   });
 }
 

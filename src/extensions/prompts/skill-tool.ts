@@ -1,6 +1,7 @@
 /** The tool by which a model gets the body of a skill. It is offered where there are skills alone. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatMeant} from '../../core/util/names.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import {expandPrompt} from './expand.ts';
@@ -9,7 +10,7 @@ import type {PromptFile} from './prompt-file.ts';
 const input = z.object({skill: z.string().min(1), args: z.string().optional()});
 type SkillInput = z.infer<typeof input>;
 
-const SKILL = 'Skill';
+export const SKILL: ToolFacts = {name: 'Skill', needs: 'a skill that models may call for'};
 /** Names and descriptions that the model always sees: about 2,000 tokens. */
 const MAX_CHARS = 8_000;
 const MAX_DESCRIPTION_CHARS = 300;
@@ -20,7 +21,7 @@ export function createSkillTool(prompts: readonly PromptFile[]): Tool<SkillInput
   const skills = prompts.filter(({isForModel}) => isForModel);
   if (skills.length === 0) return undefined;
   return {
-    name: SKILL,
+    ...SKILL,
     description: describe(skills),
     input,
     title: ({skill}) => skill,
@@ -38,7 +39,9 @@ export function createSkillTool(prompts: readonly PromptFile[]): Tool<SkillInput
 export function letSkillsFork(tools: readonly Tool[], prompts: readonly PromptFile[]): readonly Tool[] {
   const task = tools.find(({name}) => name === 'Task');
   const isForking = task && prompts.some(({isForModel, forkAgent}) => isForModel && forkAgent !== undefined);
-  return isForking ? tools.map((tool) => (tool.name === SKILL ? createForkingTool(tool, prompts, task) : tool)) : tools;
+  return isForking
+    ? tools.map((tool) => (tool.name === SKILL.name ? createForkingTool(tool, prompts, task) : tool))
+    : tools;
 }
 
 function createForkingTool(skillTool: Tool, prompts: readonly PromptFile[], task: Tool): Tool {

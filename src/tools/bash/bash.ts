@@ -4,6 +4,7 @@ import {z} from 'zod';
 import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext, TrialContext} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
@@ -43,11 +44,27 @@ export type BashInput = z.infer<typeof input> & {readonly background?: boolean |
 /** A read-only agent never runs outside of the sandbox, so it is not offered. What it sends all the same has no effect. */
 const readOnlyInput = input.omit({unconfined: true});
 
+export const BASH: ToolFacts = {
+  name: 'bash',
+  kind: 'execute',
+  label: 'Bash',
+  claude: {
+    name: 'Bash',
+    inputs: {
+      background: 'run_in_background',
+      unconfined: 'dangerouslyDisableSandbox',
+      timeout_seconds: {as: 'timeout', factor: 1000},
+    },
+  },
+  replaces: ['BashOutput', 'KillBash', 'KillShell'],
+  rulePattern: 'command',
+};
+
 /** @param processes shared by all agents, so that everything they started ends with mini-cc. */
 export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<BashInput> {
   const launcher = new Launcher(sandbox, processes);
   return {
-    name: 'bash',
+    ...BASH,
     description,
     input,
     readOnlyInput,

@@ -2,6 +2,7 @@
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, TrialContext} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {
   changeFile,
@@ -33,10 +34,21 @@ const input = z.object({
 
 export type EditFileInput = z.infer<typeof input>;
 
+export const EDIT_FILE: ToolFacts = {
+  name: 'edit_file',
+  kind: 'edit',
+  label: 'Edit',
+  claude: {name: 'Edit', inputs: {path: 'file_path'}},
+  aliases: ['str_replace_editor', 'replace_lines'],
+  replaces: ['MultiEdit'],
+  hookNames: ['MultiEdit'],
+  rulePattern: 'path',
+};
+
 /** @param locks shared by all agents that may write the same files. */
 export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
   return {
-    name: 'edit_file',
+    ...EDIT_FILE,
     description,
     input,
     title: ({path}, workspace) => titlePath(path, workspace),

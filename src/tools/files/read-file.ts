@@ -4,6 +4,7 @@ import {basename, dirname} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {OpenFolder, openRegularFile} from '../../core/util/files/open-folder.ts';
@@ -34,8 +35,17 @@ const input = z.object({
 
 export type ReadFileInput = z.infer<typeof input>;
 
-export const readFileTool: Tool<ReadFileInput> = {
+export const READ_FILE: ToolFacts = {
   name: 'read_file',
+  kind: 'read',
+  label: 'Read',
+  claude: {name: 'Read', inputs: {path: 'file_path'}},
+  aliases: ['view_file'],
+  rulePattern: 'path',
+};
+
+export const readFileTool: Tool<ReadFileInput> = {
+  ...READ_FILE,
   description,
   input,
   // `NumberedLines` keeps the result below this, by whole lines.

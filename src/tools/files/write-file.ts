@@ -2,6 +2,7 @@
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import {
   changeFile,
@@ -22,10 +23,20 @@ const input = z.object({path: z.string().min(1), content: z.string()});
 
 export type WriteFileInput = z.infer<typeof input>;
 
+export const WRITE_FILE: ToolFacts = {
+  name: 'write_file',
+  kind: 'edit',
+  label: 'Write',
+  claude: {name: 'Write', inputs: {path: 'file_path'}},
+  aliases: ['create_file'],
+  rulePattern: 'path',
+  ruledBy: 'edit_file',
+};
+
 /** @param locks shared by all agents that may write the same files. */
 export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
   return {
-    name: 'write_file',
+    ...WRITE_FILE,
     description,
     input,
     title: ({path}, workspace) => titlePath(path, workspace),

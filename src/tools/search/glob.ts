@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
@@ -23,8 +24,18 @@ const input = z.object({
 
 export type GlobInput = z.infer<typeof input>;
 
-export const globTool: Tool<GlobInput> = {
+export const GLOB: ToolFacts = {
   name: 'glob',
+  kind: 'search',
+  label: 'Glob',
+  claude: {name: 'Glob'},
+  replaces: ['LS'],
+  rulePattern: 'path',
+  ruledBy: 'read_file',
+};
+
+export const globTool: Tool<GlobInput> = {
+  ...GLOB,
   description,
   input,
   title: ({pattern, path}, workspace) => `${pattern}${titleFolder(path, workspace)}`,

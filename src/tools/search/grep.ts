@@ -4,6 +4,7 @@ import {join, relative} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {type RipgrepEnd, runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
@@ -34,8 +35,20 @@ const input = z.object({
 
 export type GrepInput = z.infer<typeof input>;
 
-export const grepTool: Tool<GrepInput> = {
+export const GREP: ToolFacts = {
   name: 'grep',
+  kind: 'search',
+  label: 'Grep',
+  claude: {
+    name: 'Grep',
+    inputs: {mode: {as: 'output_mode', values: {files: 'files_with_matches'}}, limit: 'head_limit'},
+  },
+  rulePattern: 'path',
+  ruledBy: 'read_file',
+};
+
+export const grepTool: Tool<GrepInput> = {
+  ...GREP,
   description,
   input,
   title: ({pattern, path}, workspace) => `"${pattern}"${titleFolder(path, workspace)}`,

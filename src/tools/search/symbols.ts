@@ -13,6 +13,7 @@ import type {
 } from '../../code-index/contract.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
@@ -40,10 +41,19 @@ const input = z.object({
 
 export type SymbolsInput = z.infer<typeof input>;
 
+export const SYMBOLS: ToolFacts = {
+  name: 'symbols',
+  kind: 'search',
+  label: 'Symbols',
+  replaces: ['LSP'],
+  rulePattern: 'path',
+  ruledBy: 'read_file',
+};
+
 /** @param getIndex the index of a folder: absolute, links resolved */
 export function createSymbols(getIndex: (root: string) => CodeIndex): Tool<SymbolsInput> {
   return {
-    name: 'symbols',
+    ...SYMBOLS,
     description: description.trim(),
     input,
     title: ({name, path, mode}, workspace) =>

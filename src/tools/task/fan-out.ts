@@ -1,6 +1,7 @@
 /** `FanOut`: the main model asks for the same work on many files. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {FanOuts} from '../../core/fan-out/fan-outs.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import prose from './fan-out.md';
@@ -20,9 +21,15 @@ export interface FanOutToolDeps {
 
 const NOBODY = 'a fan-out is asked about, and nobody can be asked here. --fan-out auto allows it';
 
+export const FAN_OUT: ToolFacts = {
+  name: 'FanOut',
+  kind: 'think',
+  dispatches: true,
+};
+
 export function createFanOutTool({fanOuts, onDenied}: FanOutToolDeps): Tool<FanOutInput> {
   return {
-    name: 'FanOut',
+    ...FAN_OUT,
     description: prose.trim(),
     input: inputSchema,
     title: ({instruction}) => instruction.trim().replace(/\s+/g, ' '),

@@ -1,6 +1,7 @@
 /** `TaskOutput`: the report of a run that has ended, or the state of one at work. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';
 import {describeRun} from '../../core/runs/run-table.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
@@ -16,9 +17,11 @@ const input = z.object({
   wait_seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional(),
 });
 
+export const TASK_OUTPUT: ToolFacts = {name: 'TaskOutput', dispatches: true};
+
 export function createTaskOutput(manager: () => SubagentManager): Tool<z.infer<typeof input>> {
   return createRunTool({
-    name: 'TaskOutput',
+    ...TASK_OUTPUT,
     description,
     input,
     async run({run_id, wait_seconds = 0}, {signal}) {

@@ -1,6 +1,7 @@
 /** `TaskSend`: sends a further message to a run that is at work or has ended. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {createRunTool, runIdSchema} from './run-tool.ts';
@@ -8,9 +9,11 @@ import description from './task-send.md';
 
 const input = z.object({run_id: runIdSchema, message: z.string()});
 
+export const TASK_SEND: ToolFacts = {name: 'TaskSend', dispatches: true};
+
 export function createTaskSend(manager: () => SubagentManager): Tool<z.infer<typeof input>> {
   return createRunTool({
-    name: 'TaskSend',
+    ...TASK_SEND,
     description,
     input,
     async run({run_id, message}) {

@@ -1,6 +1,7 @@
 /** `TaskStop`: stops a run; its findings stay available. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {hasEnded} from '../../core/runs/run-record.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
 import {textResult} from '../../core/util/tool-output.ts';
@@ -9,9 +10,11 @@ import description from './task-stop.md';
 
 const input = z.object({run_id: runIdSchema});
 
+export const TASK_STOP: ToolFacts = {name: 'TaskStop', dispatches: true};
+
 export function createTaskStop(manager: () => SubagentManager): Tool<z.infer<typeof input>> {
   return createRunTool({
-    name: 'TaskStop',
+    ...TASK_STOP,
     description,
     input,
     async run({run_id}) {

@@ -4,6 +4,7 @@ import type {AgentCatalog, AgentDefinition} from '../../core/agent-types.ts';
 import type {Model, Thinking} from '../../core/contract/model.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {WHERE} from '../../core/contract/worktree.ts';
 import {formatAccepted} from '../../core/runs/dispatch.ts';
 import {describeInBackground} from '../../core/runs/progress-line.ts';
@@ -25,11 +26,20 @@ export interface TaskDeps {
 
 type TaskInput = z.output<ReturnType<typeof createInputSchema>>;
 
+export const TASK: ToolFacts = {
+  name: 'Task',
+  kind: 'think',
+  claude: {inputs: {agent_type: 'subagent_type', background: 'run_in_background'}},
+  aliases: ['Agent'],
+  rulePattern: 'agent',
+  dispatches: true,
+};
+
 export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
   const listAgents = keepForStep(() => deps.agents.list());
   let schema: {readonly names: string; readonly input: ReturnType<typeof createInputSchema>} | undefined;
   return {
-    name: 'Task',
+    ...TASK,
     get description() {
       return `${prose.trim()}\n${listAgents()
         .map((agent) => `- ${agent.name}: ${agent.description}`)

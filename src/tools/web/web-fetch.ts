@@ -2,6 +2,7 @@
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {parseWebAddress, refusePrivateName} from './web-address.ts';
 import description from './web-fetch.md';
@@ -27,9 +28,17 @@ export interface WebFetchOptions {
   readonly resolveName?: ResolveName;
 }
 
+export const WEB_FETCH: ToolFacts = {
+  name: 'web_fetch',
+  kind: 'fetch',
+  label: 'Fetch',
+  claude: {name: 'WebFetch'},
+  rulePattern: 'domain',
+};
+
 export function createWebFetch(options: WebFetchOptions): Tool<WebFetchInput> {
   return {
-    name: 'web_fetch',
+    ...WEB_FETCH,
     description,
     input,
     title: ({url}) => url,

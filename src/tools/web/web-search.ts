@@ -4,13 +4,22 @@
  */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import description from './web-search.md';
 
 const input = z.object({query: z.string().min(1)});
 
-export const webSearchTool: Tool<z.infer<typeof input>> = {
+export const WEB_SEARCH: ToolFacts = {
   name: 'web_search',
+  kind: 'fetch',
+  label: 'Search',
+  claude: {name: 'WebSearch'},
+  needs: 'a model server that searches the web (providers.NAME.webSearch)',
+};
+
+export const webSearchTool: Tool<z.infer<typeof input>> = {
+  ...WEB_SEARCH,
   description,
   input,
   title: ({query}) => query,

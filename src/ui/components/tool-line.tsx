@@ -1,6 +1,5 @@
 import {Box, useIsScreenReaderEnabled} from 'ink';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
-import {formatCall} from '../../core/util/names.ts';
 import {REFUSED, USER_SAYS} from '../../core/util/tool-output.ts';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {countChanges} from '../text/diff-lines.ts';
@@ -65,8 +64,7 @@ function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
 }
 
 /** `Bash(npm test)`; a long one is cut inside its brackets. */
-function cutCall({tool, title}: Pick<FinishedTool, 'tool' | 'title'>, columns: number): string {
-  const call = formatCall(tool, title);
+function cutCall({call}: Pick<FinishedTool, 'call'>, columns: number): string {
   if (textWidth(call) <= columns) return call;
   return call.endsWith(')') ? `${cutText(call, columns - 1)})` : cutText(call, columns);
 }
@@ -111,7 +109,7 @@ function ToolOutcome({tool, columns, formatter}: ToolProps) {
     case 'text':
       return <Preview text={display.text} total={undefined} rows={20} columns={columns} />;
     default: {
-      const rows = tool.tool === 'bash' ? MAX_COMMAND_ROWS : MAX_ROWS;
+      const rows = tool.isCommand ? MAX_COMMAND_ROWS : MAX_ROWS;
       // Where the row above says how much there is, the beginning of it says little.
       return summary === '' ? <Preview text={preview} total={lines} rows={rows} columns={columns} /> : null;
     }
@@ -187,7 +185,7 @@ export function RunningTools({tools, rows, columns}: RunningProps) {
 }
 
 function formatRunning(tool: RunningTool, mark: string, columns: number): string {
-  const call = mark + (tool.byUser ? `!${tool.title}` : cutCall(tool, columns - mark.length));
+  const call = mark + (tool.byUser ? tool.call : cutCall(tool, columns - mark.length));
   const whole = tool.description === '' ? call : `${call} · ${tool.description}`;
   return textWidth(whole) <= columns ? whole : call;
 }

@@ -3,8 +3,9 @@
  * has all of it. Lines are safe for the screen; the current message is made safe when it is read.
  */
 import type {AgentEvent} from '../../core/contract/events.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getText} from '../../core/util/messages.ts';
-import {formatCall} from '../../core/util/names.ts';
+import {formatCall} from '../../core/util/tool-names.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 
 export interface TailLine {
@@ -27,7 +28,7 @@ export const MAX_LINES = 60;
 export const MAX_CHARS = 8192;
 const MAX_RESULT = 200;
 
-export function feedTail(tail: RunTail, event: AgentEvent): RunTail {
+export function feedTail(tail: RunTail, event: AgentEvent, tools: readonly ToolFacts[]): RunTail {
   switch (event.type) {
     case 'text_delta': {
       const open = tail.open + event.text;
@@ -46,7 +47,7 @@ export function feedTail(tail: RunTail, event: AgentEvent): RunTail {
         {
           kind: 'tool',
           callId: event.callId,
-          text: screenLine(formatCall(event.tool, event.title)).slice(0, MAX_RESULT),
+          text: screenLine(formatCall(event.tool, event.title, tools)).slice(0, MAX_RESULT),
         },
       ]);
     case 'tool_end':

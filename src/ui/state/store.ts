@@ -5,11 +5,13 @@
  */
 import type {AgentEvent, SessionInfo} from '../../core/contract/events.ts';
 import type {AssistantBlock} from '../../core/contract/model.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {countInputTokens, tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {formatRetry} from '../../core/util/text.ts';
+import {formatCall, isCommand} from '../../core/util/tool-names.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {addDelta, addThought, dropText, finishText} from './answer.ts';
 import {addItem, addItems} from './finished-items.ts';
@@ -96,7 +98,10 @@ function reduceMain(before: UiState, event: AgentEvent): UiState {
     case 'retry':
       return retryCall(state, event);
     case 'tool_start':
-      return {...(event.byUser ? state : finishText(state)), tools: [...state.tools, startedTool(event)]};
+      return {
+        ...(event.byUser ? state : finishText(state)),
+        tools: [...state.tools, startedTool(event, getToolFacts(state))],
+      };
     case 'tool_progress':
       return {
         ...state,
@@ -144,8 +149,16 @@ export function openSession(state: UiState, info: SessionInfo): UiState {
 
 type ToolStart = AgentEvent & {type: 'tool_start'};
 
-function startedTool({callId, tool, title, description = '', byUser, at}: ToolStart): RunningTool {
-  const about = {tool: screenLine(tool), title: screenLine(title), description: screenLine(description)};
+function getToolFacts({session}: UiState): readonly ToolFacts[] {
+  return session?.toolFacts ?? [];
+}
+
+function startedTool(
+  {callId, tool, title, description = '', byUser, at}: ToolStart,
+  tools: readonly ToolFacts[],
+): RunningTool {
+  const call = byUser ? `!${title}` : formatCall(tool, title, tools);
+  const about = {call: screenLine(call), description: screenLine(description)};
   return {callId, ...about, since: at, progress: '', ...(byUser && {byUser})};
 }
 
@@ -173,8 +186,8 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
   }
   if (isDispatched) return next;
   const tool: FinishedTool = {
-    tool: screenLine(event.tool),
-    title: running?.title ?? '',
+    call: running?.call ?? screenLine(formatCall(event.tool, '', getToolFacts(state))),
+    isCommand: isCommand(event.tool, getToolFacts(state)),
     description: running?.description ?? '',
     isError: event.isError,
     summary: screenLine(event.summary ?? ''),

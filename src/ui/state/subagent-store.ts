@@ -2,13 +2,15 @@
  * The runs of subagents, in order of dispatch. An awaited run has a live line; the lines are printed when all awaited
  * runs have ended. A background run has a row in the panel until its end is announced, also after the turn.
  */
+
 import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {ANNOUNCE_SKIP} from '../../core/runs/announcement.ts';
 import {describeInBackground, type ProgressState} from '../../core/runs/progress-line.ts';
 import {countInputTokens} from '../../core/runs/receipt.ts';
 import {getText} from '../../core/util/messages.ts';
-import {formatCall} from '../../core/util/names.ts';
 import {formatRetry} from '../../core/util/text.ts';
+import {formatCall} from '../../core/util/tool-names.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {addItem, announcementItem} from './finished-items.ts';
 import {EMPTY_TAIL, feedTail} from './run-tail.ts';
@@ -19,7 +21,10 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
   const index = state.subagents.findIndex((run) => run.agentId === event.agentId);
   const run = state.subagents[index];
   if (!run) return state;
-  const next = {...state, subagents: state.subagents.with(index, changeRun(run, event))};
+  const next = {
+    ...state,
+    subagents: state.subagents.with(index, changeRun(run, event, state.session?.toolFacts ?? [])),
+  };
   switch (event.type) {
     case 'run_background': {
       if (run.isBackground) return next;
@@ -69,8 +74,8 @@ function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
   return {...state, dispatched, subagents, removedRun, runCount: state.runCount + (before ? 0 : 1)};
 }
 
-function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
-  const run = {...before, lastAt: event.at, tail: feedTail(before.tail, event)};
+function changeRun(before: SubagentRun, event: AgentEvent, tools: readonly ToolFacts[]): SubagentRun {
+  const run = {...before, lastAt: event.at, tail: feedTail(before.tail, event, tools)};
   switch (event.type) {
     case 'run_active':
       return {...run, state: 'running', startedAt: event.at};
@@ -81,7 +86,7 @@ function changeRun(before: SubagentRun, event: AgentEvent): SubagentRun {
     case 'run_background':
       return {...run, isBackground: true};
     case 'tool_start':
-      return {...run, note: '', lastTool: screenLine(formatCall(event.tool, event.title))};
+      return {...run, note: '', lastTool: screenLine(formatCall(event.tool, event.title, tools))};
     case 'tool_end':
       return {...run, tools: run.tools + 1, note: ''};
     case 'retry':

@@ -33,8 +33,9 @@ export type FinishedBody =
 export type NoticeLevel = 'info' | 'warning' | 'error';
 
 export interface FinishedTool {
-  readonly tool: string;
-  readonly title: string;
+  readonly call: string;
+  /** It ran a command. */
+  readonly isCommand: boolean;
   /** What the model says it is for; empty when it says nothing. */
   readonly description: string;
   readonly isError: boolean;
@@ -57,8 +58,8 @@ export interface RunningTool {
   /** The user typed it: it does not end with the turn. */
   readonly byUser?: true;
   readonly callId: string;
-  readonly tool: string;
-  readonly title: string;
+  /** As people read it: `Read src/a.ts`, `Bash(npm test)`. */
+  readonly call: string;
   readonly description: string;
   /** When it was called, or allowed by a person. Milliseconds since the epoch. */
   readonly since: number;

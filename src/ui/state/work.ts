@@ -1,5 +1,4 @@
 /** What the main agent is at, in a few words: the person reads it beside the time it has taken. */
-import {formatCall} from '../../core/util/names.ts';
 import {formatRetry} from '../../core/util/text.ts';
 import {isEmpty} from '../text/answer-stream.ts';
 import {screenLine} from '../text/screen-text.ts';
@@ -14,7 +13,7 @@ export function describeWork(ui: UiState, now: number): string {
   if (ui.thought !== '') return 'Thinking';
   if (!isEmpty(ui.stream)) return 'Writing';
   const running = getRunning(ui);
-  if (running.length === 1) return `Running ${formatCall(running[0]!.tool, running[0]!.title)}`;
+  if (running.length === 1) return `Running ${running[0]!.call}`;
   if (running.length > 1) return `Running ${running.length} calls`;
   const agents = awaitedRuns(ui).filter((run) => !hasEnded(run)).length;
   if (agents > 0) return `Waiting for ${agents === 1 ? '1 agent' : `${agents} agents`}`;

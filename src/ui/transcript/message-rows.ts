@@ -1,8 +1,9 @@
 /** A message of the transcript as rows of the screen, in full: thinking, calls and their results too. */
 import type {ToolResultBlock} from '../../core/contract/model.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {getText} from '../../core/util/messages.ts';
-import {formatCall} from '../../core/util/names.ts';
+import {formatCall} from '../../core/util/tool-names.ts';
 import {describeInput} from '../../core/util/tool-output.ts';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
@@ -19,8 +20,16 @@ const THOUGHT: TextStyle = {tone: 'muted', italic: true};
 /** A longer text is not formatted. Characters. */
 const MAX_FORMATTED = 50_000;
 
+/** What rows are laid out with. */
+export interface RowLayout {
+  readonly columns: number;
+  readonly formatter: Formatter;
+  readonly tools: readonly ToolFacts[];
+}
+
 /** The rows, with a blank one before what begins something new. */
-export function messageRows(restored: RestoredMessage, columns: number, formatter: Formatter): Row[] {
+export function messageRows(restored: RestoredMessage, layout: RowLayout): Row[] {
+  const {columns, formatter} = layout;
   const {message, prompt, announcement, companion, summary} = restored;
   if (announcement) {
     const {agent, description = '', outcome, text} = announcement;
@@ -38,11 +47,15 @@ export function messageRows(restored: RestoredMessage, columns: number, formatte
   }
 
   function blocks(content: readonly Block[]): Row[] {
-    return content.flatMap((block) => blockRows(block, restored, columns, formatter));
+    return content.flatMap((block) => blockRows(block, restored, layout));
   }
 }
 
-function blockRows(block: Block, {message, calls = {}}: RestoredMessage, columns: number, formatter: Formatter): Row[] {
+function blockRows(
+  block: Block,
+  {message, calls = {}}: RestoredMessage,
+  {columns, formatter, tools}: RowLayout,
+): Row[] {
   switch (block.type) {
     case 'thinking':
       return [[], ...plain(`Thinking: ${block.thinking.trim()}`, columns, THOUGHT)];
@@ -52,7 +65,7 @@ function blockRows(block: Block, {message, calls = {}}: RestoredMessage, columns
     case 'tool_use':
       return [
         [],
-        ...plain(`● ${screenLine(formatCall(block.name, describeInput(block.input)))}`, columns, {bold: true}),
+        ...plain(`● ${screenLine(formatCall(block.name, describeInput(block.input), tools))}`, columns, {bold: true}),
       ];
     case 'tool_result':
       return resultRows(block, calls[block.tool_use_id]?.display, columns);
@@ -98,13 +111,13 @@ function markdown(text: string, columns: number, {format, lex}: Formatter): read
 }
 
 /** What a search looks through. */
-export function messageText({message: {content}}: RestoredMessage): string {
+export function messageText({message: {content}}: RestoredMessage, tools: readonly ToolFacts[]): string {
   if (typeof content === 'string') return content;
   return content
     .map((block) => {
       if (block.type === 'thinking') return block.thinking;
       if (block.type === 'text') return block.text;
-      if (block.type === 'tool_use') return formatCall(block.name, describeInput(block.input));
+      if (block.type === 'tool_use') return formatCall(block.name, describeInput(block.input), tools);
       return block.type === 'tool_result' ? getText(block.content ?? '') : '';
     })
     .join('\n');

@@ -2,7 +2,9 @@
  * The part of a long transcript that the window shows. Messages are asked for when they come into view, and only rows that
  * are shown are laid out: it makes no difference how many messages there are.
  */
+
 import type {TranscriptPart} from '../../core/contract/session-requests.ts';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {plainText, type Row} from '../text/styled-text.tsx';
 import {messageText} from './message-rows.ts';
@@ -30,10 +32,11 @@ export class TranscriptScroll {
   #height = 1;
   #isAtEnd = true;
 
-  /** @param ask for a part of the transcript. @param layout the rows of one message */
+  /** @param ask for a part of the transcript. @param layout the rows of one message. @param tools by whose names calls are found */
   constructor(
     ask: (from: number, to?: number) => TranscriptPart,
     layout: (message: RestoredMessage) => readonly Row[],
+    private readonly tools: readonly ToolFacts[],
   ) {
     this.#ask = ask;
     this.#layout = layout;
@@ -122,7 +125,7 @@ export class TranscriptScroll {
     const total = this.#total;
     for (let step = 1; step <= total; step++) {
       const index = (this.#top.index + direction * step + total * 2) % total;
-      if (!messageText(this.#message(index)!).toLowerCase().includes(wanted)) continue;
+      if (!messageText(this.#message(index)!, this.tools).toLowerCase().includes(wanted)) continue;
       const rows = this.#rows(index).map((row) => plainText(row).toLowerCase().includes(wanted));
       return this.#goTo({index, row: Math.max(0, direction > 0 ? rows.indexOf(true) : rows.lastIndexOf(true))});
     }

@@ -1,6 +1,7 @@
 /** The whole transcript of the session, in the alternate screen: what is printed on the main screen stays as it is. */
 import {Box, render, Text, useInput, useWindowSize} from 'ink';
 import {useEffect, useMemo, useReducer, useRef} from 'react';
+import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import type {Controller} from '../controller.ts';
 import {type KeyPress, parseKeys} from '../input/keys.ts';
@@ -63,6 +64,8 @@ export async function showTranscript(
   }
 }
 
+const NO_TOOLS: readonly ToolFacts[] = [];
+
 interface ViewProps {
   readonly controller: Controller;
   readonly formatter: Formatter;
@@ -72,14 +75,16 @@ interface ViewProps {
 function TranscriptView({controller, formatter, onLeave}: ViewProps) {
   const {columns, rows} = useWindowSize();
   const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const tools = controller.ui.get().session?.toolFacts ?? NO_TOOLS;
   // A new one for each width: rows of another width are of no use.
   const scroll = useMemo(
     () =>
       new TranscriptScroll(
         (from, to) => controller.readTranscript(from, to),
-        (message) => messageRows(message, columns, formatter),
+        (message) => messageRows(message, {columns, formatter, tools}),
+        tools,
       ),
-    [controller, formatter, columns],
+    [controller, formatter, columns, tools],
   );
   // The last row stays free: a frame as high as the window cannot be redrawn in parts.
   const height = Math.max(1, rows - 2);

@@ -1,7 +1,9 @@
 /** A workspace on disk with links in it, a folder outside, and helpers that judge and decide on calls there. */
+
 import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {ALL_TOOLS} from '../../../src/compose/known-tools.ts';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
 import type {
   Access,
@@ -23,9 +25,9 @@ export type Rules = Partial<Record<RuleKind, readonly string[]>>;
 
 export function ruleBook(rules: Rules = {}, store?: RuleStore): RuleBook {
   const all = (['allow', 'ask', 'deny'] as const).flatMap((kind) =>
-    (rules[kind] ?? []).map((text) => createRule(text, kind, 'a test')),
+    (rules[kind] ?? []).map((text) => createRule(text, kind, 'a test', ALL_TOOLS)),
   );
-  return new RuleBook(all, store);
+  return new RuleBook(all, ALL_TOOLS, store);
 }
 
 export interface DecideOptions {

@@ -18,7 +18,7 @@ function asking() {
   const events: AgentEventBody[] = [];
   const denials: Denial[] = [];
   const questions = new Questions();
-  const policy = new PermissionPolicy('default', new RuleBook([]), {ownFolders: () => [], secretPaths: []});
+  const policy = new PermissionPolicy('default', new RuleBook([], []), {ownFolders: () => [], secretPaths: []});
   const onDenied = (denial: Denial) => void denials.push(denial);
   const deps = {policy, questions, onDenied, sandbox: permissionSandbox()};
   const permit = createPermit(deps, '[code] fix it', workspace, (event) => void events.push(event));

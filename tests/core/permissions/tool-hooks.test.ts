@@ -1,7 +1,9 @@
 import {describe, expect, it} from 'vitest';
+import {ALL_TOOLS} from '../../../src/compose/known-tools.ts';
 import type {HookAnswer, HookCall, HookEvent, Hooks} from '../../../src/core/contract/hook.ts';
 import {createToolHooks} from '../../../src/core/permissions/tool-hooks.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
+import {isMatching} from '../../../src/extensions/hooks/create-hooks.ts';
 
 const {signal} = new AbortController();
 const request = {callId: 'c', tool: 'read_file', input: {path: 'a.ts'}, title: 'a.ts', accesses: []};
@@ -15,12 +17,12 @@ function hooked(answer: Partial<HookAnswer>) {
       return {context: [], ...answer};
     },
   };
-  return {...createToolHooks(hooks), told};
+  return {...createToolHooks(hooks, ALL_TOOLS), told};
 }
 
 it('hooks are called for the events that they listen to alone', () => {
   const listening = (event?: HookEvent) =>
-    createToolHooks({listens: (each) => each === event, run: async () => ({context: []})});
+    createToolHooks({listens: (each) => each === event, run: async () => ({context: []})}, ALL_TOOLS);
   const count = ({beforeCall, answerCall, afterCall}: ReturnType<typeof listening>) =>
     `${beforeCall.length} ${answerCall !== undefined} ${afterCall.length}`;
   expect(
@@ -43,7 +45,8 @@ describe('a hook before a call', () => {
     const {beforeCall, told} = hooked(answer);
     expect(await beforeCall[0]!(request, signal)).toEqual(opinion);
     const input = {tool_name: 'Read', tool_input: {file_path: 'a.ts'}, tool_use_id: 'c'};
-    expect(told).toEqual([{event: 'PreToolUse', subject: 'read_file', callId: 'c', input}]);
+    const otherNames = ['Read', 'view_file'];
+    expect(told).toEqual([{event: 'PreToolUse', subject: 'read_file', otherNames, callId: 'c', input}]);
   });
 });
 
@@ -82,4 +85,13 @@ describe('a hook after a call', () => {
   it('ends the run', async () => {
     expect((await change({stops: 'enough'})).changed).toEqual({content: 'seen\nHook: enough', stops: 'enough'});
   });
+});
+
+it('a matcher may name a tool as any other program does', async () => {
+  const {beforeCall, told} = hooked({});
+  await beforeCall[0]!({...request, tool: 'edit_file'}, signal);
+  const names = ['Edit', 'str_replace_editor', 'replace_lines', 'MultiEdit'];
+  expect(told).toMatchObject([{subject: 'edit_file', otherNames: names}]);
+  for (const name of ['edit_file', ...names]) expect(isMatching(`Write|${name}`, told[0]!)).toBe(true);
+  for (const name of ['Bash', 'LS', 'write_file']) expect(isMatching(name, told[0]!)).toBe(false);
 });

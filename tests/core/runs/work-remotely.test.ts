@@ -1,5 +1,7 @@
 /** Runs at workers, as the manager keeps them. The worker is a function of the test; the queue is in tests/outside/workers. */
+
 import {describe, expect, it} from 'vitest';
+import {ALL_TOOLS} from '../../../src/compose/known-tools.ts';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {Usage} from '../../../src/core/contract/model.ts';
 import type {RunResult} from '../../../src/core/contract/results.ts';
@@ -47,12 +49,15 @@ function open(work: Work, change: ManagerFixtureOptions = {}, {isServed = true, 
 describe('a run at a worker', () => {
   it('has its task, and what the session allows', async () => {
     const rules = [
-      createRule('bash(rm:*)', 'deny', 'test'),
-      createRule('read_file', 'ask', 'test'),
-      createRule('edit_file(src/**)', 'allow', 'test'),
-      createRule('bash(ls)', 'allow', 'test'),
+      createRule('bash(rm:*)', 'deny', 'test', ALL_TOOLS),
+      createRule('read_file', 'ask', 'test', ALL_TOOLS),
+      createRule('edit_file(src/**)', 'allow', 'test', ALL_TOOLS),
+      createRule('bash(ls)', 'allow', 'test', ALL_TOOLS),
     ];
-    const policy = new PermissionPolicy('acceptEdits', new RuleBook(rules), {ownFolders: () => [], secretPaths: []});
+    const policy = new PermissionPolicy('acceptEdits', new RuleBook(rules, ALL_TOOLS), {
+      ownFolders: () => [],
+      secretPaths: [],
+    });
     const permits = {...createPermitDeps(undefined, () => undefined), policy};
     const tasks: RemoteTask[] = [];
     const labels: string[] = [];

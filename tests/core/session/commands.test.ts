@@ -47,7 +47,14 @@ describe('a command', () => {
     expect(notices().at(-1)).toMatchObject({level: 'error', text: expect.stringContaining('/frobnicate')});
     expect(notices().at(-1)?.text).not.toContain('Did you mean');
     expect(await session.submit('/frobnicate')).toMatchObject({input: '/frobnicate'});
-    const info = {cwd: '/tmp', tools: [], agents: [], commands: [{name: 'model', description: ''}], warnings: []};
+    const info = {
+      cwd: '/tmp',
+      tools: [],
+      toolFacts: [],
+      agents: [],
+      commands: [{name: 'model', description: ''}],
+      warnings: [],
+    };
     const other = open([], {info});
     expect(await other.session.submit('/modle')).toMatchObject({text: expect.stringContaining('/model?')});
   });

@@ -30,7 +30,7 @@ export function sessionOver(
   });
   const conversation = openConversation();
   const session = createSession({
-    info: {cwd: '/tmp', tools: [], agents: [], commands: [], warnings: []},
+    info: {cwd: '/tmp', tools: [], toolFacts: [], agents: [], commands: [], warnings: []},
     agentId: 'main',
     state: {conversation, model},
     bus: made.bus,

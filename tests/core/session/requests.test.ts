@@ -1,5 +1,7 @@
 /** What a session answers to requests, and how prompts with blocks wait and reach the model. */
+
 import {describe, expect, it} from 'vitest';
+import {ALL_TOOLS} from '../../../src/compose/known-tools.ts';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {AgentEvent} from '../../../src/core/contract/events.ts';
 import type {ModelRequest} from '../../../src/core/contract/model.ts';
@@ -296,5 +298,5 @@ describe('a prompt', () => {
 });
 
 function infoWith(tools: readonly string[]): SessionParts['info'] {
-  return {cwd: '/tmp', tools, agents: [], commands: [], warnings: []};
+  return {cwd: '/tmp', tools, toolFacts: ALL_TOOLS, agents: [], commands: [], warnings: []};
 }

@@ -1,4 +1,5 @@
 import {describe, expect, it} from 'vitest';
+import {ALL_TOOLS} from '../../../src/compose/known-tools.ts';
 import {
   fromClaudeInput,
   fromClaudeRule,
@@ -22,10 +23,10 @@ describe('a call, as programs for Claude Code have it,', () => {
     ['Task', 'Task', {agent_type: 'a', background: false}],
     ['mcp__files__read', 'mcp__files__read', {path: 'a', mode: 'files', timeout: 5}],
   ])('%s is %s, and its input comes back: %j', (name, claude, input) => {
-    expect(toClaudeToolName(name)).toBe(claude);
-    expect(fromClaudeInput(claude, toClaudeInput(name, input))).toEqual(input);
+    expect(toClaudeToolName(name, ALL_TOOLS)).toBe(claude);
+    expect(fromClaudeInput(claude, toClaudeInput(name, input, ALL_TOOLS), ALL_TOOLS)).toEqual(input);
     // Inputs that have mini-cc's names already stay.
-    expect(fromClaudeInput(name, input)).toEqual(input);
+    expect(fromClaudeInput(name, input, ALL_TOOLS)).toEqual(input);
   });
 
   it.each([
@@ -43,8 +44,8 @@ describe('a call, as programs for Claude Code have it,', () => {
     ['bash', ['a'], ['a']],
     ['bash', 'text', 'text'],
   ] as readonly [string, unknown, unknown][])('of %s with %j has the input %j', (name, input, expected) => {
-    expect(toClaudeInput(name, input)).toEqual(expected);
-    expect(fromClaudeInput(name, expected)).toEqual(input);
+    expect(toClaudeInput(name, input, ALL_TOOLS)).toEqual(expected);
+    expect(fromClaudeInput(name, expected, ALL_TOOLS)).toEqual(input);
   });
 });
 
@@ -54,6 +55,6 @@ it.each([
   ['mcp__a__b(c)', {toolName: 'mcp__a__b', ruleContent: 'c'}],
   ['bash()', {toolName: 'Bash', ruleContent: ''}],
 ])('the rule %j is %j there', (rule, expected) => {
-  expect(toClaudeRule(rule)).toEqual(expected);
-  expect(fromClaudeRule(expected)).toBe(rule.replace('()', ''));
+  expect(toClaudeRule(rule, ALL_TOOLS)).toEqual(expected);
+  expect(fromClaudeRule(expected, ALL_TOOLS)).toBe(rule.replace('()', ''));
 });

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {findMeant, findTypo, formatCall, formatMeant, formatToolName} from '../../../src/core/util/names.ts';
+import {findMeant, findTypo, formatMeant} from '../../../src/core/util/names.ts';
 
 const FLAGS = [
   'tools',
@@ -54,24 +54,5 @@ describe('a typo', () => {
 
   it('is of no word where none is known', () => {
     expect(findTypo('x', [])).toBeUndefined();
-  });
-});
-
-describe('the name of a tool', () => {
-  it.each([
-    ['read_file', 'Read'],
-    ['Agent', 'Task'],
-    ['mcp__github__create_issue', 'github: create_issue'],
-    ['constructor', 'constructor'],
-  ])('%s is shown as %s', (name, shown) => {
-    expect(formatToolName(name)).toBe(shown);
-  });
-
-  it.each([
-    ['read_file', 'a.ts', 'Read a.ts'],
-    ['Bash', 'npm test', 'Bash(npm test)'],
-    ['bash', '', 'Bash'],
-  ])('%s of %j is shown as %s', (tool, title, shown) => {
-    expect(formatCall(tool, title)).toBe(shown);
   });
 });

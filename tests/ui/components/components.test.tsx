@@ -14,7 +14,7 @@ const drawn = (element: React.JSX.Element) => render(element).lastFrame() ?? '';
 describe('a tool line', () => {
   const formatter = createFormatter();
   const tool: FinishedTool = {
-    ...{tool: 'bash', title: 'npm test', description: '', isError: false, summary: ''},
+    ...{call: 'Bash(npm test)', isCommand: true, description: '', isError: false, summary: ''},
     ...{preview: 'ok', isEnd: false, lines: 1, durationMs: 20},
   };
   const line = (change: Partial<FinishedTool>, columns = 60) =>
@@ -23,9 +23,9 @@ describe('a tool line', () => {
 
   test.each([
     [{}, ['✓ Bash(npm test)', '  ok']],
-    [{tool: 'read_file', title: 'src/a.ts', summary: '120 lines'}, ['✓ Read src/a.ts · 120 lines']],
-    [{tool: 'grep', title: '"foo" in src', summary: '3 files'}, ['✓ Grep "foo" in src · 3 files']],
-    [{tool: 'mcp__git__log', title: '', preview: ''}, ['✓ git: log']],
+    [{call: 'Read src/a.ts', summary: '120 lines'}, ['✓ Read src/a.ts · 120 lines']],
+    [{call: 'Grep "foo" in src', summary: '3 files'}, ['✓ Grep "foo" in src · 3 files']],
+    [{call: 'git: log', preview: ''}, ['✓ git: log']],
     [{durationMs: 12_300}, ['✓ Bash(npm test) · 12s', '  ok']],
     [
       {durationMs: 72_000, isError: true, summary: 'exit code 1', preview: ''},
@@ -65,7 +65,7 @@ describe('a tool line', () => {
       '  row 13',
     ]);
     expect(shown.at(-1)).toBe('  row 19');
-    const missing = {tool: 'read_file', title: 'x', isError: true, preview: 'No such file: x'};
+    const missing = {call: 'Read x', isError: true, preview: 'No such file: x'};
     expect(line(missing)).toEqual(['✗ Read x · failed', '  No such file: x']);
   });
 
@@ -78,27 +78,32 @@ describe('a tool line', () => {
   });
 
   test('in a narrow window loses what it is for, then the end of the call, never what came of it', () => {
-    const long = {title: 'npm run build --production', description: 'Build it', isError: true, summary: 'exit code 1'};
+    const long = {
+      call: 'Bash(npm run build --production)',
+      description: 'Build it',
+      isError: true,
+      summary: 'exit code 1',
+    };
     expect(line(long, 40)[0]).toBe('✗ Bash(npm run b…) · failed: exit code 1');
   });
 
   const patch = `--- a\n+++ a\n@@ -1,0 +1,90 @@\n${Array.from({length: 90}, (_, at) => `+line ${at}`).join('\n')}\n`;
 
   test('shows at most 60 lines of a diff and counts the rest', () => {
-    const frame = line({tool: 'edit_file', title: 'a', display: {type: 'diff', path: 'a', patch}});
+    const frame = line({call: 'Edit a', display: {type: 'diff', path: 'a', patch}});
     expect(frame[0]).toBe('✓ Edit a · +90 -0');
     expect(frame.at(-1)).toBe('  … 30 more lines');
     expect(frame.join('\n')).not.toContain('+++ a');
   });
 
   test('shows no diff that was printed with its question', () => {
-    const edited = {title: 'a', display: {type: 'diff', path: 'a', patch} as const, isDiffPrinted: true as const};
-    expect(line({tool: 'edit_file', ...edited})).toEqual(['✓ Edit a · +90 -0']);
+    const edited = {call: 'Edit a', display: {type: 'diff', path: 'a', patch} as const, isDiffPrinted: true as const};
+    expect(line(edited)).toEqual(['✓ Edit a · +90 -0']);
   });
 
   test('of a running tool loses its output before its name', () => {
     const tools = [1, 2, 3].map((n) => ({
-      ...{callId: `c${n}`, tool: 'bash', title: `run ${n}`, description: ''},
+      ...{callId: `c${n}`, call: `Bash(run ${n})`, description: ''},
       ...{progress: 'a\nb\nc\nd\n', since: 0},
     }));
     expect(drawn(<RunningTools tools={tools} rows={12} columns={40} />).split('\n')).toHaveLength(12);

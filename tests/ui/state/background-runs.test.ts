@@ -5,7 +5,7 @@ import {reduce} from '../../../src/ui/state/store.ts';
 import {closeRun, hasAwaitedWork, openedRun, openRun} from '../../../src/ui/state/subagent-store.ts';
 import {INITIAL_STATE, type UiState} from '../../../src/ui/state/ui-state.ts';
 import {measureCpu} from '../../support/cpu-time.ts';
-import {createEvents} from '../fake-session.ts';
+import {createEvents, INFO} from '../fake-session.ts';
 import * as runs from '../runs-fixture.ts';
 
 type TestEvent = AgentEventBody | [agentId: string, body: AgentEventBody];
@@ -13,7 +13,7 @@ type TestEvent = AgentEventBody | [agentId: string, body: AgentEventBody];
 const event = createEvents();
 const toEvent = (one: TestEvent) => (Array.isArray(one) ? event(one[1], one[0]) : event(one));
 const apply = (state: UiState, ...events: TestEvent[]) => events.map(toEvent).reduce(reduce, state);
-const played = (...events: TestEvent[]) => apply(INITIAL_STATE, ...events);
+const played = (...events: TestEvent[]) => apply({...INITIAL_STATE, session: INFO}, ...events);
 const kinds = (state: UiState) => state.finished.map(({kind}) => kind);
 
 describe('a background run', () => {

@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {ALL_TOOLS} from '../../../src/compose/known-tools.ts';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import {EMPTY_TAIL, feedTail, MAX_CHARS, MAX_LINES, tailLines} from '../../../src/ui/state/run-tail.ts';
 import {createEvents} from '../fake-session.ts';
@@ -6,7 +7,7 @@ import {delta, reply, runEnd, toolEnd, toolStart} from '../runs-fixture.ts';
 
 function fed(...bodies: AgentEventBody[]) {
   const event = createEvents();
-  return bodies.map((body) => event(body, 'a')).reduce(feedTail, EMPTY_TAIL);
+  return bodies.map((body) => event(body, 'a')).reduce((tail, each) => feedTail(tail, each, ALL_TOOLS), EMPTY_TAIL);
 }
 
 test('text is shown while it streams, and once when its message has come', () => {

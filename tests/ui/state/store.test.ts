@@ -19,7 +19,7 @@ function played(...events: TestEvent[]): UiState {
   const event = createEvents();
   return events
     .map((one) => (Array.isArray(one) ? event(one[1], one[0], one[2]) : event(one)))
-    .reduce(reduce, INITIAL_STATE);
+    .reduce(reduce, {...INITIAL_STATE, session: INFO});
 }
 
 function subagent(id: string, queued = false): TestEvent {
@@ -117,7 +117,7 @@ describe('tools', () => {
       {type: 'tool_progress', callId: 'c', text: 'b\n\x1b[31mc'},
     );
     // The last lines as they are now, in place of those before.
-    expect(live.tools).toMatchObject([{tool: 'bash', title: 'npm test', progress: 'b\n␛[31mc'}]);
+    expect(live.tools).toMatchObject([{call: 'Bash(npm test)', progress: 'b\n␛[31mc'}]);
     const done = played(START, start, {
       type: 'tool_end',
       callId: 'c',
@@ -127,7 +127,9 @@ describe('tools', () => {
       durationMs: 5,
     });
     expect(done.tools).toEqual([]);
-    expect(done.finished).toMatchObject([{kind: 'tool', tool: {title: 'npm test', isError: true, preview: 'exit 1␇'}}]);
+    expect(done.finished).toMatchObject([
+      {kind: 'tool', tool: {call: 'Bash(npm test)', isCommand: true, isError: true, preview: 'exit 1␇'}},
+    ]);
   });
 
   test('replace the todos', () => {

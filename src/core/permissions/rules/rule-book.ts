@@ -2,6 +2,7 @@
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {RuleKind} from '../../contract/permission.ts';
+import type {ToolFacts} from '../../contract/tool-facts.ts';
 import {MiniCcError} from '../../util/errors.ts';
 import {Glob} from '../../util/glob.ts';
 import {createRule, matchesHost, matchesTool, type Rule} from './rule.ts';
@@ -27,6 +28,8 @@ export class RuleBook {
 
   constructor(
     rules: readonly Rule[],
+    /** All that rules may name. */
+    readonly tools: readonly ToolFacts[],
     private readonly store?: RuleStore,
   ) {
     this.#rules = [...rules];
@@ -65,7 +68,7 @@ export class RuleBook {
    */
   async save(text: string): Promise<void> {
     if (!this.store) throw new MiniCcError('NO_RULE_STORE', 'Rules cannot be saved: there is no file for them');
-    const rule = createRule(text, 'allow', this.store.source);
+    const rule = createRule(text, 'allow', this.store.source, this.tools);
     await this.store.add([text]);
     const isKnown = this.#rules.some((each) => each.kind === 'allow' && each.text === rule.text);
     if (!isKnown) this.#rules.push(rule);
@@ -84,7 +87,7 @@ export class RuleBook {
 
   /** The rules without brackets that apply to the tool: its own, and those of tools that cover it. */
   getToolRules(tool: string, kind: RuleKind): readonly Rule[] {
-    const names = getCoveringTools(tool);
+    const names = this.#getRulingTools(tool);
     return this.#inForce.filter(
       (rule) => rule.kind === kind && rule.pattern === undefined && names.some((name) => matchesTool(rule.tool, name)),
     );
@@ -99,7 +102,7 @@ export class RuleBook {
 
   /** Rules deny or ask about some files that the tool could touch, so each file has to be checked. */
   restrictsFiles(tool: string): boolean {
-    const tools = getCoveringTools(tool);
+    const tools = this.#getRulingTools(tool);
     return this.getPatternRules(tools, 'deny').length + this.getPatternRules(tools, 'ask').length > 0;
   }
 
@@ -110,9 +113,15 @@ export class RuleBook {
    * @param root of the workspace, with links resolved
    */
   findFileRule(tool: string, kind: RuleKind, targets: readonly string[], root: string): Rule | undefined {
-    return this.getPatternRules(getCoveringTools(tool), kind).find(({pattern}) =>
+    return this.getPatternRules(this.#getRulingTools(tool), kind).find(({pattern}) =>
       this.#getMatcher(pattern, kind, root)(targets),
     );
+  }
+
+  /** Rules for reading apply to all tools that read, rules for editing to all that write. */
+  #getRulingTools(tool: string): readonly string[] {
+    const other = this.tools.find(({name}) => name === tool)?.ruledBy;
+    return other === undefined ? [tool] : [tool, other];
   }
 
   /** Matchers are created once: a search may check thousands of files. */
@@ -122,18 +131,6 @@ export class RuleBook {
     this.#matchers.set(id, matcher);
     return matcher;
   }
-}
-
-/** Rules for reading apply to all tools that read, rules for editing to all that write. */
-const COVERED_BY: Readonly<Record<string, readonly string[]>> = {
-  grep: ['grep', 'read_file'],
-  glob: ['glob', 'read_file'],
-  symbols: ['symbols', 'read_file'],
-  write_file: ['write_file', 'edit_file'],
-};
-
-function getCoveringTools(tool: string): readonly string[] {
-  return COVERED_BY[tool] ?? [tool];
 }
 
 /** @param targets absolute: the path as it was given, and the path with links resolved */

@@ -1,8 +1,10 @@
 /** One permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`, `web_fetch(domain:example.com)`, `Task(reviewer)`. */
 import type {RuleKind} from '../../contract/permission.ts';
+import type {ToolFacts} from '../../contract/tool-facts.ts';
 import {MiniCcError} from '../../util/errors.ts';
 import {matchesPieces} from '../../util/glob.ts';
-import {findMeant, TOOL_NAMES, toToolName} from '../../util/names.ts';
+import {findMeant} from '../../util/names.ts';
+import {findTool, listMissingTools} from '../../util/tool-names.ts';
 
 /** The strongest first. */
 export const RULE_KINDS: readonly RuleKind[] = ['deny', 'ask', 'allow'];
@@ -21,10 +23,14 @@ export interface Rule {
 
 type ParsedRule =
   | {readonly tool: string; readonly pattern?: string}
-  | {readonly problem: string; readonly suggestion?: string};
+  /** `unknown`: nothing else is wrong than that there is no such tool. */
+  | {readonly problem: string; readonly suggestion?: string; readonly unknown?: true};
 
-/** @returns the parts of the rule, or what is wrong with its text and what was probably meant */
-export function parseRule(text: string): ParsedRule {
+/**
+ * @param tools all that are known. A rule may also name a tool that only Claude Code has: it applies to no call
+ * @returns the parts of the rule, or what is wrong with its text and what was probably meant
+ */
+export function parseRule(text: string, tools: readonly ToolFacts[]): ParsedRule {
   const written = text.trim();
   const [, name = '', brackets] = /^([^()]*?)\s*(\(.*)?$/s.exec(written) ?? [];
   if (name === '') return {problem: `${JSON.stringify(text)} names no tool`};
@@ -34,17 +40,35 @@ export function parseRule(text: string): ParsedRule {
       suggestion: JSON.stringify(`${written})`),
     };
   }
-  const tool = toToolName(name);
+  const found = findTool(name, tools);
+  const tool = found?.name ?? name;
   const pattern = brackets?.slice(1, -1).trim();
-  if (name.includes('*')) return parseNamePattern(name, pattern);
-  if (!TOOL_NAMES.includes(tool) && !/^mcp__\w/.test(tool)) {
-    const suggestion = findMeant(name, TOOL_NAMES);
-    return {problem: `there is no tool ${JSON.stringify(name)}`, ...(suggestion !== undefined && {suggestion})};
+  if (name.includes('*')) return parseNamePattern(name, pattern, tools);
+  if (isMissingTool(tool, tools)) return pattern === undefined ? {tool} : {tool, pattern};
+  if (!found && !/^mcp__\w/.test(tool)) {
+    const names = tools.map((each) => each.name);
+    const suggestion = findMeant(name, names);
+    return {
+      problem: `there is no tool ${JSON.stringify(name)}`,
+      ...(suggestion !== undefined && {suggestion}),
+      unknown: true,
+    };
   }
   if (pattern === undefined || pattern === '*') return {tool};
   if (pattern === '')
     return {problem: `${JSON.stringify(text)}: nothing stands in its brackets`, suggestion: JSON.stringify(name)};
-  return findPatternProblem(tool, pattern) ?? {tool, pattern};
+  return findPatternProblem(tool, pattern, found?.rulePattern) ?? {tool, pattern};
+}
+
+/** What a person should know of a rule that is no mistake, and still applies to no call. */
+export function getRuleWarning({tool}: {readonly tool: string}, tools: readonly ToolFacts[]): string | undefined {
+  if (!isMissingTool(tool, tools)) return undefined;
+  const other = tools.find(({replaces}) => replaces?.includes(tool));
+  return `mini-cc has no tool ${tool}, so that this rule has no effect${other ? ` (its own is ${other.name})` : ''}`;
+}
+
+function isMissingTool(name: string, tools: readonly ToolFacts[]): boolean {
+  return listMissingTools(tools).includes(name);
 }
 
 /** Rules are separated by commas or white space; what stands in brackets belongs to one rule. */
@@ -60,27 +84,18 @@ export function splitRules(value: string): string[] {
   return rules.filter((rule) => rule !== '');
 }
 
-function parseNamePattern(name: string, pattern: string | undefined): ParsedRule {
+function parseNamePattern(name: string, pattern: string | undefined, tools: readonly ToolFacts[]): ParsedRule {
   if (pattern !== undefined) return {problem: `${JSON.stringify(name)}: a pattern of names takes nothing in brackets`};
-  const matches = TOOL_NAMES.some((tool) => matchesName(name, tool)) || name.startsWith('mcp__');
+  const matches = tools.some((tool) => matchesName(name, tool.name)) || name.startsWith('mcp__');
   return matches ? {tool: name} : {problem: `there is no tool that ${JSON.stringify(name)} matches`};
 }
 
-/** What the brackets behind a tool may contain. */
-const PATTERN_KINDS: Readonly<Record<string, 'command' | 'path' | 'domain' | 'agent'>> = {
-  bash: 'command',
-  read_file: 'path',
-  grep: 'path',
-  glob: 'path',
-  symbols: 'path',
-  edit_file: 'path',
-  write_file: 'path',
-  web_fetch: 'domain',
-  Task: 'agent',
-};
-
-function findPatternProblem(tool: string, pattern: string): {problem: string; suggestion?: string} | undefined {
-  switch (PATTERN_KINDS[tool]) {
+function findPatternProblem(
+  tool: string,
+  pattern: string,
+  kind: ToolFacts['rulePattern'],
+): {problem: string; suggestion?: string} | undefined {
+  switch (kind) {
     case 'command':
       if (pattern !== ':*') return undefined;
       return {problem: `${tool}(:*): nothing stands before :*`, suggestion: tool};
@@ -110,8 +125,8 @@ function isDomain(text: string): boolean {
 }
 
 /** @throws MiniCcError `RULE` when the text is not a rule */
-export function createRule(text: string, kind: RuleKind, source: string): Rule {
-  const parsed = parseRule(text);
+export function createRule(text: string, kind: RuleKind, source: string, tools: readonly ToolFacts[]): Rule {
+  const parsed = parseRule(text, tools);
   if ('problem' in parsed) throw new MiniCcError('RULE', `${source}: ${parsed.problem}`);
   return {kind, text, source, ...parsed};
 }

@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {ALL_TOOLS} from '../../../../src/compose/known-tools.ts';
 import {expandPattern} from '../../../../src/core/permissions/files/file-patterns.ts';
 import {createRule} from '../../../../src/core/permissions/rules/rule.ts';
 import {RuleBook} from '../../../../src/core/permissions/rules/rule-book.ts';
@@ -8,9 +9,9 @@ import {fixture} from '../../../tools/fixture.ts';
 test('a rule with many stars, from the settings of a project, is matched in linear time', () => {
   const stars = '*a'.repeat(30);
   const rules = ['read_file', `mcp__${stars}*`].map((tool, index) =>
-    createRule(index === 0 ? `${tool}(${stars}b)` : tool, 'deny', 'test'),
+    createRule(index === 0 ? `${tool}(${stars}b)` : tool, 'deny', 'test', ALL_TOOLS),
   );
-  const book = new RuleBook(rules);
+  const book = new RuleBook(rules, ALL_TOOLS);
   const ms = measureCpu(() => {
     for (let count = 0; count < 20; count += 1) {
       const name = 'a'.repeat(2000 + count);

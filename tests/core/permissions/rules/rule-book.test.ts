@@ -1,10 +1,11 @@
 import {homedir} from 'node:os';
 import {describe, expect, it} from 'vitest';
+import {ALL_TOOLS} from '../../../../src/compose/known-tools.ts';
 import {createRule} from '../../../../src/core/permissions/rules/rule.ts';
 import {RuleBook} from '../../../../src/core/permissions/rules/rule-book.ts';
 import {ruleBook} from '../fixture.ts';
 
-const rule = (text: string, kind: 'allow' | 'ask' | 'deny' = 'allow') => createRule(text, kind, 'a test');
+const rule = (text: string, kind: 'allow' | 'ask' | 'deny' = 'allow') => createRule(text, kind, 'a test', ALL_TOOLS);
 
 describe('the rules of a session', () => {
   it('are those of settings, of the driver and of the turn; the last two hold until they are set anew', () => {
@@ -26,7 +27,7 @@ describe('the rules of a session', () => {
       ...{source: 'the store', canSave: (text: string) => text !== 'bash(key)'},
       add: async (rules: readonly string[]) => void saved.push(...rules),
     };
-    const book = new RuleBook([rule('bash(a)', 'deny'), rule('bash(b)')], store);
+    const book = new RuleBook([rule('bash(a)', 'deny'), rule('bash(b)')], ALL_TOOLS, store);
     for (const text of ['bash(a)', 'bash(a)', 'bash(b)']) await book.save(text);
     expect(saved).toEqual(['bash(a)', 'bash(a)', 'bash(b)']);
     expect(book.list().map(({kind, text}) => `${kind} ${text}`)).toEqual([

@@ -1,6 +1,13 @@
 import {describe, expect, it} from 'vitest';
+import {ALL_TOOLS} from '../../../../src/compose/known-tools.ts';
 import type {Access} from '../../../../src/core/contract/permission.ts';
-import {createRule, matchesHost, parseRule, splitRules} from '../../../../src/core/permissions/rules/rule.ts';
+import {
+  createRule,
+  getRuleWarning,
+  matchesHost,
+  parseRule,
+  splitRules,
+} from '../../../../src/core/permissions/rules/rule.ts';
 import {permissionFixture, type Rules} from '../fixture.ts';
 
 const {decide} = permissionFixture();
@@ -22,8 +29,12 @@ describe('the text of a rule', () => {
     ['*', {tool: '*'}],
     ['*_file', {tool: '*_file'}],
     ['mcp__github__*', {tool: 'mcp__github__*'}],
+    ['Skill', {tool: 'Skill'}],
+    ['ToolSearch', {tool: 'tool_search'}],
+    ['StructuredOutput', {tool: 'StructuredOutput'}],
+    ['MultiEdit(src/**)', {tool: 'MultiEdit', pattern: 'src/**'}],
   ])('%j says %j', (text, expected) => {
-    expect(parseRule(text)).toEqual(expected);
+    expect(parseRule(text, ALL_TOOLS)).toEqual(expected);
   });
 
   it.each([
@@ -43,7 +54,7 @@ describe('the text of a rule', () => {
     ['x*', {problem: 'there is no tool that "x*" matches'}],
     ['*(a)', {problem: '"*": a pattern of names takes nothing in brackets'}],
   ])('%j has the problem %j', (text, expected) => {
-    expect(parseRule(text)).toMatchObject(expected);
+    expect(parseRule(text, ALL_TOOLS)).toMatchObject(expected);
   });
 });
 
@@ -57,8 +68,31 @@ it.each([
   expect(splitRules(text)).toEqual(rules);
 });
 
+it.each([
+  ['ExitPlanMode', 'mini-cc has no tool ExitPlanMode, so that this rule has no effect'],
+  ['MultiEdit(src/**)', 'mini-cc has no tool MultiEdit, so that this rule has no effect (its own is edit_file)'],
+  ['LS', 'mini-cc has no tool LS, so that this rule has no effect (its own is glob)'],
+  ...['NotebookEdit', 'SlashCommand', 'AskUserQuestion', 'TaskCreate'].map((name) => [
+    name,
+    `mini-cc has no tool ${name}, so that this rule has no effect`,
+  ]),
+  ['KillShell', 'mini-cc has no tool KillShell, so that this rule has no effect (its own is bash)'],
+  ['Edit', undefined],
+  ['Skill', undefined],
+  ['mcp__a__b', undefined],
+] as [string, string | undefined][])('the rule %j is known, with the warning %j', (text, warning) => {
+  expect(getRuleWarning(createRule(text, 'deny', 'a flag', ALL_TOOLS), ALL_TOOLS)).toBe(warning);
+});
+
+it('a rule about a tool of Claude Code that mini-cc lacks allows nothing else', async () => {
+  const asked: Access = {kind: 'run', command: 'make'};
+  expect((await decide(asked, {rules: {allow: ['KillShell', 'BashOutput']}})).verdict).toBe('ask');
+  const edit: Access = {kind: 'write', path: 'a.ts'};
+  expect((await decide(edit, {rules: {allow: ['MultiEdit']}})).verdict).toBe('ask');
+});
+
 it('a text that is no rule is an error that names where it stands', () => {
-  expect(() => createRule('bsh', 'allow', 'a flag')).toThrow('a flag: there is no tool "bsh"');
+  expect(() => createRule('bsh', 'allow', 'a flag', ALL_TOOLS)).toThrow('a flag: there is no tool "bsh"');
 });
 
 it('a host that is no address matches nothing', () => {
