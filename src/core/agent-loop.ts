@@ -191,7 +191,7 @@ async function mayEnd(run: AgentRun, answer: string): Promise<boolean> {
 }
 
 /** Counts what was used beside the replies of the conversation: summaries, and attempts that failed. */
-function spendBeside(
+function spendOutsideReplies(
   {history, budget}: AgentRun,
   used: {readonly usage: Usage; readonly model: string} | undefined,
 ): void {
@@ -215,7 +215,7 @@ async function requestReply(
   await waitUntilWritten(run);
   const onUsage = (usage: Usage, model: string) => {
     tally.addCall(usage, model);
-    spendBeside(run, {usage, model});
+    spendOutsideReplies(run, {usage, model});
   };
   const size = await makeRoom(run, tools, onUsage);
   let overflows = 0;
@@ -276,7 +276,7 @@ async function callModel(
         let isKnown = false;
         if (progress.type === 'retry') {
           isKnown = progress.fallback !== undefined && !tally.addWarning(formatRetry(progress));
-          spendBeside(run, tally.abandonAttempt());
+          spendOutsideReplies(run, tally.abandonAttempt());
           streamed.restart();
         } else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
         else if (progress.type === 'text') {

@@ -122,17 +122,17 @@ async function executeRemotely(
     execution.registry.update(runId, {worker});
     emit({type: 'run_place', worker});
   };
-  let taken: (() => Promise<void>) | undefined;
+  let acknowledge: (() => Promise<void>) | undefined;
   const work = async () => {
     const ended = await workRemotely(live, round, execution.deps, emit, begun);
-    taken = ended?.taken;
+    acknowledge = ended?.acknowledge;
     if (round.isPending) for (const text of round.warnings ?? []) emit({type: 'notice', level: 'warning', text});
     return ended && {...ended, result: withWarnings(ended.result, round.warnings)};
   };
   const ended = await runToEnd(live, work, before, execution, emit);
   if (live.isLeft) return ended;
   publishEnd(ended, before, execution, emit);
-  await taken?.();
+  await acknowledge?.();
   return ended;
 }
 

@@ -46,7 +46,7 @@ export async function withRetries<T>(
       if (tries > 1) leftMs -= (attempt.begunAt ?? clock.now()) - startedAt;
       const {retryAfterMs = 0} = error.details;
       // Never ask again sooner than the server wants.
-      if (retryAfterMs > 0 && retryAfterMs > leftMs) throw tellWait(error, retryAfterMs);
+      if (retryAfterMs > 0 && retryAfterMs > leftMs) throw describeWait(error, retryAfterMs);
       if (leftMs < MIN_WAIT_MS) throw error;
       const waitMs = Math.max(Math.min(getBackoffMs(tries), leftMs), retryAfterMs);
       onProgress({type: 'retry', waitMs, reason: formatReason(error), attempt: tries + 1});
@@ -61,7 +61,7 @@ function getBackoffMs(tries: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), MAX_WAIT_MS) * (0.75 + Math.random() * 0.5);
 }
 
-function tellWait(error: ModelError, retryAfterMs: number): ModelError {
+function describeWait(error: ModelError, retryAfterMs: number): ModelError {
   const message = `${error.message}; the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
   return new ModelError(error.kind, message, {...error.details, retryable: false}, {cause: error});
 }

@@ -7,7 +7,7 @@ import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished, test} from 'vitest';
 import {jobSchema} from '../../src/workers/queue/messages.ts';
-import {PROTOCOL, type Sealed, Sealer} from '../../src/workers/queue/seal.ts';
+import {PROTOCOL, Signatures, type SignedMessage} from '../../src/workers/queue/signatures.ts';
 import {type MessagesBody, type Script, say} from '../support/messages-server.ts';
 import {SECRET} from '../support/queue.ts';
 import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
@@ -244,16 +244,16 @@ describe('a job that waits in a queue', () => {
 
   it('is read by a worker of its format; one of an older format is refused in words', async () => {
     const {home} = await open('queued');
-    const stored = JSON.parse(readFileSync(path.join(home, 'queued-job.json'), 'utf8')) as Sealed;
-    const sealer = new Sealer(SECRET, () => stored.expires - 1);
+    const stored = JSON.parse(readFileSync(path.join(home, 'queued-job.json'), 'utf8')) as SignedMessage;
+    const sealer = new Signatures(SECRET, () => stored.expires - 1);
     const newer =
       /^the job has format \d and this side reads \d: this mini-cc is newer; use one version on both sides$/;
-    expect(() => sealer.open('job', {...stored, protocol: PROTOCOL - 1})).toThrow(newer);
+    expect(() => sealer.verify('job', {...stored, protocol: PROTOCOL - 1})).toThrow(newer);
     if (stored.protocol !== PROTOCOL) {
-      expect(() => sealer.open('job', stored)).toThrow(newer);
+      expect(() => sealer.verify('job', stored)).toThrow(newer);
       return;
     }
-    const job = jobSchema.parse(sealer.open('job', stored).body);
+    const job = jobSchema.parse(sealer.verify('job', stored).body);
     expect(job).toMatchObject({sessionId: id(8), round: 1, tree: {name: 'greeter', branch: 'refs/heads/main'}});
     expect(JSON.parse(job.work as string)).toMatchObject({
       ...{description: 'add a file', prompt: 'add a file', agent: {name: 'code'}, permissions: {mode: 'acceptEdits'}},

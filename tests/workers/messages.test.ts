@@ -6,10 +6,10 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import {chooseWhere, type RemoteRuns} from '../../src/core/runs/remote-runs.ts';
 import {checkQueueUrl} from '../../src/workers/queue/address.ts';
 import {fromRelative, toRelative} from '../../src/workers/queue/relative-paths.ts';
-import {PROTOCOL, RefusedMessage, type Sealed, Sealer} from '../../src/workers/queue/seal.ts';
+import {PROTOCOL, RefusedMessage, Signatures, type SignedMessage} from '../../src/workers/queue/signatures.ts';
 import {EndedJobs} from '../../src/workers/serve/ended-jobs.ts';
 
-const sealer = (secret = 'secret-of-both', now = 1_000) => new Sealer(secret, () => now);
+const signatures = (secret = 'secret-of-both', now = 1_000) => new Signatures(secret, () => now);
 
 function refusal(open: () => unknown): string {
   try {
@@ -23,41 +23,41 @@ function refusal(open: () => unknown): string {
 
 describe('a signed message', () => {
   const body = {jobId: 'a-1', text: 'work'};
-  const sealed = sealer().seal('job', body, 500);
+  const signed = signatures().sign('job', body, 500);
 
   it('is taken by who knows the secret, once more each time that it is asked', () => {
-    expect(sealer().open('job', JSON.parse(JSON.stringify(sealed))).body).toEqual(body);
+    expect(signatures().verify('job', JSON.parse(JSON.stringify(signed))).body).toEqual(body);
   });
 
   it('is refused with another secret, as another kind, when any part was changed, and when it is too old', () => {
-    const open = (message: unknown, by = sealer(), kind: 'job' | 'result' = 'job') =>
-      refusal(() => by.open(kind, message));
-    expect(open(sealed, sealer('another-secret'))).toBe('signature');
-    expect(open(sealed, sealer(), 'result')).toBe('signature');
-    expect(open({...sealed, kind: 'result'}, sealer(), 'result')).toBe('signature');
-    const changes: Partial<Sealed>[] = [
+    const open = (message: unknown, by = signatures(), kind: 'job' | 'result' = 'job') =>
+      refusal(() => by.verify(kind, message));
+    expect(open(signed, signatures('another-secret'))).toBe('signature');
+    expect(open(signed, signatures(), 'result')).toBe('signature');
+    expect(open({...signed, kind: 'result'}, signatures(), 'result')).toBe('signature');
+    const changes: Partial<SignedMessage>[] = [
       {body: JSON.stringify({...body, text: 'other work'})},
       {nonce: 'another'},
-      {expires: sealed.expires + 1},
-      {mac: sealed.mac.replace(/^./, (first) => (first === '0' ? '1' : '0'))},
+      {expires: signed.expires + 1},
+      {mac: signed.mac.replace(/^./, (first) => (first === '0' ? '1' : '0'))},
       {mac: ''},
       {mac: 'no hex'},
     ];
-    for (const change of changes) expect(open({...sealed, ...change}), JSON.stringify(change)).toBe('signature');
-    expect(open(sealed, sealer('secret-of-both', 1_499))).toBe('taken');
-    expect(open(sealed, sealer('secret-of-both', 1_500))).toBe('expired');
+    for (const change of changes) expect(open({...signed, ...change}), JSON.stringify(change)).toBe('signature');
+    expect(open(signed, signatures('secret-of-both', 1_499))).toBe('taken');
+    expect(open(signed, signatures('secret-of-both', 1_500))).toBe('expired');
   });
 
   it('of another version says which side is older, and what is no message is refused', () => {
-    expect(() => sealer().open('job', {...sealed, protocol: PROTOCOL + 1})).toThrow(/this mini-cc is older/);
-    expect(() => sealer().open('job', {...sealed, protocol: PROTOCOL - 1})).toThrow(/this mini-cc is newer/);
-    for (const message of [undefined, null, 1, 'text', {}, {...sealed, body: 5}]) {
-      expect(refusal(() => sealer().open('job', message))).toBe('format');
+    expect(() => signatures().verify('job', {...signed, protocol: PROTOCOL + 1})).toThrow(/this mini-cc is older/);
+    expect(() => signatures().verify('job', {...signed, protocol: PROTOCOL - 1})).toThrow(/this mini-cc is newer/);
+    for (const message of [undefined, null, 1, 'text', {}, {...signed, body: 5}]) {
+      expect(refusal(() => signatures().verify('job', message))).toBe('format');
     }
   });
 
   it('has a nonce of its own each time', () => {
-    const nonces = new Set(Array.from({length: 100}, () => sealer().seal('job', body, 500).nonce));
+    const nonces = new Set(Array.from({length: 100}, () => signatures().sign('job', body, 500).nonce));
     expect(nonces.size).toBe(100);
   });
 });

@@ -103,7 +103,7 @@ export async function workersCommandLine(
   const {connect} = await import('../../workers/queue/connection.ts');
   const {describeMismatch, listWorkers} = await import('../../workers/queue/worker-list.ts');
   const {Keys} = await import('../../workers/queue/redis-keys.ts');
-  const {Sealer} = await import('../../workers/queue/seal.ts');
+  const {Signatures} = await import('../../workers/queue/signatures.ts');
   const connection = await connect(url);
   try {
     const workers = await listWorkers(connection, new Keys(prefix));
@@ -112,7 +112,7 @@ export async function workersCommandLine(
         workers.map(({name, labels, state, running, cached}) => ({name, labels, state, running, cached})),
       );
     const secret = options.env[secretEnv] ?? '';
-    const own = secret === '' ? undefined : new Sealer(secret).signer;
+    const own = secret === '' ? undefined : new Signatures(secret).signer;
     const note = ({signer, state}: ListedWorker) => (own && state !== 'gone' && describeMismatch(signer, own)) || '';
     return printText(showControls(formatWorkers(workers, formatAddress(url), note)));
   } finally {

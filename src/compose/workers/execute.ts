@@ -48,14 +48,14 @@ function toOwnMode(mode: PermissionMode): PermissionMode {
 }
 
 /** What of a definition counts here. Its hooks, servers, keys and permission mode would be run or used by this machine. */
-const TAKEN = [
+const USED_FIELDS = [
   ...(['name', 'description', 'tools', 'prompt', 'readOnly', 'thinking', 'contextTokens', 'outputSchema'] as const),
   ...(['maxTurns', 'timeoutSeconds', 'maxTokens', 'maxBudgetUsd', 'disallowedMcp', 'skills'] as const),
 ];
 
-function takeDefinition(agent: AgentDefinition): AgentDefinition {
-  const taken = TAKEN.flatMap((key) => (agent[key] === undefined ? [] : [[key, agent[key]]]));
-  return Object.fromEntries(taken) as AgentDefinition;
+function keepUsedFields(agent: AgentDefinition): AgentDefinition {
+  const fields = USED_FIELDS.flatMap((key) => (agent[key] === undefined ? [] : [[key, agent[key]]]));
+  return Object.fromEntries(fields) as AgentDefinition;
 }
 
 export function createExecute(options: ExecuteOptions): Execute {
@@ -78,7 +78,7 @@ export function createExecute(options: ExecuteOptions): Execute {
 
 async function runOne(work: RemoteTask, place: ExecutePlace, parts: Awaited<ReturnType<typeof composeParts>>) {
   const {spec, prompt, limits, messages} = work;
-  const agent = takeDefinition(work.agent);
+  const agent = keepUsedFields(work.agent);
   const {runId, signal} = place;
   const {manager, bus} = parts;
   let model: ReturnType<typeof parts.resolveModel>;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type {RemoteRuns} from '../../core/runs/remote-runs.ts';
 import type {SessionState} from '../../core/session/parts.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
-import {JOB_FILE} from '../../workers/session/kept-jobs.ts';
+import {JOB_FILE} from '../../workers/session/job-files.ts';
 import type {QueueRuns, QueueRunsDeps} from '../../workers/session/queue-runs.ts';
 import {createShippedTrees, type FileChanges} from '../file-changes.ts';
 import type {Project, Records} from '../project.ts';
@@ -26,7 +26,7 @@ export function createRemoteRuns(
   const {queue} = project.settings.subagents ?? {};
   const runFolder = (runId: string) => path.join(changes.sessionFolder(), 'subagents', runId);
   const notify = (text: string) => emit({type: 'notice', level: 'warning', text});
-  let isTold = false;
+  let isNotified = false;
   let opened: Promise<QueueRuns> | undefined;
   const open = async () => {
     if (!queue) throw new UsageError('the setting subagents.queue is missing');
@@ -54,8 +54,8 @@ export function createRemoteRuns(
       try {
         return await (await get()).isServed();
       } catch (error) {
-        if (!isTold) notify(`where: "auto": runs stay on this machine: ${getErrorMessage(error)}`);
-        isTold = true;
+        if (!isNotified) notify(`where: "auto": runs stay on this machine: ${getErrorMessage(error)}`);
+        isNotified = true;
         return false;
       }
     },

@@ -53,7 +53,7 @@ export interface RemoteEnd {
   readonly entries: readonly TranscriptEntry[];
   readonly brought: BroughtBack;
   /** Its end is on disk here: nothing of it need be kept elsewhere. */
-  taken(): Promise<void>;
+  acknowledge(): Promise<void>;
 }
 
 export interface RemoteRuns {

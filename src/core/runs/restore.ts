@@ -38,14 +38,14 @@ export function restoreRuns(
     const end = stored.end ?? closeCutOff(store, stored);
     const record = toRecord(stored, end, store.sessionId);
     const announcement = createAnnouncement(record, end.text ?? '', end.durationMs ?? 0, resultTokens);
-    const isTold = announced.has(getAnnouncementId(record.runId, record.round));
-    if (announcement && !isTold) {
+    const isAnnounced = announced.has(getAnnouncementId(record.runId, record.round));
+    if (announcement && !isAnnounced) {
       // Starts no turn: the main agent reads it with the next prompt.
       pending.push({...announcement, message: {...announcement.message, startsTurn: false}});
     }
     if (!record.background) return record;
     const silent = isSilent(record, end.text ?? '');
-    return {...record, announcement: silent ? 'skipped' : isTold ? 'delivered' : 'waiting'} as const;
+    return {...record, announcement: silent ? 'skipped' : isAnnounced ? 'delivered' : 'waiting'} as const;
   });
   return {records, left, pending};
 }

@@ -44,7 +44,7 @@ export async function workRemotely(
   {remote, workspace, permits}: RemoteDeps,
   emit: Emit,
   begun: (worker: string) => void,
-): Promise<{readonly result: RunResult; readonly receipt: Receipt; taken(): Promise<void>} | undefined> {
+): Promise<{readonly result: RunResult; readonly receipt: Receipt; acknowledge(): Promise<void>} | undefined> {
   const {agent, prompt, limits, budget} = round;
   const {spec} = live;
   const spent = new RemoteSpending(budget);
@@ -80,7 +80,7 @@ export async function workRemotely(
     spent.settle(end.result);
     history.appendLines(end.entries);
     const result = limitedBy(end.result, stop.signal, budget);
-    return {...finish({...end, result}, workspace, emit), taken: end.taken};
+    return {...finish({...end, result}, workspace, emit), acknowledge: end.acknowledge};
   } catch (error) {
     return failed(error, workspace);
   } finally {
@@ -99,7 +99,7 @@ function limitedBy(result: RunResult, {aborted}: AbortSignal, {usedUp}: Budget):
 function failed(error: unknown, {root}: Workspace) {
   const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
   const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
-  return {result, receipt: makeReceipt(result, root), taken: async () => undefined};
+  return {result, receipt: makeReceipt(result, root), acknowledge: async () => undefined};
 }
 
 function finish({result: worked, brought}: RemoteEnd, {root}: Workspace, emit: Emit) {
@@ -113,17 +113,17 @@ function finish({result: worked, brought}: RemoteEnd, {root}: Workspace, emit: E
 /** What a run used at its workers: all attempts of it count. */
 class RemoteSpending {
   /** Of the attempt at work, as its replies told. */
-  #told = NO_USAGE;
+  #counted = NO_USAGE;
 
   constructor(private readonly budget: Budget) {}
 
   /** Another attempt begins: what the one before used stays spent. */
   next(): void {
-    this.#told = NO_USAGE;
+    this.#counted = NO_USAGE;
   }
 
   add(usage: Usage, model: string): void {
-    this.#told = addUsage(this.#told, usage);
+    this.#counted = addUsage(this.#counted, usage);
     this.budget.spend(usage, model);
   }
 
@@ -131,13 +131,13 @@ class RemoteSpending {
   settle({usage, usageByModel}: RunResult): void {
     const [model = ''] = Object.keys(usageByModel);
     const rest = (key: 'input_tokens' | 'output_tokens' | 'cache_read_input_tokens' | 'cache_creation_input_tokens') =>
-      Math.max(0, usage[key] - this.#told[key]);
+      Math.max(0, usage[key] - this.#counted[key]);
     const left: Usage = {
       input_tokens: rest('input_tokens'),
       output_tokens: rest('output_tokens'),
       cache_read_input_tokens: rest('cache_read_input_tokens'),
       cache_creation_input_tokens: rest('cache_creation_input_tokens'),
-      ...(usage.cost_usd !== undefined && {cost_usd: Math.max(0, usage.cost_usd - (this.#told.cost_usd ?? 0))}),
+      ...(usage.cost_usd !== undefined && {cost_usd: Math.max(0, usage.cost_usd - (this.#counted.cost_usd ?? 0))}),
       ...(usage.cost_unknown && {cost_unknown: true}),
     };
     if (Object.values(left).some((value) => typeof value === 'number' && value > 0)) this.budget.spend(left, model);

@@ -67,11 +67,11 @@ export class SessionHooks {
     if (event.type === 'ask_end') this.#questions.delete(event.askId);
     if (event.type !== 'ask') return;
     this.#questions.add(event.question.id);
-    inBackground(this.#tellOfQuestion(event), neverRejects);
+    inBackground(this.#notifyOfQuestion(event), neverRejects);
   }
 
   /** In the place of an answer a hook may end the turn, or the run in the background that asks. */
-  async #tellOfQuestion(event: AgentEvent & {readonly type: 'ask'}): Promise<void> {
+  async #notifyOfQuestion(event: AgentEvent & {readonly type: 'ask'}): Promise<void> {
     const {hooks, manager} = this.#parts;
     const type = 'permission_prompt';
     const input = {message: `mini-cc asks: ${event.question.title}`, notification_type: type};

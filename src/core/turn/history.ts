@@ -72,7 +72,7 @@ export class History {
   };
   /** How much of the model's context window the messages use. */
   readonly window = new ContextWindow();
-  readonly #toldRepairs = new Set<Repair>();
+  readonly #reportedRepairs = new Set<Repair>();
   /** Messages that are the end of a background run. */
   readonly #announcements = new WeakSet<Message>();
   #hasAnnouncements = false;
@@ -283,8 +283,8 @@ export class History {
 
   /** What was repaired since the last time, as one line for the user. Undefined when nothing was, or the user was told of its kind. */
   takeRepairs(): string | undefined {
-    const repairs = this.#repairs.filter((repair) => !this.#toldRepairs.has(repair));
-    for (const repair of repairs) this.#toldRepairs.add(repair);
+    const repairs = this.#repairs.filter((repair) => !this.#reportedRepairs.has(repair));
+    for (const repair of repairs) this.#reportedRepairs.add(repair);
     this.#repairs = [];
     return repairs.length > 0 ? formatRepairs(repairs) : undefined;
   }

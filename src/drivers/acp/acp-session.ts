@@ -85,7 +85,7 @@ export class AcpSession {
     };
   }
 
-  tellCommands(): void {
+  sendCommands(): void {
     const commands = this.#session.info.commands;
     this.#editor.update(this.id, {
       sessionUpdate: 'available_commands_update',
@@ -174,7 +174,7 @@ export class AcpSession {
     this.#titles.take(event);
     this.#updates.take(event);
     if (event.type === 'context' && event.parent === undefined)
-      inBackground(this.#tellUsage(event.tokens, event.limit), neverRejects);
+      inBackground(this.#sendUsage(event.tokens, event.limit), neverRejects);
     if (event.type === 'ask') inBackground(this.#ask(event.question), neverRejects);
     if (event.type === 'ask_end') this.#asking.get(event.askId)?.abort();
     if (event.type === 'notice' && event.level !== 'info') {
@@ -183,9 +183,9 @@ export class AcpSession {
   }
 
   /** Never rejects. @param limit asked for where it is not known yet */
-  async #tellUsage(tokens: number, limit?: number): Promise<void> {
+  async #sendUsage(tokens: number, limit?: number): Promise<void> {
     this.#windowLimit ??= limit ?? (await this.#session.request({type: 'context'})).limit;
-    this.#updates.tellUsage(tokens, limit ?? this.#windowLimit);
+    this.#updates.sendUsage(tokens, limit ?? this.#windowLimit);
   }
 
   /** For the person. An editor that shows no notices gets it as a part of the answer, during a turn alone. */

@@ -59,18 +59,18 @@ function createAgent(sessions: Sessions) {
     .onRequest(methods.agent.session.new, async ({params, client}) => {
       const session = await sessions.open(client, params);
       // The editor has to know the id first: the answer goes out before the next round of the event loop.
-      setImmediate(() => session.tellCommands());
+      setImmediate(() => session.sendCommands());
       return {sessionId: session.id, modes: session.modes};
     })
     .onRequest(methods.agent.session.load, async ({params, client}) => {
       const session = await sessions.open(client, params, params.sessionId);
       session.replay();
-      session.tellCommands();
+      session.sendCommands();
       return {modes: session.modes};
     })
     .onRequest(methods.agent.session.resume, async ({params, client}) => {
       const session = await sessions.open(client, {mcpServers: [], ...params}, params.sessionId);
-      session.tellCommands();
+      session.sendCommands();
       return {modes: session.modes};
     })
     .onRequest(methods.agent.session.list, ({params}) => sessions.list(params.cwd ?? undefined))

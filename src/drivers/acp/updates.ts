@@ -141,7 +141,7 @@ export class Updates {
 
   #endCall(event: Of<'tool_end'>): void {
     const {callId, isError, display} = event;
-    if (display?.type === 'todos') this.#tellPlan(display.todos);
+    if (display?.type === 'todos') this.#sendPlan(display.todos);
     // A subagent in the background goes on: its card ends with it.
     const isAtWork = [...this.#runs.values()].some(({cardId, isActive}) => cardId === callId && isActive);
     if (!isAtWork)
@@ -209,7 +209,7 @@ export class Updates {
     this.#send({sessionUpdate: 'tool_call_update', toolCallId: callId, ...change});
   }
 
-  #tellPlan(todos: readonly Todo[]): void {
+  #sendPlan(todos: readonly Todo[]): void {
     const entries = todos.map(({content, status}): PlanEntry => ({content, status, priority: 'medium'}));
     this.#send({sessionUpdate: 'plan', entries});
   }
@@ -221,7 +221,7 @@ export class Updates {
   }
 
   /** Tokens of the model's window. */
-  tellUsage(used: number, size: number): void {
+  sendUsage(used: number, size: number): void {
     const cost = this.#cost > 0 ? {cost: {amount: this.#cost, currency: 'USD'}} : {};
     this.#send({sessionUpdate: 'usage_update', used, size, ...cost});
   }

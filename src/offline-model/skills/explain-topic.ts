@@ -1,9 +1,10 @@
 /** For requests that no other skill takes: finds the symbol that the words name, and shows the way through its code. */
+
+import {findSpeech} from '../language.ts';
 import {getPathRank} from '../languages.ts';
 import {bullets, cannot, notDone, paragraphs} from '../report.ts';
 import {parseHits} from '../results.ts';
 import {ask, type Job, type Work} from '../skill.ts';
-import {findSpeech} from '../speech.ts';
 import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbols.ts';
 import {escapeRegExp} from '../text-forms.ts';
 import {findKeywords, getStem} from '../words.ts';
@@ -32,7 +33,7 @@ export function* explainTopic(job: Job): Work<string> {
     name: getLastName(best),
     definitions: {...parseDefinitions(references), found: [best]},
     references: parseReferences(references),
-    speech: findSpeech(job.text),
+    language: findSpeech(job.text),
   };
   return paragraphs(
     yield* explainSymbol(known, 'how', job),

@@ -44,7 +44,7 @@ export interface StoredSession {
 export class SessionStore {
   /** The folder of this directory's sessions. Another directory whose path gives the same name shares it. */
   readonly folder: string;
-  readonly #disk: DiskState = {isTold: false};
+  readonly #disk: DiskState = {isReported: false};
 
   constructor(
     home: string,

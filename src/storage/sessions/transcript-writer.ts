@@ -28,7 +28,7 @@ import type {TranscriptHeader} from './transcript.ts';
 
 /** Shared by the transcripts of a session: a fault of their disk is told once. */
 export interface DiskState {
-  isTold: boolean;
+  isReported: boolean;
 }
 
 interface WriterOptions {
@@ -60,7 +60,7 @@ export class TranscriptWriter implements Journal {
     private readonly redactor: Redactor,
     private readonly options: WriterOptions = {},
   ) {
-    this.#disk = options.disk ?? {isTold: false};
+    this.#disk = options.disk ?? {isReported: false};
   }
 
   append(entry: TranscriptEntry): void {
@@ -81,8 +81,8 @@ export class TranscriptWriter implements Journal {
   flush(): JournalFault | undefined {
     const fault = this.#writeWaiting();
     if (!fault) return undefined;
-    const isNew = !this.#disk.isTold;
-    this.#disk.isTold = true;
+    const isNew = !this.#disk.isReported;
+    this.#disk.isReported = true;
     return {...fault, isNew};
   }
 
@@ -96,7 +96,7 @@ export class TranscriptWriter implements Journal {
         return this.#toFault(error);
       }
       this.#waiting.shift();
-      this.#disk.isTold = false;
+      this.#disk.isReported = false;
     }
     return undefined;
   }

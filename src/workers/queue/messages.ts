@@ -1,4 +1,4 @@
-/** The messages between a session and its workers. All of them are signed, see `seal.ts`. */
+/** The messages between a session and its workers. All of them are signed, see `signatures.ts`. */
 import {z} from 'zod';
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';

@@ -13,7 +13,7 @@ const entrySchema = z.object({
   name: z.string(),
   /** Of this process: another one may have the same name later. */
   id: z.string(),
-  /** `Sealer.signer`: it gets only jobs of this one. */
+  /** `Signatures.signer`: it gets only jobs of this one. */
   signer: z.string().default(''),
   labels: z.array(z.string()),
   state: z.enum(['idle', 'busy', 'leaving']),

@@ -23,7 +23,7 @@ import {
 } from '../queue/messages.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 import {fromRelative, toRelative} from '../queue/relative-paths.ts';
-import {RefusedMessage, type Sealer} from '../queue/seal.ts';
+import {RefusedMessage, type Signatures} from '../queue/signatures.ts';
 import type {Controls} from './controls.ts';
 
 /** What a worker does with a job; `compose/` makes it of a session. */
@@ -55,7 +55,7 @@ export interface JobRunDeps {
   readonly connection: Redis;
   readonly keys: Keys;
   readonly blobs: Blobs;
-  readonly sealer: Sealer;
+  readonly signatures: Signatures;
   readonly trees: TreeCache;
   readonly worker: string;
   readonly controls: Controls;
@@ -86,7 +86,7 @@ const MAX_EVENT_BYTES = 4_096;
 /** Results that are larger than this when they are compressed leave out what can be. */
 const MAX_RESULT_BYTES = WINDOW * CHUNK_BYTES;
 /** Of these a session hears while the run is at work. */
-const TOLD = new Set(['tool_start', 'tool_end', 'message', 'retry', 'notice', 'run_note']);
+const PUBLISHED = new Set(['tool_start', 'tool_end', 'message', 'retry', 'notice', 'run_note']);
 
 export class JobRun {
   readonly #abort = new AbortController();
@@ -114,7 +114,7 @@ export class JobRun {
   /** @returns the result to sign. @throws GiveBack */
   async work(): Promise<JobResult['outcome']> {
     const {deps, job} = this;
-    await this.tell({type: 'begun'});
+    await this.publish({type: 'begun'});
     const unfollow = deps.controls.follow(job.jobId, (text) => this.#handle(text));
     try {
       const work = await this.#readWork();
@@ -124,9 +124,9 @@ export class JobRun {
         tree,
         traceparent: job.traceparent,
         signal: this.#abort.signal,
-        onEvent: (event) => this.#tellEvent(event),
+        onEvent: (event) => this.#publishEvent(event),
         // Where the queue is away, the message counts as not delivered in its session.
-        onDelivered: (id) => inBackground(this.tell({type: 'delivered', id}), () => undefined),
+        onDelivered: (id) => inBackground(this.publish({type: 'delivered', id}), () => undefined),
         onMessage: (listener) => {
           this.#onMessage = listener;
           for (const {id, text} of this.#messages) listener(id, text);
@@ -153,23 +153,23 @@ export class JobRun {
     }
   }
 
-  async tell(what: JobEvent['what']): Promise<void> {
-    const {connection, keys, sealer, worker} = this.deps;
+  async publish(what: JobEvent['what']): Promise<void> {
+    const {connection, keys, signatures, worker} = this.deps;
     const {jobId, sessionId} = this.job;
     const event: JobEvent = {jobId, attempt: this.attempt, worker, what};
     const key = keys.events(sessionId);
-    const text = JSON.stringify(sealer.seal('event', event, LIFE_MS));
+    const text = JSON.stringify(signatures.sign('event', event, LIFE_MS));
     await connection.pipeline().xadd(key, 'MAXLEN', '~', MAX_EVENTS, '*', 'm', text).pexpire(key, LIFE_MS).exec();
   }
 
   /** Progress may be lost: the result has it all. */
-  #tellEvent(event: AgentEventBody): void {
-    if (!TOLD.has(event.type)) return;
+  #publishEvent(event: AgentEventBody): void {
+    if (!PUBLISHED.has(event.type)) return;
     if (event.type === 'message' && event.role === 'user') return;
     const isLarge = JSON.stringify(event).length > MAX_EVENT_BYTES;
     const small = isLarge && event.type === 'message' && event.role === 'assistant' ? {...event, content: []} : event;
     if (isLarge && small === event) return;
-    inBackground(this.tell({type: 'event', event: small}), () => undefined);
+    inBackground(this.publish({type: 'event', event: small}), () => undefined);
   }
 
   async #readWork(): Promise<RemoteTask> {
@@ -179,10 +179,10 @@ export class JobRun {
     return JSON.parse(bytes.toString()) as RemoteTask;
   }
 
-  async #readPart(part: TreePart, laid: BlobRef | undefined): Promise<Buffer> {
+  async #readPart(part: TreePart, uploaded: BlobRef | undefined): Promise<Buffer> {
     const {blobs} = this.deps;
     const {signal} = this.#abort;
-    if (laid && (await blobs.has(laid))) return blobs.read(laid, {take: false, signal});
+    if (uploaded && (await blobs.has(uploaded))) return blobs.read(uploaded, {take: false, signal});
     return this.#askForPart(part);
   }
 
@@ -209,7 +209,7 @@ export class JobRun {
         signal.addEventListener('abort', () => reject(signal.reason as Error), {once: true});
       });
       // While the queue is away the question itself waits: it is given up all the same.
-      const [ref] = await Promise.all([answered, this.tell({type: 'needs', part})]);
+      const [ref] = await Promise.all([answered, this.publish({type: 'needs', part})]);
       clearTimeout(timers[1]);
       return await blobs.read(ref, {take: true, signal});
     } catch (error) {
@@ -223,7 +223,7 @@ export class JobRun {
   #handle(text: string): void {
     let message: JobControl;
     try {
-      const {body} = this.deps.sealer.open('control', JSON.parse(text));
+      const {body} = this.deps.signatures.verify('control', JSON.parse(text));
       const control = body as {readonly jobId: string; readonly message: JobControl};
       if (control.jobId !== this.job.jobId) return;
       message = control.message;

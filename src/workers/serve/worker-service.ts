@@ -14,7 +14,7 @@ import {Blobs} from '../queue/blobs.ts';
 import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
 import {type Job as JobBody, type JobResult, jobSchema, LIFE_MS} from '../queue/messages.ts';
 import {Keys} from '../queue/redis-keys.ts';
-import {RefusedMessage, Sealer} from '../queue/seal.ts';
+import {RefusedMessage, Signatures} from '../queue/signatures.ts';
 import {getServerTime, HEARTBEAT_MS, takeName, type WorkerEntry} from '../queue/worker-list.ts';
 import {Controls} from './controls.ts';
 import {DeclinedJobs} from './declined-jobs.ts';
@@ -59,7 +59,7 @@ const LOST_JOB = /(?:could not renew lock|Lock mismatch|Missing (?:lock|key)) fo
 
 export class WorkerService {
   readonly #runs = new Map<string, JobRun>();
-  readonly #sealer: Sealer;
+  readonly #signatures: Signatures;
   readonly #keys: Keys;
   readonly #controls: Controls;
   readonly #done: Promise<void>;
@@ -81,10 +81,10 @@ export class WorkerService {
     readonly name: string,
     private readonly id: string,
   ) {
-    this.#sealer = new Sealer(options.address.secret);
+    this.#signatures = new Signatures(options.address.secret);
     this.#keys = new Keys(options.address.prefix);
     this.#controls = new Controls(connection, this.#keys);
-    this.#declined = new DeclinedJobs(connection, this.#keys, {id, name, signer: this.#sealer.signer});
+    this.#declined = new DeclinedJobs(connection, this.#keys, {id, name, signer: this.#signatures.signer});
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
@@ -98,7 +98,7 @@ export class WorkerService {
     const base = os.hostname().split('.')[0] || 'worker';
     const {labels, concurrency, trees} = options;
     const seen = {labels: [...labels], cached: [...trees.list()], state: 'idle' as const};
-    const entry = {id, signer: new Sealer(secret).signer, running: 0, concurrency, ...seen};
+    const entry = {id, signer: new Signatures(secret).signer, running: 0, concurrency, ...seen};
     const name = await takeName(connection, new Keys(prefix), base, entry).catch((error: unknown) => {
       connection.disconnect();
       throw error;
@@ -110,7 +110,7 @@ export class WorkerService {
   async serve(): Promise<void> {
     const {address, concurrency} = this.options;
     const worker = new Worker<unknown, unknown>(
-      getQueueName(this.#sealer.signer),
+      getQueueName(this.#signatures.signer),
       (job, token) => this.#process(job, token!),
       {
         connection: this.connection as never,
@@ -178,7 +178,7 @@ export class WorkerService {
       connection,
       keys: this.#keys,
       blobs,
-      sealer: this.#sealer,
+      signatures: this.#signatures,
       trees,
       worker: this.name,
       execute,
@@ -190,17 +190,17 @@ export class WorkerService {
     this.#ending.set(body.jobId, async () => {
       this.options.ended.add(nonce, expires);
       await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
-      await run.tell({type: 'ended'});
+      await run.publish({type: 'ended'});
     });
     inBackground(this.#beat(), neverRejects);
     try {
       const outcome = await run.work();
       const result: JobResult = {jobId: body.jobId, attempt, worker: this.name, outcome};
-      return this.#sealer.seal('result', result, LIFE_MS);
+      return this.#signatures.sign('result', result, LIFE_MS);
     } catch (error) {
       if (error instanceof GiveBack) {
-        const isTold = error.isOwn && (await this.#declined.add(body.jobId, error.message).catch(() => false));
-        if (!isTold) await run.tell({type: 'given_back', why: error.message}).catch(() => undefined);
+        const isNotified = error.isOwn && (await this.#declined.add(body.jobId, error.message).catch(() => false));
+        if (!isNotified) await run.publish({type: 'given_back', why: error.message}).catch(() => undefined);
         await this.#giveBack(job, token, error, this.#isLeaving);
       }
       throw error;
@@ -216,7 +216,7 @@ export class WorkerService {
   /** Only what is signed, is not too old, and did not run before. */
   async #check(job: Job<unknown>) {
     try {
-      const {body, nonce, expires} = this.#sealer.open('job', job.data);
+      const {body, nonce, expires} = this.#signatures.verify('job', job.data);
       const parsed = jobSchema.parse(body);
       if (parsed.jobId !== job.id) throw new RefusedMessage('replayed', 'it is a copy of another job');
       const key = this.#keys.nonce(nonce);
@@ -281,7 +281,7 @@ export class WorkerService {
       const entry: WorkerEntry = {
         name: this.name,
         id: this.id,
-        signer: this.#sealer.signer,
+        signer: this.#signatures.signer,
         labels: [...labels],
         state,
         running,
@@ -292,7 +292,7 @@ export class WorkerService {
       if (this.#hasLeft) return;
       await this.connection.hset(this.#keys.workers, this.name, JSON.stringify(entry));
       this.#said.clear();
-      for (const text of await findForeignJobs(this.connection, this.#keys, this.#sealer.signer, at)) {
+      for (const text of await findForeignJobs(this.connection, this.#keys, this.#signatures.signer, at)) {
         this.#sayForGood(text);
       }
     } catch (error) {

@@ -21,13 +21,13 @@ import {
 } from '../queue/messages.ts';
 import {Keys} from '../queue/redis-keys.ts';
 import {fromRelative, toRelative} from '../queue/relative-paths.ts';
-import {Sealer} from '../queue/seal.ts';
-import {JobPlaces} from './job-places.ts';
-import {type KeptJob, KeptJobs} from './kept-jobs.ts';
-import {LaidTrees} from './laid-trees.ts';
+import {Signatures} from '../queue/signatures.ts';
+import {JobFiles, type StoredJob} from './job-files.ts';
+import {JobLimit} from './job-limit.ts';
 import {Results} from './results.ts';
-import {Served} from './served.ts';
 import {SessionEvents} from './session-events.ts';
+import {TreeUploads} from './tree-uploads.ts';
+import {WorkerPresence} from './worker-presence.ts';
 
 export interface QueueRunsDeps {
   readonly address: QueueAddress;
@@ -59,24 +59,24 @@ interface Connected {
   readonly connection: Redis;
   readonly queue: Queue;
   readonly blobs: Blobs;
-  readonly laid: LaidTrees;
+  readonly uploads: TreeUploads;
   readonly events: SessionEvents;
-  readonly served: Served;
+  readonly served: WorkerPresence;
 }
 
 export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   readonly #keys: Keys;
-  readonly #sealer: Sealer;
-  readonly #places: JobPlaces;
+  readonly #signatures: Signatures;
+  readonly #places: JobLimit;
   #connected: Promise<Connected> | undefined;
   readonly #tidying = new Set<Promise<unknown>>();
-  readonly #kept: KeptJobs;
+  readonly #files: JobFiles;
 
   constructor(private readonly deps: QueueRunsDeps) {
     this.#keys = new Keys(deps.address.prefix);
-    this.#sealer = new Sealer(deps.address.secret);
-    this.#kept = new KeptJobs(deps.runFolder);
-    this.#places = new JobPlaces(deps.maxJobs, deps.notify);
+    this.#signatures = new Signatures(deps.address.secret);
+    this.#files = new JobFiles(deps.runFolder);
+    this.#places = new JobLimit(deps.maxJobs, deps.notify);
   }
 
   /** @throws MiniCcError when the queue cannot be reached */
@@ -90,29 +90,29 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     captured.catch(() => undefined);
     const work = async () => {
       const connected = await this.#connect();
-      const kept = await this.#sendUnlessStopped({...task, captured}, watch.signal, connected);
-      if (!kept) return stoppedEnd();
-      this.#tidy(connected.served.tellUnserved());
-      return this.#follow(task.spec.runId, kept, watch, connected);
+      const stored = await this.#sendUnlessStopped({...task, captured}, watch.signal, connected);
+      if (!stored) return stoppedEnd();
+      this.#tidy(connected.served.notifyUnserved());
+      return this.#follow(task.spec.runId, stored, watch, connected);
     };
     return this.#places.run(work, watch.signal, stoppedEnd);
   }
 
   isPending(runId: string): boolean {
-    return this.#kept.read(runId) !== undefined;
+    return this.#files.read(runId) !== undefined;
   }
 
   async resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
-    const kept = this.#kept.read(runId);
-    if (!kept) throw new MiniCcError('QUEUE', 'its job is not known any more');
+    const stored = this.#files.read(runId);
+    if (!stored) throw new MiniCcError('QUEUE', 'its job is not known any more');
     const connected = await this.#connect();
-    if (kept.signer !== this.#sealer.signer) {
+    if (stored.signer !== this.#signatures.signer) {
       const what = 'its job was signed with another secret, or by another version of mini-cc';
       throw new MiniCcError('QUEUE_AWAY', what);
     }
     const {events} = connected;
-    this.#tidy(events.showPresence(this.deps.sessionId()).then(() => events.callBack([kept.jobId])));
-    return this.#follow(runId, kept, watch, connected);
+    this.#tidy(events.showPresence(this.deps.sessionId()).then(() => events.callBack([stored.jobId])));
+    return this.#follow(runId, stored, watch, connected);
   }
 
   /** Jobs go on. */
@@ -138,26 +138,26 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const {url, prefix} = this.deps.address;
     const connection = await connect(url);
     const reader = await connect(url);
-    const queue = new Queue(getQueueName(this.#sealer.signer), {connection, prefix, skipVersionCheck: true});
+    const queue = new Queue(getQueueName(this.#signatures.signer), {connection, prefix, skipVersionCheck: true});
     queue.on('error', () => undefined);
     const events = new SessionEvents({
       connection,
       reader,
       queue,
-      sealer: this.#sealer,
+      signatures: this.#signatures,
       keys: this.#keys,
     });
     events.start(this.deps.sessionId());
     const blobs = new Blobs(connection, prefix);
-    const laid = new LaidTrees(this.deps.trees, connection, this.#keys, blobs, this.#sealer.signer);
-    const {signer} = this.#sealer;
-    const served = new Served(connection, {
+    const uploads = new TreeUploads(this.deps.trees, connection, this.#keys, blobs, this.#signatures.signer);
+    const {signer} = this.#signatures;
+    const served = new WorkerPresence(connection, {
       keys: this.#keys,
       signer,
       address: formatAddress(url),
       notify: this.deps.notify,
     });
-    return {connection, queue, blobs, laid, events, served};
+    return {connection, queue, blobs, uploads, events, served};
   }
 
   /** While the queue cannot be reached it waits. A job that was stopped meanwhile is taken out again. */
@@ -165,7 +165,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     task: CapturedTask,
     signal: AbortSignal,
     connected: Connected,
-  ): Promise<KeptJob | undefined> {
+  ): Promise<StoredJob | undefined> {
     const sending = this.#send(task, connected).catch((error: unknown) => {
       if (error instanceof MiniCcError || signal.aborted) throw error;
       throw new MiniCcError('QUEUE', `${formatAddress(this.deps.address.url)}: ${describeFailure(error)}`);
@@ -174,9 +174,9 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       signal.addEventListener('abort', () => resolve(undefined), {once: true});
     });
     try {
-      const kept = await Promise.race([sending, stopped]);
-      if (!kept) this.#tidy(sending.then((late) => this.#remove(task.spec.runId, late, connected)));
-      return kept;
+      const stored = await Promise.race([sending, stopped]);
+      if (!stored) this.#tidy(sending.then((late) => this.#remove(task.spec.runId, late, connected)));
+      return stored;
     } catch (error) {
       if (signal.aborted) return undefined;
       throw error;
@@ -189,12 +189,12 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     this.#tidying.add(tidied);
   }
 
-  async #send({captured, ...task}: CapturedTask, {laid, queue, blobs, events}: Connected): Promise<KeptJob> {
+  async #send({captured, ...task}: CapturedTask, {uploads, queue, blobs, events}: Connected): Promise<StoredJob> {
     const {runId} = task.spec;
     const {round} = task;
     const jobId = `${runId}-${round}`;
     const tree = await captured;
-    const parts = await laid.lay(tree);
+    const parts = await uploads.upload(tree);
     const work = JSON.stringify(this.deps.redact(this.#describe(task)));
     const inline = Buffer.byteLength(work) <= MAX_INLINE_BYTES;
     const ref = inline ? undefined : blobs.describe(Buffer.from(work));
@@ -210,22 +210,22 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       work: ref ?? work,
       ...(traceparent !== undefined && {traceparent}),
     };
-    const sealed = this.#sealer.seal('job', body, LIFE_MS);
-    const kept: KeptJob = {jobId, nonce: sealed.nonce, signer: this.#sealer.signer, tree};
-    await this.#kept.keep(runId, kept);
+    const signed = this.#signatures.sign('job', body, LIFE_MS);
+    const stored: StoredJob = {jobId, nonce: signed.nonce, signer: this.#signatures.signer, tree};
+    await this.#files.write(runId, stored);
     try {
       await events.showPresence(body.sessionId);
-      await queue.add('run', sealed, {
+      await queue.add('run', signed, {
         jobId,
         attempts: 1,
         removeOnComplete: {age: LIFE_MS / 1000},
         removeOnFail: {age: LIFE_MS / 1000},
       });
     } catch (error) {
-      await this.#kept.forget(runId);
+      await this.#files.remove(runId);
       throw error;
     }
-    return kept;
+    return stored;
   }
 
   /** Keys of this machine mean nothing elsewhere, and what the run may do there its settings say. */
@@ -237,11 +237,11 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   /** Waits for the end of a job, and brings its changes here. */
   async #follow(
     runId: string,
-    kept: KeptJob,
+    stored: StoredJob,
     watch: RemoteWatch,
     connected: Connected,
   ): Promise<RemoteEnd | undefined> {
-    const {jobId} = kept;
+    const {jobId} = stored;
     const {events} = connected;
     const control = (message: JobControl) => this.#control(jobId, message, connected);
     watch.onMessage(({id, content}) => {
@@ -264,7 +264,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       if (what.type === 'event') watch.event(what.event);
       else if (what.type === 'delivered') watch.delivered(what.id);
       else if (what.type === 'given_back') this.deps.notify(`${watch.label}: ${worker} gave it back: ${what.why}`);
-      else if (what.type === 'needs') sent.push(this.#sendPart(what.part, kept.tree, control, connected, over.signal));
+      else if (what.type === 'needs')
+        sent.push(this.#sendPart(what.part, stored.tree, control, connected, over.signal));
     };
     const [over, sent] = [new AbortController(), [] as Promise<BlobRef | undefined>[]];
     const ended = await this.#waitForEnd(jobId, events, onEvent, watch.signal, control, connected);
@@ -276,15 +277,15 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       return undefined;
     }
     if (ended === 'stopped') {
-      this.#tidy(this.#remove(runId, kept, connected));
+      this.#tidy(this.#remove(runId, stored, connected));
       return stoppedEnd();
     }
     if (ended.failed !== undefined) {
-      this.#tidy(this.#remove(runId, kept, connected));
+      this.#tidy(this.#remove(runId, stored, connected));
       throw new MiniCcError('WORKER', ended.failed);
     }
-    const told = {...watch, begun: (worker: string) => (at === worker ? undefined : begun(worker))};
-    return this.#collect(runId, kept, ended.job, told, connected);
+    const collecting = {...watch, begun: (worker: string) => (at === worker ? undefined : begun(worker))};
+    return this.#collect(runId, stored, ended.job, collecting, connected);
   }
 
   async #waitForEnd(
@@ -338,8 +339,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
 
   async #control(jobId: string, message: JobControl, {connection}: Connected): Promise<void> {
     const key = this.#keys.control(jobId);
-    const sealed = JSON.stringify(this.#sealer.seal('control', {jobId, message}, LIFE_MS));
-    await connection.pipeline().xadd(key, '*', 'm', sealed).pexpire(key, LIFE_MS).exec();
+    const signed = JSON.stringify(this.#signatures.sign('control', {jobId, message}, LIFE_MS));
+    await connection.pipeline().xadd(key, '*', 'm', signed).pexpire(key, LIFE_MS).exec();
   }
 
   /** Never rejects. @returns what is in the queue now, or a part of it */
@@ -347,12 +348,12 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     part: TreePart,
     tree: TreeState,
     control: (message: JobControl) => Promise<void>,
-    {blobs, laid}: Connected,
+    {blobs, uploads}: Connected,
     signal: AbortSignal,
   ): Promise<BlobRef | undefined> {
     let blob: BlobRef | undefined;
     try {
-      const bytes = await laid.read(tree, part);
+      const bytes = await uploads.read(tree, part);
       blob = blobs.describe(bytes);
       await control({type: 'part', part, blob});
       await blobs.stream(bytes, blob, signal);
@@ -362,36 +363,42 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     return blob;
   }
 
-  async #collect(runId: string, kept: KeptJob, job: Job, watch: RemoteWatch, connected: Connected): Promise<RemoteEnd> {
+  async #collect(
+    runId: string,
+    stored: StoredJob,
+    job: Job,
+    watch: RemoteWatch,
+    connected: Connected,
+  ): Promise<RemoteEnd> {
     const {blobs} = connected;
-    const results = new Results({blobs, sealer: this.#sealer, trees: this.deps.trees, kept: this.#kept});
+    const results = new Results({blobs, signatures: this.#signatures, trees: this.deps.trees, files: this.#files});
     const {ref, outcome, worker} = await results.read(job).catch((error: unknown) => {
       // It will never be another one.
-      this.#tidy(this.#remove(runId, kept, connected));
+      this.#tidy(this.#remove(runId, stored, connected));
       throw new MiniCcError('WORKER', `its result cannot be taken: ${getErrorMessage(error)}`);
     });
     watch.begun(worker);
     const {root} = this.deps;
     const result = fromRelative(outcome.result, root);
-    const brought = await results.bringBack(runId, kept, outcome, watch.label);
+    const brought = await results.bringBack(runId, stored, outcome, watch.label);
     return {
       result,
       entries: outcome.entries,
       brought: {...brought, notes: [...brought.notes, ...outcome.notes]},
       // Its end is in the transcript: it is not asked for again.
-      taken: async () => {
+      acknowledge: async () => {
         if (typeof ref !== 'string') this.#tidy(blobs.remove(ref));
-        this.#tidy(this.#remove(runId, kept, connected));
+        this.#tidy(this.#remove(runId, stored, connected));
       },
     };
   }
 
-  async #remove(runId: string, {jobId, nonce}: KeptJob, {connection, queue}: Connected): Promise<void> {
+  async #remove(runId: string, {jobId, nonce}: StoredJob, {connection, queue}: Connected): Promise<void> {
     await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
     await queue.remove(jobId).catch(() => undefined);
     await connection.unlink(this.#keys.control(jobId), this.#keys.declined(jobId));
     // The run may be in its next round by now.
-    if (this.#kept.read(runId)?.jobId === jobId) await this.#kept.forget(runId);
+    if (this.#files.read(runId)?.jobId === jobId) await this.#files.remove(runId);
   }
 }
 
@@ -400,6 +407,6 @@ function stoppedEnd(): RemoteEnd {
     result: {outcome: 'stopped', ...NO_TOTALS},
     entries: [],
     brought: {applied: [], notes: []},
-    taken: async () => undefined,
+    acknowledge: async () => undefined,
   };
 }

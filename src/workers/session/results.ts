@@ -6,14 +6,14 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import type {ShippedTrees} from '../../storage/worktrees/shipped-trees.ts';
 import type {Blobs} from '../queue/blobs.ts';
 import {type RemoteOutcome, resultSchema} from '../queue/messages.ts';
-import type {Sealer} from '../queue/seal.ts';
-import type {KeptJob, KeptJobs} from './kept-jobs.ts';
+import type {Signatures} from '../queue/signatures.ts';
+import type {JobFiles, StoredJob} from './job-files.ts';
 
 interface ResultsDeps {
   readonly blobs: Blobs;
-  readonly sealer: Sealer;
+  readonly signatures: Signatures;
   readonly trees: ShippedTrees;
-  readonly kept: KeptJobs;
+  readonly files: JobFiles;
 }
 
 export class Results {
@@ -21,8 +21,8 @@ export class Results {
 
   /** @throws MiniCcError when it is not signed, is that of another run, or is not in the queue any more */
   async read(job: Job) {
-    const {blobs, sealer} = this.deps;
-    const {jobId, outcome: ref, worker} = resultSchema.parse(sealer.open('result', job.returnvalue).body);
+    const {blobs, signatures} = this.deps;
+    const {jobId, outcome: ref, worker} = resultSchema.parse(signatures.verify('result', job.returnvalue).body);
     if (jobId !== job.id) throw new MiniCcError('WORKER', 'it is that of another run');
     const {signal} = new AbortController();
     const bytes = typeof ref === 'string' ? Buffer.from(ref, 'base64') : await blobs.read(ref, {take: false, signal});
@@ -30,14 +30,14 @@ export class Results {
   }
 
   /** Once, also where something else ends in between. */
-  async bringBack(runId: string, job: KeptJob, outcome: RemoteOutcome, label: string): Promise<BroughtBack> {
+  async bringBack(runId: string, job: StoredJob, outcome: RemoteOutcome, label: string): Promise<BroughtBack> {
     if (job.brought) return job.brought;
-    const {trees, kept} = this.deps;
+    const {trees, files} = this.deps;
     const patch = Buffer.from(outcome.patch ?? '', 'base64');
     const commits = outcome.commits === undefined ? undefined : Buffer.from(outcome.commits, 'base64');
     // What of it is in the workspace already, since a crash cut it off, stays as it is.
     const brought = await trees.bringBack({agentId: runId, label}, job.tree, patch, commits);
-    await kept.keep(runId, {...job, brought});
+    await files.write(runId, {...job, brought});
     return brought;
   }
 }

@@ -7,14 +7,14 @@ import type {Redis} from 'ioredis';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import type {JobEvent} from '../queue/messages.ts';
 import type {Keys} from '../queue/redis-keys.ts';
-import {RefusedMessage, type Sealer} from '../queue/seal.ts';
+import {RefusedMessage, type Signatures} from '../queue/signatures.ts';
 
 interface SessionEventsDeps {
   readonly connection: Redis;
   /** A connection of its own: it waits for the next event. */
   readonly reader: Redis;
   readonly queue: Queue;
-  readonly sealer: Sealer;
+  readonly signatures: Signatures;
   readonly keys: Keys;
 }
 
@@ -119,7 +119,7 @@ export class SessionEvents {
 
   #handle(text: string): void {
     try {
-      const event = this.deps.sealer.open('event', JSON.parse(text)).body as JobEvent;
+      const event = this.deps.signatures.verify('event', JSON.parse(text)).body as JobEvent;
       const follower = this.#followers.get(event.jobId);
       if (!follower) return;
       if (event.what.type === 'ended') this.#lookUp([event.jobId]).catch(() => undefined);

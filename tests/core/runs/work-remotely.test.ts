@@ -22,7 +22,7 @@ const DONE = {...NO_TOTALS, outcome: 'success', text: 'done'} as const;
 const used = (input_tokens: number, output_tokens = 0): Usage => ({...NO_USAGE, input_tokens, output_tokens});
 
 function end(result: RunResult = DONE, brought: Partial<BroughtBack> = {}): RemoteEnd {
-  return {result, entries: [], brought: {applied: [], notes: [], ...brought}, taken: async () => undefined};
+  return {result, entries: [], brought: {applied: [], notes: [], ...brought}, acknowledge: async () => undefined};
 }
 
 type Work = (watch: RemoteWatch, task: RemoteTask) => Promise<RemoteEnd | undefined>;
@@ -108,7 +108,7 @@ describe('a run at a worker', () => {
     const {give, bus, read} = open(async () => ({
       ...end(DONE, {applied: ['/w/a.ts'], notes: ['One note.']}),
       entries: [{type: 'message', uuid: 'u', at: '', message: {role: 'assistant', content: [text('found')]}}],
-      taken: async () => void log.push('taken'),
+      acknowledge: async () => void log.push('taken'),
     }));
     bus.subscribe(({type}) => void (type === 'run_end' && log.push(type)));
     const {runId, result, receipt} = await give();

@@ -76,9 +76,12 @@ it('a job whose files only its session has holds no place of a worker while that
   await eventually(async () => (await redis.client.keys('mini-cc:runs-*:*-1')).length === 1);
   killGroup(main);
   // Its session has left, and what it laid into the queue has expired.
-  const laid = [...(await redis.client.keys('mini-cc:blob:tree-*')), ...(await redis.client.keys('mini-cc:session:*'))];
-  expect(laid.length).toBeGreaterThan(1);
-  await redis.client.unlink(...laid);
+  const uploads = [
+    ...(await redis.client.keys('mini-cc:blob:tree-*')),
+    ...(await redis.client.keys('mini-cc:session:*')),
+  ];
+  expect(uploads.length).toBeGreaterThan(1);
+  await redis.client.unlink(...uploads);
   const worker = await startWorker({url: redis.url, server, args: ['--concurrency', '1']});
   const [key = ''] = await redis.client.keys('mini-cc:runs-*:*-1');
   const attempts = async () => Number(await redis.client.hget(key, 'ats'));

@@ -7,7 +7,7 @@ import {RunAborted} from '../../../src/core/turn/run-ending.ts';
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
 import {connect, getQueueName} from '../../../src/workers/queue/connection.ts';
 import {Keys} from '../../../src/workers/queue/redis-keys.ts';
-import {Sealer} from '../../../src/workers/queue/seal.ts';
+import {Signatures} from '../../../src/workers/queue/signatures.ts';
 import {JobRun, type JobRunDeps} from '../../../src/workers/serve/job-run.ts';
 import {QueueRuns} from '../../../src/workers/session/queue-runs.ts';
 import {SessionEvents} from '../../../src/workers/session/session-events.ts';
@@ -28,8 +28,8 @@ it('a session that was away for a while, as on a machine that slept, calls its j
   const [connection, reader] = [await open(redis.url), await open(redis.url)];
   const queue = new Queue('runs', {connection: connection as never, prefix: PREFIX, skipVersionCheck: true});
   const presence = keys.presence('s');
-  const sealer = new Sealer(SECRET);
-  const events = new SessionEvents({connection, reader, queue, sealer, keys});
+  const signatures = new Signatures(SECRET);
+  const events = new SessionEvents({connection, reader, queue, signatures, keys});
   onTestFinished(() => events.close());
   events.start('s');
   await events.showPresence('s');
@@ -58,8 +58,8 @@ it('after /clear, which gives the session another id, workers reach it by the on
     ...{sessionId: () => sessionId, runFolder: (id) => path.join(folder.path, id), trees: trees as never},
     ...{traceparent: () => undefined, notify: () => undefined, redact: (value) => value},
   });
-  const sealer = new Sealer(SECRET);
-  const queue = new Queue(getQueueName(sealer.signer), {
+  const signatures = new Signatures(SECRET);
+  const queue = new Queue(getQueueName(signatures.signer), {
     ...{connection: redis.client as never, prefix: PREFIX, skipVersionCheck: true},
   });
   const leaving = new AbortController();
@@ -74,10 +74,10 @@ it('after /clear, which gives the session another id, workers reach it by the on
     ended.push(runs.run(task, watch));
     await eventually(async () => (await Job.fromId(queue, `${runId}-1`)) !== undefined);
     const job = (await Job.fromId(queue, `${runId}-1`))!;
-    const {body} = sealer.open('job', job.data) as {body: {sessionId: string}};
+    const {body} = signatures.verify('job', job.data) as {body: {sessionId: string}};
     expect([body.sessionId, await redis.client.exists(keys.presence(sessionId))]).toEqual([sessionId, 1]);
     const event = {jobId: `${runId}-1`, attempt: 1, worker: 'w', what: {type: 'begun'}};
-    await redis.client.xadd(keys.events(sessionId), '*', 'm', JSON.stringify(sealer.seal('event', event, 60_000)));
+    await redis.client.xadd(keys.events(sessionId), '*', 'm', JSON.stringify(signatures.sign('event', event, 60_000)));
     await eventually(() => begun.includes(`${runId} at w`));
     sessionId = 'after';
   }
@@ -101,7 +101,7 @@ it('a run that is aborted while its worker cannot write what it asks for ends at
     },
   };
   const deps = {
-    ...{connection, keys, blobs: new Blobs(connection, PREFIX), sealer: new Sealer(SECRET), worker: 'w', trees},
+    ...{connection, keys, blobs: new Blobs(connection, PREFIX), signatures: new Signatures(SECRET), worker: 'w', trees},
     ...{controls: {follow: () => () => undefined}, isHeld: async () => true},
   } as unknown as JobRunDeps;
   const job = {jobId: 'r1-1', sessionId, runId: 'r1', round: 1, tree: {}, work: '{}'} as never;

@@ -58,7 +58,7 @@ describe('a transcript that cannot be written', () => {
   it('keeps its lines, names the fault once for all transcripts of the disk, and writes the lines later in their order', () => {
     const place = path.join(folder(), 'session');
     writeFileSync(place, 'a file where the folder should be');
-    const disk = {isTold: false};
+    const disk = {isReported: false};
     const create = (name: string) => new TranscriptWriter(path.join(place, name), header, noSecrets, {disk});
     const [one, two] = [create('one.jsonl'), create('two.jsonl')];
     one.append(message('first'));

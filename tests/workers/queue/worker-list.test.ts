@@ -13,7 +13,7 @@ import {
 } from '../../../src/workers/queue/worker-list.ts';
 import {DeclinedJobs} from '../../../src/workers/serve/declined-jobs.ts';
 import {findForeignJobs} from '../../../src/workers/serve/foreign-jobs.ts';
-import {Served} from '../../../src/workers/session/served.ts';
+import {WorkerPresence} from '../../../src/workers/session/worker-presence.ts';
 import {MemoryRedis} from '../memory-redis.ts';
 
 const SECOND = 1_000;
@@ -145,10 +145,10 @@ it('a session says once why no worker takes its jobs, and looks at most each 10 
   const redis = new MemoryRedis();
   const said: string[] = [];
   const notify = (text: string) => void said.push(text);
-  const served = new Served(redis.client, {keys, signer: '1-own', address: 'redis://host', notify});
+  const served = new WorkerPresence(redis.client, {keys, signer: '1-own', address: 'redis://host', notify});
   const tell = async (ms: number) => {
     redis.now += ms;
-    await served.tellUnserved();
+    await served.notifyUnserved();
     return said.splice(0);
   };
   expect(await tell(0)).toEqual([expect.stringMatching(/^redis:\/\/host: no worker is there;/)]);

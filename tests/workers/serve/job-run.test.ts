@@ -9,7 +9,7 @@ import {Blobs} from '../../../src/workers/queue/blobs.ts';
 import {type Job, type JobControl, type JobEvent, LIFE_MS} from '../../../src/workers/queue/messages.ts';
 import {Keys} from '../../../src/workers/queue/redis-keys.ts';
 import {toRelative} from '../../../src/workers/queue/relative-paths.ts';
-import {Sealer} from '../../../src/workers/queue/seal.ts';
+import {Signatures} from '../../../src/workers/queue/signatures.ts';
 import type {Controls} from '../../../src/workers/serve/controls.ts';
 import {type Execute, type Executed, GiveBack, JobRun} from '../../../src/workers/serve/job-run.ts';
 import {passTime, passTimeUntil, stopTime} from '../../support/fake-time.ts';
@@ -32,7 +32,7 @@ interface Options {
 
 function createRun({execute = async () => executed, open, job, isHeld = true}: Options = {}) {
   const redis = new MemoryRedis();
-  const [keys, sealer, blobs] = [new Keys('p'), new Sealer('secret'), new Blobs(redis.client, 'p')];
+  const [keys, signatures, blobs] = [new Keys('p'), new Signatures('secret'), new Blobs(redis.client, 'p')];
   const followed: {handle?: ((text: string) => void) | undefined} = {};
   const controls = {
     follow: (_jobId: string, handle: (text: string) => void) => {
@@ -57,16 +57,16 @@ function createRun({execute = async () => executed, open, job, isHeld = true}: O
     work: JSON.stringify(work),
     ...job,
   } as Job;
-  const deps = {keys, blobs, sealer, trees, controls, execute, connection: redis.client, worker: 'build'};
+  const deps = {keys, blobs, signatures, trees, controls, execute, connection: redis.client, worker: 'build'};
   const run = new JobRun(message, 2, {...deps, isHeld: async () => isHeld});
-  const say = (control: JobControl, jobId = 'job', by = sealer) =>
-    followed.handle!(JSON.stringify(by.seal('control', {jobId, message: control}, 1_000)));
+  const say = (control: JobControl, jobId = 'job', by = signatures) =>
+    followed.handle!(JSON.stringify(by.sign('control', {jobId, message: control}, 1_000)));
   const events = () =>
     (redis.streams.get(keys.events('s')) ?? []).map(
-      ([, fields]) => sealer.open('event', JSON.parse(fields[1]!)).body as JobEvent,
+      ([, fields]) => signatures.verify('event', JSON.parse(fields[1]!)).body as JobEvent,
     );
   const said = () => events().map(({what}) => (what.type === 'event' ? what.event : what));
-  return {run, redis, keys, blobs, sealer, followed, say, events, said};
+  return {run, redis, keys, blobs, signatures, followed, say, events, said};
 }
 
 const read = (outcome: unknown) => JSON.parse(gunzipSync(Buffer.from(outcome as string, 'base64')).toString());
@@ -120,7 +120,7 @@ it('a run gets all messages that are signed and meant for it, also those that ca
     open: async () => {
       say({type: 'send', id: '1', text: 'early'});
       say({type: 'send', id: '2', text: 'of another'}, 'other');
-      say({type: 'send', id: '3', text: 'forged'}, 'job', new Sealer('wrong'));
+      say({type: 'send', id: '3', text: 'forged'}, 'job', new Signatures('wrong'));
       followed.handle!('no JSON');
     },
     execute: async (_work, place) => {

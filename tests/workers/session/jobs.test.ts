@@ -8,27 +8,27 @@ import {expect, it, onTestFinished} from 'vitest';
 import type {ShippedTrees, TreeState} from '../../../src/storage/worktrees/shipped-trees.ts';
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
 import {Keys} from '../../../src/workers/queue/redis-keys.ts';
-import {Sealer} from '../../../src/workers/queue/seal.ts';
-import {JobPlaces} from '../../../src/workers/session/job-places.ts';
-import {JOB_FILE, type KeptJob, KeptJobs} from '../../../src/workers/session/kept-jobs.ts';
-import {LaidTrees} from '../../../src/workers/session/laid-trees.ts';
+import {Signatures} from '../../../src/workers/queue/signatures.ts';
+import {JOB_FILE, JobFiles, type StoredJob} from '../../../src/workers/session/job-files.ts';
+import {JobLimit} from '../../../src/workers/session/job-limit.ts';
 import {Results} from '../../../src/workers/session/results.ts';
+import {TreeUploads} from '../../../src/workers/session/tree-uploads.ts';
 import {settle} from '../../support/wait.ts';
 import {MemoryRedis} from '../memory-redis.ts';
 
 const tree = {key: 'k'.repeat(64), name: 'app', remotes: [] as string[]} as TreeState;
-const kept = {jobId: 'job', nonce: 'n', signer: '1-own', tree} as KeptJob;
+const kept = {jobId: 'job', nonce: 'n', signer: '1-own', tree} as StoredJob;
 const keys = new Keys('p');
 
 function createKept() {
   const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-kept-'));
   onTestFinished(() => rmSync(folder, {recursive: true}));
-  return {folder, jobs: new KeptJobs((runId) => path.join(folder, 'runs', runId))};
+  return {folder, jobs: new JobFiles((runId) => path.join(folder, 'runs', runId))};
 }
 
 it('further runs wait for a place in the queue, which is told once, and a run that is aborted meanwhile never begins', async () => {
   const told: string[] = [];
-  const places = new JobPlaces(1, (text) => void told.push(text));
+  const places = new JobLimit(1, (text) => void told.push(text));
   const [begun, {signal}] = [[] as string[], new AbortController()];
   const first = Promise.withResolvers<string>();
   const run = (name: string, until?: Promise<string>, by = signal) => {
@@ -66,14 +66,14 @@ it('further runs wait for a place in the queue, which is told once, and a run th
 it('a job is kept beside its transcript for its user alone until it is forgotten', async () => {
   const {folder, jobs} = createKept();
   expect(jobs.read('r')).toBeUndefined();
-  await jobs.keep('r', kept);
+  await jobs.write('r', kept);
   expect([jobs.read('r'), jobs.read('other')]).toEqual([kept, undefined]);
   const file = path.join(folder, 'runs', 'r', JOB_FILE);
   expect([file, path.dirname(file)].map((each) => statSync(each).mode & 0o777)).toEqual([0o600, 0o700]);
   writeFileSync(file, '{');
   expect(() => jobs.read('r')).toThrow(SyntaxError);
-  await jobs.forget('r');
-  await jobs.forget('r');
+  await jobs.remove('r');
+  await jobs.remove('r');
   expect(jobs.read('r')).toBeUndefined();
 });
 
@@ -87,13 +87,13 @@ it('changes of a run come into the workspace once, also where the session ended 
     },
   } as unknown as ShippedTrees;
   const redis = new MemoryRedis();
-  const [sealer, blobs] = [new Sealer('secret'), new Blobs(redis.client, 'p')];
-  const results = new Results({blobs, sealer, trees, kept: jobs});
+  const [signatures, blobs] = [new Signatures('secret'), new Blobs(redis.client, 'p')];
+  const results = new Results({blobs, signatures, trees, files: jobs});
   const outcome = {result: {}, entries: [], notes: [], patch: btoa('patch')};
   const bytes = gzipSync(JSON.stringify(outcome));
   const readFrom = (ref: unknown, jobId = 'job') => {
     const body = {jobId, attempt: 1, worker: 'build', outcome: ref};
-    return results.read({id: 'job', returnvalue: sealer.seal('result', body, 1_000)} as unknown as Job);
+    return results.read({id: 'job', returnvalue: signatures.sign('result', body, 1_000)} as unknown as Job);
   };
   expect(await readFrom(bytes.toString('base64'))).toMatchObject({worker: 'build', outcome});
   const ref = blobs.describe(bytes);
@@ -123,44 +123,44 @@ function createLaid(bundleBytes = 6) {
     readPatch: readAs('patch', Buffer.from('patch')),
     readBundle: readAs('bundle', Buffer.alloc(bundleBytes)),
   } as unknown as ShippedTrees;
-  return {redis, blobs, reads, trees, laid: new LaidTrees(trees, redis.client, keys, blobs, '1-own')};
+  return {redis, blobs, reads, trees, uploads: new TreeUploads(trees, redis.client, keys, blobs, '1-own')};
 }
 
 it('parts of a tree are laid into the queue once for all its runs, and again when they are not there any more', async () => {
-  const {laid, reads, redis, blobs} = createLaid();
-  const [first, second] = await Promise.all([laid.lay(tree), laid.lay(tree)]);
+  const {uploads, reads, redis, blobs} = createLaid();
+  const [first, second] = await Promise.all([uploads.upload(tree), uploads.upload(tree)]);
   expect([first, reads]).toEqual([second, ['patch', 'bundle']]);
   expect([await blobs.has(first.patch!), await blobs.has(first.bundle!)]).toEqual([true, true]);
   expect(first.patch!.id).not.toBe(first.bundle!.id);
-  await laid.lay(tree);
+  await uploads.upload(tree);
   expect(reads).toHaveLength(2);
   await blobs.remove(first.patch!);
-  await laid.lay(tree);
+  await uploads.upload(tree);
   expect([reads.length, await blobs.has(first.patch!), redis.values.size]).toEqual([4, true, 2]);
-  await laid.lay({...tree, key: 'o'.repeat(64)});
+  await uploads.upload({...tree, key: 'o'.repeat(64)});
   expect(redis.values.size).toBe(4);
 });
 
 it('the base of a tree is laid into the queue unless a remote has it or it is larger than 32 MB', async () => {
-  const {laid} = createLaid();
-  expect(Object.keys(await laid.lay({...tree, remotes: ['https://host/app']}))).toEqual(['patch']);
+  const {uploads} = createLaid();
+  expect(Object.keys(await uploads.upload({...tree, remotes: ['https://host/app']}))).toEqual(['patch']);
   const limit = 32 * 1024 * 1024;
-  expect(Object.keys(await createLaid(limit).laid.lay(tree))).toEqual(['patch', 'bundle']);
-  expect(Object.keys(await createLaid(limit + 1).laid.lay(tree))).toEqual(['patch']);
+  expect(Object.keys(await createLaid(limit).uploads.upload(tree))).toEqual(['patch', 'bundle']);
+  expect(Object.keys(await createLaid(limit + 1).uploads.upload(tree))).toEqual(['patch']);
 });
 
 it('a tree that all workers have is not laid into the queue; one that could not be read is read anew', async () => {
-  const {laid, redis, reads, trees} = createLaid();
+  const {uploads, redis, reads, trees} = createLaid();
   const worker = (name: string, cached: string[]) => {
     const entry = {name, id: name, signer: '1-own', labels: [], state: 'idle', running: 0, concurrency: 1, cached};
     return redis.hset(keys.workers, name, JSON.stringify({...entry, at: redis.now}));
   };
   await worker('one', [`app@${'k'.repeat(12)}`]);
-  expect([await laid.lay(tree), reads]).toEqual([{}, []]);
+  expect([await uploads.upload(tree), reads]).toEqual([{}, []]);
   await worker('two', []);
   const {readPatch} = trees;
   trees.readPatch = async () => Promise.reject(new Error('unreadable'));
-  await expect(laid.lay(tree)).rejects.toThrow('unreadable');
+  await expect(uploads.upload(tree)).rejects.toThrow('unreadable');
   trees.readPatch = readPatch;
-  expect(Object.keys(await laid.lay(tree))).toEqual(['patch', 'bundle']);
+  expect(Object.keys(await uploads.upload(tree))).toEqual(['patch', 'bundle']);
 });

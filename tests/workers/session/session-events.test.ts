@@ -4,14 +4,14 @@ import type {Redis} from 'ioredis';
 import {expect, it, onTestFinished} from 'vitest';
 import type {JobEvent} from '../../../src/workers/queue/messages.ts';
 import {Keys} from '../../../src/workers/queue/redis-keys.ts';
-import {Sealer} from '../../../src/workers/queue/seal.ts';
+import {Signatures} from '../../../src/workers/queue/signatures.ts';
 import {SessionEvents} from '../../../src/workers/session/session-events.ts';
 import {until} from '../../support/wait.ts';
 
 type Reply = [key: string, entries: [id: string, fields: string[]][]][] | null;
 
 const keys = new Keys('p');
-const sealer = new Sealer('secret');
+const signatures = new Signatures('secret');
 
 function createEvents(ends: Record<string, readonly string[]>) {
   const asked: {readonly from: unknown[]; readonly answer: (reply: Reply) => void}[] = [];
@@ -37,13 +37,19 @@ function createEvents(ends: Record<string, readonly string[]>) {
       asked.at(-1)?.answer(null);
     },
   } as unknown as Redis;
-  const events = new SessionEvents({connection, reader, sealer, keys, queue: {toKey: (key: string) => key} as Queue});
+  const events = new SessionEvents({
+    connection,
+    reader,
+    signatures,
+    keys,
+    queue: {toKey: (key: string) => key} as Queue,
+  });
   onTestFinished(() => events.close());
   return {events, asked, calls};
 }
 
-function seal(jobId: string, what: JobEvent['what'], by = sealer): string[] {
-  return ['m', JSON.stringify(by.seal('event', {jobId, attempt: 1, worker: 'build', what}, 1_000))];
+function seal(jobId: string, what: JobEvent['what'], by = signatures): string[] {
+  return ['m', JSON.stringify(by.sign('event', {jobId, attempt: 1, worker: 'build', what}, 1_000))];
 }
 
 it('events of a job reach who follows it, in order and once, and what is not signed reaches nobody', async () => {
@@ -62,7 +68,7 @@ it('events of a job reach who follows it, in order and once, and what is not sig
           ['2-0', seal('b', {type: 'begun'})],
         ] as [string, string[]][]),
         ...([
-          ['3-0', seal('a', delivered('x'), new Sealer('wrong'))],
+          ['3-0', seal('a', delivered('x'), new Signatures('wrong'))],
           ['4-0', ['m', '{']],
         ] as [string, string[]][]),
         ['4-7', seal('a', delivered('y'))],

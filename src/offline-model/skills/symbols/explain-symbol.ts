@@ -1,10 +1,11 @@
 /** "show me its code", "what is X?", "how does X work?": the code of a symbol, its comment, who calls it and what it calls. */
+
+import {phrase} from '../../language.ts';
 import {getExtension, isTest} from '../../languages.ts';
 import {getDocComment} from '../../prose.ts';
 import {bullets, fenced, firstSentence, getReason, notDone, numbered, paragraphs, quoteLines} from '../../report.ts';
 import {type Line, parseLines} from '../../results.ts';
 import {ask, askOne, type Job, type Work} from '../../skill.ts';
-import {phrase} from '../../speech.ts';
 import {type FoundDefinition, parseDefinitions} from '../../symbols.ts';
 import {isComment} from '../../text-forms.ts';
 import {citeDefinition, citePlace, formatUsage, type Known} from './known-symbol.ts';
@@ -32,7 +33,7 @@ export function* showCode(known: Known, job: Job): Work<string> {
     `${main.path}:${main.line}–${main.endLine}, ${main.kind} \`${main.name}\`:`,
     fenced(numbered(lines.slice(0, MAX_LINES)), getExtension(main.path)),
     length > MAX_LINES && `… ask for "lines ${main.line + MAX_LINES}-${main.endLine} of ${main.path}".`,
-    others.length > 0 && `${phrase('also', known.speech)}\n${bullets(others.map(citeDefinition), 5)}`,
+    others.length > 0 && `${phrase('also', known.language)}\n${bullets(others.map(citeDefinition), 5)}`,
   );
 }
 
@@ -44,8 +45,8 @@ export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): W
   const doc = getDocComment(lines, main.line);
   const body = lines.filter((line) => line.number >= main.line && line.number <= main.endLine);
   const others = known.definitions.found.filter((one) => one !== main);
-  const said = doc && `${phrase('comment', known.speech)}\n${quoteLines(doc)}`;
-  const also = others.length > 0 && `${phrase('also', known.speech)}\n${bullets(others.map(citeDefinition), 5)}`;
+  const said = doc && `${phrase('comment', known.language)}\n${quoteLines(doc)}`;
+  const also = others.length > 0 && `${phrase('also', known.language)}\n${bullets(others.map(citeDefinition), 5)}`;
   if (depth === 'what') {
     const shown = body.slice(0, 14);
     return paragraphs(
@@ -62,14 +63,14 @@ export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): W
     citeDefinition(main),
     said,
     callers.length > 0
-      ? `${phrase('calledBy', known.speech)}\n${bullets(
+      ? `${phrase('calledBy', known.language)}\n${bullets(
           callers.map((one) => citePlace(one, known)),
           6,
           known.references.more,
         )}`
       : formatUsage(known),
     callees.length > 0
-      ? `${phrase('callsOn', known.speech)}\n${callees.map((one, index) => `${index + 1}. ${one}`).join('\n')}`
+      ? `${phrase('callsOn', known.language)}\n${callees.map((one, index) => `${index + 1}. ${one}`).join('\n')}`
       : body.length > 1 && fenced(numbered(body.slice(0, 25)), getExtension(main.path)),
     also,
   );

@@ -1,6 +1,7 @@
 /** What the `symbols` tool knows of one name, and how it is cited. */
+
+import {type Language, phrase} from '../../language.ts';
 import {citeHit, code, paragraphs} from '../../report.ts';
-import {phrase, type Speech} from '../../speech.ts';
 import type {Found, FoundDefinition, FoundReference} from '../../symbols.ts';
 
 /** What the tool knows of one name. */
@@ -8,16 +9,19 @@ export interface Known {
   readonly name: string;
   readonly definitions: Found<FoundDefinition>;
   readonly references: Found<FoundReference>;
-  readonly speech: Speech;
+  readonly language: Language;
 }
 
 /** Says what was not searched: without it, "no other use" would not be true. */
-export function formatOpen({open}: Found<unknown>, speech: Speech): string {
-  return open === '' ? '' : phrase('open', speech, {list: open});
+export function formatOpen({open}: Found<unknown>, language: Language): string {
+  return open === '' ? '' : phrase('open', language, {list: open});
 }
 
-export function citePlace({path, line, inside, text}: FoundReference, {speech}: {readonly speech: Speech}): string {
-  const where = inside === undefined ? '' : ` ${phrase('inside', speech)} \`${inside}\``;
+export function citePlace(
+  {path, line, inside, text}: FoundReference,
+  {language}: {readonly language: Language},
+): string {
+  const where = inside === undefined ? '' : ` ${phrase('inside', language)} \`${inside}\``;
   return `${path}:${line}${where} — ${code(text)}`;
 }
 
@@ -25,11 +29,11 @@ export function citeDefinition({path, line, kind, text}: FoundDefinition): strin
   return citeHit({path, line, kind, text});
 }
 
-export function formatUsage({name, references, speech}: Known): string {
+export function formatUsage({name, references, language}: Known): string {
   const [first] = references.found;
   if (!first)
-    return paragraphs(phrase('unused', speech, {name, files: references.files}), formatOpen(references, speech));
+    return paragraphs(phrase('unused', language, {name, files: references.files}), formatOpen(references, language));
   const files = new Set(references.found.map((one) => one.path)).size;
   const place = `${first.path}:${first.line}${first.inside === undefined ? '' : ` (\`${first.inside}\`)`}`;
-  return phrase('used', speech, {n: references.found.length + references.more, files, place});
+  return phrase('used', language, {n: references.found.length + references.more, files, place});
 }

@@ -1,9 +1,10 @@
 /** "where is X?", "who calls X?", "what imports F?", "where is X tested?": answered from the `symbols` tool. */
+
+import {findSpeech, phrase, type Sentence} from '../../language.ts';
 import {getLanguage, getPathRank, isTest} from '../../languages.ts';
 import {bullets, cannot, citeHit, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {type Hit, parseHits, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../../skill.ts';
-import {findSpeech, phrase, type Sentence} from '../../speech.ts';
 import {
   type Found,
   type FoundDefinition,
@@ -60,7 +61,7 @@ function* lookUp(name: string, want: Want, scope: string | undefined, job: Job):
     name,
     definitions: sortDefinitions(parseDefinitions(results[0])),
     references: parseReferences(results[1]),
-    speech: findSpeech(job.text),
+    language: findSpeech(job.text),
   };
   if (want === 'imports') return yield* listImports(known, job);
   if (known.definitions.found.length === 0 && !/^(?:calls|uses|tests)$/.test(want))
@@ -88,7 +89,7 @@ function formatKnown(known: Known, want: Want): string {
     return paragraphs(
       listPlaces(known, calls, 'calls', 'uncalled'),
       others.length > 0 &&
-        `${phrase('otherwise', known.speech)}\n${bullets(
+        `${phrase('otherwise', known.language)}\n${bullets(
           others.map((one) => citePlace(one, known)),
           8,
         )}`,
@@ -113,22 +114,22 @@ function formatKnown(known: Known, want: Want): string {
 }
 
 function* formatUndefined(known: Known, scope: string | undefined, job: Job): Work<string> {
-  const {name, definitions, references, speech} = known;
+  const {name, definitions, references, language} = known;
   const {exact, similar} = references.found.length > 0 ? NOTHING_SIMILAR : yield* findSimilar(name, job);
   const place = scope === undefined ? '' : ` (${scope})`;
   const used = references.found;
   return paragraphs(
     used.length > 0
-      ? `${phrase('mentioned', speech, {name})}\n${bullets(
-          used.map((one) => citePlace(one, {speech})),
+      ? `${phrase('mentioned', language, {name})}\n${bullets(
+          used.map((one) => citePlace(one, {language})),
           8,
           references.more,
         )}`
       : exact.length > 0
-        ? `${phrase('text', speech, {name})}\n${bullets(exact.map(citeHit), 8)}`
-        : phrase('absent', speech, {name, files: definitions.files, place}),
-    similar.length > 0 && phrase('similar', speech, {list: similar.map((one) => `\`${one}\``).join(', ')}),
-    formatOpen(definitions, speech),
+        ? `${phrase('text', language, {name})}\n${bullets(exact.map(citeHit), 8)}`
+        : phrase('absent', language, {name, files: definitions.files, place}),
+    similar.length > 0 && phrase('similar', language, {list: similar.map((one) => `\`${one}\``).join(', ')}),
+    formatOpen(definitions, language),
   );
 }
 
@@ -182,13 +183,13 @@ function* findSimilar(name: string, job: Job): Work<Similar> {
 }
 
 function listPlaces(known: Known, places: readonly FoundReference[], some: Sentence, none: Sentence): string {
-  const {name, references, speech} = known;
+  const {name, references, language} = known;
   const files = new Set(places.map((one) => one.path)).size;
   const isCut = references.more > 0;
   const head =
     places.length === 0
-      ? phrase(none, speech, {name, files: references.files})
-      : phrase(some, speech, {name, n: isCut ? `≥ ${places.length}` : places.length, files});
+      ? phrase(none, language, {name, files: references.files})
+      : phrase(some, language, {name, n: isCut ? `≥ ${places.length}` : places.length, files});
   const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
   const list = bullets(
     sorted.map((one) => citePlace(one, known)),
@@ -197,16 +198,16 @@ function listPlaces(known: Known, places: readonly FoundReference[], some: Sente
   const [first] = known.definitions.found;
   return paragraphs(
     places.length > 0 ? `${head}\n\n${list}` : head,
-    (places.length === 0 || /skipped/.test(references.open)) && formatOpen(references, speech),
-    first && `${phrase('definedAt', speech)} ${citeDefinition(first)}`,
+    (places.length === 0 || /skipped/.test(references.open)) && formatOpen(references, language),
+    first && `${phrase('definedAt', language)} ${citeDefinition(first)}`,
   );
 }
 
-function formatDefinitions({definitions, speech}: Known): string {
+function formatDefinitions({definitions, language}: Known): string {
   const [first, ...others] = definitions.found;
   return paragraphs(
     citeDefinition(first!),
-    others.length > 0 && `${phrase('also', speech)}\n${bullets(others.map(citeDefinition), 12, definitions.more)}`,
+    others.length > 0 && `${phrase('also', language)}\n${bullets(others.map(citeDefinition), 12, definitions.more)}`,
   );
 }
 
@@ -222,11 +223,11 @@ function* findImporters(path: string, job: Job): Work<string> {
   const call = job.toolbox.symbols('importers', {path});
   if (!call) return cannot('I have no `symbols` tool here, so I cannot look up imports.');
   const result = yield* askOne(call);
-  const speech = findSpeech(job.text);
+  const language = findSpeech(job.text);
   const references = parseImporters(result);
   if (!references.known) return notDone(`${getProblem(result)}.`);
   const none: Found<FoundDefinition> = {...references, found: []};
-  const known: Known = {name: path, definitions: none, references, speech};
+  const known: Known = {name: path, definitions: none, references, language};
   if (references.found.length > 0) return listPlaces(known, references.found, 'imports', 'unimported');
   // An import whose file the index cannot tell names the file without its folder or its extension.
   const file = path.replace(/^.*\//, '');
@@ -239,7 +240,7 @@ const IMPORT =
   /^\s*(?:pub(?:\([^)]*\))?\s+)?(?:import|from|use|using|export|extern crate|include|include_once|require|require_once|require_relative|load)\b|^\s*#\s*(?:include|import)\b|\brequire\s*\(|\bimport\s*\(|^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$|^\s*\}\s*from\s/;
 
 /** Modules of other projects: their names stand in import statements alone. */
-function* findModule(name: string, {name: asked, speech, references}: Known, job: Job): Work<string> {
+function* findModule(name: string, {name: asked, language, references}: Known, job: Job): Work<string> {
   const result = yield* askOne(job.toolbox.search({pattern: `(^|[^\\w])${escapeRegExp(name)}([^\\w-]|$)`, limit: 400}));
   const {hits, more, known} = parseHits(result);
   if (!known) return notDone(`the search failed: ${getReason(result)}.`);
@@ -248,7 +249,7 @@ function* findModule(name: string, {name: asked, speech, references}: Known, job
     .map((hit): FoundReference => ({...hit, kind: 'import', inside: undefined, text: hit.text.trim()}));
   const all = {...references, found, more: more ?? 0};
   return listPlaces(
-    {name: asked, definitions: {...all, found: []}, references: all, speech},
+    {name: asked, definitions: {...all, found: []}, references: all, language},
     found,
     'imports',
     'unimported',
@@ -272,11 +273,11 @@ function* showOutline(path: string, job: Job): Work<string> {
       !(outline.found.length > 60 && one.kind === 'field'),
   );
   const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);
-  const speech = findSpeech(job.text);
+  const language = findSpeech(job.text);
   return paragraphs(
-    phrase('defines', speech, {place: path, n: found.length + more}),
+    phrase('defines', language, {place: path, n: found.length + more}),
     bullets(lines, 120, more),
-    found.length === 0 && formatOpen(outline, speech),
+    found.length === 0 && formatOpen(outline, language),
   );
 }
 

@@ -12,7 +12,7 @@ import type {TreeState} from '../../storage/worktrees/shipped-trees.ts';
 
 export const JOB_FILE = 'job.json';
 
-export interface KeptJob {
+export interface StoredJob {
   readonly jobId: string;
   /** Of its message: once it has ended, no worker takes a copy of it. */
   readonly nonce: string;
@@ -23,24 +23,24 @@ export interface KeptJob {
   readonly brought?: BroughtBack;
 }
 
-export class KeptJobs {
+export class JobFiles {
   /** @param folder of a run, with its transcript */
   constructor(private readonly folder: (runId: string) => string) {}
 
-  async keep(runId: string, kept: KeptJob): Promise<void> {
+  async write(runId: string, job: StoredJob): Promise<void> {
     const folder = this.folder(runId);
     await mkdir(folder, {recursive: true, mode: 0o700});
-    await writeWhole(path.join(folder, JOB_FILE), JSON.stringify(kept), {mode: 0o600});
+    await writeWhole(path.join(folder, JOB_FILE), JSON.stringify(job), {mode: 0o600});
   }
 
-  async forget(runId: string): Promise<void> {
+  async remove(runId: string): Promise<void> {
     await rm(path.join(this.folder(runId), JOB_FILE), {force: true});
   }
 
   /** Undefined when the run has none. */
-  read(runId: string): KeptJob | undefined {
+  read(runId: string): StoredJob | undefined {
     try {
-      return JSON.parse(readFileSync(path.join(this.folder(runId), JOB_FILE), 'utf8')) as KeptJob;
+      return JSON.parse(readFileSync(path.join(this.folder(runId), JOB_FILE), 'utf8')) as StoredJob;
     } catch (error) {
       if (getErrorCode(error) === 'ENOENT') return undefined;
       throw error;

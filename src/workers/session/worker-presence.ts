@@ -7,7 +7,7 @@ import {describeMismatch, getServerTime, getServing, listWorkers} from '../queue
 /** The list is looked at so often, at most, when runs are sent. Milliseconds. */
 const LOOK_MS = 10_000;
 
-export interface ServedDeps {
+export interface WorkerPresenceDeps {
   readonly keys: Keys;
   readonly signer: string;
   /** Of the queue, as it is shown. */
@@ -15,14 +15,14 @@ export interface ServedDeps {
   readonly notify: (text: string) => void;
 }
 
-export class Served {
+export class WorkerPresence {
   /** By the server's clock, milliseconds. */
   #lookedAt = 0;
   #said: string | undefined;
 
   constructor(
     private readonly connection: Redis,
-    private readonly deps: ServedDeps,
+    private readonly deps: WorkerPresenceDeps,
   ) {}
 
   async isServed(): Promise<boolean> {
@@ -31,7 +31,7 @@ export class Served {
   }
 
   /** After a job was sent: a person hears once why it does not begin. Workers with another secret hear that it waits. */
-  async tellUnserved(): Promise<void> {
+  async notifyUnserved(): Promise<void> {
     const {connection} = this;
     const {keys, signer, notify} = this.deps;
     const now = await getServerTime(connection);

@@ -6,17 +6,17 @@ import type {BlobRef, TreePart} from '../queue/messages.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 import {formatCached, getServing, listWorkers} from '../queue/worker-list.ts';
 
-export interface LaidParts {
+export interface UploadedParts {
   readonly patch?: BlobRef;
   readonly bundle?: BlobRef;
 }
 
 /** Larger bundles are sent to a worker that asks. Bytes. */
-const MAX_LAID_BYTES = 32 * 1024 * 1024;
+const MAX_UPLOAD_BYTES = 32 * 1024 * 1024;
 
-export class LaidTrees {
+export class TreeUploads {
   /** By key of the tree. */
-  readonly #laid = new Map<string, Promise<LaidParts>>();
+  readonly #uploads = new Map<string, Promise<UploadedParts>>();
 
   constructor(
     private readonly trees: ShippedTrees,
@@ -26,36 +26,36 @@ export class LaidTrees {
     private readonly signer: string,
   ) {}
 
-  async lay(tree: TreeState): Promise<LaidParts> {
-    const known = this.#laid.get(tree.key);
+  async upload(tree: TreeState): Promise<UploadedParts> {
+    const known = this.#uploads.get(tree.key);
     if (known && (await this.#isThere(await known))) return known;
     // Another run of the same tree may have begun to lay it meanwhile.
-    const current = this.#laid.get(tree.key);
+    const current = this.#uploads.get(tree.key);
     if (current && current !== known) return current;
-    const laying = this.#layNow(tree);
-    this.#laid.set(tree.key, laying);
-    laying.catch(() => this.#laid.delete(tree.key));
-    return laying;
+    const uploading = this.#uploadNow(tree);
+    this.#uploads.set(tree.key, uploading);
+    uploading.catch(() => this.#uploads.delete(tree.key));
+    return uploading;
   }
 
   read(tree: TreeState, part: TreePart): Promise<Buffer> {
     return part === 'patch' ? this.trees.readPatch(tree) : this.trees.readBundle(tree);
   }
 
-  async #isThere({patch, bundle}: LaidParts): Promise<boolean> {
+  async #isThere({patch, bundle}: UploadedParts): Promise<boolean> {
     const refs = [patch, bundle].filter((ref) => ref !== undefined);
     const found = await Promise.all(refs.map((ref) => this.blobs.has(ref)));
     return refs.length > 0 && found.every(Boolean);
   }
 
-  async #layNow(tree: TreeState): Promise<LaidParts> {
+  async #uploadNow(tree: TreeState): Promise<UploadedParts> {
     const serving = getServing(await listWorkers(this.connection, this.keys), this.signer);
     // A worker that comes later asks for what it needs.
     if (serving.length > 0 && serving.every(({cached}) => cached.includes(formatCached(tree)))) return {};
     const patch = await this.#put(tree, 'patch', await this.read(tree, 'patch'));
     if (tree.remotes.length > 0) return {patch};
     const bundle = await this.read(tree, 'bundle');
-    return bundle.length > MAX_LAID_BYTES ? {patch} : {patch, bundle: await this.#put(tree, 'bundle', bundle)};
+    return bundle.length > MAX_UPLOAD_BYTES ? {patch} : {patch, bundle: await this.#put(tree, 'bundle', bundle)};
   }
 
   async #put(tree: TreeState, part: TreePart, bytes: Buffer): Promise<BlobRef> {

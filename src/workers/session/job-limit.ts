@@ -1,9 +1,9 @@
 /** Places for the jobs of a session in the queue: what lies there is bounded, and further runs wait here for an end. */
 import PQueue from 'p-queue';
 
-export class JobPlaces {
+export class JobLimit {
   readonly #queue: PQueue;
-  #isTold = false;
+  #isNotified = false;
 
   /** @param notify is told once when runs begin to wait */
   constructor(
@@ -36,10 +36,10 @@ export class JobPlaces {
 
   #tell(): void {
     const isFull = this.#queue.pending + this.#queue.size >= this.places;
-    if (isFull && !this.#isTold) {
+    if (isFull && !this.#isNotified) {
       const queued = this.places === 1 ? '1 job of this session is' : `${this.places} jobs of this session are`;
       this.notify(`${queued} in the queue (subagents.queue.maxJobs): further runs wait here until one ends`);
     }
-    this.#isTold = isFull;
+    this.#isNotified = isFull;
   }
 }

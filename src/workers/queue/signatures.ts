@@ -10,9 +10,9 @@ import {MiniCcError} from '../../core/util/errors.ts';
 export const PROTOCOL = 2;
 
 /** What a message is for: one of one kind is never taken for one of another. */
-export type SealedKind = 'job' | 'event' | 'control' | 'result';
+export type MessageKind = 'job' | 'event' | 'control' | 'result';
 
-export const sealedSchema = z.object({
+export const signedSchema = z.object({
   protocol: z.number(),
   kind: z.string(),
   nonce: z.string(),
@@ -21,7 +21,7 @@ export const sealedSchema = z.object({
   body: z.string(),
   mac: z.string(),
 });
-export type Sealed = z.output<typeof sealedSchema>;
+export type SignedMessage = z.output<typeof signedSchema>;
 
 /** Why a message is refused. */
 export type RefusalCode = 'format' | 'version' | 'signature' | 'expired' | 'replayed';
@@ -35,7 +35,7 @@ export class RefusedMessage extends MiniCcError {
   }
 }
 
-export class Sealer {
+export class Signatures {
   /** The same for sides that share the secret and the format. The secret does not follow from it. */
   readonly signer: string;
 
@@ -48,33 +48,36 @@ export class Sealer {
     this.signer = `${PROTOCOL}-${named.slice(0, 12)}`;
   }
 
-  /** @param lifeMs how long it is taken, milliseconds */
-  seal(kind: SealedKind, body: unknown, lifeMs: number): Sealed {
+  /** @param lifeMs how long it is valid, milliseconds */
+  sign(kind: MessageKind, body: unknown, lifeMs: number): SignedMessage {
     const unsigned = {protocol: PROTOCOL, kind, nonce: randomUUID(), expires: this.now() + lifeMs};
     const text = JSON.stringify(body);
     return {...unsigned, body: text, mac: this.#sign({...unsigned, body: text}).toString('hex')};
   }
 
   /** @throws RefusedMessage when it is of another format or kind, not signed with the secret, or too old */
-  open(kind: SealedKind, message: unknown): {readonly body: unknown; readonly nonce: string; readonly expires: number} {
-    const parsed = sealedSchema.safeParse(message);
+  verify(
+    kind: MessageKind,
+    message: unknown,
+  ): {readonly body: unknown; readonly nonce: string; readonly expires: number} {
+    const parsed = signedSchema.safeParse(message);
     if (!parsed.success) throw new RefusedMessage('format', `the ${kind} is no message of mini-cc`);
-    const sealed = parsed.data;
-    if (sealed.protocol !== PROTOCOL) {
-      const older = sealed.protocol > PROTOCOL ? 'this mini-cc is older' : 'this mini-cc is newer';
-      const what = `the ${kind} has format ${sealed.protocol} and this side reads ${PROTOCOL}`;
+    const signed = parsed.data;
+    if (signed.protocol !== PROTOCOL) {
+      const older = signed.protocol > PROTOCOL ? 'this mini-cc is older' : 'this mini-cc is newer';
+      const what = `the ${kind} has format ${signed.protocol} and this side reads ${PROTOCOL}`;
       throw new RefusedMessage('version', `${what}: ${older}; use one version on both sides`);
     }
-    const mac = Buffer.from(sealed.mac, 'hex');
-    const expected = this.#sign(sealed);
-    if (sealed.kind !== kind || mac.length !== expected.length || !timingSafeEqual(mac, expected)) {
+    const mac = Buffer.from(signed.mac, 'hex');
+    const expected = this.#sign(signed);
+    if (signed.kind !== kind || mac.length !== expected.length || !timingSafeEqual(mac, expected)) {
       throw new RefusedMessage('signature', `the ${kind} is not signed with this side's secret`);
     }
-    if (sealed.expires <= this.now()) throw new RefusedMessage('expired', `the ${kind} is too old`);
-    return {body: JSON.parse(sealed.body) as unknown, nonce: sealed.nonce, expires: sealed.expires};
+    if (signed.expires <= this.now()) throw new RefusedMessage('expired', `the ${kind} is too old`);
+    return {body: JSON.parse(signed.body) as unknown, nonce: signed.nonce, expires: signed.expires};
   }
 
-  #sign({protocol, kind, nonce, expires, body}: Omit<Sealed, 'mac'>): Buffer {
+  #sign({protocol, kind, nonce, expires, body}: Omit<SignedMessage, 'mac'>): Buffer {
     return createHmac('sha256', this.secret)
       .update(JSON.stringify([protocol, kind, nonce, expires]))
       .update('\n')

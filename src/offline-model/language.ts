@@ -1,13 +1,13 @@
 /** The language of a request, and the sentences about symbols in it: the answer is in the language of the question. */
 
-export type Speech = 'en' | 'fr' | 'de' | 'zh' | 'ru';
+export type Language = 'en' | 'fr' | 'de' | 'zh' | 'ru';
 
 const FRENCH =
   /(?:^|\s)(?:où|qui|que|quoi|quels?|quelles?|comment|montre[rz]?|liste[rz]?|explique[rz]?|est-ce|est|sont|dans|les|une|renomme[rz]?|trouve[rz]?|cherche[rz]?|c'est|qu'est-ce|aide-moi)(?=\s)|\sdu\s|\sl'/iu;
 const GERMAN =
   /(?:^|\s)(?:wo|wer|wie|was|welche[rs]?|zeige?|liste|erkläre?|finde|suche|ist|sind|wird|werden|der|das|den|und|benenne|plane)(?=\s)/iu;
 
-export function findSpeech(text: string): Speech {
+export function findSpeech(text: string): Language {
   const prose = text.replace(/`[^`]*`|"[^"]*"/g, ' ');
   if (/\p{Script=Han}/u.test(prose)) return 'zh';
   if (/\p{Script=Cyrillic}/u.test(prose)) return 'ru';
@@ -162,22 +162,22 @@ const SENTENCES = {
     zh: '以下没有搜索，所以可能还有：{list}。',
     ru: 'Не просмотрено, поэтому может быть больше: {list}.',
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<Speech, string>>>>;
+} as const satisfies Readonly<Record<string, Readonly<Record<Language, string>>>>;
 
 export type Sentence = keyof typeof SENTENCES;
 
 export function phrase(
   sentence: Sentence,
-  speech: Speech,
+  language: Language,
   values: Readonly<Partial<Record<'name' | 'n' | 'files' | 'place' | 'list', string | number>>> = {},
 ): string {
   // Where the number of files is not known, the sentence does without it.
   const form =
     values.files === 0
-      ? SENTENCES[sentence][speech].replace(/\{files\} (?:个)?| \(\{files\}\)/, '')
-      : SENTENCES[sentence][speech];
+      ? SENTENCES[sentence][language].replace(/\{files\} (?:个)?| \(\{files\}\)/, '')
+      : SENTENCES[sentence][language];
   const text = form.replace(/\{(\w+)\}/g, (_, key: keyof typeof values) => formatValue(values[key]));
-  return speech === 'en'
+  return language === 'en'
     ? text.replace(/\b1 (time|file|place)s\b/g, '1 $1').replace('the 1 file that were', 'the 1 file that was')
     : text;
 }
