@@ -21,6 +21,7 @@ import type {
   Verdict,
   Workspace,
 } from '../contract/permission.ts';
+import type {ToolFacts} from '../contract/tool-facts.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {formatCall} from '../util/tool-names.ts';
