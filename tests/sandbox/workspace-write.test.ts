@@ -89,7 +89,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     );
     expect(text).not.toContain('key\n');
     expect(text).toMatch(/\n1\ndone/);
-    expect([readdirSync(own).sort(), readdirSync(other.path)]).toEqual([['secret', 'tmp'], ['tmp']]);
+    expect([readdirSync(own).sort(), readdirSync(other.path)]).toEqual([['pipes', 'secret', 'tmp'], ['tmp']]);
     expect(readdirSync(join(root, 'a')).sort()).toEqual(['b', 'made']);
     const only = {workspace: {...workspace, confinement: 'read-only' as const}};
     const command = `cat ${own}/secret; echo 2 > $TMPDIR/y && cat $TMPDIR/[xy]`;

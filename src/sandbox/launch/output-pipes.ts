@@ -3,6 +3,7 @@
  * a name: `> /dev/stdout` would fail. Node cannot make pipes, so named ones are made ahead, many at once. Each is used by one
  * command, and its name is removed when both ends are open.
  */
+import {randomUUID} from 'node:crypto';
 import {closeSync, constants, mkdirSync, openSync, rmSync} from 'node:fs';
 import {Socket} from 'node:net';
 import path from 'node:path';
@@ -23,7 +24,6 @@ const SCRIPT = 'command -p mkfifo -m 600 -- "$@"';
 
 export class OutputPipes {
   readonly #names: string[] = [];
-  #made = 0;
   #making: Promise<void> | undefined;
 
   constructor(private readonly folder: Pick<SessionFolder, 'getFile'>) {}
@@ -55,10 +55,9 @@ export class OutputPipes {
   async #make(): Promise<void> {
     const folder = this.folder.getFile('pipes');
     mkdirSync(folder, {recursive: true, mode: 0o700});
-    const names = Array.from({length: PIPES_AT_ONCE}, () => {
-      this.#made += 1;
-      return path.join(folder, String(this.#made));
-    });
+    // A session has more than one of these.
+    const batch = randomUUID();
+    const names = Array.from({length: PIPES_AT_ONCE}, (_, index) => path.join(folder, `${batch}-${index}`));
     const {exitCode, stderr, message} = await runProgram('/bin/sh', ['-c', SCRIPT, 'sh', ...names]);
     if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || message);
     this.#names.push(...names);

@@ -51,6 +51,12 @@ describe.runIf(process.platform === 'linux')('the pipe for the output of a comma
     expect(many.map(({output, exitCode}) => [output, exitCode])).toEqual(many.map((_, n) => [`${n}\n`, n]));
   });
 
+  it('is made beside those of another launcher of the session', async () => {
+    const other = new OutputPipes({getFile: (name) => path.join(folder, name)});
+    const outputs = [await run('echo a'), await run('echo b', {pipes: other})].map(({output}) => output);
+    expect(outputs).toEqual(['a\n', 'b\n']);
+  });
+
   it('has no name any more once the command runs', async () => {
     await run('true');
     const before = readdirSync(path.join(folder, 'pipes')).length;
