@@ -136,7 +136,7 @@ const CLOSE = 0.4;
 function notFound(wanted: string, text: string): string {
   if (text.trim() === '') return 'The file is empty: use write_file.';
   const wantedLines = trimBlankEnds(wanted.split('\n'));
-  if (wantedLines.every((line) => /^\s*\d+\t/.test(line))) {
+  if (wantedLines.length > 0 && wantedLines.every((line) => /^\s*\d+\t/.test(line))) {
     return 'old_string was not found: leave out the line numbers and tabs that read_file puts before each line.';
   }
   const lines = text.split('\n');
