@@ -53,7 +53,8 @@ const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE',
 
 async function translate({html, base}: ConversionJob['htmlToMarkdown']): Promise<string> {
   const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
-  const root = parse(html);
+  // The parser takes the document type for text where something stands before it.
+  const root = parse(html.replace(/^\s*(?:<\?xml[^>]*>\s*)?/, ''));
   const title = toOneLine(root.querySelector('head title')?.text ?? '');
   for (const unread of root.querySelectorAll(UNREAD.join(','))) unread.remove();
   for (const link of root.querySelectorAll('a[href]')) {

@@ -17,6 +17,13 @@ test('headings, lists, code and tables become markdown, links become absolute', 
   }
 });
 
+test.each(['', '\n', '<?xml version="1.0" encoding="UTF-8"?>\n'])(
+  'no document type is shown, also after %j',
+  async (before) => {
+    expect(await convert(`${before}<!DOCTYPE html>\n<html><body><p>words</p></body></html>`)).toBe('words');
+  },
+);
+
 test('a long page is complete, although it is converted in pieces', async () => {
   const section = (number: number) =>
     `<section><h2>Part ${number}</h2>${`<p>Some <b>words</b> of ${number}.</p>`.repeat(60)}</section>`;
