@@ -161,8 +161,8 @@ async function readBody(response: IncomingMessage, url: URL, maxBytes: number): 
       chunks.push(chunk);
     }
   } finally {
+    // The loop ends the decompressor alone.
     response.destroy();
-    plain?.destroy();
   }
   return Buffer.concat(chunks);
 }
