@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
-import {toStreamError} from '../../src/models/model-errors.ts';
+import {toAnsweredError, toConnectionError, toCredentialsError, toStreamError} from '../../src/models/model-errors.ts';
 import {createChatProtocol} from '../../src/models/openai/protocol.ts';
 import {say, status} from '../support/messages-server.ts';
 import {ask, hello, modelAt} from './fixture.ts';
@@ -111,5 +111,111 @@ describe('an error', () => {
     expect(waits[0]).toBeGreaterThanOrEqual(375);
     expect(waits[0]).toBeLessThanOrEqual(625);
     expect(waits[1]).toBeGreaterThanOrEqual(750);
+  });
+
+  const words = {host: 'h.example', key: 'KEY', address: 'ADDRESS', redactor: new Redactor([])};
+  const answered = (given: {status?: number; error?: unknown; message?: string; headers?: Record<string, string>}) =>
+    toAnsweredError(
+      {
+        ...{status: given.status, error: given.error, message: given.message ?? ''},
+        headers: given.headers && new Headers(given.headers),
+      },
+      words,
+    );
+
+  it.each<[Parameters<typeof answered>[0], string, boolean]>([
+    // An error event in a stream has no status.
+    [{error: {error: {type: 'invalid_request_error'}}}, 'bad_request', false],
+    [{error: {type: 'authentication_error'}}, 'authentication', false],
+    [{error: {type: 'permission_error'}}, 'authentication', false],
+    [{error: {type: 'not_found_error'}}, 'not_found', false],
+    [{error: {type: 'request_too_large'}}, 'bad_request', false],
+    [{error: {type: 'overloaded_error'}}, 'overloaded', true],
+    [{error: {type: 'rate_limit_error'}}, 'rate_limit', true],
+    [{error: {type: 'something'}}, 'server', true],
+    [{error: {code: 400}}, 'bad_request', false],
+    [{error: {code: 401}}, 'authentication', false],
+    [{error: {code: 599}}, 'server', true],
+    [{error: {code: 399, type: 'not_found_error'}}, 'not_found', false],
+    [{error: {code: 600, type: 'not_found_error'}}, 'not_found', false],
+    [{error: {code: 'rate_limit_exceeded'}}, 'rate_limit', true],
+    [{error: {code: 'model_not_found'}, status: 400}, 'not_found', false],
+    [{status: 400, error: {code: 401}}, 'bad_request', false],
+    [{status: 403}, 'authentication', false],
+    [{status: 404}, 'not_found', false],
+    [{status: 302}, 'not_found', false],
+    [{status: 499}, 'bad_request', false],
+    [{status: 500}, 'server', true],
+    [{status: 400, error: {error: 'Your credit balance is too low'}}, 'billing', false],
+    [{status: 400, error: null}, 'bad_request', false],
+  ])('of the answer %j is of the kind %s, and may be tried again: %s', (given, kind, retryable) => {
+    const {kind: found, details} = answered(given);
+    expect({found, ...details}).toEqual({
+      ...{found: kind, retryable},
+      ...(given.status !== undefined && {status: given.status}),
+    });
+  });
+
+  it.each([
+    [{status: 400, error: {error: {message: ' one\ntwo '}}}, 'the model server refused the request (400): one'],
+    [{status: 400, error: {message: 'outer', error: {type: 'x'}}}, 'the model server refused the request (400): outer'],
+    [{status: 400, error: {error: 'plain'}}, 'the model server refused the request (400): plain'],
+    [{status: 500, message: '500 Oops'}, 'the model server failed (500): Oops'],
+    [{}, 'the model server failed'],
+    [{status: 429}, 'the model server limits the rate of requests (429)'],
+    [{status: 529}, 'the model server is overloaded (529)'],
+    [{status: 402}, 'the model server asks for payment: check the billing of this key (402)'],
+    [{status: 401}, 'the model server refused the key: check KEY (401)'],
+    [
+      {status: 301},
+      'the model server does not know this model or address: check --model and ADDRESS (301): it redirects to nowhere',
+    ],
+  ])('of the answer %j reads %s', (given, message) => {
+    expect(answered(given).message).toBe(message);
+  });
+
+  it('names 200 characters of the place to which a server redirects', () => {
+    expect(answered({status: 301, headers: {location: 'x'.repeat(300)}}).message).toMatch(/ to x{200}$/);
+  });
+
+  it.each([
+    [{'retry-after': '2'}, 2000],
+    [{'retry-after-ms': '15', 'retry-after': '2'}, 15],
+    [{'retry-after': 'soon'}, undefined],
+    [{'retry-after': '0'}, undefined],
+    [{'retry-after': new Date(0).toUTCString()}, undefined],
+    [{}, undefined],
+  ])('with the headers %j asks to wait %s ms', (headers, ms) => {
+    expect(answered({status: 429, headers: headers as Record<string, string>}).details).toEqual({
+      ...{retryable: true, status: 429},
+      ...(ms !== undefined && {retryAfterMs: ms}),
+    });
+  });
+
+  it('of a connection has the code of its deepest cause that has one', () => {
+    const failed = (cause?: unknown, isTimeout = false) => toConnectionError(new Error('x', {cause}), isTimeout, words);
+    const refused = Object.assign(new Error('y'), {code: 'ECONNREFUSED'});
+    expect(failed(refused).message).toBe('cannot reach h.example (ECONNREFUSED)');
+    expect(failed(new Error('z', {cause: refused})).message).toBe('cannot reach h.example (ECONNREFUSED)');
+    expect(failed(Object.assign(new Error('z', {cause: refused}), {code: 7})).message).toContain('(ECONNREFUSED)');
+    expect(failed()).toMatchObject({kind: 'connection', message: 'cannot reach h.example', details: {retryable: true}});
+    expect(failed(refused, true).message).toBe('h.example did not answer in time');
+    const header = failed(Object.assign(new Error('y'), {code: 'ERR_INVALID_CHAR'}));
+    expect(header).toMatchObject({kind: 'authentication', details: {retryable: false}});
+  });
+
+  it('of missing credentials says what the cloud said, and what to do', () => {
+    const missing = (error: Error) => toCredentialsError(error, words);
+    expect(missing(new Error('Connection error.', {cause: new Error('No credentials.\nmore')}))).toMatchObject({
+      ...{kind: 'authentication', details: {retryable: false}},
+      message: 'no credentials for h.example: No credentials; or set apiKeyEnv in ADDRESS',
+    });
+    expect(missing(new Error('none')).message).toBe('no credentials for h.example: none; or set apiKeyEnv in ADDRESS');
+  });
+
+  it('of a stream that is no JSON says that it is garbled', () => {
+    expect(toStreamError(new SyntaxError('x'), words)).toMatchObject({
+      ...{kind: 'stream', message: 'the stream is garbled', details: {retryable: true}},
+    });
   });
 });
