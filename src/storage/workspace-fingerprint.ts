@@ -1,21 +1,19 @@
 /**
  * The state of a workspace as a hash: two equal fingerprints mean that nothing changed between them. With git it covers
- * HEAD and the files of `git status`, with sizes and times; without git, all files, with sizes and times. It is taken
- * beside the start of a run, which does not wait for it; calls at the same time share one result.
+ * HEAD, the index, and the files that differ from it, with sizes and times; without git, all files, with sizes and
+ * times. It is taken beside the start of a run, which does not wait for it; calls at the same time share one result.
  */
 import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../core/util/errors.ts';
-import {git} from './trees/git.ts';
+import {git, type KnownSettings, splitNames} from './trees/git.ts';
+import {LIST_DIFFERING} from './trees/listed-files.ts';
 
 /** A workspace with more files gets no fingerprint: a repeated task simply runs again. */
 const MAX_FILES = 20_000;
 const GIT_LIMIT_MS = 10_000;
-/** Status lines about the branch other than its commit: the name of the branch changes no file. */
-const BRANCH_NAMES = /^# branch\.(?!oid )/;
-/** `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`, `? path`. */
-const CHANGED_FILE = /^(?:1 (?:\S+ ){7}|u (?:\S+ ){9}|\? )(.+)$/s;
+const SUBMODULE = /^160000 [^\t]*\t(.+)$/s;
 const SKIPPED = new Set(['node_modules', '.git']);
 
 export class WorkspaceFingerprint {
@@ -41,30 +39,29 @@ export class WorkspaceFingerprint {
     }
   }
 
-  /** Undefined without a git repository. */
+  /** Undefined without a git repository, or without git. */
   async #listByGit(): Promise<string | undefined> {
-    const args = [
-      'status',
-      '--porcelain=v2',
-      '--branch',
-      '--no-ahead-behind',
-      '-z',
-      '--untracked-files=all',
-      '--no-renames',
-    ];
-    const [status, top] = await Promise.all([this.#git(args), this.#git(['rev-parse', '--show-toplevel'])]);
-    if (status === undefined) return undefined;
-    const root = top?.replace(/\n$/, '') ?? this.root;
-    const lines = status.split('\0').filter((line) => line !== '' && !BRANCH_NAMES.test(line));
-    if (lines.length > MAX_FILES) return randomUUID();
-    const facts = lines.map(async (line) => {
-      const name = CHANGED_FILE.exec(line)?.[1];
-      return name === undefined ? line : `${line} ${await this.#describe(path.join(root, name))}`;
-    });
-    return JSON.stringify(await Promise.all(facts));
+    const known: KnownSettings = {};
+    const ask = async (cwd: string, ...args: string[]) => {
+      const answer = await git(cwd, args, {limitMs: GIT_LIMIT_MS, known}).catch(() => undefined);
+      return answer?.exitCode === 0 ? answer.stdout : undefined;
+    };
+    const top = (await ask(this.root, 'rev-parse', '--show-toplevel'))?.toString().replace(/\n$/, '');
+    if (top === undefined) return undefined;
+    const [head, index, differing] = await Promise.all([
+      ask(top, 'rev-parse', '--verify', '--quiet', 'HEAD'),
+      ask(top, 'ls-files', '-z', '--stage'),
+      ask(top, ...LIST_DIFFERING),
+    ]);
+    if (!index || !differing) return undefined;
+    const submodules = splitNames(index).flatMap((line) => SUBMODULE.exec(line.toString())?.[1] ?? []);
+    const names = new Set([...splitNames(differing).map(String), ...submodules]);
+    if (names.size > MAX_FILES) return randomUUID();
+    const facts = [...names].map(async (name) => `${name} ${await this.#describe(path.join(top, name))}`);
+    return JSON.stringify([`${head}`, index.toString('latin1'), await Promise.all(facts)]);
   }
 
-  /** A nested repository or submodule has a fingerprint of its own, since `git status` names only its folder. */
+  /** A nested repository or submodule has a fingerprint of its own, since git lists only its folder. */
   async #describe(file: string): Promise<string> {
     const isRepository = await lstat(path.join(file, '.git')).then(Boolean, () => false);
     return isRepository ? new WorkspaceFingerprint(path.normalize(file)).take() : describeFile(file);
@@ -83,12 +80,6 @@ export class WorkspaceFingerprint {
       if (facts.length > MAX_FILES) return undefined;
     }
     return facts.sort().join('\n');
-  }
-
-  /** Undefined when git is missing or fails, as it does outside of a repository. */
-  async #git(args: readonly string[]): Promise<string | undefined> {
-    const answer = await git(this.root, args, {limitMs: GIT_LIMIT_MS}).catch(() => undefined);
-    return answer?.exitCode === 0 ? answer.stdout.toString() : undefined;
   }
 }
 

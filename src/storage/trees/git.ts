@@ -89,9 +89,8 @@ const REPOSITORY_VARIABLES = [
 const OBJECT_COMMANDS = new Set(['pack-objects', 'rev-list', 'symbolic-ref', 'write-tree']);
 /** Commands that show changes, for which a repository can name a program. */
 const DIFF_COMMANDS = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
-/** Commands that start git in each submodule: the settings of submodules are ignored too. */
+/** Commands that start git in each submodule, whose settings could name programs too: mini-cc does without them. */
 const SUBMODULE_COMMANDS = new Set(['add', 'commit', 'diff', 'diff-files', 'diff-index', 'stash', 'status']);
-const SUBMODULE = /^160000 [^\t]*\t(.+)$/s;
 
 /**
  * Runs git in a folder. It fetches nothing. A failure of git is no error here: check `exitCode`.
@@ -103,13 +102,12 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   // Filters and drivers of the user need no key of the model server.
   const env = {...createEnvironment(withoutModelKeys(process.env, [])), ...options.env};
   const [command = '', ...rest] = args;
+  if (SUBMODULE_COMMANDS.has(command)) throw new Error(`git ${command} would start git in submodules`);
   const flags = DIFF_COMMANDS.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
-  const overrides = OBJECT_COMMANDS.has(command)
-    ? {env, pairs: []}
-    : await findOverrides(cwd, env, SUBMODULE_COMMANDS.has(command), options.known);
+  const overrides = OBJECT_COMMANDS.has(command) ? {env: {}, pairs: []} : await findOverrides(cwd, env, options.known);
   return run(cwd, [command, ...flags, ...rest], {
     ...options,
-    env: withSettings(overrides.env, [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])]),
+    env: withSettings({...env, ...overrides.env}, [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])]),
   });
 }
 
@@ -133,26 +131,15 @@ export async function gitOrThrow(
 }
 
 /** The environment and settings that replace the repository's own settings for programs and for another work tree. */
-async function findOverrides(
-  cwd: string,
-  env: GitVariables,
-  withSubmodules: boolean,
-  known: KnownSettings = {},
-): Promise<Overrides> {
-  known.overrides ??= findOwnOverrides(cwd, env).catch((error: unknown) => {
+function findOverrides(cwd: string, env: GitVariables, known: KnownSettings = {}): Promise<Overrides> {
+  known.overrides ??= readOverrides(cwd, env).catch((error: unknown) => {
     delete known.overrides;
     throw error;
   });
-  const {env: placed, pairs} = await known.overrides;
-  const folders = withSubmodules
-    ? await listSubmodules(cwd, {env: withSettings({...env, ...placed}, [...FIXED_SETTINGS, ...pairs])})
-    : [];
-  const inner = await Promise.all(folders.map((folder) => findOverrides(folder, createEnvironment(env), true)));
-  return {env: {...env, ...placed}, pairs: [...inner.flatMap((each) => each.pairs), ...pairs]};
+  return known.overrides;
 }
 
-/** Without those of submodules. */
-async function findOwnOverrides(cwd: string, env: GitVariables): Promise<Overrides> {
+async function readOverrides(cwd: string, env: GitVariables): Promise<Overrides> {
   const listed = await run(cwd, ['config', '--list', '--show-scope', '-z'], {env: withSettings(env, FIXED_SETTINGS)});
   // This works outside of a repository too. Settings that cannot be read cannot be replaced.
   if (listed.exitCode !== 0) throw createError('config', listed.stderr.trim());
@@ -167,26 +154,9 @@ async function findOwnOverrides(cwd: string, env: GitVariables): Promise<Overrid
 /** The nearest folder upwards that contains a `.git`; undefined outside of a repository. */
 async function findFolderWithGit(cwd: string): Promise<string | undefined> {
   for (let folder = await realpath(cwd); ; folder = path.dirname(folder)) {
-    if (await exists(path.join(folder, '.git'))) return folder;
+    if (await lstat(path.join(folder, '.git')).catch(() => undefined)) return folder;
     if (path.dirname(folder) === folder) return undefined;
   }
-}
-
-function exists(file: string): Promise<boolean> {
-  return lstat(file).then(Boolean, () => false);
-}
-
-async function listSubmodules(cwd: string, options: GitOptions): Promise<string[]> {
-  const index = await run(cwd, ['ls-files', '--stage', '-z', '--full-name', '--', ':/'], options);
-  const names = index.stdout
-    .toString()
-    .split('\0')
-    .flatMap((line) => SUBMODULE.exec(line)?.[1] ?? []);
-  if (names.length === 0) return [];
-  const top = await run(cwd, ['rev-parse', '--show-toplevel'], options);
-  const folders = names.map((name) => path.join(top.stdout.toString().replace(/\n$/, ''), name));
-  const isThere = await Promise.all(folders.map((folder) => exists(path.join(folder, '.git'))));
-  return folders.filter((_, index) => isThere[index]);
 }
 
 /** An environment in which git asks nothing on the terminal, fetches nothing, and takes no optional locks. */

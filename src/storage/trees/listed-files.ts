@@ -46,6 +46,10 @@ interface ChosenFiles {
   readonly leftOut: readonly LeftOutFile[];
 }
 
+/** The arguments with which git lists the files that differ from its index. */
+export const LIST_DIFFERING: readonly string[] =
+  'ls-files -z --full-name --modified --deleted --others --exclude-standard'.split(' ');
+
 /** Files that are checked in a row before other work of the process gets its turn. */
 const FILES_AT_ONCE = 500;
 

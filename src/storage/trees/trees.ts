@@ -19,7 +19,7 @@ import path from 'node:path';
 import {isInside} from '../../core/util/paths.ts';
 import {blobId} from './file-state.ts';
 import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
-import {type CaptureLimits, chooseFiles, type LeftOutFile} from './listed-files.ts';
+import {type CaptureLimits, chooseFiles, type LeftOutFile, LIST_DIFFERING} from './listed-files.ts';
 import {copyProjectIndex, type IndexEntry, REMOVED} from './project-index.ts';
 import {createGitDirectory, type Repository, type Settings} from './repository.ts';
 
@@ -298,10 +298,8 @@ export class Trees {
     }
   }
 
-  /** What differs from the index. */
   async #list(root: string, signal?: AbortSignal): Promise<Buffer[]> {
-    const what = ['--modified', '--deleted', '--others', '--exclude-standard'];
-    return splitNames(await this.#git(['ls-files', '-z', '--full-name', ...what], {signal}, root));
+    return splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
   }
 
   /** @returns the files that git refused */

@@ -95,38 +95,45 @@ describe('a repository whose settings name programs', () => {
     expect(ran()).toEqual([]);
   });
 
-  it('does not make any git call of mini-cc run them', async () => {
+  it('does not make calls of git run them', async () => {
     const {project, ran, forget} = await hostileProject();
     await touch(project);
+    await project.git('commit', '--quiet', '--no-gpg-sign', '--all', '--message', 'Touched');
+    await touch(project);
+    const touched = (await project.git('rev-parse', 'HEAD')).trim();
     forget();
     const out = await emptyFolder();
     onTestFinished(out.remove);
     const ask = async (...args: string[]) => ({args, ...(await git(project.path, args, {env: AUTHOR}))});
-    const patch = await ask('diff', '--binary', 'HEAD', '--', 'README.md');
+    const patch = await ask('diff-tree', '-p', '--binary', 'HEAD~1', 'HEAD', '--', 'README.md');
     const answers = [
       patch,
-      await ask('status', '--porcelain'),
+      await ask('ls-files', '--modified', '--others'),
       await ask('show', 'HEAD'),
       await ask('log', '-p'),
-      await ask('diff-index', '-p', 'HEAD'),
-      await ask('add', '--all'),
-      await ask('commit', '-m', 'More'),
+      await ask('update-index', '--add', 'src/greet.ts', 'README.md'),
+      await ask('write-tree'),
       await ask('worktree', 'add', '--detach', path.join(out.path, 'tree'), 'HEAD~1'),
       await ask('checkout', 'HEAD~1', '--', '.'),
-      await ask('checkout', '-b', 'side', 'HEAD'),
-      await ask('commit', '--allow-empty', '-m', 'Side'),
-      await ask('merge', '--no-edit', '-m', 'Merged', 'HEAD~1'),
+      await ask('checkout', '--force', '-b', 'side', 'HEAD~1'),
+      await ask('merge', '--no-ff', '--no-edit', '-m', 'Merged', touched),
     ];
     expect(answers.filter(({exitCode}) => exitCode !== 0)).toEqual([]);
     const tree = path.join(out.path, 'tree');
     const applied = await git(tree, ['apply', '--3way', '-'], {input: patch.stdout});
     expect(applied).toMatchObject({exitCode: 0});
-    expect(await git(tree, ['diff', 'HEAD', '--stat'])).toMatchObject({exitCode: 0});
+    expect(await git(tree, ['ls-files', '--modified'])).toMatchObject({exitCode: 0});
     expect(patch.stdout.toString()).toContain('+# GREETER');
     expect(ran()).toEqual([]);
   });
 
-  it('does not make mini-cc run a filter of a submodule, although git starts itself there', async () => {
+  it('is asked by no command that starts git in submodules, whose settings may name programs too', async () => {
+    for (const command of ['status', 'add', 'commit', 'diff', 'stash']) {
+      await expect(git('/', [command])).rejects.toThrow(`git ${command} would start git in submodules`);
+    }
+  });
+
+  it('does not make the workspace fingerprint run a filter of a submodule', async () => {
     const {program, ran, forget} = await createPrograms();
     const [project, part] = [await typescriptProject(), await typescriptProject()];
     onTestFinished(project.remove);
@@ -141,8 +148,6 @@ describe('a repository whose settings name programs', () => {
     await spoil('one');
     const one = await fingerprint.take();
     await project.write('part/src/greet.ts', (await project.read('part/src/greet.ts')).replace('greet', 'GREET'));
-    expect((await git(project.path, ['status', '--porcelain'])).stdout.toString()).toContain(' M part');
-    await git(project.path, ['add', '--all']);
     await spoil('two');
     expect(new Set([before, one, await fingerprint.take()]).size).toBe(3);
     expect(ran()).toEqual([]);
@@ -175,7 +180,7 @@ describe('a repository whose settings name programs', () => {
     onTestFinished(folder.remove);
     await folder.git('init', '--quiet', '--bare', '.');
     await folder.git('config', 'core.fsmonitor', await program('fsmonitor', 'exit 1'));
-    expect(await git(folder.path, ['status'])).toMatchObject({exitCode: 128});
+    expect(await git(folder.path, ['ls-files'])).toMatchObject({exitCode: 128});
     expect(ran()).toEqual([]);
   });
 });
@@ -191,8 +196,8 @@ describe('a repository whose settings name another work tree', () => {
     execFileSync('git', ['config', 'core.worktree', home.path], {cwd: at});
     const told = async (...args: string[]) => (await git(path.join(at), args)).stdout.toString();
     expect(await told('rev-parse', '--show-toplevel')).toBe(`${at}\n`);
-    expect(await told('status', '--porcelain', '--untracked-files=all')).toBe('?? a.txt\n');
-    await told('add', '--all');
+    expect(await told('ls-files', '--others')).toBe('a.txt\n');
+    await told('update-index', '--add', 'a.txt');
     expect(await told('ls-files')).toBe('a.txt\n');
   });
 
@@ -204,7 +209,10 @@ describe('a repository whose settings name another work tree', () => {
     const within = path.join(project.path, 'part', 'src');
     const {stdout} = await git(within, ['rev-parse', '--show-toplevel']);
     expect(stdout.toString()).toBe(`${path.join(project.path, 'part')}\n`);
-    expect(await git(within, ['status', '--porcelain'])).toMatchObject({exitCode: 0, stdout: Buffer.from('')});
+    expect(await git(within, ['ls-files', '--modified', '--others'])).toMatchObject({
+      exitCode: 0,
+      stdout: Buffer.from(''),
+    });
   });
 });
 
@@ -217,7 +225,7 @@ describe('mini-cc’s own git', () => {
     await project.git('config', 'filter.large.clean', await program('other'));
     await project.write('.gitattributes', '*.bin filter=large\n');
     await project.write('a.bin', 'x');
-    expect(await git(project.path, ['add', 'a.bin'])).toMatchObject({exitCode: 0});
+    expect(await git(project.path, ['hash-object', '-w', 'a.bin'])).toMatchObject({exitCode: 0});
     expect(ran()).toEqual(['ran-own']);
   });
 
@@ -235,7 +243,7 @@ describe('mini-cc’s own git', () => {
     const folder = await typescriptProject();
     onTestFinished(folder.remove);
     await folder.write('.git/config', '[broken');
-    await expect(git(folder.path, ['status'])).rejects.toThrow(/^git config: fatal: bad config/);
-    await expect(git('/nowhere', ['status'])).rejects.toMatchObject({code: 'GIT_FAILED'});
+    await expect(git(folder.path, ['ls-files'])).rejects.toThrow(/^git config: fatal: bad config/);
+    await expect(git('/nowhere', ['ls-files'])).rejects.toMatchObject({code: 'GIT_FAILED'});
   });
 });
