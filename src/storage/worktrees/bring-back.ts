@@ -3,7 +3,7 @@
  * files that others changed elsewhere meanwhile; otherwise they are kept as a patch. Changes of protected files are
  * always kept.
  */
-import {chmod, lstat, mkdir, readFile, rename, rm} from 'node:fs/promises';
+import {chmod, lstat, mkdir, readFile, rm} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack} from '../../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
@@ -12,7 +12,7 @@ import {formatFileName, isInside} from '../../core/util/paths.ts';
 import {ABSENT, type TreeDiff, type Trees} from '../trees/trees.ts';
 import {findRefusedFiles, moveFiles} from './refused-files.ts';
 import {type ChangedMeanwhile, findChangedMeanwhile} from './workspace-conflicts.ts';
-import {findUnusedPath, type Origin, quoteForShell} from './worktree-folder.ts';
+import {findUnusedPath, keepFile, type Origin, quoteForShell} from './worktree-folder.ts';
 
 interface KeepDeps {
   readonly origin: Origin;
@@ -269,12 +269,7 @@ async function rollBack(
 
 /** @param end the tree whose changes are kept */
 async function keepPatch({origin, trees, keepIn}: KeepDeps, end: string, why: string, explanation: string) {
-  await mkdir(keepIn, {recursive: true, mode: 0o700});
-  const patch = await findUnusedPath(keepIn, 'changes.patch');
-  const draft = `${patch}.draft`;
-  await trees.writePatch(origin.start, end, draft);
-  await chmod(draft, 0o600);
-  await rename(draft, patch);
+  const patch = await keepFile(keepIn, 'changes.patch', (draft) => trees.writePatch(origin.start, end, draft));
   const byHand = `git -C ${quoteForShell(origin.top)} apply --reject ${quoteForShell(patch)}`;
   return {patch, why, explanation: `${explanation} The changes are kept as a patch; to apply what fits: ${byHand}`};
 }

@@ -1,9 +1,11 @@
 /** Keeps a run's commits and stashes as a git bundle, since only its file changes come back from the worktree. */
-import {lstat, mkdir, readdir, readFile, rename, writeFile} from 'node:fs/promises';
+import {lstat, readdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {git, gitOrThrow} from '../trees/git.ts';
-import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
+import {keepFile, quoteForShell} from './worktree-folder.ts';
+
+const NAME = 'commits.bundle';
 
 interface CommitsDeps {
   /** The top of the worktree. The run could change its `.git`. */
@@ -31,9 +33,22 @@ export async function readRefs(top: string): Promise<string> {
 }
 
 /** @returns lines that say where the commits are. Never rejects, since the run may have deleted `.git` */
-export async function keepCommits(deps: CommitsDeps): Promise<readonly string[]> {
+export function keepCommits(deps: CommitsDeps): Promise<readonly string[]> {
+  return orProblem(() => bundle(deps));
+}
+
+/** Keeps a bundle that another machine made. @returns lines that say where it is. Never rejects */
+export function keepBundle(commits: Buffer, keepIn: string, main: string): Promise<readonly string[]> {
+  return orProblem(async () => {
+    const file = await keepFile(keepIn, NAME, (draft) => writeFile(draft, commits));
+    const list = `git -C ${quoteForShell(main)} bundle list-heads ${quoteForShell(file)}`;
+    return `Its commits are kept too: ${list}; git fetch takes one from there`;
+  });
+}
+
+async function orProblem(keep: () => Promise<string | undefined>): Promise<readonly string[]> {
   try {
-    const kept = await bundle(deps);
+    const kept = await keep();
     return kept === undefined ? [] : [kept];
   } catch (error) {
     return [`Its commits could not be kept beside its changes: ${getErrorMessage(error)}`];
@@ -54,11 +69,9 @@ async function bundle({tree, gitDir, main, keepIn, refs: before}: CommitsDeps): 
   const {stdout} = await gitOrThrow(gitDir, ['rev-list', '--count', '--stdin'], {env, input});
   const count = Number(stdout);
   if (count === 0) return undefined;
-  const draft = path.join(gitDir, 'commits.bundle');
-  await gitOrThrow(gitDir, ['bundle', 'create', '--quiet', draft, '--stdin'], {env, input});
-  await mkdir(keepIn, {recursive: true, mode: 0o700});
-  const file = await findUnusedPath(keepIn, 'commits.bundle');
-  await rename(draft, file);
+  const file = await keepFile(keepIn, NAME, async (draft) => {
+    await gitOrThrow(gitDir, ['bundle', 'create', '--quiet', draft, '--stdin'], {env, input});
+  });
   const names = fresh.map(({name}) => name.replace('refs/heads/', '')).join(', ');
   const fetch = `git -C ${quoteForShell(main)} fetch ${quoteForShell(file)} ${quoteForShell(fresh[0]!.name)}`;
   return `Its ${count === 1 ? 'commit is' : `${count} commits are`} kept too, of ${names}: ${fetch}`;

@@ -5,9 +5,10 @@
 import {constants, type Dirent, existsSync} from 'node:fs';
 import {chmod, copyFile, lstat, mkdir, readdir, readlink, rm, symlink} from 'node:fs/promises';
 import path from 'node:path';
-import type {BroughtBack, Worktree, WorktreeOwner, Worktrees} from '../../core/contract/worktree.ts';
+import type {Worktree, WorktreeOwner, Worktrees} from '../../core/contract/worktree.ts';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
+import {createQueue} from '../../core/util/queue.ts';
 import {SessionLock} from '../sessions/session-lock.ts';
 import {gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
 import {isReal, type LeftOutFile} from '../trees/listed-files.ts';
@@ -50,7 +51,7 @@ const MAX_NAMED = 5;
 
 export class GitWorktrees implements Worktrees {
   /** Changes come back one run after the other: the second sees what the first wrote. */
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #queueUp = createQueue();
   /** Removals in progress, by run id. */
   readonly #removals = new Map<string, Promise<void>>();
 
@@ -128,12 +129,6 @@ export class GitWorktrees implements Worktrees {
         this.#removals.delete(agentId);
       });
     this.#removals.set(agentId, removed);
-  }
-
-  #queueUp(work: () => Promise<BroughtBack>): Promise<BroughtBack> {
-    const done = this.#queue.then(work);
-    this.#queue = done.catch(() => undefined);
-    return done;
   }
 }
 

@@ -4,16 +4,15 @@
  */
 import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
-import {mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
-import {getErrorMessage} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
+import {createQueue} from '../../core/util/queue.ts';
 import {git, gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
 import {openRepository, type Repository, readCopiedSettings, readHead} from '../trees/repository.ts';
 import {Trees} from '../trees/trees.ts';
 import {type DeliveryDeps, deliver} from './bring-back.ts';
-import {findUnusedPath, quoteForShell} from './worktree-folder.ts';
+import {keepBundle} from './commit-bundle.ts';
 
 export interface ShippedTreesDeps {
   /** The session's workspace, links resolved. */
@@ -84,7 +83,7 @@ export class ShippedTrees {
     const keepIn = this.deps.folders.run(owner.agentId);
     const {repository, trees} = await this.#open();
     const {top, prefix, objectFormat} = repository;
-    const notes = commits ? [await keepBundle(commits, keepIn, top)] : [];
+    const notes = commits ? await keepBundle(commits, keepIn, top) : [];
     if (patch.length === 0) return {applied: [], notes};
     const hidden = this.#getHidden(repository);
     const deps: DeliveryDeps = {
@@ -134,16 +133,6 @@ export class ShippedTrees {
   }
 }
 
-/** One piece of work after the other. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  };
-}
-
 function hash(parts: readonly (string | undefined)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
@@ -173,18 +162,4 @@ async function findRemotes(top: string, base: string): Promise<string[]> {
     if (exitCode === 0 && url !== '' && !hasSecret) remotes.push(url);
   }
   return remotes;
-}
-
-/** @returns a line that says where it is */
-async function keepBundle(commits: Buffer, keepIn: string, top: string): Promise<string> {
-  try {
-    await mkdir(keepIn, {recursive: true, mode: 0o700});
-    const draft = await findUnusedPath(keepIn, '.commits.bundle');
-    await writeFile(draft, commits, {mode: 0o600});
-    const file = await findUnusedPath(keepIn, 'commits.bundle');
-    await rename(draft, file);
-    return `Its commits are kept too: git -C ${quoteForShell(top)} bundle list-heads ${quoteForShell(file)}; git fetch takes one from there`;
-  } catch (error) {
-    return `Its commits could not be kept beside its changes: ${getErrorMessage(error)}`;
-  }
 }

@@ -6,6 +6,7 @@ import {existsSync, readdirSync, statSync} from 'node:fs';
 import {copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {createQueue} from '../../core/util/queue.ts';
 import {git, gitOrThrow} from '../trees/git.ts';
 import {createGitDirectory, type Repository} from '../trees/repository.ts';
 import {Trees} from '../trees/trees.ts';
@@ -44,7 +45,7 @@ const START_INDEX = 'start.index';
 
 export class TreeCache {
   /** Objects of a repository are written by one at a time. */
-  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #queues = new Map<string, ReturnType<typeof createQueue>>();
 
   constructor(private readonly folder: string) {}
 
@@ -53,13 +54,9 @@ export class TreeCache {
    * @throws MiniCcError when it cannot be made
    */
   open(tree: TreeState, source: TreeSource): Promise<CachedTree> {
-    const before = this.#queues.get(tree.repository) ?? Promise.resolve();
-    const made = before.then(() => this.#openOrMake(tree, source));
-    this.#queues.set(
-      tree.repository,
-      made.catch(() => undefined),
-    );
-    return made;
+    const queueUp = this.#queues.get(tree.repository) ?? createQueue();
+    this.#queues.set(tree.repository, queueUp);
+    return queueUp(() => this.#openOrMake(tree, source));
   }
 
   /** What is here, the newest first: `name@` and the beginning of the key. */

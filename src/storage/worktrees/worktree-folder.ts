@@ -1,12 +1,11 @@
 /** The folder of a run's worktree, and the file in it that lets the next start recover the changes after a crash. */
 import {existsSync, readFileSync} from 'node:fs';
-import {chmod, lstat, readdir, rm, rmdir} from 'node:fs/promises';
+import {chmod, lstat, mkdir, readdir, rename, rm, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import {z} from 'zod';
 import {WORKTREES} from '../../core/contract/worktree.ts';
 import {getErrorCode, ignoreMissing} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
-import type {Repository} from '../trees/repository.ts';
 
 const START = 'start.json';
 const VERSION = 1;
@@ -34,29 +33,21 @@ export function getWorktreePaths(sessionFolder: string, runId: string): Worktree
   };
 }
 
-export interface Origin extends Pick<Repository, 'top' | 'prefix' | 'objectFormat'> {
-  /** The id of the git tree that the worktree started with. */
-  readonly start: string;
-}
-
 const startSchema = z.object({
   version: z.literal(VERSION),
+  /** The top of the tree. */
   top: z.string(),
   label: z.string(),
-  origin: z.object({top: z.string(), prefix: z.string(), objectFormat: z.string(), start: z.string()}),
+  /** The repository that the tree is a copy of; `start` is the id of the git tree that it started with. */
+  origin: z.object({top: z.string(), prefix: z.string(), objectFormat: z.string(), start: z.string()}).readonly(),
 });
 
-interface WorktreeStart {
-  readonly origin: Origin;
-  /** The top of the tree. */
-  readonly top: string;
-  readonly label: string;
-}
+type WorktreeStart = Readonly<z.infer<typeof startSchema>>;
+export type Origin = WorktreeStart['origin'];
 
 /** Written when the tree is complete: from then on it may contain changes that must not be lost. */
-export async function writeStart(folder: string, {origin, top, label}: WorktreeStart): Promise<void> {
-  const {top: originalTop, prefix, objectFormat, start} = origin;
-  const file = {version: VERSION, top, label, origin: {top: originalTop, prefix, objectFormat, start}};
+export async function writeStart(folder: string, start: Omit<WorktreeStart, 'version'>): Promise<void> {
+  const file = startSchema.parse({version: VERSION, ...start});
   await writeWhole(path.join(folder, START), JSON.stringify(file), {mode: 0o600});
 }
 
@@ -101,6 +92,21 @@ export async function findUnusedPath(folder: string, name: string): Promise<stri
     const file = path.join(folder, count === 1 ? name : `${start}-${count}${ext}`);
     if ((await lstat(file).catch(ignoreMissing)) === undefined) return file;
   }
+}
+
+/**
+ * Keeps a file whole or not at all, for its owner alone.
+ * @param write writes it under another name
+ * @returns where it is
+ */
+export async function keepFile(folder: string, name: string, write: (draft: string) => Promise<void>): Promise<string> {
+  await mkdir(folder, {recursive: true, mode: 0o700});
+  const file = await findUnusedPath(folder, name);
+  const draft = `${file}.draft`;
+  await write(draft);
+  await chmod(draft, 0o600);
+  await rename(draft, file);
+  return file;
 }
 
 /** Quotes a text as one word for a shell. */
