@@ -183,6 +183,22 @@ test('no literal is spread into a literal, which would hide unknown properties f
   expect(wrong).toEqual([]);
 });
 
+test('a name is exported only where another file uses it', () => {
+  const texts = ['src', 'tests', 'bench', 'scripts', 'examples']
+    .flatMap(filesIn)
+    .map((file) => ({file, text: read(file)}));
+  const words = new Map<string, Set<string>>();
+  for (const {file, text} of texts) {
+    for (const [word] of text.matchAll(/[\w$]+/g)) words.set(word, (words.get(word) ?? new Set()).add(file));
+  }
+  const unused = sources.flatMap((file) =>
+    getExportedNames(file)
+      .filter((name) => (words.get(name)?.size ?? 0) < 2)
+      .map((name) => `${file} ${name}`),
+  );
+  expect(unused).toEqual([]);
+});
+
 test('the exceptions are about what is there and too large', () => {
   const names = new Set([
     ...sources,
@@ -255,6 +271,14 @@ function getImports(file: string): Import[] {
     if (type === 'TSImportType') add(source ?? (node.argument as {literal?: unknown})?.literal, true);
   }
   return found;
+}
+
+function getExportedNames(file: string): string[] {
+  return (programs.get(file)!.body as Node[]).flatMap((node) => {
+    const declaration = node.type === 'ExportNamedDeclaration' ? (node.declaration as Node | null) : undefined;
+    const parts = (declaration?.declarations as Node[] | undefined) ?? (declaration ? [declaration] : []);
+    return parts.flatMap(({id}) => (id as {name?: string} | undefined)?.name ?? []);
+  });
 }
 
 function getFunctions(file: string): {name: string; lines: number}[] {

@@ -51,7 +51,7 @@ export function createDraftSchema(listable: ListableTools): Record<string, unkno
   };
 }
 
-export type Draft =
+type Draft =
   | {
       readonly ok: true;
       /** For the file. */

@@ -11,7 +11,7 @@ export interface FrontMatter {
   readonly body: string;
 }
 
-export type Split =
+type Split =
   | {readonly type: 'none'}
   | {readonly type: 'open'}
   | {

@@ -5,7 +5,7 @@ import type {Thinking} from '../core/contract/model.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {wrapWords} from '../ui/first-paint/frame.ts';
 
-export type InputFormat = 'text' | 'stream-json';
+type InputFormat = 'text' | 'stream-json';
 
 /** Subcommands that report something, also as JSON. */
 const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'workers'] as const;

@@ -8,7 +8,7 @@ import {openCodeIndex} from './index.ts';
 /** Further ones take the place of those that were used longest ago. */
 const MAX_OPEN = 3;
 
-export interface CodeIndexesOptions {
+interface CodeIndexesOptions {
   /** The session's own folder: only what is parsed of it is kept for later sessions. */
   readonly root: string;
   /** `<home>/projects/<slug>/code-index` */

@@ -30,7 +30,7 @@ import {backgroundCommand, stopCommand} from './stop.ts';
 import {subagentsCommand, tasksCommand} from './subagents.ts';
 
 /** What commands need besides the requests of the session. */
-export interface CommandDeps {
+interface CommandDeps {
   /** Of mini-cc. */
   readonly version: string;
   readonly agents: AgentsCommandDeps;

@@ -11,7 +11,7 @@ import {createCommandHook, type HookWorkplace} from '../extensions/hooks/command
 import {createHooks, type Hook} from '../extensions/hooks/create-hooks.ts';
 import {ALL_TOOLS} from './known-tools.ts';
 
-export interface SessionHooks extends AgentHooks {
+interface SessionHooks extends AgentHooks {
   readonly listing: readonly HookListing[];
   /** One line each, for the user. */
   readonly warnings: readonly string[];

@@ -21,10 +21,10 @@ import {MAIN, type Project, type Records} from './project.ts';
 import type {SessionTools} from './tools.ts';
 import {createRemoteRuns} from './workers/remote-runs.ts';
 
-export type SessionRuns = ReturnType<typeof createRuns>;
+type SessionRuns = ReturnType<typeof createRuns>;
 
 /** The parts that come before the runs. */
-export interface BaseParts {
+interface BaseParts {
   readonly project: Project;
   readonly records: Records;
   readonly tools: SessionTools;

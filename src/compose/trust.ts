@@ -75,7 +75,7 @@ function describeIgnored(ignored: readonly Claim[], trust: DirectoryTrust): stri
 }
 
 /** What needs trust in a directory, and its state, for people to read. Values are left out: they may contain tokens. */
-export interface EffectiveTrust {
+interface EffectiveTrust {
   readonly directory: string;
   readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[];
   /** One line each. */

@@ -15,7 +15,7 @@ import {type Position, type Problem, ProblemList, quote} from '../core/util/prob
 import {readHookSettings} from './hook-settings.ts';
 import {JsonTree, readText} from './jsonc-file.ts';
 
-export interface ClaudeSettings {
+interface ClaudeSettings {
   readonly found: boolean;
   readonly rules: Partial<Record<RuleKind, string[]>>;
   readonly hooks: readonly HookSetting[];

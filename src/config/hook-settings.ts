@@ -4,7 +4,7 @@ import {HOOK_EVENTS, type HookSetting} from '../core/contract/hook.ts';
 import {findTypo} from '../core/util/names.ts';
 import {toFields} from '../core/util/objects.ts';
 
-export interface HookSettings {
+interface HookSettings {
   readonly hooks: readonly HookSetting[];
   /** What cannot be used, one line each, with where it stands. */
   readonly problems: readonly string[];

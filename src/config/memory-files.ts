@@ -56,7 +56,7 @@ export async function addNote(file: string, note: string, cwd: string): Promise<
  * To be called before a memory file is written or opened.
  * @throws UsageError for a file of the project that is a link out of it
  */
-export function prepareMemoryFile(file: string, cwd: string): void {
+function prepareMemoryFile(file: string, cwd: string): void {
   const [root = cwd] = listProjectFolders(cwd);
   if (!isInside(file, [root])) {
     createPrivateFolder(path.dirname(file));

@@ -16,7 +16,7 @@ export interface MemoryFile {
 }
 
 /** Longer files are cut: every request costs their tokens. */
-export const MAX_CHARS = 40_000;
+const MAX_CHARS = 40_000;
 const MAX_IMPORTS = 20;
 /** A document may name others. */
 const MAX_DEPTH = 5;

@@ -19,7 +19,7 @@ const MAX_FILES = 10;
 const MENTION = /(?<![^\s(])@(?:"([^"\n]+)"|([^\s"]+))/g;
 
 /** The paths that a prompt names, as they are written, each once. */
-export function findMentions(prompt: string): readonly string[] {
+function findMentions(prompt: string): readonly string[] {
   const named = [...prompt.matchAll(MENTION)].map(([, quoted, plain]) => quoted ?? plain!);
   return [...new Set(named)];
 }

@@ -31,7 +31,7 @@ import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 
 /** What came of a dispatch. `joined`: the same task runs already. `cached`: it ended just now, and nothing changed. */
-export type Dispatched = Deduplicated<SubagentResult, LiveRun>;
+type Dispatched = Deduplicated<SubagentResult, LiveRun>;
 
 export class SubagentManager {
   readonly #registry = new RunRegistry();

@@ -59,7 +59,7 @@ export interface BackgroundCalls {
   start(call: BackgroundCall): ToolResult;
 }
 
-export interface CallOutcome {
+interface CallOutcome {
   readonly block: ToolResultBlock;
   /** Absent for a call that no front end was told of. */
   readonly shown?: CallShown;

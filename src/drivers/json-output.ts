@@ -83,7 +83,7 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
 }
 
 /** How much of the session an earlier result has told. */
-export interface Reported {
+interface Reported {
   readonly runs: number;
   readonly denials: number;
   readonly fanOuts: number;

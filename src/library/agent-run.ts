@@ -17,7 +17,7 @@ import type * as shipped from './public.d.ts';
 export {runAgent};
 
 /** What `runAgent` needs, and the session that it belongs to. */
-export interface LibraryRun extends AgentRun {
+interface LibraryRun extends AgentRun {
   readonly sessionId: string;
   readonly transcript: string;
   close(): Promise<void>;

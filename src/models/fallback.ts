@@ -7,7 +7,7 @@ import type {Clock} from '../core/contract/results.ts';
 import {ModelError, type ModelErrorKind} from '../core/util/errors.ts';
 
 /** A model that can be told how long it may go on trying. */
-export interface WaitingModel extends Model {
+interface WaitingModel extends Model {
   reply(
     request: ModelRequest,
     onProgress: (progress: ModelProgress) => void,
@@ -61,7 +61,7 @@ export class Circuits {
   }
 }
 
-export interface ChainOptions {
+interface ChainOptions {
   readonly circuits: Circuits;
   /** For how long failed calls are tried again in all. */
   readonly maxWaitSeconds: number;

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 300;
 /** A rough estimate, in MiB, of the GPU memory that one more run needs for its context. */
 const MIB_PER_RUN = 1024;
 
-export interface CapacityOptions {
+interface CapacityOptions {
   readonly baseURL: string;
   /** Its PATH is searched for nvidia-smi. */
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -4,7 +4,7 @@ import {getErrorMessage, ModelError, type ModelErrorKind} from '../core/util/err
 import type {ServerWords} from './protocol.ts';
 
 /** What the clients' errors for an answer of the server have in common. */
-export interface ServerError {
+interface ServerError {
   readonly status: number | undefined;
   readonly headers: Headers | undefined;
   readonly message: string;

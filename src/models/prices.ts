@@ -5,7 +5,7 @@
 import type {Usage} from '../core/contract/model.ts';
 
 /** US dollars for a million tokens. */
-export interface Price {
+interface Price {
   readonly input: number;
   readonly output: number;
   /** Default: as `input`. */
@@ -30,7 +30,7 @@ function list(input: number, output: number, cacheRead: number): Price {
 }
 
 /** Anthropic's list prices, by the name of the model without its date. */
-export const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
+const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
   'claude-fable-5-1': list(10, 50, 0.25),
   'claude-fable-5': list(10, 50, 1),
   'claude-mythos-5-1': list(10, 50, 0.25),
@@ -85,7 +85,7 @@ function withoutDate(name: string): string {
 }
 
 /** @returns US dollars of one model call */
-export function getCost(usage: Usage, price: ListPrice): number {
+function getCost(usage: Usage, price: ListPrice): number {
   const {input_tokens, output_tokens, cache_read_input_tokens: read, cache_creation_input_tokens: written} = usage;
   const {long} = price;
   if (long && input_tokens + read + written > long.above) return getCost(usage, {...long});

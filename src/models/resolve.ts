@@ -33,7 +33,7 @@ export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'replyLimits
 }
 
 /** What a run says about its model beside the name. */
-export interface ModelChoice {
+interface ModelChoice {
   readonly thinking?: Thinking | undefined;
   /** In place of a level; 0: none. */
   readonly thinkingTokens?: number | undefined;
@@ -54,7 +54,7 @@ const ALIASES: Readonly<Record<string, {readonly env: string; readonly id: strin
   haiku: {env: 'ANTHROPIC_DEFAULT_HAIKU_MODEL', id: 'claude-haiku-5-5'},
 };
 
-export const ALIAS_NAMES: readonly string[] = Object.keys(ALIASES);
+const ALIAS_NAMES: readonly string[] = Object.keys(ALIASES);
 
 /** A model at a server. */
 interface Target {

@@ -3,7 +3,7 @@ import {getErrorMessage} from '../core/util/errors.ts';
 import {createFetch} from './http-fetch.ts';
 import type {ModelServer} from './protocol.ts';
 
-export type ServerCheck =
+type ServerCheck =
   | {readonly reached: true; readonly refusesKey: boolean}
   /** `why` ends a sentence: "HOST is not reached: WHY". */
   | {readonly reached: false; readonly why: string};

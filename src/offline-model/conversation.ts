@@ -5,7 +5,7 @@ import {getText} from '../core/util/messages.ts';
 import {toFields} from '../core/util/objects.ts';
 import {getCallKey, isChange, type Observation} from './skill.ts';
 
-export interface OfflineConversation {
+interface OfflineConversation {
   /** What the user wrote, without the texts that the runtime added. */
   readonly request: string;
   /** The announcement of a background run, when the last user message contains only that. */

@@ -3,7 +3,7 @@ import {setImmediate as nextTick} from 'node:timers/promises';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contract/model.ts';
 import {getErrorMessage, ModelError} from '../core/util/errors.ts';
 
-export interface OfflineModelOptions {
+interface OfflineModelOptions {
   readonly maxOutputTokens: number;
   /** What the settings say. Tokens. */
   readonly contextWindow?: number | undefined;

@@ -16,7 +16,7 @@ export interface Observation {
 /** Yields calls that run side by side, in one reply. */
 export type Work<T> = Generator<readonly Call[], T, readonly Observation[]>;
 
-export const NOT_MADE: Observation = {outcome: 'missing', text: ''};
+const NOT_MADE: Observation = {outcome: 'missing', text: ''};
 
 /** Every call of a step was denied: the skill ends, and the person decides how to go on. */
 export class NotPermitted extends Error {
@@ -89,7 +89,7 @@ export function* say(text: string): Work<string> {
   return text;
 }
 
-export type Next =
+type Next =
   | {readonly type: 'calls'; readonly calls: readonly Call[]}
   | {readonly type: 'answer'; readonly text: string};
 

@@ -41,7 +41,7 @@ const PROBE_LIMIT_MS = 5000;
 const MAX_MOUNTS = 20;
 const PROBE_MOUNTS = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'];
 
-export interface BubblewrapOptions {
+interface BubblewrapOptions {
   readonly searchPath?: string;
   readonly knownIn?: string | undefined;
   readonly hosts?: AllowedHosts;

@@ -5,7 +5,7 @@
  */
 
 /** The descriptor of that stream. */
-export const LINK = 5;
+const LINK = 5;
 
 /** For `node -e`: starts the proxy, then the command in its arguments, and ends with that command's exit code. */
 const PROGRAM = `

@@ -6,7 +6,7 @@ import type {SystemFolders} from './view/system-folders.ts';
 import type {View} from './view/view.ts';
 
 /** Empty and writable, and removed with the command: outside it contains sockets and files of other users. */
-export const PRIVATE_FOLDER = '/tmp';
+const PRIVATE_FOLDER = '/tmp';
 /** More entries of the temporary folder are not bound one by one: it is then read-only as a whole. */
 const MAX_TEMPORARY = 40;
 

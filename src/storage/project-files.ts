@@ -3,7 +3,7 @@ import {git, splitNames} from './trees/git.ts';
 
 const LIMIT_MS = 20_000;
 
-export interface ListedFiles {
+interface ListedFiles {
   readonly tracked: readonly string[];
   readonly all: readonly string[];
 }

@@ -21,7 +21,7 @@ interface Agent {
   retries: {readonly at: number; readonly reason: string}[];
 }
 
-export interface SessionSpansOptions {
+interface SessionSpansOptions {
   readonly sessionId: string;
   /** Also what was said: prompts, answers, commands. */
   readonly withContent: boolean;

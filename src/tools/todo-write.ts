@@ -10,7 +10,7 @@ const input = z.object({
   todos: z.array(z.object({content: z.string().min(1), status: z.enum(['pending', 'in_progress', 'completed'])})),
 });
 
-export type TodoWriteInput = z.infer<typeof input>;
+type TodoWriteInput = z.infer<typeof input>;
 
 export const TODO_WRITE: ToolFacts = {
   name: 'todo_write',

@@ -13,7 +13,7 @@ import type {FinishedItem} from './state/ui-state.ts';
 import {ThemeContext} from './text/styled-text.tsx';
 import {getTheme} from './theme.ts';
 
-export interface AppProps {
+interface AppProps {
   readonly controller: Controller;
   /** Gets to know what of the live part is drawn. */
   readonly frame?: LiveFrame;

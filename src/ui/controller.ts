@@ -30,7 +30,7 @@ import type {Formatter} from './text/format.ts';
 import {PLAIN_FORMATTER} from './text/plain-format.ts';
 import {screenLine} from './text/screen-text.ts';
 
-export interface ControllerOptions {
+interface ControllerOptions {
   readonly history?: readonly SentPrompt[];
   /** Called for each prompt that is sent, to keep it in a history on disk. */
   readonly onSubmit?: (sent: SentPrompt) => void;

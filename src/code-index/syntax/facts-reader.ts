@@ -38,7 +38,7 @@ export interface NameUse {
   readonly object?: number;
 }
 
-export interface DefineOptions {
+interface DefineOptions {
   readonly exported?: boolean;
   readonly declaration?: boolean;
   /** The names around it, where they are not those of the definitions that it stands in: `void A::f()`. */

@@ -26,7 +26,7 @@ export interface RawImport {
   readonly reexport: boolean;
 }
 
-export interface RawInheritance {
+interface RawInheritance {
   readonly name: string;
   readonly base: string;
   readonly line: number;
@@ -65,8 +65,8 @@ export interface FileFacts {
 }
 
 /** What a name that is used is bound to. */
-export const BINDINGS = ['free', 'definition', 'local', 'import', 'member', 'name'] as const;
-export type Binding = (typeof BINDINGS)[number];
+const BINDINGS = ['free', 'definition', 'local', 'import', 'member', 'name'] as const;
+type Binding = (typeof BINDINGS)[number];
 
 /** One occurrence of a name. */
 export interface Use {

@@ -14,7 +14,7 @@ import {formatProblem} from '../../core/util/problem.ts';
 import type {AgentsDeps, AgentsResult} from './deps.ts';
 import {describeConfinement} from './show.ts';
 
-export interface CreateOptions {
+interface CreateOptions {
   /** What it is for; empty: the person is asked. */
   readonly text: string;
   /** The name of an agent that ships with mini-cc. */

@@ -41,7 +41,7 @@ function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent)
 }
 
 /** One agent of `mini-cc agents list --json`. */
-export interface AgentEntry {
+interface AgentEntry {
   readonly name: string;
   readonly description: string;
   readonly source: string;

@@ -23,7 +23,7 @@ export interface ExportDeps {
   readonly root: string;
 }
 
-export interface ExportTarget {
+interface ExportTarget {
   readonly format: Format;
   readonly file?: string;
 }

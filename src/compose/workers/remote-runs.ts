@@ -13,7 +13,7 @@ import {getAddress} from './queue-settings.ts';
 /** Of a session in the queue, unless the settings say otherwise. */
 const MAX_JOBS = 1_000;
 
-export interface SessionWorkers extends RemoteRuns {
+interface SessionWorkers extends RemoteRuns {
   close(): Promise<void>;
 }
 

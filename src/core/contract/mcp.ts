@@ -1,7 +1,7 @@
 /** Servers of the Model Context Protocol, as the session and its front ends see them. */
 
 /** `pending`: not started yet, or starting. `not-approved`: of the project, and the user has not approved it. */
-export const MCP_STATUSES = ['pending', 'connected', 'failed', 'needs-auth', 'disabled', 'not-approved'] as const;
+const MCP_STATUSES = ['pending', 'connected', 'failed', 'needs-auth', 'disabled', 'not-approved'] as const;
 export type McpStatus = (typeof MCP_STATUSES)[number];
 
 export interface McpServerState {

@@ -146,7 +146,7 @@ export type BeforeCall = (request: PermitRequest, signal: AbortSignal) => Promis
 export type AnswerCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice<'allow' | 'deny'>>;
 
 /** What hooks say about a call. */
-export interface CallAdvice<D extends string> {
+interface CallAdvice<D extends string> {
   readonly decision?: D;
   readonly because?: string;
   readonly input?: unknown;

@@ -4,7 +4,7 @@ import type {Thinking} from './model.ts';
 import type {NamedLimits} from './results.ts';
 import type {Isolation, Where} from './worktree.ts';
 
-export type Cleanup = 'keep' | 'delete';
+type Cleanup = 'keep' | 'delete';
 
 export interface RunSpec {
   readonly runId: string;

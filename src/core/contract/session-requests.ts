@@ -163,7 +163,7 @@ export interface ProviderModels {
   readonly problem?: string;
 }
 
-export interface ModelInUse {
+interface ModelInUse {
   readonly model: string;
   /** The built-in model answers. Without a key and a server it stays, also when another name was asked for. */
   readonly offline: boolean;
@@ -211,7 +211,7 @@ export interface RunDetails {
   readonly archiveAt?: number;
 }
 
-export interface SpawnRun extends Pick<RunSpec, 'agent' | 'description' | 'limits'> {
+interface SpawnRun extends Pick<RunSpec, 'agent' | 'description' | 'limits'> {
   /** Default: a new id. */
   readonly runId?: string;
   readonly prompt: string;
@@ -260,11 +260,11 @@ export interface FilesToRestore {
   readonly deleted: readonly string[];
 }
 
-export interface RunUndone extends RestoredFiles {
+interface RunUndone extends RestoredFiles {
   readonly record: RunRecord;
 }
 
-export interface FanOutUndone extends RestoredFiles {
+interface FanOutUndone extends RestoredFiles {
   readonly fanOut: StoredFanOut;
 }
 
@@ -310,7 +310,7 @@ export interface RewindPoint {
 
 export type RewindScope = 'conversation' | 'files' | 'both';
 
-export interface Rewound {
+interface Rewound {
   readonly point: RewindPoint;
   /** Absent where only the conversation went back. */
   readonly files?: RestoredFiles;

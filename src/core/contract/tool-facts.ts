@@ -1,7 +1,7 @@
 /** What is known of a tool by its name. The tool's own file says it; `tools/index.ts` lists it. */
 
 /** What a tool does, in the words of ACP. `edit` and `fetch` are refused to read-only agents. */
-export type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'other';
+type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'other';
 
 /** An input as Claude Code's tool has it: its name, and where its numbers are larger by a factor or its words are others. */
 export interface ClaudeInput {

@@ -46,7 +46,7 @@ export interface FanOutChanges {
   undoAll(agents: readonly string[], label: string, session?: string): Promise<RestoredFiles>;
 }
 
-export interface FanOutDeps extends PartRunsDeps {
+interface FanOutDeps extends PartRunsDeps {
   readonly settings: FanOutSettings;
   readonly interactive: boolean;
   readonly agents: AgentCatalog;

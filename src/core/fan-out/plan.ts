@@ -21,7 +21,7 @@ export interface FanOutSettings {
   readonly where: Where;
 }
 
-export interface PartLimits {
+interface PartLimits {
   readonly maxTurns: number;
   readonly timeoutSeconds: number;
   readonly contextTokens?: number;

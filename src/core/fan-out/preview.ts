@@ -10,7 +10,7 @@ import {count} from './summary.ts';
 /** Parts that a person can choose. */
 const MAX_PARTS = 64;
 
-export interface PreviewDeps {
+interface PreviewDeps {
   readonly questions: Questions;
   readonly emit: Emit;
   readonly split: Split;

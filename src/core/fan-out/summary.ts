@@ -3,7 +3,7 @@ import type {SubagentResults} from '../contract/fan-out.ts';
 import {formatDuration} from '../runs/progress-line.ts';
 import {tokens as formatTokens} from '../runs/receipt.ts';
 
-export interface Totals {
+interface Totals {
   readonly results: SubagentResults;
   /** Milliseconds from the start of the first part to the end of the last, and of all parts together. */
   readonly wallMs: number;

@@ -10,7 +10,7 @@ import {getErrorMessage} from '../util/errors.ts';
 import type {RunRegistry} from './registry.ts';
 import {hasEnded} from './run-record.ts';
 
-export interface ArchiveDeps {
+interface ArchiveDeps {
   readonly clock: Clock;
   /** Milliseconds after the end; 0 = never. */
   readonly afterMs: number;

@@ -20,7 +20,7 @@ import {type OpenedRun, openRun} from './run-record.ts';
 const MAX_LINES = 20;
 const MAX_CHARS = 2_000;
 
-export interface OpenedCall extends OpenedRun {
+interface OpenedCall extends OpenedRun {
   /** The file that its output goes to. */
   readonly output: string;
 }

@@ -3,7 +3,7 @@ import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isInside} from '../util/paths.ts';
 
-export interface Citation {
+interface Citation {
   /** As the text has it, without brackets and quotes around it. */
   readonly text: string;
   /** The file is there and has the cited lines. */

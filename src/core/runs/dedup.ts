@@ -31,7 +31,7 @@ export function hashTask(task: TaskIdentity): string {
     .digest('hex');
 }
 
-export interface DedupOptions<R> {
+interface DedupOptions<R> {
   /** Milliseconds that never jump. */
   readonly now: () => number;
   /** A fingerprint of the workspace: two equal ones mean that nothing changed between them. */
@@ -41,7 +41,7 @@ export interface DedupOptions<R> {
 }
 
 /** A run under way. */
-export interface Started<R> {
+interface Started<R> {
   readonly ended: Promise<R>;
   /** It is being stopped, or is ending: no dispatch may join it. */
   readonly isOver?: boolean;

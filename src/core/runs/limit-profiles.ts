@@ -1,7 +1,7 @@
 /** Default limits of runs: by the kind of agent, and in the `graded` profile by the size of the task. */
 import type {Limits, NamedLimits, RunLimits} from '../contract/results.ts';
 
-export type LimitProfile = 'standard' | 'graded';
+type LimitProfile = 'standard' | 'graded';
 
 /** What the settings say. */
 export interface LimitSettings {

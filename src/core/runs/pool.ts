@@ -11,7 +11,7 @@ const BACKGROUND = 0;
 /** One overload reaches many runs at the same moment: within this time it halves the slots once. Milliseconds. */
 const ONE_OVERLOAD_MS = 1_000;
 
-export interface Slot {
+interface Slot {
   readonly id: string;
   readonly background: boolean;
   readonly signal: AbortSignal;
@@ -89,7 +89,7 @@ export class Pool {
 }
 
 /** How many runs may be at work at the server of a model. */
-export interface ServerSize {
+interface ServerSize {
   /** Models with the same one share a pool. */
   readonly server: string;
   /** A function is called at the first run, and never rejects. */

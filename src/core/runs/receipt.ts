@@ -10,7 +10,7 @@ import {findCitations} from './citations.ts';
 import {formatDuration} from './progress-line.ts';
 
 /** For a run that worked in a worktree. */
-export interface Elsewhere {
+interface Elsewhere {
   /** Where the paths that the text cites are looked up. */
   readonly citedIn: string;
   /** Files of the workspace that its end changed. */
@@ -96,7 +96,7 @@ export function tokens(n: number): string {
 }
 
 /** The code of a run that its time limit ended, for programs. */
-export const EXECUTION_TIMEOUT = 'EXECUTION_TIMEOUT';
+const EXECUTION_TIMEOUT = 'EXECUTION_TIMEOUT';
 const CHARS_PER_TOKEN = 4;
 
 interface ReportedRun {

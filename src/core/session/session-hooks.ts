@@ -9,7 +9,7 @@ import {inBackground, neverRejects} from '../util/background.ts';
 import {getText} from '../util/messages.ts';
 import type {SessionParts} from './parts.ts';
 
-export type SessionStart = 'startup' | 'resume' | 'clear';
+type SessionStart = 'startup' | 'resume' | 'clear';
 
 export class SessionHooks {
   readonly #parts: SessionParts;

@@ -22,7 +22,7 @@ import {askModel, type OnUsage} from './model-request.ts';
 import type {RunHooks} from './run-hooks.ts';
 
 /** What of an agent's run concerns its window. */
-export interface WindowRun {
+interface WindowRun {
   readonly system: string;
   readonly history: History;
   readonly model: Model;
@@ -35,7 +35,7 @@ export interface WindowRun {
 }
 
 /** `overflow`: the server said that the request is too long. */
-export type CompactionTrigger = 'auto' | 'manual' | 'overflow';
+type CompactionTrigger = 'auto' | 'manual' | 'overflow';
 
 /** The share of the window that the last messages may keep, beside a summary of the others. */
 const KEPT_SHARE = 0.25;
@@ -110,7 +110,7 @@ function getCountedTokens({message}: ModelError): number | undefined {
   return counted === undefined ? undefined : Number(counted.replaceAll(',', ''));
 }
 
-export interface CompactOptions {
+interface CompactOptions {
   readonly trigger: CompactionTrigger;
   readonly size: WindowSize;
   /** What the user asks to keep above all. */

@@ -33,7 +33,7 @@ export interface WindowSize {
 }
 
 /** What is sent, as far as it counts. */
-export interface WindowContent {
+interface WindowContent {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
   readonly messages: readonly Message[];

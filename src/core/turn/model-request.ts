@@ -99,7 +99,7 @@ function isSaid(maximum: number | undefined): boolean {
 }
 
 /** The JSON Schema of an input as it goes along with each request: in few words. */
-export function toSentSchema(input: ZodType): ToolSpec['input_schema'] {
+function toSentSchema(input: ZodType): ToolSpec['input_schema'] {
   const {$schema: _, ...schema} = z.toJSONSchema(input, {
     io: 'input',
     override: ({jsonSchema}) => {

@@ -21,7 +21,7 @@ export const ANSWER_PROMPT = `Your final answer is data. When the work is done, 
 /** Added where no tool may be called any more. */
 export const ANSWER_AS_TEXT = `Report as JSON that matches the schema of ${ANSWER_TOOL}, and with nothing else.`;
 
-export type TakenAnswer =
+type TakenAnswer =
   | {readonly type: 'answer'; readonly value: unknown; readonly message?: Message}
   /** It does not match. `message` tells the model what is wrong. */
   | {readonly type: 'again'; readonly message: Message}

@@ -338,8 +338,8 @@ const OF_REPLIES: ReadonlySet<string> = new Set(['tool_use', 'thinking', 'redact
 const KNOWN: ReadonlySet<string> = new Set(['text', 'image', 'document', ...OF_REPLIES]);
 
 /** A tool that the server carried out within the reply, and what it gave: one goes with the other. */
-export const SERVER_CALL = 'server_tool_use';
-export const SERVER_RESULT = 'web_search_tool_result';
+const SERVER_CALL = 'server_tool_use';
+const SERVER_RESULT = 'web_search_tool_result';
 
 function isServerBlock({type}: Block): boolean {
   return type === SERVER_CALL || type === SERVER_RESULT;
@@ -379,7 +379,7 @@ function note(repairs: Repair[], repair: Repair): [] {
 }
 
 /** Replaces halves of surrogate pairs in all texts by U+FFFD. @returns the same value when there are none. */
-export function toWellFormed(value: unknown): unknown {
+function toWellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
   if (Array.isArray(value)) {
     const items = value.map(toWellFormed);

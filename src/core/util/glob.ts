@@ -4,7 +4,7 @@
  * character by character.
  */
 
-export interface GlobOptions {
+interface GlobOptions {
   /** `{a,b}` matches a or b. Default: braces are plain characters. */
   readonly braces?: boolean;
   /** `[id]` also matches just that text, as a folder may be named. */

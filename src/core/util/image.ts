@@ -3,7 +3,7 @@
 import {imageSize} from 'image-size';
 
 /** Longest side in pixels that servers take. */
-export const MAX_IMAGE_PIXELS = 8_000;
+const MAX_IMAGE_PIXELS = 8_000;
 /** The same where a request has more than `MANY_IMAGES`. */
 export const MAX_PIXELS_OF_MANY = 2_000;
 export const MANY_IMAGES = 20;
@@ -12,7 +12,7 @@ export const MAX_IMAGES = 100;
 /** Characters of an image in base64. */
 const MAX_BASE64 = 5 * 1024 * 1024;
 
-export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
 const TYPES: Readonly<Record<string, ImageType>> = {
   png: 'image/png',
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, ImageType>> = {
   webp: 'image/webp',
 };
 
-export interface MeasuredImage {
+interface MeasuredImage {
   readonly type: ImageType;
   readonly width: number;
   readonly height: number;

@@ -5,8 +5,8 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 
-export const VERIFY_LEVELS = ['off', 'fast', 'thorough'] as const;
-export type VerifyLevel = (typeof VERIFY_LEVELS)[number];
+const VERIFY_LEVELS = ['off', 'fast', 'thorough'] as const;
+type VerifyLevel = (typeof VERIFY_LEVELS)[number];
 
 export interface VerifySettings {
   readonly level: VerifyLevel;

@@ -3,7 +3,7 @@ import type {Caller} from '../tool-calls.ts';
 import {type CheckResult, type ComparedCheck, compareChecks, runChecks} from './check-run.ts';
 import {getChecks, type VerifySettings} from './find-checks.ts';
 
-export interface VerifierDeps {
+interface VerifierDeps {
   readonly settings: VerifySettings;
   /** What the workspace is like. Two equal answers: nothing changed in between. Never rejects. */
   readonly fingerprint: () => Promise<string>;

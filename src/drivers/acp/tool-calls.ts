@@ -52,7 +52,7 @@ export function outputContent(text: string): ToolCallContent {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,\d+)? @@/;
 
-export interface FileChange {
+interface FileChange {
   readonly content: readonly (Diff & {readonly type: 'diff'})[];
   /** Where each stretch begins. */
   readonly locations: readonly ToolCallLocation[];

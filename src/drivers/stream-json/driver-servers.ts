@@ -7,7 +7,7 @@ import {type Handler, handler} from './control-handler.ts';
 import type {Initialize} from './initialize.ts';
 
 /** Sends a request to the driver. @returns its response. @throws Error when it refuses it, or has left */
-export type CallDriver = (request: object, signal: AbortSignal) => Promise<Readonly<Record<string, unknown>>>;
+type CallDriver = (request: object, signal: AbortSignal) => Promise<Readonly<Record<string, unknown>>>;
 
 /** What a server tells before it is started, as the driver sends it. */
 const manifestSchema = z.looseObject({

@@ -60,7 +60,7 @@ const answerSchema = z.discriminatedUnion('behavior', [
   z.looseObject({behavior: z.literal('deny'), message: z.string().optional(), interrupt: z.boolean().optional()}),
 ]);
 
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly answer: Answer;
   /** The driver stops the turn, too. */
   readonly interrupts: boolean;

@@ -15,7 +15,7 @@ export interface Hook extends HookListing {
 }
 
 /** How a hook of the settings ended. */
-export interface HookEnd {
+interface HookEnd {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;

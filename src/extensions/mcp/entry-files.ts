@@ -20,7 +20,7 @@ export interface EntrySource {
   readonly isProjects?: boolean;
 }
 
-export interface ProjectEntries {
+interface ProjectEntries {
   readonly source?: EntrySource;
   /** One for each server. */
   readonly claims: readonly Claim[];
@@ -52,7 +52,7 @@ export function getEntryKey(name: string): string {
 }
 
 /** @param text a file's. @throws UsageError in one line when it is not `{"mcpServers": {…}}` */
-export function parseEntries(text: string, from: string): Readonly<Record<string, unknown>> {
+function parseEntries(text: string, from: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));

@@ -31,7 +31,7 @@ export function nameTools(server: McpServer): ReadonlyMap<string, ServerTool> {
   return named;
 }
 
-export function toModelName(serverId: string, tool: string): string {
+function toModelName(serverId: string, tool: string): string {
   const name = `mcp__${serverId}__${tool.replace(/[^\w-]/g, '_')}`;
   if (name.length <= MAX_NAME_CHARS) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 6);

@@ -19,7 +19,7 @@ export interface ServerDeps {
   readonly callMs: number;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (text: string) => void;
 }
@@ -217,7 +217,7 @@ export class McpServer {
   }
 }
 
-export const NOT_APPROVED = 'you have not approved it: mini-cc --trust does, or start mini-cc in a terminal';
+const NOT_APPROVED = 'you have not approved it: mini-cc --trust does, or start mini-cc in a terminal';
 
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

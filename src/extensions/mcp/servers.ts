@@ -32,7 +32,7 @@ export interface McpOptions {
 }
 
 /** The fields of an agent's definition that say which servers it has. */
-export type AgentServers = Pick<AgentDefinition, 'name' | 'tools' | 'readOnly' | 'mcpServers' | 'disallowedMcp'>;
+type AgentServers = Pick<AgentDefinition, 'name' | 'tools' | 'readOnly' | 'mcpServers' | 'disallowedMcp'>;
 
 const CONNECT_MS = 30_000;
 const CALL_MS = 60_000;

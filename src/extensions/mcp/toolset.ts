@@ -23,7 +23,7 @@ const MAX_SUMMARY_CHARS = 160;
 
 export const TOOL_SEARCH: ToolFacts = {name: 'tool_search', aliases: ['ToolSearch']};
 
-export interface ToolsetOptions {
+interface ToolsetOptions {
   /** Those that the agent may use, as they are now. */
   readonly servers: () => readonly McpServer[];
   /** Whether the agent may have the tool, by its name for models. */

@@ -8,7 +8,7 @@ import {getRuleWarning, parseRule} from '../../core/permissions/rules/rule.ts';
 import {findLinkOut} from '../../core/util/paths.ts';
 import {getCommandName, type PromptFile, type PromptKind, readPromptFile} from './prompt-file.ts';
 
-export interface PromptLocations {
+interface PromptLocations {
   readonly cwd: string;
   /** The user's home, which contains `.claude`. */
   readonly home: string;

@@ -10,7 +10,7 @@ type Params = Anthropic.MessageCreateParamsStreaming;
 export type ThinkingStyle = 'adaptive' | 'budget' | 'none';
 
 /** The tool that the server carries out by itself. */
-export const WEB_SEARCH = 'web_search';
+const WEB_SEARCH = 'web_search';
 const WEB_SEARCH_TOOL = {type: 'web_search_20250305', name: WEB_SEARCH, max_uses: 8} as const;
 
 /** Servers take no smaller budget. Tokens. */

@@ -3,7 +3,7 @@ import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
 import {bullets, notDone, notPermitted, paragraphs} from '../report.ts';
 import {ask, type Job, type Observation, type Route, say, type Work} from '../skill.ts';
 
-export interface Delegation {
+interface Delegation {
   readonly agent: string;
   /** Three to five words. */
   readonly description: string;

@@ -12,7 +12,7 @@ import {OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 import {getShellArguments, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
 
-export interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'signal' | 'outlivesSignal' | 'onText'> {
+interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'signal' | 'outlivesSignal' | 'onText'> {
   readonly command: string;
   readonly attempt: Attempt;
   /** Where it starts, with which environment, and what it may write where it is confined. */
@@ -171,7 +171,7 @@ const NOT_STARTED = /^bwrap: |: command not found$/m;
 /** Programs that may fail without a network and print nothing about it. */
 const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
 
-export interface ConfinedEnd {
+interface ConfinedEnd {
   readonly command: string;
   /** Of standard output and standard error. */
   readonly output: string;

@@ -12,7 +12,7 @@ import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import type {SessionFolder} from '../view/session-folder.ts';
 
-export interface OutputPipe {
+interface OutputPipe {
   /** The descriptor to write to, for the command alone. */
   readonly writer: number;
   /** To be called once the command has started, or could not. @returns the output */

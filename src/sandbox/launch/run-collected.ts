@@ -5,7 +5,7 @@ import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
-export interface CollectedRun {
+interface CollectedRun {
   readonly command: string;
   readonly cwd: string;
   /** All of it: nothing of mini-cc's own environment is added. */
@@ -17,7 +17,7 @@ export interface CollectedRun {
   readonly processes: ProcessGroups;
 }
 
-export interface CollectedEnd {
+interface CollectedEnd {
   readonly ended: 'itself' | 'timeout' | 'abort' | 'start';
   /** Undefined when it did not exit by itself. */
   readonly exitCode: number | undefined;

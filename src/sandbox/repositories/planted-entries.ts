@@ -14,7 +14,7 @@ const DEEP = ['logs', 'refs', 'rebase-merge', 'rebase-apply', 'sequencer', 'work
 const TODO = path.join('rebase-merge', 'git-rebase-todo');
 const EXEC_STEP = /^\s*(?:exec|x)\s/m;
 
-export interface PlantedEntries {
+interface PlantedEntries {
   /** Call it once when the command has ended. @returns a line for each thing that was taken out */
   finish(): string[];
 }

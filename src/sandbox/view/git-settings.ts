@@ -78,14 +78,14 @@ const FILES = new Set([
 ]);
 const MAX_INCLUDES = 10;
 
-export interface GitSettingsSource {
+interface GitSettingsSource {
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
   /** The workspace: conditional includes are decided for its repository. Absolute, links resolved. */
   readonly root: string;
 }
 
-export interface FlatGitSettings {
+interface FlatGitSettings {
   /** The text of the flat file. */
   readonly text: string;
   /** Files that the settings name, or that git reads by default, and that exist. Absolute. */

@@ -12,7 +12,7 @@ import {isInside} from '../../core/util/paths.ts';
 const MAX_ALTERNATES = 50;
 const MAX_BYTES = 64 * 1024;
 
-export interface RepositorySearch {
+interface RepositorySearch {
   /** Absolute, links resolved. */
   readonly home: string;
   /** Whether the user trusts what a project's file says: only then other repositories whose objects it uses are shown. */

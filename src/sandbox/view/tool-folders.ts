@@ -9,7 +9,7 @@ import {isWritableByOthers} from './repository-folders.ts';
 import {isInSystemFolder, STANDARD_PROGRAM_FOLDERS} from './system-folders.ts';
 import {traceLinks} from './trace-links.ts';
 
-export interface ToolSearch {
+interface ToolSearch {
   /** Absolute, links resolved. */
   readonly home: string;
   /** Folders of the project: they are shown anyway, and links in them are the project's. */
@@ -82,7 +82,7 @@ const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
 const VENV_FILE = 'pyvenv.cfg';
 const MAX_PROGRAMS = 2000;
 
-export interface ToolFolders {
+interface ToolFolders {
   /** Absolute, links not resolved. */
   readonly places: readonly string[];
   /** When one of these changes, other programs may be found. */

@@ -9,7 +9,7 @@ export interface Link {
   readonly target: string;
 }
 
-export interface TracedPath {
+interface TracedPath {
   /** With links resolved. */
   readonly real: string;
   readonly links: readonly Link[];

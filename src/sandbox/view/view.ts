@@ -187,7 +187,7 @@ export function existingRoots({root, extraRoots}: Scope): string[] {
 }
 
 /** @param place as in settings: relative ones and `~/` are relative to the home */
-export function resolvePlace(place: string, home: string): string {
+function resolvePlace(place: string, home: string): string {
   return path.resolve(home, place.replace(/^~(?:\/|$)/, ''));
 }
 

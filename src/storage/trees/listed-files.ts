@@ -26,7 +26,7 @@ interface ChoiceOptions {
 }
 
 /** Why a file is left out. */
-export type LeftOutReason =
+type LeftOutReason =
   | 'it cannot be read'
   | 'it is a git repository of its own'
   | 'git refuses its name'

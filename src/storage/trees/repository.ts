@@ -22,7 +22,7 @@ export interface Repository {
 }
 
 /** What is checked out. */
-export interface Head {
+interface Head {
   /** The commit; undefined before the first one. */
   readonly head: string | undefined;
   /** `refs/heads/…`; undefined with a detached HEAD. */

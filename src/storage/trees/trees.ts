@@ -43,7 +43,7 @@ export interface TreeDiff {
   readonly newId: string;
 }
 
-export interface Capture {
+interface Capture {
   /** The id of the tree. */
   readonly tree: string;
   readonly leftOut: readonly LeftOutFile[];

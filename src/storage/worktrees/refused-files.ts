@@ -10,7 +10,7 @@ import {ignoreMissing} from '../../core/util/errors.ts';
 import {isGitName, readRepository} from '../../core/util/files/git-folder.ts';
 
 /** Names are relative to the top of the worktree. */
-export interface RefusedFiles {
+interface RefusedFiles {
   /** The `.git` of nested repositories: moved, so that their files come back. */
   readonly nested: readonly string[];
   /** Other names that git refuses. */

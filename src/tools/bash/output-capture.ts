@@ -5,7 +5,7 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import {joinCut} from '../../core/util/tool-output.ts';
 
 /** The limit of the file with the whole output. */
-export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export class OutputCapture {
   readonly #maxChars: number;

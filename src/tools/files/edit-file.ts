@@ -32,7 +32,7 @@ const input = z.object({
   edits: z.array(z.object(edit)).optional(),
 });
 
-export type EditFileInput = z.infer<typeof input>;
+type EditFileInput = z.infer<typeof input>;
 
 export const EDIT_FILE: ToolFacts = {
   name: 'edit_file',

@@ -33,7 +33,7 @@ const input = z.object({
   limit: z.number().int().min(1).optional(),
 });
 
-export type ReadFileInput = z.infer<typeof input>;
+type ReadFileInput = z.infer<typeof input>;
 
 export const READ_FILE: ToolFacts = {
   name: 'read_file',

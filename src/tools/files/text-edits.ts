@@ -8,7 +8,7 @@ export interface TextEdit {
   readonly replace_all?: boolean | undefined;
 }
 
-export type Edited =
+type Edited =
   | {readonly text: string; readonly replacements: number}
   /** For the model: why nothing was changed and what to do. */
   | {readonly problem: string};

@@ -7,7 +7,7 @@ import {MiniCcError} from '../../core/util/errors.ts';
 
 export type TextEncodingName = 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
 
-export interface TextFile {
+interface TextFile {
   /** Without the byte order mark; line ends as they are. */
   readonly text: string;
   readonly encoding: TextEncodingName;

@@ -21,7 +21,7 @@ import description from './write-file.md';
 
 const input = z.object({path: z.string().min(1), content: z.string()});
 
-export type WriteFileInput = z.infer<typeof input>;
+type WriteFileInput = z.infer<typeof input>;
 
 export const WRITE_FILE: ToolFacts = {
   name: 'write_file',

@@ -22,7 +22,7 @@ const input = z.object({
   limit: z.number().int().min(1).optional(),
 });
 
-export type GlobInput = z.infer<typeof input>;
+type GlobInput = z.infer<typeof input>;
 
 export const GLOB: ToolFacts = {
   name: 'glob',

@@ -33,7 +33,7 @@ const input = z.object({
   limit: z.number().int().min(1).optional(),
 });
 
-export type GrepInput = z.infer<typeof input>;
+type GrepInput = z.infer<typeof input>;
 
 export const GREP: ToolFacts = {
   name: 'grep',

@@ -39,7 +39,7 @@ const input = z.object({
   mode: z.string().meta({enum: OFFERED}).optional(),
 });
 
-export type SymbolsInput = z.infer<typeof input>;
+type SymbolsInput = z.infer<typeof input>;
 
 export const SYMBOLS: ToolFacts = {
   name: 'symbols',

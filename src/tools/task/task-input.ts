@@ -7,7 +7,7 @@ import {formatUnknownAgent} from '../../core/agent-types.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {toFields} from '../../core/util/objects.ts';
 
-export interface RepairedTaskInput {
+interface RepairedTaskInput {
   readonly input: Readonly<Record<string, unknown>>;
   /** The repairs, as the first line of the result lists them. */
   readonly notes: readonly string[];

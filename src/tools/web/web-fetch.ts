@@ -19,7 +19,7 @@ const input = z.object({
   prompt: z.string().min(1).optional(),
 });
 
-export type WebFetchInput = z.infer<typeof input>;
+type WebFetchInput = z.infer<typeof input>;
 
 export interface WebFetchOptions {
   /** True when a rule of the user names this private host. */

@@ -113,7 +113,7 @@ interface NoticeProps {
 }
 
 /** One message of mini-cc itself: the output of a command, a warning, an error. */
-export function Notice({level, text, columns}: NoticeProps) {
+function Notice({level, text, columns}: NoticeProps) {
   if (level === 'error') return <Wrapped tone="error" text={`error: ${text}`} columns={columns} />;
   if (level === 'warning') return <Wrapped tone="warning" text={text} columns={columns} />;
   return <Wrapped text={text} columns={columns} />;

@@ -37,7 +37,7 @@ interface LayoutInput {
   readonly isStatic?: boolean;
 }
 
-export interface LiveLayout {
+interface LiveLayout {
   readonly given: LiveRows;
   /** The last rows of the answer that grows. */
   readonly tail: readonly Row[];

@@ -98,7 +98,7 @@ function fitLine(run: ProgressState, columns: number): string {
 }
 
 /** The colour for the state of a run. */
-export function getStateStyle(state: ProgressState['state']): TextStyle {
+function getStateStyle(state: ProgressState['state']): TextStyle {
   switch (state) {
     case 'success':
       return {tone: 'success'};

@@ -7,13 +7,13 @@ import {type EarlyKeys, isLeaving, NO_KEYS, takeKeys} from './early-keys.ts';
 import {changeText, eraseFrame, frameText, type HeaderInfo, hasRoom, headerText, promptRoom} from './frame.ts';
 import {wrapsAgain} from './prompt-frame.ts';
 
-export interface PaintedTerminal {
+interface PaintedTerminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
 }
 
 /** What the screen goes on from. */
-export interface Handover {
+interface Handover {
   /** Stands in the prompt. */
   readonly typed: string;
   /** Erases the frame. */

@@ -8,7 +8,7 @@ export interface Cursor {
   readonly column: number;
 }
 
-export interface EditorLayout {
+interface EditorLayout {
   readonly rows: readonly string[];
   readonly cursor: Cursor;
   /** All places where the cursor can be, in the order of the text. */

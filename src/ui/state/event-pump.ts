@@ -6,7 +6,7 @@
  */
 import type {AgentEvent} from '../../core/contract/events.ts';
 
-export interface EventPump {
+interface EventPump {
   readonly push: (event: AgentEvent) => void;
   /** Applies the waiting events now. */
   readonly flush: () => void;

@@ -19,7 +19,7 @@ export function findInList(list: readonly ListItem[], typed: string): readonly L
   });
 }
 
-export interface ListRow {
+interface ListRow {
   readonly text: string;
   readonly style: 'option' | 'marked' | 'hint';
 }

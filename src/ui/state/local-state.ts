@@ -7,7 +7,7 @@ import type {Formatter} from '../text/format.ts';
 import type {PanelMark} from './panel.ts';
 import type {UiState} from './ui-state.ts';
 
-export type CommandInfo = SessionInfo['commands'][number];
+type CommandInfo = SessionInfo['commands'][number];
 /** Best match first; an empty query matches all commands. */
 export type CommandSearch = (query: string, commands: readonly CommandInfo[]) => readonly CommandInfo[];
 

@@ -125,9 +125,9 @@ export interface SubagentRun {
 }
 
 /** Its time is in milliseconds since the epoch. */
-export type LiveRetry = Omit<Extract<AgentEventBody, {type: 'retry'}>, 'type' | 'waitMs'> & {readonly until: number};
+type LiveRetry = Omit<Extract<AgentEventBody, {type: 'retry'}>, 'type' | 'waitMs'> & {readonly until: number};
 
-export interface QueuedPrompt {
+interface QueuedPrompt {
   readonly id: string;
   readonly text: string;
 }

@@ -70,7 +70,7 @@ export function restOf({source, pending}: AnswerStream): string {
 }
 
 /** What can be printed now. */
-export interface Advance {
+interface Advance {
   readonly stream: AnswerStream;
   /** Blocks that are finished, each with its lines; `continued`: its beginning was printed before. */
   readonly blocks: readonly {readonly lines: readonly Line[]; readonly continued: boolean}[];

@@ -19,7 +19,7 @@ import type {Tone} from '../theme.ts';
 import type {TextStyle} from './styled-text.tsx';
 
 /** A piece of code with its kind, e.g. `keyword`; an empty scope is plain text. */
-export interface CodeSpan {
+interface CodeSpan {
   readonly text: string;
   readonly scope: string;
 }

@@ -77,7 +77,7 @@ export function cutLine(line: Line, start: number, end = Number.POSITIVE_INFINIT
 }
 
 /** A row, and where in the line the next row begins. */
-export interface LaidRow {
+interface LaidRow {
   readonly row: Row;
   readonly next: number;
 }

@@ -4,7 +4,7 @@
  */
 
 /** Inline text as it is shown while it grows. */
-export interface OpenText {
+interface OpenText {
   /** With the closing marks added. */
   readonly shown: string;
   /** Offsets of white space at which no mark is open: what is before does not change any more. */

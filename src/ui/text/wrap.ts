@@ -35,7 +35,7 @@ export function wrapText(text: string, width: number): string[] {
 }
 
 /** One row of a text that was wrapped. */
-export interface WrappedRow {
+interface WrappedRow {
   readonly start: number;
   readonly end: number;
   /** Spaces before the row: the second row of an indented line is indented too. */

@@ -21,7 +21,7 @@ const THOUGHT: TextStyle = {tone: 'muted', italic: true};
 const MAX_FORMATTED = 50_000;
 
 /** What rows are laid out with. */
-export interface RowLayout {
+interface RowLayout {
   readonly columns: number;
   readonly formatter: Formatter;
   readonly tools: readonly ToolFacts[];

@@ -41,7 +41,6 @@ const treeSchema = z.object({
   /** Addresses from which the base can be fetched. */
   remotes: z.array(z.string()),
 });
-export type ShippedTree = z.output<typeof treeSchema>;
 
 export const jobSchema = z.object({
   jobId: z.string(),

@@ -6,7 +6,7 @@ import type {BlobRef, TreePart} from '../queue/messages.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 import {formatCached, getServing, listWorkers} from '../queue/worker-list.ts';
 
-export interface UploadedParts {
+interface UploadedParts {
   readonly patch?: BlobRef;
   readonly bundle?: BlobRef;
 }

@@ -7,7 +7,7 @@ import {describeMismatch, getServerTime, getServing, listWorkers} from '../queue
 /** The list is looked at so often, at most, when runs are sent. Milliseconds. */
 const LOOK_MS = 10_000;
 
-export interface WorkerPresenceDeps {
+interface WorkerPresenceDeps {
   readonly keys: Keys;
   readonly signer: string;
   /** Of the queue, as it is shown. */

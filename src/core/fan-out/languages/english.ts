@@ -12,7 +12,7 @@ const CODE =
   'exports?|comments?|docstrings?|variables?|constants?|endpoints?|routes?|handlers?|hooks?|scripts?|packages?|headers?|' +
   'callbacks?|constructors?|controllers?|services?|models?|views?|templates?|schemas?|tools?|commands?|calls?|call\\s+sites?|' +
   'usages?|uses|occurrences?|references?|identifiers?|declarations?|statements?';
-export const CHANGE_VERBS =
+const CHANGE_VERBS =
   'refactor|rename|replace|update|add|change|modify|edit|fix|convert|migrate|rewrite|format|reformat|improve|optimi[sz]e|' +
   'simplify|clean|document|annotate|comment|translate|port|upgrade|downgrade|remove|delete|insert|append|prepend|move|extract|' +
   'inline|split|merge|wrap|unwrap|adapt|adjust|apply|use|switch|swap|rework|restructure|reorgani[sz]e|sort|type|implement|' +

@@ -11,7 +11,7 @@ const CODE =
   'références?|commandes?|outils?|paquets?|contrôleurs?|gabarits?|déclarations?';
 /** `er` stands for the endings of the first group. */
 const er = (...stems: readonly string[]) => `(?:${stems.join('|')})(?:er|ez|e|ons)`;
-export const FRENCH_CHANGES = [
+const FRENCH_CHANGES = [
   er('amélior', 'amelior', 'refactor', 'refactoris', 'remani', 'renomm', 'ajout', 'modifi', 'chang', 'remplac'),
   er(
     'migr',

@@ -18,7 +18,7 @@ export interface GitRepository {
 }
 
 /** A `.git` that git would use or fail at, but which cannot be read here. */
-export interface UnreadableGit {
+interface UnreadableGit {
   readonly top: string;
   readonly entry: string;
   readonly kind: 'unreadable';
@@ -69,7 +69,7 @@ function createRepository(top: string, entry: string, kind: GitRepository['kind'
 }
 
 /** The absolute path that a file `.git` names; undefined for another file. Git removes line breaks at its end, no blanks. */
-export function readGitFile(file: string): string | undefined {
+function readGitFile(file: string): string | undefined {
   const [, target] = /^gitdir: (.+?)[\r\n]*$/s.exec(readSmallFile(file) ?? '') ?? [];
   return target === undefined ? undefined : resolveReally(path.dirname(file), target);
 }

@@ -17,7 +17,7 @@ import {OpenFolder} from './open-folder.ts';
 /** The new content. A function gets the old content to read from: it may be more than fits into memory. */
 export type NewContent = string | Uint8Array | ((old: FileHandle) => AsyncIterable<Uint8Array>);
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Permission bits, also of a file that is there. Default: those it has; of a new file, as the umask says. */
   readonly mode?: number;
   /** What must be there, else nothing is written: nothing, or the file as it was then. Default: any file or link. */

@@ -11,7 +11,7 @@ import {LIST_FILES, quote, type Toolbox} from '../../toolbox.ts';
 
 export type Focus = 'structure' | 'tests' | 'all';
 
-export interface EntryPoint {
+interface EntryPoint {
   readonly path: string;
   readonly line: number;
   readonly text: string;

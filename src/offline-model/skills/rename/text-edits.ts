@@ -72,7 +72,7 @@ function applyEdits(text: string, edits: readonly Edit[]): string | undefined {
   return now;
 }
 
-export interface Replaced {
+interface Replaced {
   readonly lines: readonly string[];
   readonly places: number;
 }

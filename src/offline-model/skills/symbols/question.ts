@@ -277,7 +277,7 @@ function isName(name: string): boolean {
 }
 
 /** What "it" means: the subject of the last request that named one. */
-export function findSubject(earlier: readonly string[]): readonly string[] {
+function findSubject(earlier: readonly string[]): readonly string[] {
   for (const [index, text] of [...earlier.entries()].toReversed()) {
     const request = plainRequest(text);
     const found = parseQuestion(request, earlier.slice(0, index))?.subjects ?? findIdentifiers(request).slice(0, 1);
