@@ -78,6 +78,23 @@ describe('the lock of a session', () => {
     lock.release();
   });
 
+  it.each([
+    [-5, '0 min'],
+    [1.6, '2 min'],
+    [119, '119 min'],
+    [120, '2 h'],
+    [47.4 * 60, '47 h'],
+    [47.6 * 60, '2 days'],
+    [100 * 60, '4 days'],
+  ])('that is %d minutes old is named with its age, %s', (minutes, words) => {
+    const place = folder();
+    const file = path.join(place, 'lock');
+    writeFileSync(file, JSON.stringify({version: 1, pid: 1, started: '', host: 'elsewhere'}));
+    const at = new Date(Date.now() - minutes * 60_000);
+    utimesSync(file, at, at);
+    expect(findForeignLock(place, 's1')).toMatch(new RegExp(`, since ${words}$`));
+  });
+
   it('of a live process here is not taken over, also when the user asks for it', () => {
     const place = folder();
     new SessionLock(place, 's1').acquire();
