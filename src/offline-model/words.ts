@@ -1,12 +1,12 @@
 /** Finds names, paths, quoted texts and keywords in what a person wrote. */
-import {getLanguage} from './languages.ts';
+import {getLanguage} from '../core/util/file-kinds.ts';
 
 const QUOTED = /`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|«\s*([^»\n]*?)\s*»|「([^」\n]*)」|(?<![\w])'([^'\n]+)'(?!\w)/g;
 
 const KNOWN_FILES =
   /^(README|LICENSE|CHANGELOG|CONTRIBUTING|AGENTS|CLAUDE|Makefile|Dockerfile|Gemfile|Rakefile|Procfile|Justfile)(\.\w+)?$/;
 const OTHER_EXTENSIONS =
-  /\.(txt|lock|cfg|ini|env|xml|csv|tsv|log|conf|snap|proto|graphql|gradle|properties|editorconfig|gitignore|mjs|patch|diff|ipynb|rst|svg|png|jpg)$/i;
+  /\.(txt|lock|cfg|ini|env|xml|csv|tsv|log|conf|snap|proto|graphql|gradle|properties|editorconfig|gitignore|patch|diff|ipynb|rst|svg|png|jpg)$/i;
 
 /** Words that are no keywords. */
 const STOP_WORDS = new Set(

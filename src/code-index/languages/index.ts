@@ -1,4 +1,5 @@
 /** Which language a file is of, and its grammar and rules. */
+import {getExtension, getLanguage as getLanguageName, isCodeExtension} from '../../core/util/file-kinds.ts';
 import type {Language} from '../contract.ts';
 import type {LanguageRules} from '../syntax/facts-reader.ts';
 import {cpp} from './cpp.ts';
@@ -11,86 +12,46 @@ import {python} from './python.ts';
 import {ruby} from './ruby.ts';
 import {rust} from './rust.ts';
 
-/** By the end of a file's name. */
-const EXTENSIONS: Readonly<Record<string, Language>> = {
-  ts: 'typescript',
-  mts: 'typescript',
-  cts: 'typescript',
-  tsx: 'tsx',
-  js: 'javascript',
-  mjs: 'javascript',
-  cjs: 'javascript',
-  jsx: 'javascript',
-
-  py: 'python',
-  pyi: 'python',
-  go: 'go',
-  rs: 'rust',
-  java: 'java',
-  rb: 'ruby',
-  rake: 'ruby',
-  php: 'php',
-  cs: 'csharp',
-  c: 'c',
-  h: 'c',
-  cc: 'cpp',
-  cpp: 'cpp',
-  cxx: 'cpp',
-  hh: 'cpp',
-  hpp: 'cpp',
-  hxx: 'cpp',
-  inl: 'cpp',
-  ipp: 'cpp',
+/** The grammar's file, without `tree-sitter-`, and the rules. The grammar of C++ reads C. */
+const PARSED: Readonly<Record<Language, {readonly grammar: string; readonly rules: LanguageRules}>> = {
+  typescript: {grammar: 'typescript', rules: javascript},
+  tsx: {grammar: 'tsx', rules: javascript},
+  javascript: {grammar: 'javascript', rules: javascript},
+  python: {grammar: 'python', rules: python},
+  go: {grammar: 'go', rules: go},
+  rust: {grammar: 'rust', rules: rust},
+  java: {grammar: 'java', rules: java},
+  c: {grammar: 'cpp', rules: cpp},
+  cpp: {grammar: 'cpp', rules: cpp},
+  ruby: {grammar: 'ruby', rules: ruby},
+  php: {grammar: 'php', rules: php},
+  csharp: {grammar: 'c-sharp', rules: csharp},
 };
-
-/** Other languages of programs: files of them are counted, so that an answer can say what it does not know. */
+/** Names of languages that are not the names above. */
+const NAMES: Readonly<Record<string, Language>> = {'C++': 'cpp', 'C#': 'csharp'};
+/** Further languages of programs. */
 const UNPARSED: ReadonlySet<string> = new Set(
-  `vue svelte astro swift kt kts scala sh bash zsh fish lua pl pm dart ex exs erl hs ml mli zig sql r jl clj cljs m mm fs fsx
-  vb groovy gradle nim cr d pas f90 f95 coffee elm tcl proto thrift ps1 hx v sv vhd asm s cu`.split(/\s+/),
+  `astro fish m mm fs fsx vb groovy gradle nim cr d pas f90 f95 coffee elm tcl proto thrift ps1 hx v sv vhd asm s cu`.split(
+    ' ',
+  ),
 );
 
-/** The grammar's file, without `tree-sitter-`. The C++ one reads C. */
-export const GRAMMARS: Readonly<Record<Language, string>> = {
-  typescript: 'typescript',
-  tsx: 'tsx',
-  javascript: 'javascript',
-  python: 'python',
-  go: 'go',
-  rust: 'rust',
-  java: 'java',
-  c: 'cpp',
-  cpp: 'cpp',
-  ruby: 'ruby',
-  php: 'php',
-  csharp: 'c-sharp',
-};
+export function getGrammar(language: Language): string {
+  return PARSED[language].grammar;
+}
 
-export const RULES: Readonly<Record<Language, LanguageRules>> = {
-  typescript: javascript,
-  tsx: javascript,
-  javascript,
-  python,
-  go,
-  rust,
-  java,
-  c: cpp,
-  cpp,
-  ruby,
-  php,
-  csharp,
-};
-
-function getExtension(path: string): string {
-  return /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
+export function getRules(language: Language): LanguageRules {
+  return PARSED[language].rules;
 }
 
 export function getLanguage(path: string): Language | undefined {
-  const extension = getExtension(path);
-  return Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
+  const name = getLanguageName(path) ?? '';
+  const language = /\.tsx$/i.test(path) ? 'tsx' : (NAMES[name] ?? name.toLowerCase());
+  return Object.hasOwn(PARSED, language) ? (language as Language) : undefined;
 }
 
-/** The extension of a program file whose language has no grammar here. */
+/** The extension of a program file whose language has no grammar here: an answer says that it was not searched. */
 export function getUnparsedExtension(path: string): string | undefined {
   const extension = getExtension(path);
-  return UNPARSED.has(extension) ? extension : undefined;
+  return UNPARSED.has(extension) || (isCodeExtension(extension) && !getLanguage(path)) ? extension : undefined;
 }

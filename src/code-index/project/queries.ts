@@ -1,5 +1,6 @@
 /** Answers questions about the files that are indexed. */
 import {posix} from 'node:path';
+import {isTestPath} from '../../core/util/file-kinds.ts';
 import type {
   Answer,
   Coverage,
@@ -13,7 +14,6 @@ import type {
   SyntaxFacts,
 } from '../contract.ts';
 import {type Use, unpackUses} from '../syntax/file-facts.ts';
-import {isTestPath} from '../test-path.ts';
 import {type Meaning, Meanings} from './meanings.ts';
 import type {ProjectFiles} from './project-files.ts';
 import {rankFiles} from './ranks.ts';

@@ -4,7 +4,7 @@ import {fileURLToPath} from 'node:url';
 import {brotliDecompressSync} from 'node:zlib';
 import type * as TreeSitter from 'web-tree-sitter';
 import type {Language} from '../contract.ts';
-import {GRAMMARS, RULES} from '../languages/index.ts';
+import {getGrammar, getRules} from '../languages/index.ts';
 import {FactsReader} from './facts-reader.ts';
 import type {FileFacts} from './file-facts.ts';
 import {Grammar, SyntaxTree} from './syntax-tree.ts';
@@ -19,13 +19,13 @@ export class SourceParser {
   /** @returns undefined when it took too long */
   async parse(text: string, language: Language, path: string): Promise<FileFacts | undefined> {
     const tree = await this.parseTree(text, language);
-    return tree && new FactsReader(tree, RULES[language], path).read(language);
+    return tree && new FactsReader(tree, getRules(language), path).read(language);
   }
 
   async parseTree(text: string, language: Language): Promise<SyntaxTree | undefined> {
     this.#library ??= loadLibrary();
     const {library, parser} = await this.#library;
-    const grammar = GRAMMARS[language];
+    const grammar = getGrammar(language);
     let loading = this.#loaded.get(grammar);
     if (loading === undefined) {
       const bytes = readPart(`tree-sitter-${grammar}.wasm`, '@vscode/tree-sitter-wasm/wasm/');

@@ -2,9 +2,10 @@
  * Which files a prompt means: those of its paths, patterns and `@` mentions, within its folders, of its kinds; else the
  * source files that git tracks.
  */
+
+import {type FileTest, findKind, isSource, isText} from '../util/file-kinds.ts';
 import {Glob} from '../util/glob.ts';
 import type {FanOutUnit} from './detection.ts';
-import {type FileTest, findKind, isSource, isText} from './file-kinds.ts';
 import {cleanPath, isPattern, PATH_TOKEN} from './path-words.ts';
 
 /** Paths relative to the workspace, with `/`, in the order in which they are listed. */

@@ -1,7 +1,6 @@
 /** For requests that no other skill takes: finds the symbol that the words name, and shows the way through its code. */
-
 import {findSpeech} from '../language.ts';
-import {getPathRank} from '../languages.ts';
+import {getPathRank} from '../places.ts';
 import {bullets, cannot, notDone, paragraphs} from '../report.ts';
 import {parseHits} from '../results.ts';
 import {ask, type Job, type Work} from '../skill.ts';

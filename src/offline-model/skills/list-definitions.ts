@@ -1,5 +1,6 @@
 /** "list functions in src", "which files define traits?": lists definitions of one kind with their lines. */
-import {getLanguage, getPathRank} from '../languages.ts';
+import {getLanguage} from '../../core/util/file-kinds.ts';
+import {getPathRank} from '../places.ts';
 import {bullets, cannot, count, getReason, notDone, paragraphs} from '../report.ts';
 import {askOne, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';

@@ -1,16 +1,6 @@
 /** "list …", "how many …": lists files, folders, scripts, dependencies, tests, TODOs and definitions. */
-import {
-  compareByLocation,
-  getExtensions,
-  getFolder,
-  getLanguageByExtension,
-  getPathRank,
-  inlineTestSearch,
-  inlineTests,
-  isCode,
-  isTest,
-  TEST_FILES,
-} from '../languages.ts';
+import {getExtensions, getLanguageByExtension, isCode, isTest, TEST_FILES} from '../../core/util/file-kinds.ts';
+import {compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
 import {bullets, cannot, citeHit, count, countListed, getReason, isCannot, notDone, paragraphs} from '../report.ts';
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';

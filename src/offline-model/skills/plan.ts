@@ -1,6 +1,7 @@
 /** "plan X": the places of what is most like it here (options, files of its kind, symbols of its name), or an honest no. */
-import {getFolder, getPathRank, isCode, isTest} from '../languages.ts';
+import {isCode, isTest} from '../../core/util/file-kinds.ts';
 import {MANIFESTS, readManifests} from '../manifests.ts';
+import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';

@@ -1,5 +1,5 @@
 /** "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do", "fetch URL". */
-import {getExtension, isCode} from '../languages.ts';
+import {getExtension, isCode} from '../../core/util/file-kinds.ts';
 import {getFileHeader} from '../prose.ts';
 import {
   bullets,

@@ -1,5 +1,6 @@
 /** "review X": what the syntax tree and some searches say against it. Each finding has a file and line. */
-import {getPathRank, isCode, isGenerated, isTest} from '../languages.ts';
+import {isCode, isGenerated, isTest} from '../../core/util/file-kinds.ts';
+import {getPathRank} from '../places.ts';
 import {bullets, citeHit, count, getReason, isCannot, notDone, paragraphs} from '../report.ts';
 import {type Hit, type Hits, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';

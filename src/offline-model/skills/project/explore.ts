@@ -1,6 +1,7 @@
 /** "help me understand this project": the main agent starts explore agents; an explore agent explores and reports. */
 
-import {getExtension, getFolder, getLanguageByExtension, getPathRank, isCodeLanguage, isTest} from '../../languages.ts';
+import {getExtension, getLanguageByExtension, isCodeLanguage, isTest} from '../../../core/util/file-kinds.ts';
+import {getFolder, getPathRank} from '../../places.ts';
 import {getReadmeOpening} from '../../prose.ts';
 import {bullets, clip, code, count, countListed, firstSentence, paragraphs} from '../../report.ts';
 import type {Job, Route, Work} from '../../skill.ts';

@@ -1,7 +1,8 @@
 /** Answers short questions about the project: entry points, languages, how to build, start and test it. */
 
-import {getLanguage, getPathRank, isCode, isGenerated} from '../../languages.ts';
+import {getLanguage, isCode, isGenerated} from '../../../core/util/file-kinds.ts';
 import type {Fact} from '../../manifests.ts';
+import {getPathRank} from '../../places.ts';
 import {bullets, citeHit, code, getReason, notDone, paragraphs} from '../../report.ts';
 import {parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';

@@ -1,7 +1,8 @@
 /** Collects facts about a whole project: files, manifests, README, entry points and tests. */
 
-import {type InlineTests, inlineTestSearch, inlineTests, isGenerated, isTest, TEST_FILES} from '../../languages.ts';
+import {isGenerated, isTest, TEST_FILES} from '../../../core/util/file-kinds.ts';
 import {MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
+import {type InlineTests, inlineTestSearch, inlineTests} from '../../places.ts';
 import {getFileHeader} from '../../prose.ts';
 import {getReason, notDone} from '../../report.ts';
 import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from '../../results.ts';

@@ -1,5 +1,5 @@
 /** Parses where a change is made: "in a.py and src/", "in all TypeScript files", "everywhere". */
-import {getExtensions, getLanguageByExtension} from '../../languages.ts';
+import {getExtensions, getLanguageByExtension} from '../../../core/util/file-kinds.ts';
 import {looksLikeFile, looksLikePath, type Masked} from '../../words.ts';
 
 /** Empty: everywhere. */

@@ -1,5 +1,5 @@
 /** "rename A to B": a symbol in all files by the syntax tree, or not at all. "replace A with B in src/": a text as it is. */
-import {isCode, isGenerated} from '../../languages.ts';
+import {isCode, isGenerated} from '../../../core/util/file-kinds.ts';
 import {bullets, cannot, clip, count, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';

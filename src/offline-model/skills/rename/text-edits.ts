@@ -1,5 +1,5 @@
 /** Turns a changed text into edits for a tool that matches plain strings, and finds names in code. */
-import {getLanguage} from '../../languages.ts';
+import {getLanguage} from '../../../core/util/file-kinds.ts';
 import {escapeRegExp} from '../../text-forms.ts';
 import type {Edit} from '../../toolbox.ts';
 

@@ -1,7 +1,6 @@
 /** "show me its code", "what is X?", "how does X work?": the code of a symbol, its comment, who calls it and what it calls. */
-
 import {phrase} from '../../language.ts';
-import {getExtension, isTest} from '../../languages.ts';
+import {getExtension, isTest} from '../../../core/util/file-kinds.ts';
 import {getDocComment} from '../../prose.ts';
 import {bullets, fenced, firstSentence, getReason, notDone, numbered, paragraphs, quoteLines} from '../../report.ts';
 import {type Line, parseLines} from '../../results.ts';

@@ -1,0 +1,55 @@
+/** In which order places are shown, and tests that stand inside code files. */
+import {getLanguage, isCode, isGenerated, isTest} from '../core/util/file-kinds.ts';
+import type {Hit} from './results.ts';
+import type {Search} from './toolbox.ts';
+
+/** Rust's `#[test]`, Python's doctests and `def test_…`, Vitest's in-source tests. */
+const INLINE_TESTS: Readonly<Record<string, RegExp>> = {
+  Rust: /^\s*#\[(?:\w+::)*(?:test|rstest)\b/,
+  Python: /^\s*(?:async\s+)?def test_|^\s*>>> /,
+  TypeScript: /\bif\s*\(import\.meta\.vitest/,
+  JavaScript: /\bif\s*\(import\.meta\.vitest/,
+};
+
+/** 0 source, 1 tests, 2 documents and data, 3 generated files: the order in which results are shown. */
+export function getPathRank(path: string): number {
+  if (isGenerated(path)) return 3;
+  if (!isCode(path)) return 2;
+  return isTest(path) ? 1 : 0;
+}
+
+/** By rank, then by path and line. */
+export function compareByLocation(a: Hit, b: Hit): number {
+  return getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
+}
+
+/** The folder of a file, with a slash at its end. */
+export function getFolder(path: string): string {
+  return path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
+}
+
+export interface InlineTests {
+  readonly path: string;
+  /** Line of the first test. */
+  readonly line: number;
+  readonly tests: number;
+}
+
+/** A search that finds the first lines of tests inside code files. */
+export function inlineTestSearch(path: string | undefined): Search {
+  const pattern =
+    '^\\s*#\\[([A-Za-z_]+::)*(test|rstest)\\b|^\\s*(async\\s+)?def test_|^\\s*>>> |\\bif\\s*\\(import\\.meta\\.vitest';
+  return {pattern, path, glob: '*.{rs,py,ts,tsx,mts,js,jsx,mjs}', limit: 300};
+}
+
+/** The tests inside code files, by file, in the order found. Test files are left out. */
+export function inlineTests(hits: readonly Hit[]): readonly InlineTests[] {
+  const files = new Map<string, InlineTests>();
+  for (const {path, line, text} of hits) {
+    const form = INLINE_TESTS[getLanguage(path) ?? ''];
+    if (isTest(path) || isGenerated(path) || !form?.test(text)) continue;
+    const known = files.get(path);
+    files.set(path, known ? {...known, tests: known.tests + 1} : {path, line, tests: 1});
+  }
+  return [...files.values()];
+}
