@@ -3,8 +3,8 @@ import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
+import {MANIFEST_NAMES, type Manifest, parseManifest} from '../../core/util/manifests.ts';
 import {formatFileName} from '../../core/util/paths.ts';
-import type {Manifest} from '../../offline-model/manifests.ts';
 import INIT_PROMPT from './init.md';
 
 export interface InitDeps {
@@ -49,7 +49,7 @@ async function init(deps: InitDeps, context: CommandContext): Promise<CommandRes
       prompt: {content: [INIT_PROMPT.trim(), ...rest].filter((part) => part !== '').join('\n\n')},
     };
   }
-  const manifests = await readManifests(info.cwd);
+  const manifests = readManifests(info.cwd);
   await writeWhole(file, describeProject(manifests, listFolders(info.cwd)));
   const from = manifests.map((manifest) => manifest.path).join(', ') || 'the names of its folders: it has no manifest';
   return {
@@ -58,25 +58,15 @@ async function init(deps: InitDeps, context: CommandContext): Promise<CommandRes
   };
 }
 
-const MANIFEST_NAMES =
-  'package.json deno.json pyproject.toml Cargo.toml go.mod Makefile justfile composer.json Gemfile CMakeLists.txt pom.xml'.split(
-    ' ',
-  );
 const MAX_MANIFEST_BYTES = 256 * 1024;
 
-async function readManifests(cwd: string): Promise<Manifest[]> {
-  const {parseManifest} = await import('../../offline-model/manifests.ts');
+function readManifests(cwd: string): Manifest[] {
+  const names = new Set(readdirSync(cwd));
   return MANIFEST_NAMES.flatMap((name) => {
     const file = path.join(cwd, name);
-    const stat = statSync(file, {throwIfNoEntry: false});
+    const stat = names.has(name) ? statSync(file, {throwIfNoEntry: false}) : undefined;
     if (!stat?.isFile() || stat.size > MAX_MANIFEST_BYTES) return [];
-    const lines = readFileSync(file, 'utf8').split(/\r?\n/);
-    return [
-      parseManifest(
-        name,
-        lines.map((text, index) => ({number: index + 1, text})),
-      ),
-    ];
+    return [parseManifest(name, readFileSync(file, 'utf8'))];
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
+import {type Manifest, parseManifest} from '../util/manifests.ts';
 
 const VERIFY_LEVELS = ['off', 'fast', 'thorough'] as const;
 type VerifyLevel = (typeof VERIFY_LEVELS)[number];
@@ -42,15 +43,16 @@ export function findChecks(root: string): Checks {
     }
   };
   const has = (name: string) => existsSync(path.join(root, name));
+  const parse = (name: string, text = read(name)) => (text === undefined ? undefined : parseManifest(name, text));
   const found = [
-    inPackageJson(read('package.json'), has),
-    inPyproject(read('pyproject.toml'), read('setup.cfg'), has),
-    inGoMod(read('go.mod')),
-    inCargo(read('Cargo.toml')),
+    inPackageJson(parse('package.json'), has),
+    inPyproject([read('pyproject.toml'), read('setup.cfg')], has),
+    read('go.mod') === undefined ? NONE : {fast: ['go vet ./...'], thorough: ['go test ./...']},
+    read('Cargo.toml') === undefined ? NONE : {fast: ['cargo check --all-targets'], thorough: ['cargo test']},
   ];
   const manifests = {fast: found.flatMap(({fast}) => fast), thorough: found.flatMap(({thorough}) => thorough)};
   // A Makefile mostly calls the same programs: it counts where nothing else says how.
-  const makefile = inMakefile(read('Makefile') ?? read('makefile') ?? read('GNUmakefile'));
+  const makefile = inMakefile(parse('Makefile') ?? parse('makefile') ?? parse('Makefile', read('GNUmakefile')));
   return {
     fast: manifests.fast.length > 0 ? manifests.fast : makefile.fast,
     thorough: manifests.thorough.length > 0 ? manifests.thorough : makefile.thorough,
@@ -63,21 +65,19 @@ type Has = (name: string) => boolean;
 const LINT_SCRIPTS = ['lint', 'lint:check', 'eslint', 'biome'];
 const TYPE_SCRIPTS = ['typecheck', 'type-check', 'check-types', 'types', 'check:types', 'tsc', 'typescript'];
 
-function inPackageJson(text: string | undefined, has: Has): Checks {
-  const {scripts, devDependencies, dependencies} = parseJson(text);
-  if (text === undefined) return NONE;
-  const own = isObject(scripts) ? scripts : {};
+function inPackageJson(manifest: Manifest | undefined, has: Has): Checks {
+  if (!manifest) return NONE;
+  const {scripts, dependencies} = manifest;
   const run = `${findPackageManager(has)} run`;
-  const first = (names: readonly string[]) => names.filter((name) => typeof own[name] === 'string').slice(0, 1);
-  const uses = (name: string) => [devDependencies, dependencies].some((each) => isObject(each) && name in each);
+  const first = (names: readonly string[]) =>
+    names.filter((name) => scripts.some((script) => script.name === name)).slice(0, 1);
   const types = first(TYPE_SCRIPTS);
-  const bare =
-    types.length === 0 && has('tsconfig.json') && uses('typescript') ? ['npx --no-install tsc --noEmit'] : [];
-  const test = own.test;
-  const isTest = typeof test === 'string' && !/no test specified/.test(test);
+  const hasCompiler = dependencies.some(({name, use}) => name === 'typescript' && use !== 'peer');
+  const bare = types.length === 0 && has('tsconfig.json') && hasCompiler ? ['npx --no-install tsc --noEmit'] : [];
+  const test = scripts.find(({name}) => name === 'test');
   return {
     fast: [...[...first(LINT_SCRIPTS), ...types].map((name) => `${run} ${name}`), ...bare],
-    thorough: isTest ? [`${run} test`] : [],
+    thorough: test && !/no test specified/.test(test.value) ? [`${run} test`] : [],
   };
 }
 
@@ -87,10 +87,11 @@ function findPackageManager(has: Has): string {
   return has('bun.lock') || has('bun.lockb') ? 'bun' : 'npm';
 }
 
-function inPyproject(text: string | undefined, setup: string | undefined, has: Has): Checks {
-  if (text === undefined && setup === undefined) return NONE;
-  const all = `${text ?? ''}\n${setup ?? ''}`;
-  const names = (tool: string) => new RegExp(`^\\[(?:tool[.:])?${tool}(?:[.:\\]])|["']${tool}\\b`, 'm').test(all);
+/** @param texts of pyproject.toml and setup.cfg */
+function inPyproject(texts: readonly (string | undefined)[], has: Has): Checks {
+  if (texts.every((text) => text === undefined)) return NONE;
+  const text = texts.join('\n');
+  const names = (tool: string) => new RegExp(`^\\[(?:tool[.:])?${tool}(?:[.:\\]])|["']${tool}\\b`, 'm').test(text);
   return {
     fast: [
       ...(names('ruff') ? ['ruff check .'] : names('flake8') ? ['flake8'] : []),
@@ -100,31 +101,10 @@ function inPyproject(text: string | undefined, setup: string | undefined, has: H
   };
 }
 
-function inGoMod(text: string | undefined): Checks {
-  return text === undefined ? NONE : {fast: ['go vet ./...'], thorough: ['go test ./...']};
-}
-
-function inCargo(text: string | undefined): Checks {
-  return text === undefined ? NONE : {fast: ['cargo check --all-targets'], thorough: ['cargo test']};
-}
-
-function inMakefile(text: string | undefined): Checks {
-  const targets = new Set([...(text ?? '').matchAll(/^([\w.-]+)\s*:(?!=)/gm)].map((match) => match[1]!));
-  const pick = (names: readonly string[]) => names.filter((name) => targets.has(name)).map((name) => `make ${name}`);
+function inMakefile(manifest: Manifest | undefined): Checks {
+  const targets = new Set(manifest?.scripts.map(({name}) => name));
+  const pick = (names: readonly string[]) =>
+    names.map((name) => `make ${name}`).filter((target) => targets.has(target));
   const types = pick(['typecheck', 'type-check', 'types', 'mypy', 'vet']).slice(0, 1);
   return {fast: [...pick(['lint']), ...types], thorough: pick(['test', 'tests', 'check']).slice(0, 1)};
-}
-
-function parseJson(text: string | undefined): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse((text ?? '{}').replace(/^\uFEFF/, ''));
-    return isObject(value) ? value : {};
-  } catch {
-    // A package.json that is being edited: npm cannot run its scripts either.
-    return {};
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

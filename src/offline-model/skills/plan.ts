@@ -1,6 +1,5 @@
 /** "plan X": the places of what is most like it here (options, files of its kind, symbols of its name), or an honest no. */
 import {isCode, isTest} from '../../core/util/file-kinds.ts';
-import {MANIFESTS, readManifests} from '../manifests.ts';
 import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parseLines, parsePaths} from '../results.ts';
@@ -10,6 +9,7 @@ import {escapeRegExp, isComment} from '../text-forms.ts';
 import {findKeywords} from '../words.ts';
 import {delegate} from './delegate.ts';
 import {findTopic} from './explain-topic.ts';
+import {readOwnManifests} from './project/list-manifests.ts';
 import {citeDefinition} from './symbols/known-symbol.ts';
 
 const PLAN =
@@ -65,9 +65,7 @@ function* writePlan(goal: string, job: Job): Work<string> {
 }
 
 function* findCheck(job: Job): Work<string | undefined> {
-  const {paths} = parsePaths(yield* askOne(job.toolbox.files(MANIFESTS, {limit: 300})));
-  const near = paths.filter((path) => !path.includes('/')).slice(0, 3);
-  const found = (yield* readManifests(near, job, 400)).find((one) => one.test);
+  const found = (yield* readOwnManifests(job)).facts.find((one) => one.test);
   return found && `\`${found.test!.name}\` (${found.path}:${found.test!.line})`;
 }
 

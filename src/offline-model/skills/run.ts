@@ -1,9 +1,8 @@
 /** "run CMD", and questions that git answers: runs a command by bash and shows its result. */
 
-import {MANIFESTS, readManifests} from '../manifests.ts';
 import {cannot, fenced, notDone, paragraphs} from '../report.ts';
-import {parsePaths} from '../results.ts';
 import {askOne, type Job, type Observation, type Route, type Work} from '../skill.ts';
+import {readOwnManifests} from './project/list-manifests.ts';
 
 const VERB =
   /^(?:(?:run|execute|exec|lance[rz]?|exécute[rz]?|запусти|выполни)(?=[\s:`"])|运行|执行|跑一下)\s*[:：]?\s*(?:the )?(?:following )?(?:shell )?(?:command|cmd|commande|команду|命令)?\s*[:：]?\s*/iu;
@@ -81,9 +80,7 @@ function formatResult(command: string, result: Observation): string {
 
 /** Runs "the tests" or "the linter" by the command that the manifests name. */
 function* runNamed(what: string, job: Job): Work<string> {
-  const found = parsePaths(yield* askOne(job.toolbox.files(MANIFESTS, {limit: 300})));
-  const near = found.paths.filter((path) => !path.includes('/')).slice(0, 4);
-  const facts = yield* readManifests(near, job, 400);
+  const {near, facts} = yield* readOwnManifests(job);
   const isTest = /test|тест|测试/.test(what);
   const wanted = /lint/.test(what)
     ? /(^|[\s:])(lint|check)$/

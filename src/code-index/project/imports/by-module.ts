@@ -1,5 +1,6 @@
 /** Imports that name a module whose place follows from its name: Python, Go, Rust. */
 import {posix} from 'node:path';
+import {parseManifest} from '../../../core/util/manifests.ts';
 import type {ProjectFiles} from '../project-files.ts';
 import {type ImportResolver, PathEnds} from './resolver.ts';
 
@@ -38,7 +39,7 @@ export function createGoResolver(files: ProjectFiles): ImportResolver {
   const modules = [...files.paths]
     .filter((file) => posix.basename(file) === 'go.mod')
     .flatMap((file) => {
-      const name = readText(files, file)?.match(/^module\s+"?([^\s"]+)/m)?.[1];
+      const name = parseManifest(file, readText(files, file)).name?.value;
       return name === undefined ? [] : [{name, folder: posix.dirname(file)}];
     })
     .sort((a, b) => b.name.length - a.name.length);
@@ -61,10 +62,8 @@ export function createRustResolver(files: ProjectFiles): ImportResolver {
   const crates = new Map<string, string>();
   for (const file of files.paths) {
     if (posix.basename(file) !== 'Cargo.toml') continue;
-    const text = readText(files, file) ?? '';
-    const name =
-      /^\[lib\][^[]*?^name\s*=\s*"([^"]+)"/ms.exec(text)?.[1] ??
-      /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/ms.exec(text)?.[1];
+    const {name: own, library} = parseManifest(file, readText(files, file));
+    const name = library?.value ?? own?.value;
     if (name !== undefined) crates.set(name.replaceAll('-', '_'), posix.join(posix.dirname(file), 'src'));
   }
   const has = (file: string) => files.entries.has(file);
@@ -105,11 +104,11 @@ export function createRustResolver(files: ProjectFiles): ImportResolver {
   };
 }
 
-function readText(files: ProjectFiles, file: string): string | undefined {
+function readText(files: ProjectFiles, file: string): string {
   try {
     return files.readText(file);
   } catch {
     // A manifest that cannot be read names nothing.
-    return undefined;
+    return '';
   }
 }

@@ -1,11 +1,29 @@
 /** "list the scripts", "list dependencies": lists what the manifests name, with lines. */
 
-import {LISTS_DEPENDENCIES, MANIFESTS, type Manifest, readManifests} from '../../manifests.ts';
+import {LISTS_DEPENDENCIES, MANIFEST_NAMES, type Manifest, parseManifest} from '../../../core/util/manifests.ts';
 import {bullets, code, count, getReason, notDone, paragraphs} from '../../report.ts';
-import {parsePaths} from '../../results.ts';
-import {askOne, type Job, type Work} from '../../skill.ts';
+import {parseLines, parsePaths} from '../../results.ts';
+import {ask, askOne, type Job, type Work} from '../../skill.ts';
 
 const MAX_MANIFESTS = 3;
+/** As the alternatives of a glob. */
+export const MANIFESTS = `{${MANIFEST_NAMES.join(',')}}`;
+
+/** Reads the files. Those that cannot be read are left out. @param limit lines of each */
+function* readManifests(paths: readonly string[], {toolbox}: Job, limit: number): Work<readonly Manifest[]> {
+  const texts = yield* ask(paths.map((path) => toolbox.read(path, undefined, limit)));
+  return paths.flatMap((path, index) => {
+    const lines = parseLines(texts[index]);
+    return lines ? [parseManifest(path, lines)] : [];
+  });
+}
+
+/** Those in the root folder, which say how the project is built and tested. */
+export function* readOwnManifests(job: Job) {
+  const {paths} = parsePaths(yield* askOne(job.toolbox.files(MANIFESTS, {limit: 300})));
+  const near = paths.filter((path) => !path.includes('/')).slice(0, 4);
+  return {near, facts: yield* readManifests(near, job, 400)};
+}
 
 export function* listFromManifests(
   kind: 'scripts' | 'dependencies',
@@ -25,7 +43,7 @@ export function* listFromManifests(
   const forDevelopment = kind === 'dependencies' && /\bdev/i.test(text);
   const items = facts.flatMap((fact) =>
     fact[kind]
-      .filter((one) => !forDevelopment || one.dev === true)
+      .filter((one) => !forDevelopment || one.use === 'dev')
       .map((one) => `${fact.path}:${one.line} — \`${one.name}\`${one.value ? `: ${code(one.value)}` : ''}`),
   );
   const more = all.length - near.length;

@@ -1,7 +1,7 @@
 /** Answers short questions about the project: entry points, languages, how to build, start and test it. */
 
 import {getLanguage, isCode, isGenerated} from '../../../core/util/file-kinds.ts';
-import type {Fact} from '../../manifests.ts';
+import type {Fact} from '../../../core/util/manifests.ts';
 import {getPathRank} from '../../places.ts';
 import {bullets, citeHit, code, getReason, notDone, paragraphs} from '../../report.ts';
 import {parseHits, parseLines, parsePaths} from '../../results.ts';

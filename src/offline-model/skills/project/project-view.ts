@@ -1,7 +1,7 @@
 /** Collects facts about a whole project: files, manifests, README, entry points and tests. */
 
 import {isGenerated, isTest, TEST_FILES} from '../../../core/util/file-kinds.ts';
-import {MANIFESTS, type Manifest, parseManifest} from '../../manifests.ts';
+import {type Manifest, parseManifest} from '../../../core/util/manifests.ts';
 import {type InlineTests, inlineTestSearch, inlineTests} from '../../places.ts';
 import {getFileHeader} from '../../prose.ts';
 import {getReason, notDone} from '../../report.ts';
@@ -9,6 +9,7 @@ import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from
 import {ask, type Job, type Observation, type Work} from '../../skill.ts';
 import {parseFiles, type RankedFile} from '../../symbols.ts';
 import {LIST_FILES, quote, type Toolbox} from '../../toolbox.ts';
+import {MANIFESTS} from './list-manifests.ts';
 
 export type Focus = 'structure' | 'tests' | 'all';
 

@@ -1,6 +1,7 @@
 /** "show me its code", "what is X?", "how does X work?": the code of a symbol, its comment, who calls it and what it calls. */
-import {phrase} from '../../language.ts';
+
 import {getExtension, isTest} from '../../../core/util/file-kinds.ts';
+import {phrase} from '../../language.ts';
 import {getDocComment} from '../../prose.ts';
 import {bullets, fenced, firstSentence, getReason, notDone, numbered, paragraphs, quoteLines} from '../../report.ts';
 import {type Line, parseLines} from '../../results.ts';

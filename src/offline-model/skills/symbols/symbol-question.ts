@@ -1,6 +1,7 @@
 /** "where is X?", "who calls X?", "what imports F?", "where is X tested?": answered from the `symbols` tool. */
-import {findSpeech, phrase, type Sentence} from '../../language.ts';
+
 import {getLanguage, isTest} from '../../../core/util/file-kinds.ts';
+import {findSpeech, phrase, type Sentence} from '../../language.ts';
 import {getPathRank} from '../../places.ts';
 import {bullets, cannot, citeHit, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {type Hit, parseHits, parsePaths} from '../../results.ts';
