@@ -1,8 +1,13 @@
 import {describe, expect, it} from 'vitest';
 import type {Model} from '../../src/core/contract/model.ts';
 import {UsageError} from '../../src/core/util/errors.ts';
-import {type ChoiceSettings, findRole, ModelChooser, type ModelUser, type Role} from '../../src/models/choose.ts';
-import type {ModelChoice, ModelResolver} from '../../src/models/resolve.ts';
+import {ModelChooser} from '../../src/models/choose.ts';
+import type {ModelResolver} from '../../src/models/resolve.ts';
+
+type ModelChoice = NonNullable<Parameters<ModelResolver['resolve']>[1]>;
+type ChoiceSettings = ConstructorParameters<typeof ModelChooser>[1];
+type ModelUser = Parameters<ModelChooser['choose']>[0];
+type Role = NonNullable<Parameters<ModelChooser['choose']>[1]>;
 
 const ENV = {OWN: 'k', MAIN_KEY: 'k', OTHER_KEY: 'k', EMPTY: ' '};
 
@@ -35,8 +40,8 @@ describe('the role of an agent', () => {
     ['other', {code: {model: 'b'}, default: {model: 'c'}}, 'c'],
     ['other', {code: {model: 'b'}}, undefined],
     ['toString', {}, undefined],
-  ])('%s in %j is %s', (agent, roles: Record<string, Role>, model) => {
-    expect(findRole(roles, agent).model).toBe(model);
+  ])('%s in %j is %s', (name, roles: Record<string, Role>, model) => {
+    expect(choose({name}, {}, {roles}).name).toBe(model ?? 'main');
   });
 });
 

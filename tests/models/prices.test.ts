@@ -1,12 +1,16 @@
 import {describe, expect, it} from 'vitest';
 import type {Usage} from '../../src/core/contract/model.ts';
-import {getCost, LIST_PRICES, PriceList} from '../../src/models/prices.ts';
+import {PriceList} from '../../src/models/prices.ts';
 
 const MILLION = 1_000_000;
 const usage = (input: number, output: number, read = 0, written = 0, hour?: number): Usage => ({
   ...{input_tokens: input, output_tokens: output, cache_read_input_tokens: read, cache_creation_input_tokens: written},
   ...(hour !== undefined && {cache_creation_1h_input_tokens: hour}),
 });
+
+const listed = new PriceList({});
+const getCost = (used: Usage, price: {readonly input: number; readonly output: number}) =>
+  new PriceList({m: price}).addCost(used, 'm').cost_usd;
 
 describe('what a call costs', () => {
   const price = {input: 1, output: 10, cacheRead: 0.1, cacheWrite: 2, cacheWrite1h: 4};
@@ -26,17 +30,29 @@ describe('what a call costs', () => {
   });
 
   it('is that of long requests, output too, where more tokens go in than the limit', () => {
-    const long = {...price, long: {input: 100, output: 1000, cacheRead: 100, cacheWrite: 100, above: 30}};
-    expect(getCost(usage(10, 1, 10, 10), long)).toBeCloseTo((10 + 10 + 1 + 20) / MILLION, 12);
-    expect(getCost(usage(11, 1, 10, 10), long)).toBeCloseTo((31 * 100 + 1000) / MILLION, 12);
+    const getListed = (used: Usage) => listed.addCost(used, 'claude-haiku-5-5').cost_usd;
+    expect(getListed(usage(50_000, 1000, 30_000, 20_000))).toBeCloseTo((5000 + 500 + 300 + 2500) / MILLION, 9);
+    expect(getListed(usage(50_001, 1000, 30_000, 20_000))).toBeCloseTo((25_000.5 + 2500 + 1500 + 12_500) / MILLION, 9);
   });
 
-  it('is by the list for writes to the cache 1.25 times the input, for an hour twice', () => {
-    expect(LIST_PRICES['claude-sonnet-4-5']).toEqual({
-      ...{input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75, cacheWrite1h: 6},
-    });
-    expect(getCost(usage(MILLION, MILLION), LIST_PRICES.offline!)).toBe(0);
+  it('is nothing for the built-in model', () => {
+    expect(listed.addCost(usage(1, 1), 'offline').cost_usd).toBe(0);
   });
+});
+
+it.each([
+  ...['claude-fable-5-1', 'claude-fable-5', 'claude-mythos-5-1', 'claude-mythos-5'],
+  ...['claude-opus-5-5', 'claude-opus-5', 'claude-opus-4-8', 'claude-opus-4-7', 'claude-opus-4-6', 'claude-opus-4-5'],
+  ...['claude-opus-4-1', 'claude-sonnet-5-5', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-sonnet-4-5'],
+  ...['claude-haiku-5-5', 'claude-haiku-4-5'],
+])('%s costs by the list five times as much out as in, and more or less for the cache', (name) => {
+  const {long, ...price} = listed.find(name)!;
+  for (const {input, output, cacheRead = 0, cacheWrite, cacheWrite1h} of long ? [price, long] : [price]) {
+    expect({output, cacheWrite, cacheWrite1h}).toEqual({
+      ...{output: 5 * input, cacheWrite: 1.25 * input, cacheWrite1h: 2 * input},
+    });
+    expect(cacheRead).toBeLessThanOrEqual(input / 10);
+  }
 });
 
 describe('the price of a model', () => {
@@ -45,10 +61,10 @@ describe('the price of a model', () => {
 
   it('is found by its name, also without the date, in the settings first', () => {
     expect(prices.find('claude-opus-5-5-20261001')).toBe(own);
-    expect(prices.find('claude-haiku-4-5-20251001')).toBe(LIST_PRICES['claude-haiku-4-5']);
+    expect(prices.find('claude-haiku-4-5-20251001')).toBe(listed.find('claude-haiku-4-5'));
     expect(prices.find('near/m')).toBe(own);
     expect(prices.find('claude-haiku-4-5', 'near/m')).toBe(own);
-    expect(prices.find(undefined, 'claude-haiku-4-5', 'claude-opus-5')).toBe(LIST_PRICES['claude-haiku-4-5']);
+    expect(prices.find(undefined, 'claude-haiku-4-5', 'claude-opus-5')).toBe(listed.find('claude-haiku-4-5'));
     for (const name of ['m', 'toString', 'claude-haiku-4-5-2025']) expect(prices.find(name), name).toBeUndefined();
   });
 
