@@ -109,7 +109,8 @@ async function nearest(path: string, workspace: Workspace): Promise<string[]> {
 /** Edit distance of two names. The same name with another extension has distance 1. */
 function distanceTo(wanted: string, name: string): number {
   const sameStem = wanted.replace(/\.[^.]+$/, '') === name.replace(/\.[^.]+$/, '');
-  return sameStem ? 1 : leven(wanted, name, {maxDistance: wanted.length});
+  // A short name must not make each name a near one.
+  return sameStem ? 1 : leven(wanted, name, {maxDistance: Math.max(3, wanted.length)});
 }
 
 async function namesIn(directory: string): Promise<string[]> {
