@@ -1,4 +1,5 @@
 /** One round of a run at a worker, as the manager sees it: what `runAgent` is for a run of this machine. */
+
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
 import type {Usage} from '../contract/model.ts';
@@ -10,6 +11,7 @@ import type {PermissionPolicy} from '../permissions/policy.ts';
 import {NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../util/errors.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
+import {findTool} from '../util/tool-names.ts';
 import type {RunRound} from './dispatch.ts';
 import type {LiveRun} from './live-run.ts';
 import {makeReceipt} from './receipt.ts';
@@ -21,12 +23,9 @@ interface RemoteDeps {
   readonly permits: {readonly policy: PermissionPolicy};
 }
 
-/** Tools whose rules are about edits of files. */
-const EDITORS = new Set(['edit_file', 'write_file']);
-
 function getPermissions(policy: PermissionPolicy, agent: AgentDefinition): RemotePermissions {
   const rules = policy.rules.list();
-  const isEdit = ({tool}: {readonly tool: string}) => EDITORS.has(tool);
+  const isEdit = ({tool}: {readonly tool: string}) => findTool(tool, policy.rules.tools)?.kind === 'edit';
   return {
     mode: policy.getAgentMode(agent.permissionMode),
     deny: rules.flatMap(({kind, text}) => (kind === 'allow' ? [] : [text])),

@@ -1,0 +1,32 @@
+import {expect, it} from 'vitest';
+import {chooseTools, createRules} from '../../src/compose/permission-settings.ts';
+import {Redactor} from '../../src/core/secrets/redaction.ts';
+
+function rulesOf(flags: {readonly allowedTools?: readonly string[]; readonly disallowedTools?: readonly string[]}) {
+  const project = {folder: '/nowhere', root: '/nowhere', redactor: new Redactor([])};
+  const {rules, warnings} = createRules(flags as never, {origins: []} as never, project);
+  return {rules: rules.list().map(({kind, tool}) => `${kind} ${tool}`), warnings};
+}
+
+it('a rule of the command line about an unknown tool allows nothing, and stays where it denies', () => {
+  const {rules, warnings} = rulesOf({
+    allowedTools: ['Frobnicate', 'Edit', 'ExitPlanMode'],
+    disallowedTools: ['Frobnicate(x)', 'LS'],
+  });
+  expect(rules).toEqual(['allow edit_file', 'allow ExitPlanMode', 'deny Frobnicate', 'deny LS']);
+  expect(warnings).toHaveLength(4);
+});
+
+it('a rule of the command line that is wrong by itself is an error', () => {
+  expect(() => rulesOf({disallowedTools: ['Frobnicate(x']})).toThrow('has no closing bracket');
+  expect(() => rulesOf({allowedTools: ['todo_write(x)']})).toThrow('todo_write takes nothing in brackets');
+});
+
+it('the tools of --tools are those of mini-cc, by any of their names', () => {
+  expect(chooseTools(undefined)).toEqual({only: undefined, warnings: []});
+  expect(chooseTools(['Read', 'Agent', 'KillShell'])).toEqual({
+    only: ['read_file', 'Task'],
+    warnings: ['--tools: mini-cc has no tool KillShell'],
+  });
+  expect(() => chooseTools(['grap'])).toThrow('--tools has no "grap" (did you mean grep?): bash, ');
+});
