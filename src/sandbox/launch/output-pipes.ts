@@ -8,7 +8,7 @@ import {closeSync, constants, mkdirSync, openSync, rmSync} from 'node:fs';
 import {Socket} from 'node:net';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import type {SessionFolder} from '../view/session-folder.ts';
 
@@ -19,6 +19,8 @@ interface OutputPipe {
   readonly listen: () => Readable;
 }
 
+/** What a person can do about the error `EMFILE`. */
+export const NO_DESCRIPTORS = 'mini-cc has no file descriptors left: start it with a higher limit (ulimit -n 256)';
 const PIPES_AT_ONCE = 32;
 const SCRIPT = 'command -p mkfifo -m 600 -- "$@"';
 
@@ -31,13 +33,14 @@ export class OutputPipes {
   /** @throws MiniCcError `SPAWN` when there can be none, as in a temporary folder that is full */
   async take(): Promise<OutputPipe> {
     try {
-      return await this.#take().catch(() => {
+      return await this.#take().catch((error: unknown) => {
+        if (getErrorCode(error) === 'EMFILE') throw error;
         // A cleaner of temporary files may have removed those that were made before.
         this.#names.length = 0;
         return this.#take();
       });
     } catch (error) {
-      const why = getErrorMessage(error);
+      const why = getErrorCode(error) === 'EMFILE' ? NO_DESCRIPTORS : getErrorMessage(error);
       throw new MiniCcError('SPAWN', `Could not make a pipe for the output: ${why}. Nothing was run.`, {cause: error});
     }
   }
@@ -58,8 +61,8 @@ export class OutputPipes {
     // A session has more than one of these.
     const batch = randomUUID();
     const names = Array.from({length: PIPES_AT_ONCE}, (_, index) => path.join(folder, `${batch}-${index}`));
-    const {exitCode, stderr, message} = await runProgram('/bin/sh', ['-c', SCRIPT, 'sh', ...names]);
-    if (exitCode !== 0) throw new Error(stderr.trim().split('\n').at(-1) || message);
+    const {exitCode, code, stderr, message} = await runProgram('/bin/sh', ['-c', SCRIPT, 'sh', ...names]);
+    if (exitCode !== 0) throw Object.assign(new Error(stderr.trim().split('\n').at(-1) || message), {code});
     this.#names.push(...names);
   }
 }

@@ -6,7 +6,7 @@ import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
-import type {OutputPipes} from './output-pipes.ts';
+import {NO_DESCRIPTORS, type OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
 /**
@@ -38,7 +38,7 @@ export function getShellArguments(command: string): readonly string[] {
 
 const WHY_NOT_STARTED: Readonly<Record<string, string>> = {
   E2BIG: 'the command is too long: put it into a file',
-  EMFILE: 'mini-cc has no file descriptors left: start it with a higher limit (ulimit -n 256)',
+  EMFILE: NO_DESCRIPTORS,
 };
 
 /** How long output may still come after the shell has ended: what it left in the background holds the pipe open. */

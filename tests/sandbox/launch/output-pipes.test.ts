@@ -2,6 +2,7 @@ import {mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {beforeEach, describe, expect, it, onTestFinished} from 'vitest';
+import {runProgram} from '../../../src/core/util/processes.ts';
 import {OutputPipes} from '../../../src/sandbox/launch/output-pipes.ts';
 import {ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
 import {getShellArguments, runShell, type ShellRun} from '../../../src/sandbox/launch/run-shell.ts';
@@ -68,6 +69,21 @@ describe.runIf(process.platform === 'linux')('the pipe for the output of a comma
     await run('true');
     rmSync(folder, {recursive: true});
     expect((await run('echo on')).output).toBe('on\n');
+  });
+
+  it('says what to do where mini-cc has no descriptors left', async () => {
+    const program = `
+      import {openSync} from 'node:fs';
+      import {OutputPipes} from ${JSON.stringify(path.resolve('src/sandbox/launch/output-pipes.ts'))};
+      const pipes = new OutputPipes({getFile: () => ${JSON.stringify(path.join(folder, 'pipes'))}});
+      await pipes.take();
+      try { for (;;) openSync('/dev/null') } catch {}
+      process.stdout.write(await pipes.take().catch((error) => error.message));
+    `;
+    const node = ['--experimental-transform-types', '--no-warnings', '--input-type=module', '-e', program];
+    const limited = await runProgram('bash', ['-c', 'ulimit -n 100; exec "$@"', 'bash', process.execPath, ...node]);
+    expect(limited.stderr).toBe('');
+    expect(limited.stdout.toString()).toContain('no file descriptors left: start it with a higher limit');
   });
 
   it('is closed when the program cannot be started', async () => {
