@@ -88,7 +88,7 @@ function searchesWeb(resolver: ReturnType<typeof createModelResolver>, model: st
   }
 }
 
-export function openCatalog(
+function openCatalog(
   options: SessionOptions,
   {root, settings, trusts}: {readonly root: string; readonly settings: Settings; readonly trusts: Trusts},
   listable: ListableTools,

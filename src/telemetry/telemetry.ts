@@ -5,7 +5,7 @@ import type {AgentEvent} from '../core/contract/events.ts';
 import {CLOSE_MS, CollectorExporter, getTracesUrl} from './exporter.ts';
 import {SessionSpans} from './session-spans.ts';
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly sessionId: string;

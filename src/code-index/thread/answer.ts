@@ -8,7 +8,7 @@ import {SourceParser} from '../syntax/parser.ts';
 import type {Message, Question, ThreadOptions} from './messages.ts';
 import {createReadFiles} from './read-files.ts';
 
-export interface Answerer {
+interface Answerer {
   answer(message: Message): Promise<unknown>;
   /** Keeps what was parsed for later. A disk that is full or read-only is no fault of the answer. */
   save(): void;

@@ -12,7 +12,7 @@ import {type Execute, type ExecutePlace, GiveBack} from '../../workers/serve/job
 import type {SessionOptions} from '../options.ts';
 import {composeParts} from '../session.ts';
 
-export interface ExecuteOptions {
+interface ExecuteOptions {
   readonly env: SessionOptions['env'];
   readonly home: string;
   /** Of `subagents.allowAgents` in this machine's settings. */

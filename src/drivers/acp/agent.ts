@@ -28,7 +28,7 @@ export interface OpenSession {
   readonly resume?: string;
 }
 
-export interface AcpOptions {
+interface AcpOptions {
   readonly input: ReadableStream<Uint8Array>;
   readonly output: WritableStream<Uint8Array>;
   /** For the person who reads standard error. */

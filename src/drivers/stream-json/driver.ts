@@ -23,7 +23,7 @@ import {type BadLine, type ControlRequest, type ControlResponse, parseDriverLine
 import {toClaudeShape} from './output.ts';
 import {type CallQuestion, createToolQuestion, isCallQuestion, readToolAnswer} from './tool-questions.ts';
 
-export interface DriverOptions {
+interface DriverOptions {
   readonly lines: AsyncIterable<string>;
   /** Writes one line to the driver. */
   write(object: Record<string, unknown>): void;

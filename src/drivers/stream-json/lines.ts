@@ -42,7 +42,7 @@ const quietLine = z.looseObject({type: z.enum(['keep_alive', 'control_cancel_req
 
 const lineSchema = z.discriminatedUnion('type', [userLine, controlRequestLine, controlResponseLine, quietLine]);
 
-export type DriverLine = z.infer<typeof lineSchema>;
+type DriverLine = z.infer<typeof lineSchema>;
 export type UserLine = z.infer<typeof userLine>;
 export type ControlRequest = z.infer<typeof controlRequestLine>['request'];
 export type ControlResponse = z.infer<typeof controlResponseLine>['response'];

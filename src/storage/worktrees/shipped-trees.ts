@@ -14,7 +14,7 @@ import {Trees} from '../trees/trees.ts';
 import {type DeliveryDeps, deliver} from './bring-back.ts';
 import {keepBundle} from './commit-bundle.ts';
 
-export interface ShippedTreesDeps {
+interface ShippedTreesDeps {
   /** The session's workspace, links resolved. */
   readonly root: string;
   /** Folders of the session, called each time: `trees` is only for this, `run` is a run's own. */

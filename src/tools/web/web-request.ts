@@ -32,7 +32,7 @@ export interface WebReply {
   readonly body: Buffer | undefined;
 }
 
-export type WebOutcome =
+type WebOutcome =
   | {readonly kind: 'reply'; readonly reply: WebReply}
   /** A redirect to another host or from https to http: it is not followed, the model decides. */
   | {readonly kind: 'elsewhere'; readonly from: URL; readonly to: URL; readonly status: number};

@@ -25,7 +25,7 @@ export interface Formatter {
   readonly inlineText: (text: string) => string;
 }
 
-export interface OpenFormat {
+interface OpenFormat {
   readonly tokens: readonly Token[];
   readonly lines: readonly Line[];
   /** The same lines, of which more are known to be stable: that takes longer to find out. */

@@ -20,7 +20,7 @@ const REFRESH_MS = 200;
 const MAX_OPEN = 8_000;
 
 /** The streams of the screen. */
-export interface TranscriptTerminal {
+interface TranscriptTerminal {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
 }

@@ -10,9 +10,9 @@ import {MiniCcError} from '../../core/util/errors.ts';
 export const PROTOCOL = 2;
 
 /** What a message is for: one of one kind is never taken for one of another. */
-export type MessageKind = 'job' | 'event' | 'control' | 'result';
+type MessageKind = 'job' | 'event' | 'control' | 'result';
 
-export const signedSchema = z.object({
+const signedSchema = z.object({
   protocol: z.number(),
   kind: z.string(),
   nonce: z.string(),
@@ -24,7 +24,7 @@ export const signedSchema = z.object({
 export type SignedMessage = z.output<typeof signedSchema>;
 
 /** Why a message is refused. */
-export type RefusalCode = 'format' | 'version' | 'signature' | 'expired' | 'replayed';
+type RefusalCode = 'format' | 'version' | 'signature' | 'expired' | 'replayed';
 
 export class RefusedMessage extends MiniCcError {
   constructor(

@@ -5,7 +5,7 @@ import type {Keys} from './redis-keys.ts';
 
 export const HEARTBEAT_MS = 2_000;
 /** Without a sign of life for this long, a worker counts as gone. */
-export const GONE_MS = 15_000;
+const GONE_MS = 15_000;
 /** A worker that is gone is listed for this long. */
 const FORGET_MS = 24 * 60 * 60 * 1000;
 

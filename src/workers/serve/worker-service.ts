@@ -22,7 +22,7 @@ import type {EndedJobs} from './ended-jobs.ts';
 import {findForeignJobs} from './foreign-jobs.ts';
 import {type Execute, GiveBack, JobRun} from './job-run.ts';
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly address: QueueAddress;
   readonly concurrency: number;
   readonly labels: readonly string[];

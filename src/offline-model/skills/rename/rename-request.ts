@@ -12,7 +12,7 @@ export interface RenameRequest extends RenameScope {
 }
 
 /** The request asks for a change, but does not say exactly which. */
-export interface Unclear {
+interface Unclear {
   readonly unclear: string;
 }
 
