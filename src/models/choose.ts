@@ -9,12 +9,12 @@ interface Role {
 }
 
 /** An agent, with what `agents.NAME` of the settings adds to its definition. */
-interface ModelUser extends Role {
+export interface ModelUser extends Role {
   readonly name: string;
   readonly apiKeyEnv?: string | undefined;
 }
 
-interface ChoiceSettings {
+export interface ChoiceSettings {
   readonly roles?: Readonly<Record<string, Role>> | undefined;
   readonly subagentModel?: string | undefined;
 }
@@ -35,7 +35,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   debugger: 'code',
 };
 
-function findRole(roles: Readonly<Record<string, Role>> = {}, agent: string): Role {
+export function findRole(roles: Readonly<Record<string, Role>> = {}, agent: string): Role {
   const names = [agent, GROUPS[agent], 'default'];
   const name = names.find((each) => each !== undefined && Object.hasOwn(roles, each));
   return name === undefined ? {} : roles[name]!;
