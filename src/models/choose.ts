@@ -3,7 +3,7 @@ import type {Model, Thinking} from '../core/contract/model.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {ModelResolver} from './resolve.ts';
 
-interface Role {
+export interface Role {
   readonly model?: string | undefined;
   readonly thinking?: Thinking | undefined;
 }

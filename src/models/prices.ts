@@ -30,7 +30,7 @@ function list(input: number, output: number, cacheRead: number): Price {
 }
 
 /** Anthropic's list prices, by the name of the model without its date. */
-const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
+export const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
   'claude-fable-5-1': list(10, 50, 0.25),
   'claude-fable-5': list(10, 50, 1),
   'claude-mythos-5-1': list(10, 50, 0.25),
@@ -85,7 +85,7 @@ function withoutDate(name: string): string {
 }
 
 /** @returns US dollars of one model call */
-function getCost(usage: Usage, price: ListPrice): number {
+export function getCost(usage: Usage, price: ListPrice): number {
   const {input_tokens, output_tokens, cache_read_input_tokens: read, cache_creation_input_tokens: written} = usage;
   const {long} = price;
   if (long && input_tokens + read + written > long.above) return getCost(usage, {...long});

@@ -33,7 +33,7 @@ export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'replyLimits
 }
 
 /** What a run says about its model beside the name. */
-interface ModelChoice {
+export interface ModelChoice {
   readonly thinking?: Thinking | undefined;
   /** In place of a level; 0: none. */
   readonly thinkingTokens?: number | undefined;
