@@ -1,0 +1,174 @@
+/** Which places confined commands are shown, found by looking at files alone: no command runs. */
+import {chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {flattenGitSettings} from '../../../src/sandbox/view/git-settings.ts';
+import {getPackageStores} from '../../../src/sandbox/view/package-stores.ts';
+import {findToolFolders} from '../../../src/sandbox/view/tool-folders.ts';
+import {traceLinks} from '../../../src/sandbox/view/trace-links.ts';
+import {existingRoots} from '../../../src/sandbox/view/view.ts';
+
+function given() {
+  const base = realpathSync(mkdtempSync(path.join(tmpdir(), 'mini-cc-found-')));
+  onTestFinished(() => rmSync(base, {recursive: true, force: true}));
+  const at = (name: string) => path.join(base, name);
+  const put = (name: string, text = '', mode = 0o644) => {
+    mkdirSync(path.dirname(at(name)), {recursive: true});
+    writeFileSync(at(name), text);
+    chmodSync(at(name), mode);
+    return at(name);
+  };
+  const link = (name: string, target: string) => {
+    mkdirSync(path.dirname(at(name)), {recursive: true});
+    symlinkSync(target, at(name));
+  };
+  return {at, put, link, home: at('home')};
+}
+
+test('links are followed one by one, each with its target as it stands there', () => {
+  const {at, put, link} = given();
+  put('real/deep/file');
+  link('one', 'real/./deep');
+  link('real/deep/back', '../../one/file');
+  link('absolute', at('one'));
+  for (const name of ['loop', 'pool']) link(name, name === 'loop' ? 'pool' : 'loop');
+  expect(traceLinks(at('one/back'))).toEqual({
+    real: at('real/deep/file'),
+    links: [
+      {path: at('one'), target: 'real/./deep'},
+      {path: at('real/deep/back'), target: '../../one/file'},
+      {path: at('one'), target: 'real/./deep'},
+    ],
+  });
+  expect(traceLinks(at('absolute/file'))?.links.map((each) => each.path)).toEqual([at('absolute'), at('one')]);
+  expect(traceLinks(`${at('one')}/../deep//file`)?.real).toBe(at('real/deep/file'));
+  expect([traceLinks(at('loop')), traceLinks(at('nowhere')), traceLinks('/')]).toEqual([
+    ...[undefined, undefined, {real: '/', links: []}],
+  ]);
+  // As in the kernel, forty links are followed and no more.
+  for (let index = 0; index < 41; index += 1) link(`l${index}`, index === 0 ? 'real' : `l${index - 1}`);
+  expect([traceLinks(at('l39'))?.real, traceLinks(at('l40'))?.real]).toEqual([at('real'), undefined]);
+});
+
+test('package stores are shown where they are there, in the home or where a variable names them', () => {
+  const {at, put, link, home} = given();
+  for (const name of ['home/go/pkg/mod/a', 'cargo/registry/a', 'mods/a', 'path/pkg/mod/a']) put(name);
+  link('home/.m2/repository', at('mods'));
+  expect(getPackageStores(home, {})).toEqual([...['home/go/pkg/mod', 'home/.m2/repository', 'mods'].map(at)]);
+  const env = {CARGO_HOME: at('cargo'), GOMODCACHE: 'relative', GOPATH: `${at('path')}:${at('other')}`};
+  expect(getPackageStores(home, env).slice(3)).toEqual(['cargo/registry', 'path/pkg/mod'].map(at));
+});
+
+test("the user's settings of git come flat, with what they include here, quoted, and with the files that they name", () => {
+  const {at, put, home} = given();
+  put('work/.git/HEAD', 'ref: refs/heads/topic/one\n');
+  for (const name of ['objects', 'refs']) mkdirSync(at(`work/.git/${name}`));
+  const include = (condition: string, name: string) => {
+    put(`home/${name}`, `[user]\n\tname = ${name}\n`);
+    return `[includeIf "${condition}"]\n\tpath = ${name}\n`;
+  };
+  const conditions = {
+    [`gitdir:${at('work')}/`]: 'here',
+    'gitdir:work/': 'named',
+    'gitdir:../work/': 'no-relative',
+    [`gitdir/i:${at('WORK')}/`]: 'any-case',
+    [`gitdir:${at('WORK')}/`]: 'no-other-case',
+    'gitdir:~/': 'no-home',
+    'onbranch:topic/': 'branch',
+    'onbranch:other': 'no-branch',
+    'hasconfig:remote.*.url:**': 'no-config',
+  };
+  const text = Object.entries(conditions).map(([condition, name]) => include(condition, name));
+  put(
+    'home/.gitconfig',
+    `${text.join('')}[core]\n\texcludesFile = ~/ignored\n\tattributesFile = relative\n[include]\n\tpath = ~/.gitconfig\n`,
+  );
+  put('home/.config/git/config', '[url "a\\"b"]\n\tinsteadOf = "x\\ty\\\\"\n[other]\n\tkey = x\n');
+  put('home/ignored');
+  put('home/.config/git/attributes');
+  const {text: flat, files, watched} = flattenGitSettings({home, env: {}, root: at('work')});
+  const names = [...flat.matchAll(/name = "(.*)"/g)].map(([, name]) => name);
+  expect([...new Set(names)]).toEqual(['here', 'named', 'any-case', 'branch']);
+  // The file includes itself: that ends after ten includes.
+  expect(names).toHaveLength(4 * 10);
+  expect(flat.startsWith('[url "a\\"b"]\n\tinsteadof = "x\\ty\\\\"\n[user]\n\tname = "here"\n')).toBe(true);
+  expect(flat).not.toMatch(/other|relative/);
+  expect([...new Set(files)]).toEqual(['home/ignored', 'home/.config/git/attributes'].map(at));
+  expect(watched).toEqual(
+    expect.arrayContaining([at('home/.gitconfig'), at('home/here'), at('home/.config/git/ignore')]),
+  );
+  put('global', '[user]\n\tname = alone\n');
+  const own = flattenGitSettings({
+    home,
+    env: {GIT_CONFIG_GLOBAL: at('global'), XDG_CONFIG_HOME: at('xdg')},
+    root: home,
+  });
+  expect([own.text, own.watched[0], own.watched.at(-1)]).toEqual([
+    ...['[user]\n\tname = "alone"\n', at('global'), at('xdg/git/attributes')],
+  ]);
+});
+
+test('of the folders on PATH are shown those of tools, with what their programs lead to', () => {
+  const {at, put, link, home} = given();
+  const program = (name: string) => put(name, '#!/bin/sh\n', 0o755);
+  program('home/.nvm/versions/v1/bin/node');
+  program('home/.local/share/tool/bin/tool');
+  program('home/opt/whole/bin/whole');
+  put('home/opt/whole/lib/a');
+  program('home/opt/bare/bin/bare');
+  program('home/lib/node_modules/pkg/cli.js');
+  put('home/plain.txt');
+  put('home/.rustup/a');
+  program('home/project/run');
+  program('home/project/bin/own');
+  const links = {
+    tool: 'home/.local/share/tool/bin/tool',
+    cli: 'home/lib/node_modules/pkg/cli.js',
+    bare: 'home/opt/bare/bin/bare',
+    plain: 'home/plain.txt',
+    own: 'home/project/run',
+    gone: 'home/gone',
+  };
+  for (const [name, target] of Object.entries(links)) link(`home/.cargo/bin/${name}`, at(target));
+  const folders = ['.nvm/versions/v1/bin', '.cargo/bin', 'opt/whole/bin', 'opt/bare/bin', 'project/bin', 'gone', ''];
+  const PATH = ['/usr/bin', 'relative', ...folders.map((name) => path.join(home, name))].join(':');
+  const {places, watched} = findToolFolders({home, roots: [at('home/project')], env: {PATH}});
+  const shown = places.map((place) => path.relative(home, place));
+  expect(shown.sort()).toEqual(
+    [
+      ...['.nvm/versions/v1/bin', '.nvm', '.cargo/bin', '.rustup', '.cargo/bin/tool', '.local/share/tool'],
+      ...['.cargo/bin/cli', 'lib/node_modules', '.cargo/bin/bare'],
+      ...['opt/whole/bin', 'opt/whole', 'opt/bare/bin', '.local/share/uv/python'],
+    ].sort(),
+  );
+  expect(watched).toEqual(folders.slice(0, 4).map((name) => at(`home/${name}`)));
+});
+
+test('of a virtual environment that is active are shown its folder, and the Python that a known tool installed for it', () => {
+  const {at, put, home} = given();
+  mkdirSync(at('home/.pyenv/versions/3/bin'), {recursive: true});
+  mkdirSync(at('home/private/bin'), {recursive: true});
+  const show = (env: Record<string, string>) =>
+    findToolFolders({home, roots: [], env}).places.filter((place) => !place.endsWith('/uv/python'));
+  put('venv/pyvenv.cfg', `version = 3\nhome = ${at('home/.pyenv/versions/3/bin')}\n`);
+  expect(show({VIRTUAL_ENV: at('venv')})).toEqual(['venv', 'home/.pyenv/versions/3/bin', 'home/.pyenv'].map(at));
+  for (const python of [at('home/private/bin'), '/usr/bin', at('nowhere'), 'relative']) {
+    put('venv/pyvenv.cfg', `home = ${python}\n`);
+    expect(show({VIRTUAL_ENV: at('venv')})).toEqual([at('venv')]);
+  }
+  // A long file is no settings file.
+  put('venv/pyvenv.cfg', `home = ${at('home/.pyenv/versions/3/bin')}\n${'#'.repeat(10_000)}`);
+  expect(show({VIRTUAL_ENV: at('venv')})).toEqual([at('venv')]);
+  mkdirSync(at('conda/conda-meta'), {recursive: true});
+  expect(show({CONDA_PREFIX: at('conda'), VIRTUAL_ENV: 'venv'})).toEqual([at('conda')]);
+  // Neither a folder that is none, nor one around the home.
+  put('pyvenv.cfg');
+  expect(show({VIRTUAL_ENV: at('home/private'), CONDA_PREFIX: at('')})).toEqual([]);
+});
+
+test('of the folders of a workspace those count that exist', () => {
+  const {at, put} = given();
+  put('work/a');
+  expect(existingRoots({root: at('gone'), extraRoots: [at('work'), at('no')]})).toEqual([at('work')]);
+});
