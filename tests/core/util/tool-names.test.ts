@@ -52,4 +52,28 @@ describe('the facts of all tools', () => {
     expect(made.map(({name}) => name)).toEqual(TOOLS.filter(({dispatches}) => !dispatches).map(({name}) => name));
     expect(made).toMatchObject(made.map(({name}) => TOOLS.find((tool) => tool.name === name)!));
   });
+
+  it('say how each is shown, what it does, and what Claude Code calls it', () => {
+    const rows = TOOLS.map(({name, label = name, kind = 'other', claude}) =>
+      [name, label, kind, claude?.name ?? name].join(' '),
+    );
+    expect(rows).toEqual([
+      'bash Bash execute Bash',
+      'read_file Read read Read',
+      'write_file Write edit Write',
+      'edit_file Edit edit Edit',
+      'grep Grep search Grep',
+      'glob Glob search Glob',
+      'symbols Symbols search symbols',
+      'todo_write Todos think TodoWrite',
+      'web_fetch Fetch fetch WebFetch',
+      'web_search Search fetch WebSearch',
+      'Task Task think Task',
+      'TaskList TaskList other TaskList',
+      'TaskOutput TaskOutput other TaskOutput',
+      'TaskSend TaskSend other TaskSend',
+      'TaskStop TaskStop other TaskStop',
+      'FanOut FanOut think FanOut',
+    ]);
+  });
 });
