@@ -16,8 +16,6 @@ export interface RunSpec {
   readonly background: boolean;
   readonly cleanup: Cleanup;
   readonly label?: string | undefined;
-  /** The issue that the run is about. */
-  readonly ticket?: string | undefined;
   /** The call that dispatched it. */
   readonly callId?: string | undefined;
   /** The tool whose call goes on in the background. Such a run has no agent and takes no messages. */

@@ -134,7 +134,6 @@ function createInputSchema(names: readonly string[]) {
       .min(1, {error: ({input}) => `max_tokens must be 1 or more, not ${input}`})
       .optional(),
     label: z.string().optional(),
-    ticket: z.string().optional(),
     cleanup: z.enum(['keep', 'delete']).optional(),
     isolation: z
       .enum(['none', 'worktree'], {
