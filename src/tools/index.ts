@@ -9,7 +9,6 @@ import {FileLocks} from './files/change-file.ts';
 import {createEditFile, EDIT_FILE} from './files/edit-file.ts';
 import {READ_FILE, readFileTool} from './files/read-file.ts';
 import {createWriteFile, WRITE_FILE} from './files/write-file.ts';
-import {COUNT_LINES, countLinesTool} from './search/count-lines.ts';
 import {GLOB, globTool} from './search/glob.ts';
 import {GREP, grepTool} from './search/grep.ts';
 import {createSymbols, SYMBOLS} from './search/symbols.ts';
@@ -42,7 +41,6 @@ const BASE_TOOLS: readonly Listed<BaseToolDeps>[] = [
   [EDIT_FILE, ({locks}) => createEditFile(locks)],
   [GREP, () => grepTool],
   [GLOB, () => globTool],
-  [COUNT_LINES, () => countLinesTool],
   [SYMBOLS, ({getIndex}) => createSymbols(getIndex)],
   [TODO_WRITE, createTodoWrite],
   [WEB_FETCH, ({web}) => createWebFetch(web)],
