@@ -48,7 +48,7 @@ export function createRuns(deps: BaseParts) {
   const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
   const promptContext = readSystemPromptContext(
     {cwd: root, home: options.home, trusts, sources: options.settingSources},
-    options.appendSystemPrompt ?? settings.subagents?.promptNote,
+    options.appendSystemPrompt,
   );
   const memory = [...promptContext.memory, ...toolNotes(root, options.home, trusts, options.settingSources)];
   const verifier = new Verifier({settings: getVerifySettings(settings), fingerprint: () => fingerprint.take()});

@@ -101,9 +101,6 @@ const subagents = section({
   resultTokens: whole(1)
     .optional()
     .meta({description: 'Tokens that a result should keep within; past twice that it is cut.', default: 500}),
-  promptNote: text('a text')
-    .optional()
-    .meta({description: 'Stands at the end of the system prompt of every agent.', defaultText: 'none'}),
   archiveAfterMinutes: atLeastZero('a number of minutes')
     .optional()
     .meta({description: 'Minutes after its end until a run’s transcript is archived; 0 = never.', default: 60}),
