@@ -11,7 +11,6 @@ import {diffCommand} from './diff.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
 import {fanOutCommand} from './fanout.ts';
-import {folderCommand} from './folder.ts';
 import {hooksCommand} from './hooks.ts';
 import {MAIN_KEYS} from './key-help.ts';
 import {createInitCommand, type InitDeps} from './memory/init.ts';
@@ -61,7 +60,6 @@ export function createCommandTable(deps: CommandDeps): readonly Command[] {
     deps.skills,
     mcpCommand,
     addFolderCommand,
-    folderCommand,
     clearCommand,
     resumeCommand,
     rewindCommand,
