@@ -13,6 +13,7 @@ import {LIST_DIFFERING} from './trees/listed-files.ts';
 /** A workspace with more files gets no fingerprint: a repeated task simply runs again. */
 const MAX_FILES = 20_000;
 const GIT_LIMIT_MS = 10_000;
+const SUBMODULE_MODE = '160000 ';
 const SUBMODULE = /^160000 [^\t]*\t(.+)$/s;
 const SKIPPED = new Set(['node_modules', '.git']);
 
@@ -32,7 +33,7 @@ export class WorkspaceFingerprint {
   async #compute(): Promise<string> {
     try {
       const facts = (await this.#listByGit()) ?? (await this.#listFiles());
-      return facts === undefined ? randomUUID() : createHash('sha256').update(facts).digest('hex');
+      return facts === undefined ? randomUUID() : hash(facts);
     } catch {
       // A folder without read permission, or one that was deleted meanwhile: an unknown state never equals another.
       return randomUUID();
@@ -54,11 +55,13 @@ export class WorkspaceFingerprint {
       ask(top, ...LIST_DIFFERING),
     ]);
     if (!index || !differing) return undefined;
-    const submodules = splitNames(index).flatMap((line) => SUBMODULE.exec(line.toString())?.[1] ?? []);
+    // Most projects have none, and many files.
+    const lines = index.includes(SUBMODULE_MODE) ? splitNames(index) : [];
+    const submodules = lines.flatMap((line) => SUBMODULE.exec(line.toString())?.[1] ?? []);
     const names = new Set([...splitNames(differing).map(String), ...submodules]);
     if (names.size > MAX_FILES) return randomUUID();
     const facts = [...names].map(async (name) => `${name} ${await this.#describe(path.join(top, name))}`);
-    return JSON.stringify([`${head}`, index.toString('latin1'), await Promise.all(facts)]);
+    return JSON.stringify([`${head}`, hash(index), await Promise.all(facts)]);
   }
 
   /** A nested repository or submodule has a fingerprint of its own, since git lists only its folder. */
@@ -81,6 +84,10 @@ export class WorkspaceFingerprint {
     }
     return facts.sort().join('\n');
   }
+}
+
+function hash(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 async function describeFile(file: string): Promise<string> {

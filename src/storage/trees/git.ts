@@ -86,7 +86,7 @@ const REPOSITORY_VARIABLES = [
 ];
 
 /** Commands that use only refs and objects: the settings that are ignored here do not matter to them. */
-const OBJECT_COMMANDS = new Set(['pack-objects', 'rev-list', 'symbolic-ref', 'write-tree']);
+const OBJECT_COMMANDS = new Set(['pack-objects', 'rev-list', 'symbolic-ref']);
 /** Commands that show changes, for which a repository can name a program. */
 const DIFF_COMMANDS = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
 /** Commands that start git in each submodule, whose settings could name programs too: mini-cc does without them. */

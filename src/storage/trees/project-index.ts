@@ -5,8 +5,8 @@
  */
 import {lstatSync} from 'node:fs';
 import {copyFile, stat, utimes} from 'node:fs/promises';
-import path from 'node:path';
 import {type GitOptions, git, gitOrThrow, parseSizes, splitNames} from './git.ts';
+import type {Repository} from './repository.ts';
 
 /** Attributes by which git stores other bytes than those of the file. Those of line ends show in its size. */
 const CONVERSIONS = ['ident', 'filter', 'working-tree-encoding'];
@@ -31,21 +31,19 @@ interface ProjectIndex {
 
 /**
  * Copies the project's index.
- * @param isTaken whether trees have the file; `mode` as git writes it
+ * @param isTaken whether trees have the file
  * @returns undefined when it has none
  */
 export async function copyProjectIndex(
-  top: string,
+  {top, index}: Pick<Repository, 'top' | 'index'>,
   copy: string,
-  isTaken: (name: string, mode: string) => boolean,
+  isTaken: (entry: IndexEntry) => boolean,
   options: GitOptions,
 ): Promise<ProjectIndex | undefined> {
-  const asked = await gitOrThrow(top, ['rev-parse', '--git-path', 'index'], options);
-  const file = path.resolve(top, asked.stdout.toString().replace(/\n$/, ''));
   // Before the copy: of files that were written in the second of the index or later, git compares the content.
-  const writtenAt = await stat(file).catch(() => undefined);
+  const writtenAt = await stat(index).catch(() => undefined);
   if (!writtenAt) return undefined;
-  await copyFile(file, copy);
+  await copyFile(index, copy);
   const second = Math.floor(writtenAt.mtimeMs / 1000);
   await utimes(copy, second, second);
   const listing = ['ls-files', '-z', '--stage', '-v', '--full-name'];
@@ -53,10 +51,12 @@ export async function copyProjectIndex(
   const found = {taken: [] as IndexEntry[], known: [] as IndexEntry[], changed: [] as IndexEntry[]};
   const removed: IndexEntry[] = [];
   for (const line of splitNames(listed.stdout)) {
-    const [start = '', tag, mode = '', id = '', stage] = /^(.) (\d+) (\w+) (\d)\t/.exec(line.toString('latin1')) ?? [];
-    const entry = {name: line.subarray(start.length), mode, id};
+    // `tag mode id stage`, a tab, and the name.
+    const end = line.indexOf('\t');
+    const [tag, mode = '', id = '', stage] = line.toString('latin1', 0, end).split(' ');
+    const entry = {name: line.subarray(end + 1), mode, id};
     // In the midst of a merge a file has several entries; the second is ours.
-    if ((stage === '0' || stage === '2') && isTaken(entry.name.toString(), mode)) {
+    if ((stage === '0' || stage === '2') && isTaken(entry)) {
       found.taken.push(entry);
       // Other tags: git is told not to look at the file.
       (tag === 'H' ? found.known : found.changed).push(entry);
@@ -86,6 +86,7 @@ async function findConverted(
     if (CONVERSIONS.includes(attribute!)) certain.add(name!);
     if (LINE_ENDS.includes(attribute!)) maybe.add(name!);
   }
+  if (!isAutomatic && certain.size + maybe.size === 0) return [];
   const named = entries.map((entry) => ({entry, name: entry.name.toString('latin1')}));
   const doubtful = named.filter(({name}) => isAutomatic || maybe.has(name));
   const ids = [...new Set(doubtful.map(({entry}) => entry.id))];

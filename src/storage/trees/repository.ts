@@ -17,6 +17,8 @@ export interface Repository {
   readonly commonDir: string;
   /** The folders of its objects: its own, and those that it borrows from. */
   readonly objects: readonly string[];
+  /** The file of this checkout's index. */
+  readonly index: string;
   /** `sha1` or `sha256`. */
   readonly objectFormat: string;
 }
@@ -31,18 +33,19 @@ interface Head {
 
 /** @returns undefined when there is no repository with files. @throws MiniCcError `GIT_FAILED` without git */
 export async function findRepository(root: string, options: GitOptions = {}): Promise<Repository | undefined> {
-  const asked = ['--show-object-format', '--show-toplevel', '--git-common-dir', '--git-path', 'objects'];
-  const {exitCode, stdout} = await git(root, ['rev-parse', ...asked], options);
+  const asked = '--show-object-format --show-toplevel --git-common-dir --git-path objects --git-path index';
+  const {exitCode, stdout} = await git(root, ['rev-parse', ...asked.split(' ')], options);
   const lines = stdout.toString().replace(/\n$/, '').split('\n');
   // More lines come from a path with a line break.
-  if (exitCode !== 0 || lines.length !== 4) return undefined;
-  const [objectFormat = '', top = '', commonDir = '', objects = ''] = lines;
+  if (exitCode !== 0 || lines.length !== 5) return undefined;
+  const [objectFormat = '', top = '', commonDir = '', objects = '', index = ''] = lines;
   const realTop = await realpath(top);
   return {
     top: realTop,
     prefix: path.relative(realTop, root),
     commonDir: path.resolve(root, commonDir),
     objects: await withBorrowed(await realpath(path.resolve(root, objects))),
+    index: path.resolve(root, index),
     objectFormat,
   };
 }

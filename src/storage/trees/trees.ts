@@ -89,8 +89,6 @@ interface CaptureOptions {
 
 export class Trees {
   readonly index: string;
-  /** No other program changes the settings of the git directory. */
-  readonly #known: KnownSettings = {};
   /** Ids of contents that the git directory has itself, and not only borrowed. */
   readonly #owned = new Set<string>();
   /** The tree that the index was last written as. */
@@ -100,6 +98,8 @@ export class Trees {
   constructor(
     private readonly gitDir: string,
     private readonly place: Place,
+    /** No other program changes the settings of the git directory. */
+    private readonly known: KnownSettings = {},
   ) {
     this.index = place.index ?? path.join(gitDir, 'index');
   }
@@ -115,8 +115,13 @@ export class Trees {
     const trees = new Trees(gitDir, place);
     // A killed mini-cc may have left it.
     await rm(`${trees.index}.lock`, {force: true});
-    if (from && !existsSync(trees.index)) await trees.#beginWithProject(without, known, signal);
+    if (from && !existsSync(trees.index)) await trees.#beginWith(from, without, known, signal);
     return trees;
+  }
+
+  /** The same with the files of another folder, which are to become those of the index. */
+  elsewhere(top: string): Trees {
+    return new Trees(this.gitDir, {top, index: this.index}, this.known);
   }
 
   /**
@@ -274,17 +279,24 @@ export class Trees {
   }
 
   /** Begins with the project's index, so that unchanged files need not be read. */
-  async #beginWithProject(without: readonly string[], known: KnownSettings, signal?: AbortSignal): Promise<void> {
+  async #beginWith(
+    project: Repository,
+    without: readonly string[],
+    known: KnownSettings,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const {top, root = top, submodules, limitMs} = this.place;
-    const isTaken = (name: string, mode: string) => {
-      const file = path.join(top, name);
-      return (submodules || mode !== SUBMODULE) && isInside(file, [root]) && !isInside(file, without);
+    const isWhole = root === top && without.length === 0;
+    const isTaken = ({name, mode}: IndexEntry) => {
+      if (mode === SUBMODULE && !submodules) return false;
+      const file = isWhole ? root : path.join(top, name.toString());
+      return isInside(file, [root]) && !isInside(file, without);
     };
     // Exit code 1 means that files differ, which is no error here.
     const refresh = () => this.#run(['update-index', '-q', '--refresh'], {signal}, top, [0, 1]);
     let taken: readonly IndexEntry[] = [];
     try {
-      const copied = await copyProjectIndex(top, this.index, isTaken, {known, signal, limitMs});
+      const copied = await copyProjectIndex(project, this.index, isTaken, {known, signal, limitMs});
       if (!copied) return;
       taken = copied.taken;
       await this.#update(copied.changed);
@@ -358,7 +370,7 @@ export class Trees {
   #run(args: readonly string[], options: GitOptions = {}, cwd = this.place.top, fine?: readonly number[]) {
     const {top, root, limitMs} = this.place;
     const env = {GIT_DIR: this.gitDir, GIT_WORK_TREE: cwd === root ? top : cwd, GIT_INDEX_FILE: this.index};
-    return gitOrThrow(cwd, args, {limitMs, ...options, env: {...env, ...options.env}, known: this.#known}, fine);
+    return gitOrThrow(cwd, args, {limitMs, ...options, env: {...env, ...options.env}, known: this.known}, fine);
   }
 }
 

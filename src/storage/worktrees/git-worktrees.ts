@@ -59,7 +59,8 @@ export class GitWorktrees implements Worktrees {
 
   async open(owner: WorktreeOwner, signal: AbortSignal): Promise<Worktree> {
     const {root, cached} = this.deps;
-    const repository = cached?.repository ?? (await openRepository(root, {signal}));
+    const known: KnownSettings = {};
+    const repository = cached?.repository ?? (await openRepository(root, {signal, known}));
     // A checkout inside a hidden folder is visible, as in the sandbox.
     const hidden = this.deps.hidden().filter((hiddenPath) => !isInside(repository.top, [hiddenPath]));
     const session = this.deps.sessionFolder();
@@ -78,7 +79,7 @@ export class GitWorktrees implements Worktrees {
       const isWhole = cached && !hidden.some((place) => isInside(place, [repository.top]));
       const {trees, start, notes} = isWhole
         ? await copyTree(cached, top, paths.git)
-        : await createTree(repository, top, paths.git, hidden, signal);
+        : await createTree(repository, top, paths.git, hidden, {signal, known});
       const refs = await readRefs(top);
       const origin = {...repository, start};
       await writeStart(paths.folder, {origin, top, label: owner.label});
@@ -138,16 +139,16 @@ async function createTree(
   top: string,
   gitDir: string,
   hidden: readonly string[],
-  signal: AbortSignal,
+  options: {readonly signal: AbortSignal; readonly known: KnownSettings},
 ) {
-  const options = {signal, known: {} as KnownSettings};
+  const {signal, known} = options;
   const [settings, head] = await Promise.all([readCopiedSettings(repository, options), readHead(repository, options)]);
   const place = {top: repository.top};
-  const beginning = {from: repository, settings, without: hidden, known: options.known};
+  const beginning = {from: repository, settings, without: hidden, known};
   const workspace = await Trees.create(gitDir, place, beginning, signal);
   let captured = await workspace.capture({without: hidden, signal});
   await mkdir(path.join(top, repository.prefix), {recursive: true, mode: 0o700});
-  const trees = new Trees(gitDir, {top});
+  const trees = workspace.elsewhere(top);
   await trees.checkOut({signal}).catch(async () => {
     signal.throwIfAborted();
     // A content may be missing in the repository: the files themselves have it.

@@ -8,7 +8,7 @@ import path from 'node:path';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {createQueue} from '../../core/util/queue.ts';
-import {git, gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
+import {type GitOptions, git, gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
 import {openRepository, type Repository, readCopiedSettings, readHead} from '../trees/repository.ts';
 import {Trees} from '../trees/trees.ts';
 import {type DeliveryDeps, deliver} from './bring-back.ts';
@@ -101,13 +101,15 @@ export class ShippedTrees {
   async #capture(): Promise<TreeState> {
     const {repository, trees} = await this.#open();
     const {top, prefix, commonDir} = repository;
-    const {head: base, branch} = await readHead(repository);
+    // The project's settings do not change meanwhile.
+    const options = {known: {}};
+    const {head: base, branch} = await readHead(repository, options);
     const objectFormat = repository.objectFormat as TreeState['objectFormat'];
     const without = this.#getHidden(repository);
-    const {tree: start} = await trees.capture({without, with: await listTrackedIgnored(top)});
+    const {tree: start} = await trees.capture({without, with: await listTrackedIgnored(top, options)});
     const name = path.basename(top);
     const key = hash([start, base, branch, prefix, name, objectFormat]);
-    const remotes = base === undefined ? [] : await findRemotes(top, base);
+    const remotes = base === undefined ? [] : await findRemotes(top, base, options);
     return {key, repository: hash([top, commonDir]), name, start, base, branch, prefix, objectFormat, remotes};
   }
 
@@ -138,16 +140,16 @@ function hash(parts: readonly (string | undefined)[]): string {
 }
 
 /** Files that git ignores and tracks all the same: a capture would leave out those that are new in the index. */
-async function listTrackedIgnored(top: string): Promise<readonly string[]> {
-  const {stdout} = await gitOrThrow(top, ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']);
+async function listTrackedIgnored(top: string, options: GitOptions): Promise<readonly string[]> {
+  const {stdout} = await gitOrThrow(top, ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard'], options);
   return splitNames(stdout)
     .map(String)
     .filter((name) => existsSync(path.join(top, name)));
 }
 
 /** The addresses of remotes that have the commit, as of the last fetch. One with a password stays here. */
-async function findRemotes(top: string, base: string): Promise<string[]> {
-  const listed = await git(top, ['for-each-ref', '--contains', base, '--format=%(refname)', 'refs/remotes']);
+async function findRemotes(top: string, base: string, options: GitOptions): Promise<string[]> {
+  const listed = await git(top, ['for-each-ref', '--contains', base, '--format=%(refname)', 'refs/remotes'], options);
   const names = new Set(
     listed.stdout
       .toString()
@@ -156,7 +158,7 @@ async function findRemotes(top: string, base: string): Promise<string[]> {
   );
   const remotes: string[] = [];
   for (const name of names) {
-    const {exitCode, stdout} = await git(top, ['config', '--get', `remote.${name}.url`]);
+    const {exitCode, stdout} = await git(top, ['config', '--get', `remote.${name}.url`], options);
     const url = stdout.toString().trim();
     const hasSecret = URL.canParse(url) && new URL(url).password !== '';
     if (exitCode === 0 && url !== '' && !hasSecret) remotes.push(url);

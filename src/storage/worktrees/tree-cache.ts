@@ -81,7 +81,7 @@ export class TreeCache {
     const root = path.join(top, prefix);
     await mkdir(root, {recursive: true});
     const objects = [path.join(this.folder, tree.repository, OBJECTS, 'objects')];
-    return {root, repository: {top, prefix, commonDir, objects, objectFormat}, start, index};
+    return {root, repository: {top, prefix, commonDir, objects, index, objectFormat}, start, index};
   }
 
   async #make(tree: TreeState, source: TreeSource, place: string): Promise<void> {

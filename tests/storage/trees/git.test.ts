@@ -98,24 +98,23 @@ describe('a repository whose settings name programs', () => {
   it('does not make calls of git run them', async () => {
     const {project, ran, forget} = await hostileProject();
     await touch(project);
-    await project.git('commit', '--quiet', '--no-gpg-sign', '--all', '--message', 'Touched');
-    await touch(project);
-    const touched = (await project.git('rev-parse', 'HEAD')).trim();
     forget();
     const out = await emptyFolder();
     onTestFinished(out.remove);
     const ask = async (...args: string[]) => ({args, ...(await git(project.path, args, {env: AUTHOR}))});
-    const patch = await ask('diff-tree', '-p', '--binary', 'HEAD~1', 'HEAD', '--', 'README.md');
+    const added = await ask('update-index', '--add', 'src/greet.ts', 'README.md');
+    const written = await ask('write-tree');
+    const committed = await ask('commit-tree', '-p', 'HEAD', '-m', 'Touched', `${written.stdout}`.trim());
+    const touched = `${committed.stdout}`.trim();
+    const patch = await ask('diff-tree', '-p', '--binary', 'HEAD', touched, '--', 'README.md');
     const answers = [
-      patch,
+      ...[added, written, committed, patch],
       await ask('ls-files', '--modified', '--others'),
-      await ask('show', 'HEAD'),
-      await ask('log', '-p'),
-      await ask('update-index', '--add', 'src/greet.ts', 'README.md'),
-      await ask('write-tree'),
-      await ask('worktree', 'add', '--detach', path.join(out.path, 'tree'), 'HEAD~1'),
-      await ask('checkout', 'HEAD~1', '--', '.'),
-      await ask('checkout', '--force', '-b', 'side', 'HEAD~1'),
+      await ask('show', touched),
+      await ask('log', '-p', touched),
+      await ask('worktree', 'add', '--detach', path.join(out.path, 'tree'), 'HEAD'),
+      await ask('checkout', 'HEAD', '--', '.'),
+      await ask('checkout', '--force', '-b', 'side', 'HEAD'),
       await ask('merge', '--no-ff', '--no-edit', '-m', 'Merged', touched),
     ];
     expect(answers.filter(({exitCode}) => exitCode !== 0)).toEqual([]);

@@ -24,7 +24,12 @@ function given(files: Readonly<Record<string, string>>, settings: readonly strin
   git('add', '-A');
   git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'all');
   const copy = async () => {
-    const taken = await copyProjectIndex(root, path.join(root, '.git/copy'), () => true, {});
+    const taken = await copyProjectIndex(
+      {top: root, index: path.join(root, '.git/index')},
+      path.join(root, '.git/copy'),
+      () => true,
+      {},
+    );
     const changed = new Set(taken?.changed.map(({name}) => name.toString()));
     return taken?.taken.map(({name}) => `${changed.has(name.toString()) ? 'read' : 'known'} ${name}`);
   };
