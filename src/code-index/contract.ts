@@ -89,16 +89,6 @@ export interface Import {
   readonly names: readonly {readonly imported: string; readonly local: string}[];
 }
 
-/** `class A extends B`, `impl T for S`, `class A(B)`. */
-export interface Inheritance extends Place {
-  /** The name of the class that inherits. */
-  readonly name: string;
-  /** As it is written, without type arguments: `B`, `pkg.B`. */
-  readonly base: string;
-  /** Where the base is defined, as far as names and imports say. */
-  readonly baseDefinitions: readonly Place[];
-}
-
 /** One file of the index. */
 export interface IndexedFile {
   readonly path: string;
@@ -232,13 +222,6 @@ export interface CodeIndex {
   outline(path: string, options?: QueryOptions): Promise<Answer<Definition>>;
   /** The imports that name a file; for a folder, those from outside of it that name a file below it. */
   importers(path: string, options?: QueryOptions): Promise<Answer<Import>>;
-  /** The imports of a file, or of all files below a folder. */
-  imports(path: string, options?: QueryOptions): Promise<Answer<Import>>;
-  /** What inherits from this name, or, with `of: 'class'`, what the class of this name inherits from. */
-  inheritance(
-    query: {readonly name?: string; readonly path?: string; readonly of?: 'base' | 'class'},
-    options?: QueryOptions,
-  ): Promise<Answer<Inheritance>>;
   /** The files, highest rank first. */
   files(query: {readonly path?: string}, options?: QueryOptions): Promise<Answer<IndexedFile>>;
   /** What syntax says against a file, or the files below a folder: one entry, all files together. */
@@ -246,8 +229,6 @@ export interface CodeIndex {
   /** Exported definitions that no other file names. Not those of entry files, and none that a framework may call by name. */
   unusedExports(query: {readonly path?: string}, options?: QueryOptions): Promise<Answer<Definition>>;
   rename(request: RenameRequest, options?: QueryOptions): Promise<RenamePlan>;
-  /** How many files there are, and which are not parsed. */
-  coverage(options?: QueryOptions): Promise<Coverage>;
   /** A question is open. */
   readonly isBusy: boolean;
   /** Ends the thread. A question that is open fails. */

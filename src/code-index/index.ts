@@ -41,16 +41,15 @@ class ThreadedCodeIndex implements CodeIndex {
 
   definitions: CodeIndex['definitions'] = (query, options) => this.#askList({ask: 'definitions', query}, options);
   references: CodeIndex['references'] = (query, options) => this.#askList({ask: 'references', query}, options);
-  outline: CodeIndex['outline'] = (file, options) => this.#askList({ask: 'outline', path: file}, options);
-  importers: CodeIndex['importers'] = (file, options) => this.#askList({ask: 'importers', path: file}, options);
-  imports: CodeIndex['imports'] = (file, options) => this.#askList({ask: 'imports', path: file}, options);
-  inheritance: CodeIndex['inheritance'] = (query, options) => this.#askList({ask: 'inheritance', query}, options);
+  outline: CodeIndex['outline'] = (file, options) => this.#askList({ask: 'outline', query: {path: file}}, options);
+  importers: CodeIndex['importers'] = (file, options) =>
+    this.#askList({ask: 'importers', query: {path: file}}, options);
   files: CodeIndex['files'] = (query, options) => this.#askList({ask: 'files', query}, options);
   unusedExports: CodeIndex['unusedExports'] = (query, options) => this.#askList({ask: 'unusedExports', query}, options);
 
   async syntax(file: string, options: QueryOptions = {}): Promise<SyntaxFacts & {readonly coverage: Coverage}> {
     const {may, value} = await this.#ask<SyntaxFacts & {readonly coverage: Coverage}>(
-      {ask: 'syntax', path: file},
+      {ask: 'syntax', query: {path: file}},
       options,
     );
     const {functions, emptyCatches, syntaxErrors, coverage} = value;
@@ -75,11 +74,6 @@ class ThreadedCodeIndex implements CodeIndex {
     if (hidden === 0) return plan;
     const reason = 'Files that may not be read would have to change, too.';
     return {...plan, verdict: 'refused', edits: [], reasons: [reason, ...plan.reasons]};
-  }
-
-  async coverage(options: QueryOptions = {}): Promise<Coverage> {
-    const {may, value} = await this.#ask<Coverage>({ask: 'coverage', path: ''}, options);
-    return filterCoverage(value, may);
   }
 
   get isBusy(): boolean {

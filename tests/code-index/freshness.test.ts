@@ -23,12 +23,13 @@ import {createProject, formatDefinition, type Project} from './fixture.ts';
 
 /** All that two indexes of the same files must agree on. */
 async function describeAll(index: CodeIndex) {
+  const {found: files, coverage} = await index.files({});
   return {
     definitions: (await index.definitions({})).found,
-    files: (await index.files({})).found,
-    imports: (await index.imports('')).found,
+    files,
+    importers: await Promise.all(files.map(({path}) => index.importers(path))),
     references: (await index.references({name: 'shared'})).found,
-    coverage: await index.coverage(),
+    coverage,
   };
 }
 
@@ -86,7 +87,7 @@ describe('a file is left out, and that is said', () => {
     const {index, root} = createProject({'ok.ts': 'export const ok = 1;\n'});
     writeFileSync(path.join(root, file), content);
     expect(await names(index)).toEqual(['ok']);
-    expect((await index.coverage()).skipped).toEqual([{path: file, why}]);
+    expect((await index.files({})).coverage.skipped).toEqual([{path: file, why}]);
     expect((await index.outline(file)).coverage.skipped).toEqual([{path: file, why}]);
   });
 
@@ -99,7 +100,7 @@ describe('a file is left out, and that is said', () => {
       'c.ts': 'export const c = 1;\n',
     });
     expect(await names(index)).toEqual(['c']);
-    expect(await index.coverage()).toMatchObject({files: 1, skipped: [], unparsed: {vue: 1, kt: 1}});
+    expect((await index.files({})).coverage).toMatchObject({files: 1, skipped: [], unparsed: {vue: 1, kt: 1}});
   });
 
   test('that cannot be read', async () => {
@@ -107,7 +108,9 @@ describe('a file is left out, and that is said', () => {
     if (process.getuid?.() === 0) return;
     const {index, root} = createProject({'a.ts': 'const a = 1;\n'});
     chmodSync(path.join(root, 'a.ts'), 0);
-    expect((await index.coverage()).skipped).toEqual([{path: 'a.ts', why: 'cannot be read: permission denied'}]);
+    expect((await index.files({})).coverage.skipped).toEqual([
+      {path: 'a.ts', why: 'cannot be read: permission denied'},
+    ]);
   });
 
   test('that is a link, or stands in a folder that became one', async () => {
@@ -198,7 +201,7 @@ test(`${COUNT} files are indexed whole, with helpers, and a second question pars
   );
   const {index} = createProject(files);
   const started = performance.now();
-  expect((await index.coverage()).files).toBe(COUNT);
+  expect((await index.files({})).coverage.files).toBe(COUNT);
   // On an idle machine 500 files take 2 s and 10,000 take 30 s; five times as long here.
   expect(performance.now() - started).toBeLessThan(COUNT > 500 ? 150_000 : 10_000);
   expect((await index.references({name: 'helper7'})).found).toHaveLength(2);

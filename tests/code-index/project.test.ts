@@ -237,12 +237,8 @@ describe('a project', () => {
     expect(found.reduce((sum, {rank}) => sum + rank, 0)).toBeCloseTo(1, 6);
   });
 
-  test('knows what inherits from a class, and what nobody names', async () => {
+  test('knows what nobody names', async () => {
     const {index} = createProject(files);
-    expect((await index.inheritance({name: 'Core'})).found).toMatchObject([
-      {name: 'Sub', base: 'Core', path: 'src/core.ts', line: 3, baseDefinitions: [{path: 'src/core.ts', line: 1}]},
-    ]);
-    expect((await index.inheritance({name: 'Sub', of: 'class'})).found.map(({base}) => base)).toEqual(['Core']);
     expect((await index.unusedExports({})).found.map(formatDefinition)).toEqual(['2 constant unused exported']);
   });
 

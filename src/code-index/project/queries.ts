@@ -7,7 +7,6 @@ import type {
   Definition,
   Import,
   IndexedFile,
-  Inheritance,
   NameQuery,
   Place,
   Reference,
@@ -39,21 +38,21 @@ const KIND_ORDER = [
 ];
 
 export class Queries {
-  readonly files: ProjectFiles;
+  readonly project: ProjectFiles;
   #meanings: Meanings | undefined;
   #ranks: ReadonlyMap<string, number> | undefined;
   #importers: ReadonlyMap<string, number> | undefined;
   #madeFor = -1;
 
-  constructor(files: ProjectFiles) {
-    this.files = files;
+  constructor(project: ProjectFiles) {
+    this.project = project;
   }
 
   get meanings(): Meanings {
-    if (this.#madeFor !== this.files.changes || !this.#meanings) {
-      this.#meanings = new Meanings(this.files);
+    if (this.#madeFor !== this.project.changes || !this.#meanings) {
+      this.#meanings = new Meanings(this.project);
       this.#ranks = undefined;
-      this.#madeFor = this.files.changes;
+      this.#madeFor = this.project.changes;
     }
     return this.#meanings;
   }
@@ -62,8 +61,8 @@ export class Queries {
     const entries = this.entries(path).filter(({facts}) => facts);
     return {
       files: entries.length,
-      skipped: this.files.skipped.filter((skipped) => isBelow(skipped.path, path)),
-      unparsed: this.files.unparsed,
+      skipped: this.project.skipped.filter((skipped) => isBelow(skipped.path, path)),
+      unparsed: this.project.unparsed,
       withErrors: entries.filter(({facts}) => facts!.errors.length > 0).map((entry) => entry.path),
     };
   }
@@ -71,7 +70,7 @@ export class Queries {
   /** Sorted by path. */
   entries(path = ''): readonly IndexedEntry[] {
     const wanted = normalize(path);
-    return this.files.sorted.filter((entry) => isBelow(entry.path, wanted));
+    return this.project.sorted.filter((entry) => isBelow(entry.path, wanted));
   }
 
   definitions({name, path}: NameQuery): Answer<Definition> {
@@ -115,7 +114,7 @@ export class Queries {
       .map((entry) => ({entry, uses: unpackUses(entry.facts!, name)}));
   }
 
-  references({name, path}: NameQuery & {readonly name: string}): Answer<Reference> {
+  references({name = '', path}: NameQuery): Answer<Reference> {
     const {meanings} = this;
     const last = name.split(/\.|::|#/).at(-1)!;
     const wanted = last === name ? undefined : new Set(this.definitions({name}).found.map(formatPlace));
@@ -136,15 +135,15 @@ export class Queries {
   /** None for a file that was deleted. */
   #readLines(path: string): readonly string[] {
     try {
-      return this.files.readText(path).split('\n');
+      return this.project.readText(path).split('\n');
     } catch {
       return [];
     }
   }
 
-  async outline(path: string): Promise<Answer<Definition>> {
+  async outline({path}: NameQuery): Promise<Answer<Definition>> {
     const file = normalize(path);
-    const entry = await this.files.update(file);
+    const entry = await this.project.update(file);
     const skipped = entry?.why === undefined ? [] : [{path: file, why: entry.why}];
     const withErrors = entry?.facts && entry.facts.errors.length > 0 ? [file] : [];
     const found = (entry?.facts?.definitions ?? []).map(({top: _, ...each}) => ({
@@ -158,10 +157,10 @@ export class Queries {
     };
   }
 
-  importers(path: string): Answer<Import> {
+  importers({path}: NameQuery): Answer<Import> {
     const wanted = normalize(path);
     return {
-      found: this.#allImports('').filter(
+      found: this.#allImports().filter(
         ({path: from, files}) =>
           files.some((file) => isBelow(file, wanted)) && (from === wanted || !isBelow(from, wanted)),
       ),
@@ -169,13 +168,9 @@ export class Queries {
     };
   }
 
-  imports(path: string): Answer<Import> {
-    return {found: this.#allImports(path), coverage: this.coverage(path)};
-  }
-
-  #allImports(path: string): Import[] {
+  #allImports(): Import[] {
     const {importedFiles} = this.meanings;
-    return this.entries(path).flatMap(({path: from, facts}) =>
+    return this.project.sorted.flatMap(({path: from, facts}) =>
       (facts?.imports ?? []).map(({line, specifier, names}, at) => ({
         path: from,
         line,
@@ -186,40 +181,7 @@ export class Queries {
     );
   }
 
-  inheritance(query: {
-    readonly name?: string;
-    readonly path?: string;
-    readonly of?: 'base' | 'class';
-  }): Answer<Inheritance> {
-    const {name, path = '', of = 'base'} = query;
-    const found = this.entries(path).flatMap(({path: file, facts}) =>
-      (facts?.bases ?? []).map((each) => ({...each, path: file})),
-    );
-    const lastPart = (text: string) => text.split(/\.|::|\\/).at(-1)!;
-    return {
-      found: found
-        .filter((each) => name === undefined || (of === 'base' ? lastPart(each.base) : each.name) === lastPart(name))
-        .map((each) => ({...each, baseDefinitions: this.#findBase(lastPart(each.base), each.path)})),
-      coverage: this.coverage(path),
-    };
-  }
-
-  #findBase(base: string, from: string): Place[] {
-    const {meanings} = this;
-    const entry = this.files.entries.get(from)!;
-    const use = unpackUses(entry.facts!, base).find(({kind}) => kind === 'inherit');
-    const meaning = use && meanings.meaningOf(use, entry);
-    const known = typeof meaning === 'object' && meaning.index >= 0 ? [meaning] : [];
-    const classes = meanings
-      .named(base)
-      .filter((each) => /^(?:class|interface|struct|trait|type|module|enum)$/.test(meanings.get(each)!.kind));
-    return (known.length > 0 ? known : classes).map((each) => {
-      const {path, line, column} = meanings.toDefinition(each);
-      return {path, line, column};
-    });
-  }
-
-  listFiles({path = ''}: {readonly path?: string}): Answer<IndexedFile> {
+  files({path = ''}: NameQuery): Answer<IndexedFile> {
     const ranks = this.#getRanks();
     const found = this.entries(path).flatMap(({path: file, language, facts}): IndexedFile[] =>
       facts
@@ -255,7 +217,7 @@ export class Queries {
     return this.#ranks;
   }
 
-  syntax(path: string): SyntaxFacts & {readonly coverage: Coverage} {
+  syntax({path}: NameQuery): SyntaxFacts & {readonly coverage: Coverage} {
     const entries = this.entries(path).flatMap(({path: file, facts}) => (facts ? [{path: file, facts}] : []));
     const toPlaces = (file: string, places: readonly (readonly [number, number])[]) =>
       places.map(([line, column]) => ({path: file, line, column}));
@@ -267,10 +229,10 @@ export class Queries {
     };
   }
 
-  unusedExports({path = ''}: {readonly path?: string}): Answer<Definition> {
+  unusedExports({path = ''}: NameQuery): Answer<Definition> {
     const {meanings} = this;
     const named = new Map<string, Set<string>>();
-    for (const {path: file, facts} of this.files.sorted) {
+    for (const {path: file, facts} of this.project.sorted) {
       for (const name of facts?.names.split('\n') ?? []) {
         const list = named.get(name) ?? new Set();
         if (list.size < 2) named.set(name, list.add(file));

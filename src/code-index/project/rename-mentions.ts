@@ -74,8 +74,8 @@ export function findMentions(
     for (const {line, column} of uses) known.add(`${entry.path}:${line}:${column}`);
   }
   const found: RenameConcern[] = [];
-  for (const path of [...queries.files.paths].sort()) {
-    const isParsed = queries.files.entries.get(path)?.facts !== undefined;
+  for (const path of [...queries.project.paths].sort()) {
+    const isParsed = queries.project.entries.get(path)?.facts !== undefined;
     if (!isParsed && !OTHERS.test(path)) continue;
     for (const {line, column} of lines.find(path, name)) {
       if (known.has(`${path}:${line}:${column}`)) continue;

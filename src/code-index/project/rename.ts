@@ -34,7 +34,7 @@ class RenamePlanner {
     this.#queries = queries;
     this.#parse = parse;
     this.#name = request.from.split('.').at(-1)!;
-    this.#lines = new SourceLines(queries.files);
+    this.#lines = new SourceLines(queries.project);
   }
 
   async plan(): Promise<RenamePlan> {
@@ -202,7 +202,7 @@ class RenamePlanner {
     if (!isTaken && (meaning !== 'unknown' || !use.member || use.binding === 'import')) return;
     const others = meanings.named(this.#name).filter((each) => {
       const isMember = !meanings.get(each)!.top;
-      const isNear = isSameFamily(this.#queries.files.entries.get(each.path)!.language, entry.language);
+      const isNear = isSameFamily(this.#queries.project.entries.get(each.path)!.language, entry.language);
       return isMember && isNear && !targets.some((known) => isSame(known, each));
     });
     if (others.length === 0 && isDistinctive(this.#name)) this.#edit(use, entry, isTaken);
@@ -240,7 +240,7 @@ class RenamePlanner {
       const owners = this.#ownersOf(target);
       const name = container.at(-1);
       const foreign = owners.flatMap((owner) => {
-        const facts = this.#queries.files.entries.get(owner.path)!.facts!;
+        const facts = this.#queries.project.entries.get(owner.path)!.facts!;
         const count = facts.bases.filter(
           (each) => each.name === name && !/^(?:object|Object|ABC|Enum|I?Disposable)$/.test(each.base),
         );
@@ -280,7 +280,7 @@ class RenamePlanner {
   }
 
   #checkSkipped(): void {
-    for (const {path, why} of this.#queries.files.skipped) {
+    for (const {path, why} of this.#queries.project.skipped) {
       const [place] = this.#lines.find(path, this.#name);
       if (!place) continue;
       this.#concern({path, ...place, text: this.#lines.text(path, place.line)}, `a file that is not parsed: ${why}`);
@@ -314,7 +314,7 @@ class RenamePlanner {
   async #checkMeanings(): Promise<void> {
     const {to} = this.#request;
     for (const path of new Set(this.#edits.map((edit) => edit.path))) {
-      const entry = this.#queries.files.entries.get(path)!;
+      const entry = this.#queries.project.entries.get(path)!;
       const edits = this.#edits.filter((edit) => edit.path === path);
       const text = this.#lines.apply(path, edits);
       const after = text === undefined ? undefined : await this.#parse(text, entry.language, path);

@@ -5,7 +5,7 @@ import {Queries} from '../project/queries.ts';
 import type {Parse} from '../project/read-entry.ts';
 import {planRename} from '../project/rename.ts';
 import {SourceParser} from '../syntax/parser.ts';
-import type {Message, Question, ThreadOptions} from './messages.ts';
+import type {Message, ThreadOptions} from './messages.ts';
 import {createReadFiles} from './read-files.ts';
 
 interface Answerer {
@@ -26,7 +26,9 @@ export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
       if (!isLoaded) for (const entry of cache?.load() ?? []) files.entries.set(entry.path, entry);
       isLoaded = true;
       if (listed) await files.refresh(listed);
-      return ask(question, queries, parse);
+      return question.ask === 'rename'
+        ? planRename(question.request, queries, parse)
+        : queries[question.ask](question.query);
     },
     save() {
       try {
@@ -36,31 +38,4 @@ export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
       }
     },
   };
-}
-
-function ask(question: Question, queries: Queries, parse: Parse): unknown {
-  switch (question.ask) {
-    case 'definitions':
-      return queries.definitions(question.query);
-    case 'references':
-      return queries.references({...question.query, name: question.query.name ?? ''});
-    case 'outline':
-      return queries.outline(question.path);
-    case 'importers':
-      return queries.importers(question.path);
-    case 'imports':
-      return queries.imports(question.path);
-    case 'syntax':
-      return queries.syntax(question.path);
-    case 'coverage':
-      return queries.coverage(question.path);
-    case 'inheritance':
-      return queries.inheritance(question.query);
-    case 'files':
-      return queries.listFiles(question.query);
-    case 'unusedExports':
-      return queries.unusedExports(question.query);
-    case 'rename':
-      return planRename(question.request, queries, parse);
-  }
 }

@@ -6,12 +6,12 @@ export interface ThreadOptions {
   readonly cacheFolder?: string;
 }
 
-/** What the thread can be asked, and what it needs for it. */
+/** What the thread can be asked: a method of `Queries`, or the plan of a rename. */
 export type Question =
-  | {readonly ask: 'definitions' | 'references'; readonly query: NameQuery}
-  | {readonly ask: 'outline' | 'importers' | 'imports' | 'syntax' | 'coverage'; readonly path: string}
-  | {readonly ask: 'inheritance'; readonly query: {name?: string; path?: string; of?: 'base' | 'class'}}
-  | {readonly ask: 'files' | 'unusedExports'; readonly query: {path?: string}}
+  | {
+      readonly ask: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'unusedExports';
+      readonly query: NameQuery;
+    }
   | {readonly ask: 'rename'; readonly request: RenameRequest};
 
 /** Sent to the thread. `listed`: all files as they are now; absent where the last list still counts. */
