@@ -1,4 +1,5 @@
 /** Parses what the `symbols` tool prints. Lines of another form are notes of the tool. */
+import type {RenameEdit} from '../code-index/contract.ts';
 import type {Observation} from './skill.ts';
 
 /** A definition, or one entry of an outline. */
@@ -135,21 +136,16 @@ export function parseSyntax(observation: Observation | undefined): Found<SyntaxF
 export interface RenamePlan {
   /** Why nothing may be changed; undefined when the rename is safe. */
   readonly refused: string | undefined;
-  /** The new text replaces the old name at that place; columns count from 1. */
-  readonly edits: readonly {
-    readonly path: string;
-    readonly line: number;
-    readonly column: number;
-    readonly text: string;
-  }[];
+  readonly edits: readonly RenameEdit[];
   /** Places with what is doubtful about them. */
   readonly concerns: readonly string[];
   /** Places in strings, comments and other files that stay as they are. */
   readonly mentions: readonly string[];
 }
 
-/** @param to the new name */
-export function parseRenamePlan({text}: Observation, to: string): RenamePlan {
+/** @param from the old name, with the names around it as they were asked for: `Parser.parse` */
+export function parseRenamePlan({text}: Observation, from: string, to: string): RenamePlan {
+  const oldText = from.split('.').at(-1)!;
   const lines = text.split('\n');
   const after = (head: string) => lines.filter((line) => line.startsWith(head)).map((line) => line.slice(head.length));
   const edits = lines.flatMap((line) => {
@@ -159,7 +155,8 @@ export function parseRenamePlan({text}: Observation, to: string): RenamePlan {
       path,
       line: Number(match[1]),
       column: Number(match[2]),
-      text: match[3] === undefined ? to : String(JSON.parse(match[3])),
+      oldText,
+      newText: match[3] === undefined ? to : String(JSON.parse(match[3])),
     }));
   });
   const told = Number(/^Safe: (\d+) edits?/m.exec(text)?.[1] ?? 0);

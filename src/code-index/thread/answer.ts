@@ -3,7 +3,7 @@ import {FactsCache} from '../project/facts-cache.ts';
 import {ProjectFiles} from '../project/project-files.ts';
 import {Queries} from '../project/queries.ts';
 import type {Parse} from '../project/read-entry.ts';
-import {planRename} from '../project/rename.ts';
+import {planRename} from '../rename/plan-rename.ts';
 import {SourceParser} from '../syntax/parser.ts';
 import type {Message, ThreadOptions} from './messages.ts';
 import {createReadFiles} from './read-files.ts';

@@ -105,6 +105,15 @@ describe('the scope of a change', () => {
   });
 });
 
+it('A member that is named with its class is renamed', async () => {
+  const root = folder({'a.ts': 'export class Parser {\n  parseAll() {}\n}\nnew Parser().parseAll();\n'});
+  const {text: answer} = await at(root, 'rename Parser.parseAll to readAll');
+  expect(answer).toContain('Renamed `Parser.parseAll` to `readAll` in 2 places');
+  expect(readFileSync(join(root, 'a.ts'), 'utf8')).toBe(
+    'export class Parser {\n  readAll() {}\n}\nnew Parser().readAll();\n',
+  );
+});
+
 it('A later request of the same message sees what an earlier one changed', async () => {
   const root = folder({'a.py': 'foo = 1\n'});
   const {text: answer} = await at(root, 'rename foo to bar in a.py, then rename bar to baz in a.py, then read a.py');

@@ -1,4 +1,5 @@
 /** "rename A to B": a symbol in all files by the syntax tree, or not at all. "replace A with B in src/": a text as it is. */
+import {applyEdits} from '../../../code-index/rename/apply-edits.ts';
 import {isCode, isGenerated} from '../../../core/util/file-kinds.ts';
 import {bullets, cannot, clip, count, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {parsePaths} from '../../results.ts';
@@ -37,7 +38,7 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
   const path = scopes.length === 1 ? scopes[0] : undefined;
   const result = yield* askOne(job.toolbox.symbols('rename', {name: `${from} as ${to}`, path}));
   if (result.outcome !== 'ok') return notDone(`${getReason(result)}. Nothing was changed.`);
-  const plan = parseRenamePlan(result, to);
+  const plan = parseRenamePlan(result, from, to);
   const outside = plan.edits.filter((edit) => scopes.length > 1 && !scopes.some((one) => isBelow(edit.path, one)));
   if (plan.refused !== undefined || outside.length > 0) return formatRefusal(request, plan, outside);
   const paths = [...new Set(plan.edits.map((edit) => edit.path))];
@@ -46,7 +47,7 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
   const texts = yield* readFiles(paths, job);
   const changes = texts.map((text): FileChange => {
     const edits = plan.edits.filter((edit) => edit.path === text.path);
-    const after = text.lines && applyPlaces(text.lines, edits, from);
+    const after = text.lines && applyEdits(text.lines, edits);
     const problem = text.problem || (after ? '' : 'it is not as the index saw it');
     return {path: text.path, before: text.lines ?? [], after: after ?? [], places: edits.length, problem};
   });
@@ -60,21 +61,6 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
 }
 
 const isBelow = (path: string, scope: string) => path === scope || path.startsWith(`${scope.replace(/\/$/, '')}/`);
-
-/** The lines with the new names. Undefined when another text stands at one of the places. */
-function applyPlaces(
-  lines: readonly string[],
-  edits: RenamePlan['edits'],
-  from: string,
-): readonly string[] | undefined {
-  const after = [...lines];
-  for (const {line, column, text} of edits.toSorted((a, b) => b.line - a.line || b.column - a.column)) {
-    const old = after[line - 1];
-    if (old?.slice(column - 1, column - 1 + from.length) !== from) return undefined;
-    after[line - 1] = old.slice(0, column - 1) + text + old.slice(column - 1 + from.length);
-  }
-  return after;
-}
 
 function formatRefusal({from, to}: RenameRequest, plan: RenamePlan, outside: RenamePlan['edits']): string {
   const why = plan.refused ?? `\`${from}\` is also used outside of the files that you named, which would break`;

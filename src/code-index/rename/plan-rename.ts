@@ -3,11 +3,11 @@
  * before it is offered: every name must mean there what it means now.
  */
 import type {RenameConcern, RenameEdit, RenamePlan, RenameRequest} from '../contract.ts';
+import {isSameFamily, type Meaning} from '../project/meanings.ts';
+import {isBelow, normalize, type Queries} from '../project/queries.ts';
+import type {IndexedEntry, Parse} from '../project/read-entry.ts';
 import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
-import {isSameFamily, type Meaning} from './meanings.ts';
-import {isBelow, normalize, type Queries} from './queries.ts';
-import type {IndexedEntry, Parse} from './read-entry.ts';
-import {findMentions, SourceLines} from './rename-mentions.ts';
+import {findMentions, SourceLines} from './source-lines.ts';
 
 /** So many concerns are listed. */
 const MAX_CONCERNS = 100;

@@ -1,7 +1,8 @@
 /** Where a name stands outside of code: strings, comments, files of other kinds. */
 import type {RenameConcern, RenameEdit} from '../contract.ts';
-import type {ProjectFiles} from './project-files.ts';
-import type {Queries} from './queries.ts';
+import type {ProjectFiles} from '../project/project-files.ts';
+import type {Queries} from '../project/queries.ts';
+import {applyEdits} from './apply-edits.ts';
 
 const MAX_MENTIONS = 200;
 /** Larger files of other kinds are not looked into. Characters. */
@@ -38,13 +39,7 @@ export class SourceLines {
 
   /** The text with these edits; undefined where it is not what it was. */
   apply(path: string, edits: readonly RenameEdit[]): string | undefined {
-    const lines = this.#read(path).split('\n');
-    for (const {line, column, oldText, newText} of edits.toSorted((a, b) => b.line - a.line || b.column - a.column)) {
-      const before = lines[line - 1] ?? '';
-      if (before.slice(column - 1, column - 1 + oldText.length) !== oldText) return undefined;
-      lines[line - 1] = before.slice(0, column - 1) + newText + before.slice(column - 1 + oldText.length);
-    }
-    return lines.join('\n');
+    return applyEdits(this.#read(path).split('\n'), edits)?.join('\n');
   }
 
   #read(path: string): string {
