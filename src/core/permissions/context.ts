@@ -1,39 +1,45 @@
-/** The context in which one access is judged: the agent that asks, and the rules, modes and paths that count for it. */
+/**
+ * Defines the context in which one access is judged: the agent that asks, and the rules, modes and paths that apply to
+ * it.
+ */
 import type {PermissionMode} from '../contract/events.ts';
 import type {Confinement, Workspace} from '../contract/permission.ts';
 import type {ZonePaths} from './files/file-zone.ts';
 import type {RuleBook} from './rules/rule-book.ts';
 
-/** The permissions of one agent, beside those of the session. */
+/** Permissions of one agent, beside those of the session. */
 export interface AgentPermissions {
-  /** The mode that its definition names. */
+  /** Mode that the agent's definition names. */
   readonly mode?: PermissionMode;
-  /** The agent never asks: what is not allowed is refused. */
+  /** When true, the agent never asks: calls that are not allowed are refused. */
   readonly readOnly?: boolean;
   readonly sandbox: PermissionSandbox;
 }
 
 /** What permissions need to know of the sandbox. */
 export interface PermissionSandbox {
-  /** Whether one works here. */
+  /** Whether a sandbox works here. */
   available(): Promise<boolean>;
-  /** The user says that mini-cc runs in a container which confines it: it stands for a sandbox that does not work here. */
+  /**
+   * The user states that mini-cc runs in a container that confines it. The container counts as a sandbox where none
+   * works.
+   */
   readonly isContainer?: boolean;
   /**
-   * Whether a confined command of this workspace finds at this path what is there outside.
+   * Whether a confined command of this workspace sees the same file at this path as an unconfined one.
    * @param place absolute, with links resolved
    */
   isVisible(place: string, workspace: Workspace): boolean;
-  /** Whether a confined command gets this variable of the environment. */
+  /** Whether a confined command receives this environment variable. */
   keepsVariable(name: string, value: string): boolean;
 }
 
 export interface PermissionContext {
   readonly tool: string;
   readonly workspace: Workspace;
-  /** The agent's mode, from its definition and the mode of the session. */
+  /** Mode of the agent, derived from its definition and the mode of the session. */
   readonly mode: PermissionMode;
-  /** From the workspace and from plan mode. */
+  /** Derived from the workspace and from plan mode. */
   readonly confinement: Confinement;
   readonly neverAsks: boolean;
   readonly sandbox: PermissionSandbox;

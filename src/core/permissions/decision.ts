@@ -1,7 +1,7 @@
 /**
- * Decides on a call, once: approval, then sandbox, then attempts, in one `CallDecision`. In this order: deny rules; hooks
- * that look at the call first; mode and rules; the question to the person. A session without a person refuses a call that
- * the policy would ask about, and notes the denial.
+ * Decides on a call once, in one `CallDecision`: approval, then sandbox, then attempts. The order is: deny rules; hooks
+ * that look at the call first; mode and rules; the question to the person. A session without a person refuses a call
+ * that the policy would ask about, and records the denial.
  */
 
 import {randomUUID} from 'node:crypto';
@@ -33,20 +33,20 @@ import type {Questions} from './questions.ts';
 
 export interface PermitDeps {
   readonly policy: PermissionPolicy;
-  /** Absent in print mode: calls that need a question are refused. */
+  /** Absent in print mode, which refuses calls that need a question. */
   readonly questions: Questions | undefined;
   readonly onDenied: (denial: Denial) => void;
   readonly sandbox: PermissionSandbox;
   /** Hooks that look at each call before it is asked about. */
   readonly beforeCall?: readonly BeforeCall[];
-  /** May answer a question in the place of the person. */
+  /** Hook that may answer a question instead of the person. */
   readonly answerCall?: AnswerCall | undefined;
 }
 
-/** The fields of an agent's definition that concern its permissions, and the run of a subagent. */
+/** Fields of an agent's definition that concern its permissions, and the run if it is a subagent. */
 export type PermitAgent = Partial<Pick<AgentDefinition, 'permissionMode' | 'readOnly'>> & {readonly runId?: string};
 
-/** The permit of one agent. @param label how questions and denials name the agent */
+/** Creates the permit of one agent. @param label how questions and denials name the agent */
 export function createPermit(
   deps: PermitDeps,
   label: string,
@@ -96,7 +96,7 @@ class Decider {
       const answer = await this.#ask(request, verdict, signal, opinion);
       if (answer === 'again') continue;
       if ('verdict' in answer) return answer;
-      // With the question still open, the mode or the rules may have changed: they may refuse the call now, or confine it.
+      // The mode or the rules may have changed while the question was open: they may refuse the call or confine it.
       const now = this.deps.policy.changes === changes ? judged : (await this.#judge(request)).judged;
       if (now.verdict === 'deny') return this.#deny(request, now.because);
       await this.#keepAnswer(request, verdict, answer);
@@ -107,7 +107,7 @@ class Decider {
     }
   }
 
-  /** Judges again when the rules or the mode changed meanwhile. */
+  /** Judges again when the rules or the mode changed in the meantime. */
   async #judge(request: PermitRequest): Promise<{judged: Verdict; changes: number}> {
     const {policy} = this.deps;
     for (;;) {
@@ -118,8 +118,8 @@ class Decider {
   }
 
   /**
-   * Nobody is asked about a call that would fail. What is wrong with it tells of the files that it would write: it is looked
-   * for only where the agent may read these without a question.
+   * Finds a reason why the call would fail, so that nobody is asked about it. The reason reveals something about the
+   * files that the call would write, so it is looked for only if the agent may read them without a question.
    */
   async #findProblem({findProblem, ...request}: PermitRequest, {places}: CallTargets): Promise<string | undefined> {
     const {questions, policy} = this.deps;
@@ -131,7 +131,10 @@ class Decider {
     return verdict === 'allow' ? findProblem(places) : undefined;
   }
 
-  /** A changed call is not shown to hooks again. A refusal wins over a question, a question over an approval. */
+  /**
+   * Asks the hooks, except about a call that was already changed. A refusal wins over a question, and a question over
+   * an approval.
+   */
   async #askHooks(request: PermitRequest, signal: AbortSignal): Promise<Verdict | CallDecision | undefined> {
     const {beforeCall = []} = this.deps;
     if (beforeCall.length === 0 || request.changed) return undefined;
@@ -152,7 +155,10 @@ class Decider {
     return allowed && {verdict: 'allow', because: allowed.because ?? 'a hook allows it'};
   }
 
-  /** A hook answers in the place of the person, but not what only a person may. Of a changed call it was asked before. */
+  /**
+   * Lets a hook answer instead of the person, except where only a person may answer. It was already asked about a
+   * changed call.
+   */
   async #answerByHook(
     request: PermitRequest,
     {onlyPerson}: Extract<Verdict, {verdict: 'ask'}>,
@@ -166,7 +172,9 @@ class Decider {
     return {verdict: 'allow', because: 'a hook allowed it'};
   }
 
-  /** @returns `again` when another answer, or another mode, may have settled this question, too: judge again */
+  /**
+   * @returns `again` when another answer or another mode may have settled this question; the caller then judges again
+   */
   async #ask(
     request: PermitRequest,
     verdict: Extract<Verdict, {verdict: 'ask'}>,
@@ -196,7 +204,10 @@ class Decider {
     return answer;
   }
 
-  /** What was offered for later calls was about the input that was shown: it is not kept for an input that the answer changed. */
+  /**
+   * Saves what the answer allows for later calls. The offer was about the input that was shown, so it does not count
+   * when the answer changes the input.
+   */
   async #keepAnswer(request: PermitRequest, {rule}: Extract<Verdict, {verdict: 'ask'}>, answer: Answer): Promise<void> {
     const {policy, questions} = this.deps;
     const isChanged = answer.input !== undefined;
@@ -228,7 +239,7 @@ class Decider {
     return {verdict: 'deny', because, message} as const;
   }
 
-  /** A failure is a notice: the answer allows this call, even if its rule cannot be written. */
+  /** A failure is only a notice: the answer allows this call even if its rule cannot be written. */
   async #saveRule(rule: string | undefined): Promise<void> {
     if (rule === undefined) return;
     try {
@@ -238,7 +249,7 @@ class Decider {
     }
   }
 
-  /** The first question about a command says how to be asked less. */
+  /** Returns a hint on how to be asked less, with the first question about a command. */
   async #getHint({accesses}: PermitRequest): Promise<Pick<Question, 'hint'>> {
     const {policy, sandbox} = this.deps;
     const isAsked = accesses.some(({kind}) => kind === 'run') && this.workspace.confinement === 'none';
@@ -273,7 +284,9 @@ class Decider {
   }
 }
 
-/** Applies what was said about a call that rules and mode do not refuse. A hook allows nothing that only a person may. */
+/**
+ * Applies the opinion about a call that rules and mode do not refuse. A hook cannot allow what only a person may allow.
+ */
 function applyOpinion(
   verdict: Exclude<Verdict, {verdict: 'deny'}>,
   {by, says}: Partial<CallOpinion> = {},
@@ -289,7 +302,7 @@ function applyOpinion(
 
 type CallTargets = Pick<AllowedCall, 'places' | 'writes'>;
 
-/** The files that the call names, with links resolved now. When it runs, it may touch no others. */
+/** Returns the files that the call names, with links resolved at this moment. When it runs, it may touch no others. */
 function getTargets(accesses: readonly Access[], {cwd}: Workspace): CallTargets {
   const places: string[] = [];
   const writes = new Set<string>();
@@ -302,7 +315,10 @@ function getTargets(accesses: readonly Access[], {cwd}: Workspace): CallTargets 
   return {places, writes: [...writes]};
 }
 
-/** For a call that starts no command. A checkpoint saves the files that it writes, but not in a worktree: that is a copy. */
+/**
+ * Plans a call that starts no command. A checkpoint saves the files that it writes, except in a worktree, which is a
+ * copy.
+ */
 function planFileAttempts(accesses: readonly Access[], {confinement}: Workspace): Attempts {
   const writes = accesses.some(({kind}) => kind === 'write');
   return [{launch: 'plain', checkpoint: writes && confinement !== 'worktree'}];
@@ -310,7 +326,7 @@ function planFileAttempts(accesses: readonly Access[], {confinement}: Workspace)
 
 const MAX_FLAG_CHARS = 200;
 
-/** The flag that would allow a call where no person can be asked. */
+/** Returns the flag that would allow a call where no person can be asked. */
 function formatWayToAllow(tool: string, {rule, onlyOnce, onlyPerson}: Extract<Verdict, {verdict: 'ask'}>): string {
   if (rule !== undefined && !onlyOnce && !onlyPerson) {
     const isShort = rule.length <= MAX_FLAG_CHARS && !/[\p{Cc}\p{Cf}]/u.test(rule);
@@ -330,16 +346,16 @@ function formatRefusal(answer: Answer): string {
 
 const MAX_RULE_CHARS = 60;
 
-/** For a label. The question shows the whole command above its choices. */
+/** Shortens a rule for a label. The question shows the whole command above its choices. */
 function shorten(rule: string): string {
   const line = rule.replace(/\s*\n\s*/g, ' ');
   return line.length <= MAX_RULE_CHARS ? line : `${line.slice(0, MAX_RULE_CHARS - 1)}…`.toWellFormed();
 }
 
-/** A reason that says no more than the title. */
+/** Matches a reason that says no more than the title. */
 const REPEATS_TITLE = /^(?:runs a command|(?:writes|fetches from) \S+)$/;
 
-/** `Edit greet.ts?`, `Run this command?` */
+/** Formats a question such as `Edit greet.ts?` or `Run this command?` */
 function formatQuestion({tool, title, accesses}: PermitRequest, tools: readonly ToolFacts[]): string {
   return accesses.some(({kind}) => kind === 'run') ? 'Run this command?' : `${formatCall(tool, title, tools)}?`;
 }

@@ -1,4 +1,7 @@
-/** What one answer "yes for this session" covers: this command, all edits inside the workspace, reading this folder, … */
+/**
+ * Says what one answer "yes for this session" covers: this command, all edits inside the workspace, reading this
+ * folder, …
+ */
 import {statSync} from 'node:fs';
 import path from 'node:path';
 import type {Access, Workspace} from '../contract/permission.ts';
@@ -7,7 +10,10 @@ import {getFileZone, getRoots, isAlwaysAsked, type ZonePaths} from './files/file
 import {resolveLinks} from './files/resolve-links.ts';
 
 export const EDITS = 'edits inside the workspace';
-/** Covers less: changes come back from a worktree only to files that did not change meanwhile. */
+/**
+ * This grant covers less than `EDITS`: changes come back from a worktree only to files that did not change in the
+ * meantime.
+ */
 export const WORKTREE_EDITS = 'edits inside worktrees';
 
 export function getGrant(access: Access, workspace: Workspace, zonePaths: ZonePaths): string {
@@ -37,7 +43,7 @@ export function getMcpGrant(tool: string): string {
   return `tool ${tool}`;
 }
 
-/** @param given the path as the call has it */
+/** @param given path as the call names it */
 export function getWriteGrant(given: string, workspace: Workspace, zonePaths: ZonePaths): string {
   const target = resolveLinks(given, workspace.cwd);
   const isOrdinary = !isAlwaysAsked(target, workspace, zonePaths) && isInside(target, getRoots(workspace));
@@ -45,7 +51,10 @@ export function getWriteGrant(given: string, workspace: Workspace, zonePaths: Zo
   return workspace.confinement === 'worktree' ? WORKTREE_EDITS : EDITS;
 }
 
-/** Covers the folder that is searched, or the folder of the file, without the keys in it. @param given as the call has it */
+/**
+ * Covers the folder that is searched, or the folder of the file, without the keys in it. @param given path as the call
+ * names it
+ */
 export function getReadGrant(given: string, workspace: Workspace, zonePaths: ZonePaths): string {
   const target = resolveLinks(given, workspace.cwd);
   if (getFileZone(target, workspace, zonePaths) === 'secret') return `read keys in ${target}`;
@@ -53,7 +62,7 @@ export function getReadGrant(given: string, workspace: Workspace, zonePaths: Zon
   return `read in ${isFolder ? target : path.dirname(target)}`;
 }
 
-/** The label of choice 2 of a question: what the answer covers. */
+/** Returns the label of choice 2 of a question, which says what the answer covers. */
 export function describeGrant(grant: string): string {
   if (grant === EDITS) return 'yes, all edits in this workspace for this session';
   if (grant === WORKTREE_EDITS) return 'yes, all edits in worktrees for this session';

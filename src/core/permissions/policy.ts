@@ -1,4 +1,6 @@
-/** What agents may do without a question, what is asked about, and what is refused: by modes, rules and grants. */
+/**
+ * Decides by modes, rules and grants what agents may do without a question, what is asked about, and what is refused.
+ */
 import type {PermissionMode} from '../contract/events.ts';
 import type {
   Access,
@@ -19,7 +21,7 @@ import {createRule, formatHostRule, formatRule, matchesHost, matchesName, RULE_K
 import type {RuleBook} from './rules/rule-book.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from './verdict.ts';
 
-/** The permissions of one session: its mode, its rules, and what the person granted so far. */
+/** Permissions of one session: its mode, its rules, and what the person granted so far. */
 export class PermissionPolicy {
   #mode: PermissionMode;
   #changes = 0;
@@ -45,7 +47,7 @@ export class PermissionPolicy {
     this.#changes += 1;
   }
 
-  /** What the verdicts depend on changed elsewhere, such as the sandbox. */
+  /** Callers report here that something else that verdicts depend on has changed, such as the sandbox. */
   noteChange(): void {
     this.#changes += 1;
   }
@@ -56,9 +58,9 @@ export class PermissionPolicy {
   }
 
   /**
-   * The mode that counts for an agent. A session in plan mode confines all agents; in a session in bypassPermissions, plan
-   * is the only mode of an agent that counts.
-   * @param own the mode that the agent's definition names
+   * Returns the mode that applies to an agent. A session in plan mode confines all agents. In a session in
+   * bypassPermissions, an agent's own mode applies only if it is plan.
+   * @param own mode that the agent's definition names
    */
   getAgentMode(own: PermissionMode | undefined): PermissionMode {
     if (this.mode === 'plan') return 'plan';
@@ -66,7 +68,9 @@ export class PermissionPolicy {
     return own ?? this.mode;
   }
 
-  /** How the processes of an agent are confined now. @param base how they are confined outside of plan mode */
+  /**
+   * Returns how the processes of an agent are confined at present. @param base their confinement outside of plan mode
+   */
   getConfinement(base: Confinement, own?: PermissionMode): Confinement {
     return this.getAgentMode(own) === 'plan' ? 'read-only' : base;
   }
@@ -84,14 +88,14 @@ export class PermissionPolicy {
     return combineVerdicts([...verdicts, ...(byTool ? [byTool] : [])]);
   }
 
-  /** Whether a line about the sandbox is still to be said: true once in a session. */
+  /** Whether the hint about the sandbox is still due. It returns true once in a session. */
   takeSandboxHint(): boolean {
     const mayHint = this.#mayHint;
     this.#mayHint = false;
     return mayHint;
   }
 
-  /** Which files a call that searches through folders may read; undefined when it may read all files. */
+  /** Returns a test of which files a call that searches folders may read; undefined when it may read all files. */
   createReadFilter(
     {tool, accesses}: Pick<PermitRequest, 'tool' | 'accesses'>,
     workspace: Workspace,
@@ -101,7 +105,7 @@ export class PermissionPolicy {
     return createReadFilter(this.#createContext(tool, workspace, agent), searched);
   }
 
-  /** Files that rules deny to read are hidden from commands that run confined. */
+  /** Hides the files that deny rules for reading name from confined commands. */
   maskDeniedFiles([first, ...others]: Attempts, workspace: Workspace): Attempts {
     const isConfined = [first, ...others].some(({launch}) => launch !== 'plain');
     const masked = isConfined ? findMaskedFiles(this.rules, workspace) : undefined;
@@ -109,25 +113,25 @@ export class PermissionPolicy {
     return [mask(first), ...others.map(mask)];
   }
 
-  /** From now on calls like this one are allowed, until the session ends. */
+  /** Allows calls like this one until the session ends. */
   grant(request: PermitRequest, workspace: Workspace): void {
     for (const grant of this.#getGrants(request, workspace)) this.#grants.add(grant);
     this.#changes += 1;
   }
 
-  /** From now on this rule allows, also in later sessions. @throws MiniCcError as `RuleBook.save` */
+  /** Saves a rule that allows calls in this and later sessions. @throws MiniCcError as `RuleBook.save` */
   async saveRule(rule: string): Promise<void> {
     await this.rules.save(rule);
     this.#changes += 1;
   }
 
-  /** For the turn that begins: what its command file allows. */
+  /** Sets the rules that a command file allows for the turn that begins. */
   allowInTurn(allowed: readonly string[]): void {
     if (this.rules.setTurnRules(allowed.map((text) => createRule(text, 'allow', 'this command', this.rules.tools))))
       this.#changes += 1;
   }
 
-  /** Of the program that drives the session, in place of those it set before. @throws MiniCcError `RULE` */
+  /** Replaces the rules that the program that drives the session set before. @throws MiniCcError `RULE` */
   setDriverRules(given: RuleTexts): void {
     const rules = RULE_KINDS.flatMap((kind) =>
       (given[kind] ?? []).map((text) => createRule(text, kind, 'driver', this.rules.tools)),
@@ -136,12 +140,12 @@ export class PermissionPolicy {
     this.#changes += 1;
   }
 
-  /** What the person granted for this session so far, each in a few words. */
+  /** Grants that the person gave for this session so far, each in a few words. */
   get granted(): readonly string[] {
     return [...this.#grants];
   }
 
-  /** What the answer "yes for this session" would cover, as its label says it. */
+  /** Returns the label of the answer "yes for this session", which says what that answer covers. */
   describeGrant(request: PermitRequest, workspace: Workspace): string {
     return describeGrant(this.#getGrants(request, workspace)[0] ?? '');
   }
@@ -169,7 +173,7 @@ export class PermissionPolicy {
   }
 }
 
-/** Judges by the rules for all calls of the tool. */
+/** Judges by the rules that apply to every call of the tool. */
 function judgeTool({rules, tool, mode, neverAsks}: PermissionContext): Restriction | undefined {
   const [denied] = rules.getToolRules(tool, 'deny');
   if (denied) return {verdict: 'deny', because: `${tool} is not allowed in this session: ${formatRule(denied)}`};
@@ -184,7 +188,7 @@ function judgeTool({rules, tool, mode, neverAsks}: PermissionContext): Restricti
 async function judgeAccess(access: Access, context: PermissionContext): Promise<Verdict> {
   switch (access.kind) {
     case 'run': {
-      // Imported late: many sessions run no command, and this loads the tables of programs.
+      // This import is late because many sessions run no command, and the module loads the tables of programs.
       const {judgeRun} = await import('./shell/command-judge.ts');
       return judgeRun(access, context);
     }
@@ -203,7 +207,7 @@ async function judgeAccess(access: Access, context: PermissionContext): Promise<
   }
 }
 
-/** By the rules of `Task`, whichever tool starts the subagent. */
+/** Judges by the rules of `Task`, whichever tool starts the subagent. */
 function judgeDispatch(agent: string, context: PermissionContext): Verdict {
   const ruled = [judgeTool({...context, tool: 'Task'}), judgeName(agent, 'Task', matchesName, context)];
   return combineVerdicts([ALLOWED, ...ruled.filter((each) => each !== undefined)]);
@@ -224,7 +228,7 @@ function judgeFetch(host: string, context: PermissionContext): Verdict {
   return {verdict: 'ask', because: `fetches from ${host}`, rule: formatHostRule(host)};
 }
 
-/** What the tool does is not known: what its server says about it counts for nothing here. */
+/** Nobody knows what the tool does: what its server claims about it does not count here. */
 function judgeMcp({server, confined}: Extract<Access, {kind: 'mcp'}>, context: PermissionContext): Verdict {
   const {rules, tool, mode, neverAsks, confinement} = context;
   if (confined) return {verdict: 'allow', because: 'its server runs in the read-only sandbox'};
@@ -238,7 +242,7 @@ function judgeMcp({server, confined}: Extract<Access, {kind: 'mcp'}>, context: P
   return {verdict: 'ask', because: `is a tool of the MCP server ${server}`, rule: tool};
 }
 
-/** Judges a name, of an agent or a host, by the deny and ask rules of a tool. */
+/** Judges the name of an agent or a host by the deny and ask rules of a tool. */
 function judgeName(
   name: string,
   tool: string,

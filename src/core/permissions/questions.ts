@@ -1,10 +1,10 @@
 /**
- * Questions to the person. An event asks, the verb `answer` answers. Each question ends once: by an answer, by an abort of
- * the run, or because it is no longer needed.
+ * Keeps the open questions to the person. The event `ask` shows a question, and the verb `answer` answers it. Each
+ * question ends once: by an answer, by an abort of the run, or because it is not needed any more.
  */
 import type {Answer, Emit, Question} from '../contract/events.ts';
 
-/** `withdrawn`: the run was stopped first. `settled`: the question is no longer needed. */
+/** `withdrawn`: the run was stopped first. `settled`: the question is not needed any more. */
 type End = Answer | 'withdrawn' | 'settled';
 
 interface Open {
@@ -17,7 +17,7 @@ interface Open {
 export class Questions {
   readonly #open = new Map<string, Open>();
 
-  /** @param stillNeeded false once another answer, or another mode, has settled this question, too */
+  /** @param stillNeeded resolves to false once another answer or another mode has settled this question, too */
   async ask(
     question: Question,
     emit: Emit,
@@ -46,12 +46,12 @@ export class Questions {
     return this.#open.get(id)?.question;
   }
 
-  /** Unknown ids and those of ended questions are ignored: an answer during a stop has no effect. */
+  /** Ignores ids that are unknown or whose question has ended: an answer during a stop has no effect. */
   answer(id: string, answer: Answer): void {
     this.#settle(id, answer);
   }
 
-  /** Call after a change of mode, rules or grants: ends the questions that are no longer needed. */
+  /** Ends the questions that are not needed any more. Call it after a change of mode, rules or grants. */
   async recheck(): Promise<void> {
     const check = async (id: string, stillNeeded: Open['stillNeeded']) => {
       // A question whose call cannot be judged stays open.

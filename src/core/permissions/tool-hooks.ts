@@ -1,4 +1,4 @@
-/** Hooks about tool calls, in the words of hooks: before a call, in the place of a question, and after a call. */
+/** Calls the hooks about tool calls: before a call, instead of a question, and after a call. */
 import type {HookAnswer, HookCall, HookEvent, Hooks} from '../contract/hook.ts';
 import type {AnswerCall, BeforeCall, PermitRequest} from '../contract/permission.ts';
 import type {AfterCall} from '../contract/tool.ts';
@@ -7,10 +7,10 @@ import {fromClaudeInput, toClaudeInput, toClaudeToolName} from '../util/claude-t
 import {getText} from '../util/messages.ts';
 import {findTool} from '../util/tool-names.ts';
 
-/** What the hooks of an agent are told of, and where they have a say. */
+/** Hooks of an agent, with those about tool calls in the form in which calls use them. */
 export type AgentHooks = {readonly hooks: Hooks} & ReturnType<typeof createToolHooks>;
 
-/** Nothing where no hook listens: then a call costs nothing more. */
+/** Events that no hook listens to get no function, so that calls cost nothing more. */
 export function createToolHooks(hooks: Hooks, tools: readonly ToolFacts[]) {
   return {
     beforeCall: hooks.listens('PreToolUse') ? [createBeforeCall(hooks, tools)] : [],
@@ -47,7 +47,7 @@ function createAnswerCall(hooks: Hooks, tools: readonly ToolFacts[]): AnswerCall
   };
 }
 
-/** What hooks say about a result stands below it. */
+/** Adds the messages of hooks below the result. */
 function createAfterCall(hooks: Hooks, tools: readonly ToolFacts[]): AfterCall {
   return async (request, result, signal) => {
     const text = getText(result.content ?? '');

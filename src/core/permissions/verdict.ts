@@ -1,4 +1,4 @@
-/** Verdicts, and how the verdicts on several accesses become one. */
+/** Defines verdicts, and combines the verdicts on several accesses into one. */
 import type {Verdict} from '../contract/permission.ts';
 
 /** A verdict that does not allow the call by itself. */
@@ -10,7 +10,10 @@ export function deny(because: string): Verdict {
   return {verdict: 'deny', because};
 }
 
-/** The verdict on all accesses of one call: a refusal wins, then a question. At most one of them starts a command. */
+/**
+ * Combines the verdicts on all accesses of one call: a refusal wins, then a question. At most one access starts a
+ * command.
+ */
 export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
   const refused = verdicts.find(({verdict}) => verdict === 'deny');
   if (refused) return refused;

@@ -11,7 +11,7 @@ import {getFileZone, getRoots, isAlwaysAsked} from './file-zone.ts';
 import {expandHome, resolveLinks} from './resolve-links.ts';
 
 /**
- * @param given the path of the call: absolute, relative to the agent's directory, or with `~`
+ * @param given path of the call: absolute, relative to the agent's directory, or with `~`
  * @throws as `resolveLinks`
  */
 export function judgeRead(given: string, context: PermissionContext): Verdict {
@@ -20,7 +20,7 @@ export function judgeRead(given: string, context: PermissionContext): Verdict {
   const targets = [path.resolve(workspace.cwd, expandHome(given)), target];
   const denied = rules.findFileRule(tool, 'deny', targets, workspace.root);
   if (denied) return deny(`${formatRule(denied)} refuses to read ${target}`);
-  // It is empty, and many commands name it.
+  // Many commands name this file, and it is empty.
   if (target === '/dev/null') return ALLOWED;
   const zone = getFileZone(target, workspace, zonePaths);
   if (zone === 'own') return ALLOWED;
@@ -44,8 +44,8 @@ export function judgeRead(given: string, context: PermissionContext): Verdict {
 }
 
 /**
- * Which files a search through folders may read: not those that a rule denies or asks about, and no keys.
- * @param searched the folders, as the call names them
+ * Tests which files a search through folders may read: no keys, and no files that a rule denies or asks about.
+ * @param searched folders as the call names them
  * @returns undefined when the search may read all files
  */
 export function createReadFilter(
@@ -58,7 +58,7 @@ export function createReadFilter(
   if (!hasSecrets && !rules.restrictsFiles(tool)) return undefined;
   const kinds = mode === 'bypassPermissions' ? (['deny'] as const) : (['deny', 'ask'] as const);
   const isSecret = (target: string) => getFileZone(target, workspace, zonePaths) === 'secret';
-  // A search that names a secret folder itself was asked about as that.
+  // `judgeRead` already asked about a search that names a secret folder itself.
   const permitted = folders.filter(isSecret);
   return (file) => {
     const target = resolveLinks(file, workspace.cwd);
@@ -68,14 +68,14 @@ export function createReadFilter(
 }
 
 /**
- * @param given the path of the call: absolute, relative to the agent's directory, or with `~`
+ * @param given path of the call: absolute, relative to the agent's directory, or with `~`
  * @throws as `resolveLinks`
  */
 export function judgeWrite(given: string, context: PermissionContext): Verdict {
   const {workspace, confinement, rules, tool, mode, isGranted, zonePaths} = context;
   const target = resolveLinks(given, workspace.cwd);
   const targets = [path.resolve(workspace.cwd, expandHome(given)), target];
-  // Rules for the whole tool count here, too: a command that writes the file is a call of another tool.
+  // Rules for the whole tool count here, because a command that writes the file is a call of another tool.
   const denied = rules.findFileRule(tool, 'deny', targets, workspace.root) ?? rules.getToolRules(tool, 'deny')[0];
   if (denied) return deny(`${formatRule(denied)} refuses to write ${target}`);
   if (context.neverAsks) return deny('this agent is read-only');
@@ -104,12 +104,12 @@ export function judgeWrite(given: string, context: PermissionContext): Verdict {
   return {verdict: 'ask', because: `writes ${relative}`, rule: formatEditRule(relative)};
 }
 
-/** Relative to the workspace for a file inside it. */
+/** Returns a path relative to the workspace for a file inside it, and the absolute path for others. */
 function describeTarget(target: string, {root}: Workspace): string {
   return isInside(target, [root]) ? path.relative(root, target) : target;
 }
 
-/** A rule for the folder of the file; for a file at the top of the workspace, for that file alone. */
+/** Returns a rule for the folder of the file. For a file at the top of the workspace it names that file only. */
 function formatEditRule(relative: string): string {
   const folder = path.dirname(relative);
   return folder === '.' ? `edit_file(/${toPathPattern(relative)})` : `edit_file(/${toPathPattern(folder)}/**)`;

@@ -1,19 +1,19 @@
-/** The files that bash finds for a pattern of file names, and all files below a folder: found before a command runs. */
+/** Lists the files that bash would find for a pattern, and all files below a folder, before a command runs. */
 import {type Dirent, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {Glob} from '../../util/glob.ts';
 import {expandHome} from './resolve-links.ts';
 
-/** So many entries of folders are looked at, at most. */
+/** Number of entries of folders that are read at most. */
 const MAX_ENTRIES = 20_000;
 
 /**
- * What a command with this pattern may read: the folders that bash lists, and the links that match, which may lead
- * elsewhere. A plain file lies in a folder of the result.
- * @param cwd absolute: where the pattern is expanded
- * @param withFiles also the plain files that match, for rules about files
- * @returns undefined when the folders have too many entries, or when a name that matches begins with `-`, since a program
- * could take it for an option
+ * Returns what a command with this pattern may read: the folders that bash lists, and the links that match, which may
+ * lead elsewhere. A plain file lies in a folder of the result.
+ * @param cwd absolute path of the folder where the pattern is expanded
+ * @param withFiles whether to return the plain files that match too, for rules about files
+ * @returns undefined when the folders have too many entries, or when a name that matches begins with `-`, since a
+ * program could read it as an option
  */
 export function expandPattern(pattern: string, cwd: string, withFiles: boolean): string[] | undefined {
   const full = expandHome(pattern);
@@ -24,7 +24,7 @@ export function expandPattern(pattern: string, cwd: string, withFiles: boolean):
   for (const [index, step] of steps.entries()) {
     const isLast = index === steps.length - 1;
     if (!/[*?[]/.test(step)) {
-      // Not normalized: `..` behind a link leads elsewhere.
+      // The path is not normalized, because `..` behind a link leads elsewhere.
       folders = folders.map((folder) => `${folder}/${step}`);
       if (isLast) for (const folder of folders) found.add(folder);
       continue;
@@ -48,7 +48,10 @@ export function expandPattern(pattern: string, cwd: string, withFiles: boolean):
   return [...found];
 }
 
-/** Files below a folder, the nearest first, without `.git` and `node_modules`. Where there are very many, the first ones. */
+/**
+ * Lists the files below a folder, the nearest first, without `.git` and `node_modules`. In very large folders it stops
+ * early.
+ */
 export function listFilesBelow(root: string): string[] {
   const files: string[] = [];
   const folders = [root];
@@ -64,17 +67,16 @@ export function listFilesBelow(root: string): string[] {
   return files;
 }
 
-/** The entries of a folder; none of one that cannot be listed. */
+/** Returns the entries of a folder, or none if it cannot be listed. */
 export function listEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, {withFileTypes: true});
   } catch {
-    // Nothing matches in a folder that cannot be listed.
     return [];
   }
 }
 
-/** Rather too much: characters in brackets match any character. */
+/** The matcher matches too much rather than too little: brackets match any character. */
 function createStepMatcher(step: string): (name: string) => boolean {
   const glob = new Glob(step.replaceAll('\\', '\\\\').replace(/\[[^\]]*\]/g, '?'));
   return (name) => (!name.startsWith('.') || /^[.[]/.test(step)) && glob.matches(name);

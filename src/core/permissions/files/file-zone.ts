@@ -1,27 +1,26 @@
-/** The zone in which a file lies, and the files that are protected in every zone. */
+/** Finds the zone in which a file lies, and the files that are protected in every zone. */
 import {existsSync, lstatSync, realpathSync} from 'node:fs';
 import type {Workspace} from '../../contract/permission.ts';
 import {WORKTREES} from '../../contract/worktree.ts';
 import {isInside} from '../../util/paths.ts';
 
 /**
- * `workspace`: the project and `--add-dir`. `own`: files of mini-cc that agents may read. `secret`: keys. `system`: what
- * every confined command sees of the system and of package stores. `outside`: all else.
+ * `workspace`: the project and `--add-dir`. `own`: files of mini-cc that agents may read. `secret`: keys. `system`:
+ * files of the system and of package stores that every confined command sees. `outside`: all other files.
  */
 type FileZone = 'workspace' | 'own' | 'secret' | 'system' | 'outside';
 
-/** The paths that belong to a zone. */
 export interface ZonePaths {
   /** Folders of mini-cc that agents may read: cut outputs and transcripts of the current session. */
   readonly ownFolders: () => readonly string[];
-  /** Files and folders with keys: reading them is asked about or refused, also inside the workspace. */
+  /** Files and folders with keys. Reading them is asked about or refused, even inside the workspace. */
   readonly secretPaths: readonly string[];
-  /** Folders of the system and stores of packages, which are read without a question. */
+  /** Folders of the system and of package stores, which agents read without a question. */
   readonly systemFolders?: readonly string[];
 }
 
 /**
- * The zone of the innermost path around the file, as in the sandbox.
+ * Returns the zone of the innermost path that contains the file, as the sandbox does.
  * @param target absolute, with links resolved
  */
 export function getFileZone(target: string, workspace: Workspace, paths: ZonePaths): FileZone {
@@ -30,7 +29,7 @@ export function getFileZone(target: string, workspace: Workspace, paths: ZonePat
     ...(paths.systemFolders ?? []).map((folder) => [folder, 'system'] as const),
     ...paths.secretPaths.map((folder) => [folder, 'secret'] as const),
     ...own.map((folder) => [folder, 'own'] as const),
-    // The worktrees of other runs. Of a run that works in a worktree, that one is the workspace.
+    // These are the worktrees of other runs. A run's own worktree is its workspace.
     ...own.map((folder) => [`${folder}/${WORKTREES}`, 'secret'] as const),
     ...getRoots(workspace).map((folder) => [folder, 'workspace'] as const),
   ];
@@ -47,28 +46,29 @@ export function getRoots({root, extraRoots}: Workspace): readonly string[] {
   return [root, ...extraRoots];
 }
 
-/** Like `isInside`, for file systems on which `.SSH` is `.ssh`. */
+/** Works like `isInside`, but ignores case, for file systems on which `.SSH` is `.ssh`. */
 function isInsideAnyCase(target: string, folder: string): boolean {
   return isInside(target.toLowerCase(), [folder.toLowerCase()]);
 }
 
-/** The paths as given, and where those of them that are links lead. */
+/** Returns the paths as given, and the targets of those that are links. */
 export function withLinkTargets(paths: readonly string[]): string[] {
   return [...new Set(paths.flatMap((target) => [target, resolveOrKeep(target)]))];
 }
 
 function resolveOrKeep(target: string): string {
   try {
-    // Most of them are not there, and an error takes ten times as long as looking.
+    // Most of these paths do not exist. `lstat` without an exception is ten times as fast as a failing `realpath`.
     return lstatSync(target, {throwIfNoEntry: false}) ? realpathSync.native(target) : target;
   } catch {
-    // It may not be read, or leads nowhere.
+    // The path may not be read, or leads nowhere.
     return target;
   }
 }
 
 /**
- * Whether a write is asked about in each mode but bypass: the file may change what runs later, or contains keys.
+ * Whether a write is asked about in every mode except bypassPermissions. This applies to files that contain keys or may
+ * change what runs later.
  * @param target absolute, with links resolved
  */
 export function isAlwaysAsked(target: string, workspace: Workspace, paths: ZonePaths): boolean {
@@ -78,11 +78,13 @@ export function isAlwaysAsked(target: string, workspace: Workspace, paths: ZoneP
   );
 }
 
-/** What makes a folder a repository for git, also one without the name `.git`: then git reads its settings and hooks. */
+/**
+ * Git treats a folder with these entries as a repository, whatever its name, and reads the settings and hooks in it.
+ */
 const REPOSITORY_PARTS = ['HEAD', 'objects', 'refs'];
 const IN_REPOSITORY = new Set([...REPOSITORY_PARTS, 'config', 'config.worktree', 'hooks', 'commondir']);
 
-/** Whether a write makes a folder a repository, or changes what git would run in one. @param target absolute */
+/** Whether a write turns a folder into a repository, or changes what git would run in one. @param target absolute */
 function completesRepository(target: string): boolean {
   const names = target.split('/');
   return names.some((name, index) => {
@@ -92,7 +94,9 @@ function completesRepository(target: string): boolean {
   });
 }
 
-/** In a worktree, the path below it: a worktree lies in a folder of mini-cc's, but its files are the project's. */
+/**
+ * Returns the path below the worktree: a worktree lies in a folder of mini-cc, but its files are those of the project.
+ */
 function removeWorktree(target: string, workspace: Workspace): string {
   if (workspace.confinement !== 'worktree') return target;
   const root = getRoots(workspace)
@@ -130,7 +134,10 @@ export function isProtected(target: string): boolean {
   return names.some((name) => PROTECTED_FOLDERS.has(name)) || PROTECTED_FILES.has(names.at(-1) ?? '');
 }
 
-/** As the most lenient file system reads a name: no case, no dots at the end, no streams, no invisible characters. */
+/**
+ * Normalizes a name as the most lenient file system does: without case, dots at the end, streams or invisible
+ * characters.
+ */
 function normalizeName(name: string): string {
   const normal = name
     .normalize('NFKC')

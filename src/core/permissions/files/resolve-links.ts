@@ -1,16 +1,17 @@
-/** Where a path leads, with its links resolved. */
+/** Resolves the links in a path. */
 import {lstatSync, readlinkSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {getErrorCode, MiniCcError} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
 
-/** As many links as the Linux kernel follows in one path. */
+/** The Linux kernel follows at most this number of links in one path. */
 const MAX_LINKS = 40;
 
 /**
- * The absolute path with links resolved: the file that a write would create or change, also behind a link to a file that
- * does not exist yet. Step by step like the kernel: `..` behind a link leads up from where the link leads.
+ * Returns the absolute path with links resolved: the file that a write would create or change, even behind a link to a
+ * file that does not exist yet. It works step by step like the kernel: `..` behind a link goes up from the target of
+ * the link.
  * @param target absolute, relative to `cwd`, or with `~`
  * @throws MiniCcError `LINKS` for more than 40 links; the file system's error for a path that cannot be looked at
  */
@@ -25,7 +26,7 @@ export function resolveLinks(target: string, cwd: string): string {
       at = `${at}/${step}`;
       continue;
     }
-    // For `..` it is the folder above, which is no link, since the links up to here are resolved.
+    // `path.join` may go up for `..`. That is correct because the links up to here are resolved.
     const next = path.join(at, step);
     const link = readLink(next);
     if (link === undefined) {
@@ -51,12 +52,12 @@ function splitSteps(text: string): string[] {
 
 const NO_LINK = new Set(['ENOTDIR', 'ENOENT', 'EACCES', 'EPERM']);
 
-/** Where the link leads; undefined for a path that is not a link, or does not exist. */
+/** Returns the target of a link; undefined for a path that is not a link or does not exist. */
 function readLink(target: string): string | undefined {
   try {
     return lstatSync(target, {throwIfNoEntry: false})?.isSymbolicLink() ? readlinkSync(target) : undefined;
   } catch (error) {
-    // Nothing exists below a file; and a call cannot touch what this process may not look at either.
+    // Nothing exists below a file, and a call cannot touch what this process may not look at either.
     if (NO_LINK.has(getErrorCode(error) ?? '')) return undefined;
     throw error;
   }

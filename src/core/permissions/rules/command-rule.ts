@@ -1,4 +1,4 @@
-/** Which commands a rule matches: `npm test` (exactly this one), `git log:*` (also with more words), `npm run *`. */
+/** Matches commands by rules: `npm test` (exactly this one), `git log:*` (also with more words), `npm run *`. */
 import {matchesPieces} from '../../util/glob.ts';
 import {formatWords} from '../shell/command-parser.ts';
 import type {CommandPart, PartWord} from '../shell/command-shape.ts';
@@ -11,14 +11,14 @@ export function matchesCommand(pattern: string, text: string): boolean {
   return pattern === text || listForms(pattern).some((pieces) => matchesPieces(pieces, text));
 }
 
-/** Whether some text that begins like this would match the pattern. */
+/** Whether the pattern could match a text that begins like this. */
 export function couldMatchCommand(pattern: string, start: string): boolean {
   return listForms(pattern).some(([first = '', ...others]) =>
     first.length < start.length ? others.length > 0 && start.startsWith(first) : first.startsWith(start),
   );
 }
 
-/** The forms of a pattern, each as pieces with any characters between them. */
+/** Returns the forms of a pattern. Each form is a list of pieces with any characters between them. */
 function listForms(pattern: string): readonly (readonly string[])[] {
   const [end, sign] = /(?<!\\)([:\s])\*$/.exec(pattern) ?? [];
   const body = end === undefined ? pattern : pattern.slice(0, -end.length).trimEnd();
@@ -33,12 +33,12 @@ function removeEscapes(text: string): string {
   return text.replace(/\\([\\*])/g, '$1');
 }
 
-/** The pattern of a rule that matches exactly this command. */
+/** Returns the pattern of a rule that matches exactly this command. */
 export function toCommandPattern(command: string): string {
   return command.trim().replace(/[\\*]/g, '\\$&');
 }
 
-/** Programs that run the command in their words and do not change what it does, with the words that may precede it. */
+/** Programs that run the command in their words without changing what it does, with the words that may precede it. */
 const PLAIN_WRAPPERS: Readonly<Record<string, {option: RegExp; withValue: RegExp; operands: number}>> = {
   timeout: {
     option: /^(?:-v|--foreground|--preserve-status|--verbose|-[ks]\S+|--(?:kill-after|signal)=\S+)$/,
@@ -50,7 +50,10 @@ const PLAIN_WRAPPERS: Readonly<Record<string, {option: RegExp; withValue: RegExp
   stdbuf: {option: /^-[ioe][L0]$/, withValue: /^$/, operands: 0},
 };
 
-/** The texts that allow rules are matched against: the part as written, and without `timeout` and the like before it. */
+/**
+ * Returns the texts that allow rules are matched against: the part as written, and without `timeout` and the like
+ * before it.
+ */
 export function getTextsToAllow({words}: CommandPart): string[] {
   const texts = [formatWords(words)];
   for (let rest = removeWrapper(words); rest !== undefined; rest = removeWrapper(rest)) texts.push(formatWords(rest));

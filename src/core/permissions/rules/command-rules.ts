@@ -1,4 +1,4 @@
-/** Judges a command by the deny and ask rules: for its parts, in every spelling, and for the files that its words show. */
+/** Judges a command by the deny and ask rules: its parts in every spelling, and the files that its words show. */
 import type {Verdict} from '../../contract/permission.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern, listFilesBelow} from '../files/file-patterns.ts';
@@ -11,7 +11,6 @@ import {couldMatchCommand, matchesCommand} from './command-rule.ts';
 import {Spellings} from './command-spellings.ts';
 import {formatRule} from './rule.ts';
 
-/** Judges by the deny and ask rules for the command's parts, and for the files that the command line names. */
 export async function judgeByRules(command: ReadCommand, context: PermissionContext): Promise<Restriction | undefined> {
   const {rules} = context;
   const kinds = ['deny', 'ask'] as const;
@@ -27,7 +26,7 @@ export async function judgeByRules(command: ReadCommand, context: PermissionCont
 
 const FILE_TOOLS = ['read_file', 'edit_file'];
 
-/** The command in all its spellings; none for one that is not understood. */
+/** Returns the command in all its spellings, or only an unknown start if it is not understood. */
 export async function spellOut({parsed}: ReadCommand): Promise<Spellings> {
   const spellings = new Spellings();
   if (parsed instanceof UnclearCommand) spellings.starts.add('');
@@ -81,7 +80,7 @@ function judgeVisibleFiles(commands: readonly ParsedCommand[], context: Permissi
   return verdict.verdict === 'allow' ? undefined : verdict;
 }
 
-/** The files of the command and of the commands in its words, which run where the command does. */
+/** Returns the files of the command and of the commands in its words, which run in the same folders. */
 export function listNamedFiles(commands: readonly ParsedCommand[]): NamedFiles[] {
   const [outer] = commands;
   return commands.map((each) =>
@@ -89,7 +88,7 @@ export function listNamedFiles(commands: readonly ParsedCommand[]): NamedFiles[]
   );
 }
 
-/** By these links a process names the folder that it works in, and the root. */
+/** Through these links a process names its working directory and the root. */
 const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+|[^/]*\$[^/]*)\/(cwd|root)(?=\/|$)/;
 
 function judgeByFileRules(tool: string, given: string, cwd: string, {rules, workspace}: PermissionContext): Verdict {

@@ -1,7 +1,8 @@
 /**
- * Every text by which a deny or ask rule could name a part of a command: also what shells, `xargs`, `trap` and other
- * programs run by their words. Rather too many: other quotes, a path before the program, or a program that runs it, must
- * not lead around a rule. What is known only when the command runs is a start: behind it anything may follow.
+ * Lists every text by which a deny or ask rule could name a part of a command, including what shells, `xargs`, `trap`
+ * and other programs run by their words. It lists too many texts rather than too few: other quotes, a path before the
+ * program, or a program that runs it must not bypass a rule. If the rest of a text is known only when the command runs,
+ * its beginning is listed as a start.
  */
 import type {Command, Redirection} from 'unbash';
 import {formatWords, type ParsedCommand, readCommand, toPartWord} from '../shell/command-parser.ts';
@@ -45,29 +46,29 @@ export const WRAPPERS: ReadonlySet<string> = new Set([
   'coproc',
 ]);
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish']);
-/** Wrappers whose command begins behind one of these options. */
+/** The command of these wrappers begins after one of these options. */
 const COMMAND_OPTIONS: Readonly<Record<string, RegExp>> = {
   find: /^-(?:exec|ok)(?:dir)?$/,
   fd: /^(?:-x|-X|--exec|--exec-batch)$/,
 };
-/** Wrappers that add words to the command, from their input or for a placeholder. */
+/** These wrappers add words to the command, from their input or for a placeholder. */
 const ADDS_WORDS = new Set(['xargs', 'parallel']);
-/** Wrappers whose command may have other plain words before it: the folder of `chroot`. */
+/** These wrappers may have other plain words before the command, such as the folder of `chroot`. */
 const HAS_OPERANDS = new Set(['flock', 'chroot', 'taskset', 'script', 'su', 'busybox', 'parallel', 'watch']);
 
-/** How deep commands inside commands are read, as in `bash -c "bash -c …"`. */
+/** Depth to which commands inside commands are read, as in `bash -c "bash -c …"`. */
 const MAX_DEPTH = 5;
 const UNKNOWN_WORD: PartWord = {raw: '$@'};
 
 export class Spellings {
   readonly texts = new Set<string>();
-  /** What comes first in a text whose rest is not known. Empty: nothing of it is known. */
+  /** Beginnings of texts whose rest is not known. An empty start means that nothing of the text is known. */
   readonly starts = new Set<string>();
-  /** All commands, also those that other commands run by their words. */
+  /** All commands, including those that other commands run by their words. */
   readonly commands: ParsedCommand[] = [];
   readonly #seen = new Set<string>();
   readonly #programs = new Set<string>();
-  /** The variables that the command sets. */
+  /** Variables that the command sets. */
   readonly #variables = new Set<string>();
 
   async addCommand(command: ParsedCommand, depth = 0): Promise<void> {
@@ -82,7 +83,7 @@ export class Spellings {
     }
   }
 
-  /** @param input the script on the command's standard input, where that is known */
+  /** @param input script on the command's standard input, if that is known */
   async #addWords(words: readonly PartWord[], input: string | undefined, depth: number): Promise<void> {
     const id = formatWords(words);
     if (this.#seen.has(id)) return;
@@ -116,7 +117,7 @@ export class Spellings {
     }
   }
 
-  /** @param script undefined when it is not known */
+  /** @param script undefined when the text is not known */
   async #addScript(script: string | undefined, depth: number): Promise<void> {
     const parsed = script === undefined || depth > MAX_DEPTH ? undefined : await parseOrUndefined(script);
     if (parsed) await this.addCommand(parsed, depth);
@@ -124,21 +125,21 @@ export class Spellings {
   }
 }
 
-/** A word with blanks may be a script, also behind an option: `--split-string=git push`, `-Sgit push`, `-vSgit push`. */
+/** A word with blanks may be a script, even after an option: `--split-string=git push`, `-Sgit push`, `-vSgit push`. */
 function listScripts(word: string): string[] {
   const [short = ''] = /^-\w{0,4}/.exec(word) ?? [];
   const starts = word.startsWith('--') ? [/^--[-\w]*=?/.exec(word)![0].length] : [...short, ''].map((_, at) => at);
   return starts.map((start) => word.slice(start)).filter((script) => /\S\s+\S/.test(script));
 }
 
-/** The first characters of a word, which are known before the command runs. */
+/** Returns the first characters of a word, which are known before the command runs. */
 function getKnownStart({raw}: PartWord): string {
   return /^"?([\w./:=@%+,-]*)/.exec(raw)?.[1] ?? '';
 }
 
 /**
- * The command without options directly behind the program: `git -C sub push` is also `git push`. Whether a word is the
- * value of the option before it is not known here, so each option is left out alone and with the word behind it.
+ * Returns the command without the options directly after the program: `git -C sub push` is also `git push`. Whether a
+ * word is the value of the option before it is not known here, so each option is left out alone and with the next word.
  */
 function listWithoutOptions([program, ...words]: readonly PartWord[]): PartWord[][] {
   if (!program) return [];
@@ -154,7 +155,7 @@ function listWithoutOptions([program, ...words]: readonly PartWord[]): PartWord[
   return found.filter((each) => each.length > 1);
 }
 
-/** The commands that a wrapper may run: they begin behind its options, their values, numbers and variables. */
+/** Returns the commands that a wrapper may run. They begin after its options, their values, numbers and variables. */
 function listCommandsInside(wrapper: string, words: readonly PartWord[]): PartWord[][] {
   const option = COMMAND_OPTIONS[wrapper];
   const added = ADDS_WORDS.has(wrapper) ? [UNKNOWN_WORD] : [];
@@ -174,13 +175,16 @@ function listCommandsInside(wrapper: string, words: readonly PartWord[]): PartWo
   return found;
 }
 
-/** What stands for words that are known only when the command runs: `-I %` of xargs. `{}` does without an option. */
+/**
+ * Returns the placeholder that an option defines for words known only when the command runs, such as `-I %` of xargs.
+ * `{}` is a placeholder without an option.
+ */
 function getPlaceholder(option: string, next: string | undefined): string | undefined {
   const [, given] = /^(?:-[IJ]|--replace=)(.*)$/s.exec(option) ?? [];
   return given === '' ? next : given;
 }
 
-/** The scripts that a program runs by its words. Undefined for one that is not known. */
+/** Returns the scripts that a program runs by its words, with undefined for each script that is not known. */
 function getScripts(program: string, words: readonly PartWord[], input: string | undefined): (string | undefined)[] {
   const operands = words.slice(1).filter(({raw}) => !/^-./.test(raw));
   switch (program) {
@@ -206,12 +210,14 @@ function getScripts(program: string, words: readonly PartWord[], input: string |
   }
 }
 
-/** Whether the word gives `env` a command to split of which a part is not known: `-S"git $X"`, `--split-string="git $X"`. */
+/**
+ * Whether the word makes `env` split a command of which a part is not known: `-S"git $X"`, `--split-string="git $X"`.
+ */
 function splitsUnknown({raw, text}: PartWord): boolean {
   return text === undefined && /^["']?-(?:\w*S|-s)/.test(raw);
 }
 
-/** @param isProgram the shell is the program itself, not a word of another program */
+/** @param isProgram whether the shell is the program itself, not a word of another program */
 function getShellScripts(
   name: string | undefined,
   words: readonly PartWord[],
@@ -220,19 +226,19 @@ function getShellScripts(
 ): (string | undefined)[] {
   if (name === undefined || !SHELLS.has(name)) return [];
   const flag = words.findIndex(({text}) => /^-\w*c\w*$/.test(text ?? ''));
-  // A script may stand for words that a wrapper adds: `xargs -I{} sh -c {}`.
+  // The script is unknown when it is a placeholder for words that a wrapper adds: `xargs -I{} sh -c {}`.
   if (flag >= 0) return [words[flag + 1]?.text];
   if (!isProgram || words.some(({text}) => text === '--version' || text === '--help')) return [];
   const isInput = words.some(({text}) => /^-\w*s/.test(text ?? ''));
   return isInput || readsInput(words.find(({raw}) => !/^[-+]./.test(raw))) ? [input] : [];
 }
 
-/** Whether a script comes from standard input or from another command, not from a file. */
+/** Whether a script comes from standard input or from another command instead of a file. */
 function readsInput(operand: PartWord | undefined): boolean {
   return operand?.text === undefined || operand.text === '-' || /^\/(?:dev|proc)\//.test(operand.text);
 }
 
-/** What git's own names for commands stand for, as its words define them: `-c alias.q=push`, `config alias.q push`. */
+/** Returns the commands that git aliases in the words define: `-c alias.q=push`, `config alias.q push`. */
 function getAliases(words: readonly PartWord[]): (string | undefined)[] {
   return words.flatMap(({text, raw}, at) => {
     if (text === undefined && words[at - 1]?.text === '-c') return [undefined];
@@ -243,22 +249,25 @@ function getAliases(words: readonly PartWord[]): (string | undefined)[] {
   });
 }
 
-/** The variables that the part sets, before its program or as words of it: `A=1 make`, `export A=1`, `env A=1 make`. */
+/**
+ * Returns the variables that the part sets, before its program or as words of it: `A=1 make`, `export A=1`, `env A=1
+ * make`.
+ */
 function getVariables({node, words}: CommandPart): string[] {
   const prefix = node.prefix.flatMap((each) => (each.type === 'Assignment' ? [each.name ?? ''] : []));
   return [...prefix, ...words.slice(1).flatMap(({raw}) => /^\w+(?==)/.exec(raw)?.[0] ?? [])];
 }
 
-/** Bash runs what these variables say. */
+/** Bash evaluates the values of these variables. */
 const EVALUATED = /^(?:BASH_ENV|ENV|PROMPT_COMMAND|PS[0-4]|SHELLOPTS|BASHOPTS|BASH_FUNC.*)$/;
 
-/** Whether the words of a program may mean something else where this variable is set: `GIT_CONFIG_COUNT` for git. */
+/** Whether this variable may change what the words of a program mean: `GIT_CONFIG_COUNT` for git. */
 function changesMeaning(variable: string, program: string): boolean {
   const own = program.toUpperCase().replace(/\W/g, '_');
   return variable.startsWith(`${own}_`) || /^(?:HOME|PATH|IFS|XDG_\w+|LD_\w+|DYLD_\w+)$/.test(variable);
 }
 
-/** The text on standard input, where the command line shows it. */
+/** Returns the text on standard input, if the command line shows it. */
 function getInput({redirects}: Command): string | undefined {
   const texts = redirects.filter(isInput).map((each) => {
     if (each.type === 'HereString') return each.target && toPartWord(each.target).text;

@@ -1,4 +1,4 @@
-/** The files that deny rules for reading name: where a sandbox is used, a command finds them empty. */
+/** Finds the files that deny rules for reading name. In a sandbox, commands find these files empty. */
 import {realpathSync} from 'node:fs';
 import type {MaskedFiles, Workspace} from '../../contract/permission.ts';
 import {listEntries} from '../files/file-patterns.ts';
@@ -7,14 +7,14 @@ import type {RuleBook} from './rule-book.ts';
 
 /** The sandbox needs an entry for each file. */
 const MAX_FILES = 1000;
-/** So many entries of folders are looked at. */
+/** Number of entries of folders that are read at most. */
 const MAX_ENTRIES = 20_000;
-/** No file has this name: a rule that matches it in a folder matches all that is in the folder. */
+/** No file has this name. A rule that matches it in a folder therefore matches everything in that folder. */
 const ANY_NAME = '\u0001';
 
 /**
- * The files below the workspace that a deny rule matches, and whole folders where it matches all in them, the nearest
- * first. `.git` and `node_modules` are not looked into. Undefined when there are no such rules.
+ * Returns the files below the workspace that a deny rule matches, the nearest first, and whole folders where it matches
+ * everything in them. It skips `.git` and `node_modules`, and returns undefined when there are no such rules.
  */
 export function findMaskedFiles(rules: RuleBook, workspace: Workspace): MaskedFiles | undefined {
   const patterns = rules.getPatternRules(['read_file'], 'deny');
@@ -41,7 +41,7 @@ export function findMaskedFiles(rules: RuleBook, workspace: Workspace): MaskedFi
   return createMask(found);
 }
 
-/** Files outside of the workspace that a pattern names without stars. */
+/** Returns the files that absolute patterns without wildcards name; they may lie outside of the workspace. */
 function listNamed(patterns: readonly string[], isDenied: (target: string) => boolean): string[] {
   const absolute = patterns.flatMap((pattern) => (/^\/\/[^*?[\]\\]+$/.test(pattern) ? [pattern.slice(1)] : []));
   return absolute.filter(isDenied);
@@ -53,7 +53,10 @@ function createMask(found: ReadonlySet<string>, why?: string): MaskedFiles {
   return {paths, ...(note !== undefined && {note})};
 }
 
-/** Where the path leads. Undefined for a link that leads nowhere, and for a file that was deleted meanwhile. */
+/**
+ * Resolves the links of a path. Returns undefined for a link that leads nowhere and for a file that has since been
+ * deleted.
+ */
 function resolve(target: string): string | undefined {
   try {
     return realpathSync(target);

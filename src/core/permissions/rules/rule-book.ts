@@ -1,4 +1,7 @@
-/** All rules of a session, from settings, flags and answers, and which of them apply to a tool, a pattern or a file. */
+/**
+ * Has all rules of a session, from settings, flags and answers, and finds those that apply to a tool, a pattern or a
+ * file.
+ */
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {RuleKind} from '../../contract/permission.ts';
@@ -9,9 +12,9 @@ import {createRule, matchesHost, matchesTool, type Rule} from './rule.ts';
 
 /** Saves rules for later sessions in the same project. */
 export interface RuleStore {
-  /** The source that its rules are shown with. */
+  /** Source that is shown with the rules of this store. */
   readonly source: string;
-  /** False for a rule that contains a key: it is not written to a file. */
+  /** Returns false for a rule that contains a key, which must not be written to a file. */
   canSave(rule: string): boolean;
   /** @throws MiniCcError when the rules cannot be written */
   add(rules: readonly string[]): Promise<void>;
@@ -22,30 +25,33 @@ type PatternRule = Rule & {readonly pattern: string};
 export class RuleBook {
   readonly #rules: Rule[];
   #driverRules: readonly Rule[] = [];
-  /** They hold for one turn. */
+  /** Rules that apply for one turn. */
   #turnRules: readonly Rule[] = [];
   readonly #matchers = new Map<string, PathMatcher>();
 
   constructor(
     rules: readonly Rule[],
-    /** All that rules may name. */
+    /** All tools that rules may name. */
     readonly tools: readonly ToolFacts[],
     private readonly store?: RuleStore,
   ) {
     this.#rules = [...rules];
   }
 
-  /** In the order in which they were found. */
+  /**
+   * Returns the rules in the order in which they were found, and then those of the driver. Rules of one turn are not
+   * included.
+   */
   list(): readonly Rule[] {
     return [...this.#rules, ...this.#driverRules];
   }
 
-  /** They hold until they are set anew. */
+  /** Replaces the rules of the driver. */
   setDriverRules(rules: readonly Rule[]): void {
     this.#driverRules = rules;
   }
 
-  /** They allow until they are set anew. @returns whether anything changed */
+  /** Replaces the rules that allow calls in one turn. @returns whether anything changed */
   setTurnRules(rules: readonly Rule[]): boolean {
     const changes = rules.length + this.#turnRules.length > 0;
     this.#turnRules = rules;
@@ -62,9 +68,9 @@ export class RuleBook {
   }
 
   /**
-   * From now on this rule allows, also in later sessions.
-   * @throws MiniCcError `RULE` when the text is not a rule, `NO_RULE_STORE` when there is no store, and when the rule
-   * cannot be written
+   * Adds a rule that allows calls in this and later sessions.
+   * @throws MiniCcError `RULE` when the text is not a rule, `NO_RULE_STORE` when there is no store, and the error of
+   * the store when the rule cannot be written
    */
   async save(text: string): Promise<void> {
     if (!this.store) throw new MiniCcError('NO_RULE_STORE', 'Rules cannot be saved: there is no file for them');
@@ -74,18 +80,18 @@ export class RuleBook {
     if (!isKnown) this.#rules.push(rule);
   }
 
-  /** A rule denies every call of the tool, so models are not offered the tool. */
+  /** Whether a rule denies every call of the tool. Models are not offered such a tool. */
   forbids(tool: string): boolean {
     return this.getToolRules(tool, 'deny').length > 0;
   }
 
-  /** An allow rule names exactly this host, not a pattern with `*` that matches it. */
+  /** Whether an allow rule names exactly this host. A pattern with `*` does not count. */
   namesHost(host: string): boolean {
     const rules = this.getPatternRules(['web_fetch'], 'allow').filter(({pattern}) => !pattern.includes('*'));
     return rules.some(({pattern}) => matchesHost(pattern, host));
   }
 
-  /** The rules without brackets that apply to the tool: its own, and those of tools that cover it. */
+  /** Returns the rules without brackets that apply to the tool: its own, and those of the tool whose rules cover it. */
   getToolRules(tool: string, kind: RuleKind): readonly Rule[] {
     const names = this.#getRulingTools(tool);
     return this.#inForce.filter(
@@ -93,24 +99,24 @@ export class RuleBook {
     );
   }
 
-  /** The rules of these tools that have a pattern in brackets. */
+  /** Returns the rules of these tools that have a pattern in brackets. */
   getPatternRules(tools: readonly string[], kind: RuleKind): readonly PatternRule[] {
     return this.#inForce.filter(
       (rule): rule is PatternRule => rule.kind === kind && rule.pattern !== undefined && tools.includes(rule.tool),
     );
   }
 
-  /** Rules deny or ask about some files that the tool could touch, so each file has to be checked. */
+  /** Whether rules deny or ask about some files that the tool could touch. If so, each file has to be checked. */
   restrictsFiles(tool: string): boolean {
     const tools = this.#getRulingTools(tool);
     return this.getPatternRules(tools, 'deny').length + this.getPatternRules(tools, 'ask').length > 0;
   }
 
   /**
-   * The first rule that matches a file.
-   * @param tool the tool that touches the file
-   * @param targets absolute: the path as it was given, and the path with links resolved
-   * @param root of the workspace, with links resolved
+   * Returns the first rule that matches a file.
+   * @param tool tool that touches the file
+   * @param targets absolute paths: as given, and with links resolved
+   * @param root root of the workspace, with links resolved
    */
   findFileRule(tool: string, kind: RuleKind, targets: readonly string[], root: string): Rule | undefined {
     return this.getPatternRules(this.#getRulingTools(tool), kind).find(({pattern}) =>
@@ -118,13 +124,13 @@ export class RuleBook {
     );
   }
 
-  /** Rules for reading apply to all tools that read, rules for editing to all that write. */
+  /** Rules for reading apply to all tools that read, and rules for editing to all tools that write. */
   #getRulingTools(tool: string): readonly string[] {
     const other = this.tools.find(({name}) => name === tool)?.ruledBy;
     return other === undefined ? [tool] : [tool, other];
   }
 
-  /** Matchers are created once: a search may check thousands of files. */
+  /** Each matcher is created once, because a search may check thousands of files. */
   #getMatcher(pattern: string, kind: RuleKind, root: string): PathMatcher {
     const id = JSON.stringify([pattern, kind, root]);
     const matcher = this.#matchers.get(id) ?? createPathMatcher(pattern, kind, root);
@@ -133,14 +139,14 @@ export class RuleBook {
   }
 }
 
-/** @param targets absolute: the path as it was given, and the path with links resolved */
+/** @param targets absolute paths: as given, and with links resolved */
 type PathMatcher = (targets: readonly string[]) => boolean;
 
 /**
- * Patterns as in .gitignore. `src/**`, `*.env`: from the workspace's root. `/x`: at the root. `//x`: absolute. `~/x`: in
- * the home directory.
- * @returns for deny and ask rules, whether one of the targets matches, in any case of letters; for allow rules, whether
- * all targets match, in exactly this case
+ * Creates a matcher for a pattern as in .gitignore. `src/**` and `*.env` are searched below the workspace's root, `/x`
+ * is at that root, `//x` is absolute, and `~/x` is in the home directory.
+ * @returns for deny and ask rules, whether one of the targets matches, ignoring case; for allow rules, whether all
+ * targets match exactly
  */
 function createPathMatcher(rulePattern: string, kind: RuleKind, root: string): PathMatcher {
   const {base, pattern} = splitPattern(rulePattern, root);
@@ -157,7 +163,7 @@ function createPathMatcher(rulePattern: string, kind: RuleKind, root: string): P
   return (targets) => (kind === 'allow' ? targets.every(matches) : targets.some(matches));
 }
 
-/** The folder from which a rule's pattern is matched, and the pattern relative to that folder. */
+/** Returns the folder from which a rule's pattern is matched, and the pattern relative to that folder. */
 function splitPattern(pattern: string, root: string): {base: string; pattern: string} {
   if (pattern.startsWith('//')) return {base: '/', pattern: pattern.slice(1)};
   if (pattern === '~' || pattern.startsWith('~/')) return {base: homedir(), pattern: pattern.slice(1) || '/**'};
@@ -166,7 +172,7 @@ function splitPattern(pattern: string, root: string): {base: string; pattern: st
   return {base: root, pattern};
 }
 
-/** A pattern that matches exactly this path. */
+/** Returns a pattern that matches exactly this path. */
 export function toPathPattern(target: string): string {
   return target.replace(/[\\*?[\]!# ]/g, '\\$&');
 }

@@ -1,4 +1,7 @@
-/** One permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`, `web_fetch(domain:example.com)`, `Task(reviewer)`. */
+/**
+ * Parses and matches one permission rule: `bash`, `bash(npm test)`, `edit_file(src/**)`,
+ * `web_fetch(domain:example.com)`.
+ */
 import type {RuleKind} from '../../contract/permission.ts';
 import type {ToolFacts} from '../../contract/tool-facts.ts';
 import {MiniCcError} from '../../util/errors.ts';
@@ -6,28 +9,28 @@ import {matchesPieces} from '../../util/glob.ts';
 import {findMeant} from '../../util/names.ts';
 import {findTool, listMissingTools} from '../../util/tool-names.ts';
 
-/** The strongest first. */
+/** Kinds of rules, the strongest first. */
 export const RULE_KINDS: readonly RuleKind[] = ['deny', 'ask', 'allow'];
 
 export interface Rule {
   readonly kind: RuleKind;
-  /** As it was written. */
+  /** Text of the rule as it was written. */
   readonly text: string;
-  /** The name of a tool, or a pattern of names with `*`. */
+  /** Name of a tool, or a pattern of names with `*`. */
   readonly tool: string;
-  /** What the brackets contain; without brackets the rule applies to every call of the tool. */
+  /** Text inside the brackets. A rule without brackets applies to every call of the tool. */
   readonly pattern?: string;
-  /** Where it comes from: a file, a flag. */
+  /** File or flag that the rule comes from. */
   readonly source: string;
 }
 
 type ParsedRule =
   | {readonly tool: string; readonly pattern?: string}
-  /** `unknown`: nothing else is wrong than that there is no such tool. */
+  /** `unknown`: the only problem is that no such tool exists. */
   | {readonly problem: string; readonly suggestion?: string; readonly unknown?: true};
 
 /**
- * @param tools all that are known. A rule may also name a tool that only Claude Code has: it applies to no call
+ * @param tools all known tools. A rule may also name a tool that only Claude Code has; it then applies to no call
  * @returns the parts of the rule, or what is wrong with its text and what was probably meant
  */
 export function parseRule(text: string, tools: readonly ToolFacts[]): ParsedRule {
@@ -60,7 +63,7 @@ export function parseRule(text: string, tools: readonly ToolFacts[]): ParsedRule
   return findPatternProblem(tool, pattern, found?.rulePattern) ?? {tool, pattern};
 }
 
-/** What a person should know of a rule that is no mistake, and still applies to no call. */
+/** Returns a warning about a rule that is correct but applies to no call. */
 export function getRuleWarning({tool}: {readonly tool: string}, tools: readonly ToolFacts[]): string | undefined {
   if (!isMissingTool(tool, tools)) return undefined;
   const other = tools.find(({replaces}) => replaces?.includes(tool));
@@ -71,7 +74,7 @@ function isMissingTool(name: string, tools: readonly ToolFacts[]): boolean {
   return listMissingTools(tools).includes(name);
 }
 
-/** Rules are separated by commas or white space; what stands in brackets belongs to one rule. */
+/** Splits a list of rules at commas and white space. Text in brackets belongs to one rule. */
 export function splitRules(value: string): string[] {
   let depth = 0;
   const rules = [''];
@@ -131,7 +134,7 @@ export function createRule(text: string, kind: RuleKind, source: string, tools: 
   return {kind, text, source, ...parsed};
 }
 
-/** The rule as the reasons of decisions name it. */
+/** Formats the rule as the reasons of decisions name it. */
 export function formatRule({kind, text, source}: Rule): string {
   return `the rule ${kind} ${text} (${source})`;
 }
@@ -141,20 +144,26 @@ export function matchesName(pattern: string, name: string): boolean {
   return matchesPieces(pattern.split('*'), name);
 }
 
-/** Whether a rule is about this tool: by its name, by a pattern of names, or `mcp__SERVER` for all tools of that server. */
+/**
+ * Whether a rule is about this tool: by its name, by a pattern of names, or by `mcp__SERVER` for all tools of that
+ * server.
+ */
 export function matchesTool(pattern: string, name: string): boolean {
   return matchesName(pattern, name) || (/^mcp__(?:(?!__).)+$/.test(pattern) && name.startsWith(`${pattern}__`));
 }
 
-/** The rule for exactly this host. */
+/** Returns the rule for exactly this host. */
 export function formatHostRule(host: string): string {
   return `web_fetch(domain:${host.includes(':') ? `[${host}]` : host})`;
 }
 
-/** `domain:example.com` matches that host alone; `domain:*.example.com` the hosts below it. @param host without brackets */
+/**
+ * `domain:example.com` matches only that host, and `domain:*.example.com` matches the hosts below it. @param host
+ * without brackets
+ */
 export function matchesHost(pattern: string, host: string): boolean {
   const written = pattern.replace(/^domain:\s*/, '').toLowerCase();
-  // An IPv6 address has many spellings; URL gives the normal one.
+  // An IPv6 address has many spellings, and `URL` returns the normal one.
   const domain = written.startsWith('[') ? URL.parse(`http://${written}/`)?.hostname.slice(1, -1) : written;
   if (domain === undefined) return false;
   if (domain === '*') return true;

@@ -1,7 +1,7 @@
 /**
- * Judges a command, once: whether it may run, and how. In this order: deny and ask rules; the confinement of the agent;
- * what the mode, an answer or a rule allows; what looks like reading, which the read-only sandbox enforces. Where there
- * is no sandbox, the commands of the literal grammar pass in its place.
+ * Judges once whether a command may run, and how. The order is: deny and ask rules; the confinement of the agent; what
+ * the mode, an answer or a rule allows; what looks like reading, which the read-only sandbox enforces. Without a
+ * sandbox, only commands of the literal grammar count as reading.
  */
 import type {Access, Attempt, Attempts, Verdict} from '../../contract/permission.ts';
 import type {PermissionContext} from '../context.ts';
@@ -58,7 +58,10 @@ export async function judgeRun(access: RunAccess, context: PermissionContext): P
   return reading.verdict === 'ask' ? {...reading, ...plan()} : reading;
 }
 
-/** The verdict of the mode, the settings, an answer or a rule, for any command; undefined when none of them decides. */
+/**
+ * Returns the verdict of the mode, the settings, an answer or a rule on any command; undefined when none of them
+ * decides.
+ */
 async function judgeAnyway(
   command: ReadCommand,
   ruled: Restriction | undefined,
@@ -68,7 +71,8 @@ async function judgeAnyway(
   if (context.mode === 'bypassPermissions') return {...ALLOWED, because: 'the mode bypassPermissions allows it'};
   if (ruled) return ruled;
   if (unconfined) {
-    // Also where no sandbox is used: a rule that allows the command does not allow it to run with less confinement.
+    // This applies without a sandbox too: a rule that allows the command does not allow it to run with less
+    // confinement.
     return {verdict: 'ask', because: 'runs a command outside of the sandbox', onlyOnce: true, onlyPerson: true};
   }
   if (context.confinement === 'workspace-write' || writesOnlyAllowed(context)) return ALLOWED;
@@ -79,7 +83,7 @@ async function judgeAnyway(
     : verdict;
 }
 
-/** The sandbox lets it write only files that the agent may write without a question. */
+/** Whether the sandbox lets a command write only files that the agent may write without a question. */
 function writesOnlyAllowed({confinement, mode, workspace: {scope}}: PermissionContext): boolean {
   if (confinement !== 'files' || !scope) return false;
   return mode === 'acceptEdits' || scope.files.every((file) => scope.allowed.includes(file));
@@ -90,8 +94,8 @@ function askToRun({text}: ReadCommand, because = 'runs a command'): Extract<Verd
 }
 
 /**
- * How an allowed command runs. One that looks like reading is tried in the read-only sandbox first, and outside, with a
- * checkpoint, only when confinement got in its way.
+ * Plans how an allowed command runs. A command that looks like reading is tried in the read-only sandbox first. It runs
+ * outside, with a checkpoint, only if confinement got in its way.
  */
 function planAttempts(
   {text, parsed}: ReadCommand,
@@ -99,7 +103,7 @@ function planAttempts(
   maySandbox: boolean,
   context: PermissionContext,
 ): Attempts {
-  // The workspace has no changes of a worktree yet, so there is nothing to save.
+  // Changes in a worktree are not in the workspace yet, so there is nothing to save. A literal command only reads.
   if (context.confinement === 'worktree' || isLiteral(text, context)) return [{launch, checkpoint: false}];
   const checkpointed: Attempt = {launch, checkpoint: true};
   if (!maySandbox || parsed instanceof UnclearCommand || !looksLikeReading(parsed)) return [checkpointed];
@@ -108,7 +112,10 @@ function planAttempts(
   return isChanged ? [checkpointed] : [...READ_ONLY, checkpointed];
 }
 
-/** The verdict on a command that only reads, enforced by what is there; `UnclearCommand` for another command. */
+/**
+ * Returns the verdict on a command that only reads, or `UnclearCommand` for another command. What enforces it is the
+ * sandbox, the container or the literal grammar.
+ */
 function judgeReading(
   command: ReadCommand,
   isAvailable: boolean,
@@ -129,11 +136,11 @@ function judgeReading(
   return {...ALLOWED, because: 'the sandbox lets it only read', attempts: READ_ONLY};
 }
 
-/** A literal command that names places which the sandbox hides is judged as a reader of these files. */
+/** Judges a command that names hidden places: a literal one as a reader of these files, any other one by a question. */
 function judgeHidden(command: ReadCommand, hidden: readonly string[], context: PermissionContext): Verdict {
   const {workspace, zonePaths} = context;
   const zones = hidden.map((place) => getFileZone(place, workspace, zonePaths));
-  // What the settings hide in the workspace is no file of the workspace.
+  // Files of the workspace that the settings hide need a question, even for a literal command.
   const literal = zones.includes('workspace') ? undefined : unlessUnclear(() => judgeLiteral(command.text, context));
   if (literal && !(literal instanceof UnclearCommand))
     return literal.verdict === 'allow' ? {...literal, attempts: PLAIN} : literal;
@@ -151,7 +158,10 @@ function denyWithoutSandbox({message}: UnclearCommand, {confinement}: Permission
   );
 }
 
-/** Judges by allow rules: a rule allows each part, or the part is of the literal grammar. Undefined when none allows it. */
+/**
+ * Judges by allow rules: each part must be allowed by a rule or belong to the literal grammar. Otherwise it returns
+ * undefined.
+ */
 function judgeByAllowRules({text, parsed}: ReadCommand, context: PermissionContext): Verdict | undefined {
   const {rules} = context;
   const pattern = toCommandPattern(text);
@@ -190,7 +200,7 @@ function checkAssignments({node}: CommandPart, isLiteralPart: boolean): void {
   }
 }
 
-/** Builtins that change the shell itself: after them it is not known what further words mean. */
+/** These builtins change the shell itself, so the meaning of later words is not known. */
 const CHANGES_THE_SHELL: ReadonlySet<string | undefined> = new Set([
   'source',
   '.',
@@ -228,8 +238,8 @@ function changesTheShell({node, words}: CommandPart): boolean {
 }
 
 /**
- * A command whose words may name a protected file that it writes is asked about each time, also where a rule allows it.
- * What looks like reading runs in the read-only sandbox alone.
+ * Asks each time about a command whose words may name a protected file that it writes, even if a rule allows the
+ * command. A command that looks like reading runs in the read-only sandbox only.
  */
 async function judgeProtectedWrites(
   command: ReadCommand,

@@ -1,6 +1,6 @@
 /**
- * Parses a command as bash would, by the library unbash. Where that parser is more lenient than bash, it could hide a part
- * of a command: text that it skipped is looked for here, and a command with such text counts as not understood.
+ * Parses a command as bash would, by the library unbash. That parser is more lenient than bash in places and could skip
+ * a part of a command. This module finds text that it skipped; a command with such text counts as not understood.
  */
 import type {Assignment, Command, ParsedScript, SyntaxNode, Word} from 'unbash';
 import {type CommandPart, type CommandShape, findShape, type PartWord} from './command-shape.ts';
@@ -10,25 +10,27 @@ type Parser = typeof import('unbash');
 
 export interface ParsedCommand {
   readonly script: ParsedScript;
-  /** The simple commands in it, also those inside substitutions, functions and loops. */
+  /** Simple commands of the command, including those inside substitutions, functions and loops. */
   readonly parts: readonly CommandPart[];
   readonly shape: CommandShape;
 }
 
-/** Programs write longer commands; a person does not read them. */
+/** A longer command comes from a program, not from a person, and nobody would read it in a question. */
 const MAX_COMMAND_CHARS = 20_000;
 
-/** Characters that a terminal does not show, and white space that bash takes for a letter. Tab and newline are allowed. */
+/**
+ * Characters that a terminal does not show, and white space that bash reads as a letter. Tab and newline are allowed.
+ */
 const INVISIBLE = /(?![\t\n ])[\p{C}\p{Z}]/u;
 
-/** A command and its parts, or why it is not understood. */
+/** A command with its parts, or with the reason why it is not understood. */
 export interface ReadCommand {
   readonly text: string;
   readonly parsed: ParsedCommand | UnclearCommand;
 }
 
 export async function readCommand(text: string): Promise<ReadCommand> {
-  // Imported late, since many sessions run no command.
+  // This import is late because many sessions run no command.
   const parser = await import('unbash');
   return {text, parsed: unlessUnclear(() => parseCommand(text, parser))};
 }
@@ -53,7 +55,7 @@ function createPart(node: Command, name: Word): CommandPart {
   };
 }
 
-/** `A=1` as a word of `export` or `alias`. */
+/** Reads `A=1` as a word of `export` or `alias`. */
 function toAssignmentWord({text: raw, name, value}: Assignment): PartWord {
   const text = value.type === 'Word' ? toPartWord(value).text : undefined;
   return text === undefined ? {raw} : {raw, text: `${name}=${text}`};
@@ -71,21 +73,21 @@ function expand(word: Word): readonly ShellWord[] {
   try {
     return readWord(word);
   } catch (error) {
-    // Its text is known only when it runs.
+    // The text of such a word is known only when it runs.
     if (error instanceof UnclearCommand) return UNKNOWN;
     throw error;
   }
 }
 
-/** Characters that bash takes as they are. */
+/** Bash leaves words of these characters as they are. */
 const UNQUOTED = /^[\w@%+=:,./~^-]+$/;
 
-/** The words as a person would write them: with quotes only where they are needed. */
+/** Formats the words as a person would write them, with quotes only where they are needed. */
 export function formatWords(words: readonly PartWord[]): string {
   return words.map(({raw, text}) => (text !== undefined && UNQUOTED.test(text) ? text : raw)).join(' ');
 }
 
-/** This node and all below it, also those of substitutions, in the order of the text. */
+/** Yields this node and all nodes below it, including those of substitutions, in the order of the text. */
 function* listNodes(node: SyntaxNode, parser: Parser): Generator<SyntaxNode> {
   const waiting: SyntaxNode[] = [node];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -116,7 +118,9 @@ function checkTree(root: ParsedScript, source: string, parser: Parser): void {
   }
 }
 
-/** The only text that may lie between the children of these nodes. Other nodes have keywords there, which the tree knows. */
+/**
+ * Only this text may lie between the children of these nodes. Other nodes have keywords there, which the tree contains.
+ */
 const BETWEEN: Partial<Record<SyntaxNode['type'], RegExp>> = {
   Script: /^[;&\s]*$/,
   CompoundList: /^[;&\s]*$/,

@@ -1,45 +1,48 @@
-/** What a parsed command shows beside the words of its programs: where it moves, and which files its redirections use. */
+/** Reads from a parsed command where it changes directory and which files its redirections use. */
 import type {Assignment, Command, Redirection, SyntaxNode} from 'unbash';
 import {checkText, readWord, type ShellWord, UnclearCommand} from './shell-words.ts';
 
 export interface CommandPart {
   readonly node: Command;
-  /** The program's name comes first. */
+  /** Words of the part, the program's name first. */
   readonly words: readonly PartWord[];
-  /** What bash makes of them. A word that may be more than its text shows is `unknown`. */
+  /** Words as bash expands them. A word that may be more than its text shows is `unknown`. */
   readonly expanded: readonly ShellWord[];
 }
 
 export interface PartWord {
-  /** As written, with its quotes. */
+  /** Word as written, with its quotes. */
   readonly raw: string;
-  /** After bash has expanded it, where that is known before the command runs. */
+  /** Word after bash has expanded it, if that is known before the command runs. */
   readonly text?: string;
 }
 
 export interface CommandShape {
   /**
-   * The folders in which its parts may run, relative to where it starts: after `cd a` that is `a`, and where `cd` fails the
-   * one before it. Rather too many.
+   * Folders in which parts of the command may run, relative to where it starts. After `cd a` these are `a` and, because
+   * `cd` may fail, the folder before it. The list may have too many folders, never too few.
    */
   readonly directories: readonly string[];
-  /** Files that redirections write and read: absolute, with `~/`, or relative to one of `directories`. */
+  /**
+   * Files that redirections write: absolute, with `~/`, or relative to one of `directories`. `inputs` are those they
+   * read.
+   */
   readonly writes: readonly string[];
   readonly inputs: readonly string[];
-  /** The words that loops go through, and the values of variables. */
+  /** Words that loops go through, and values of variables. */
   readonly words: readonly ShellWord[];
-  /** Names that it sets: variables of loops and assignments. */
+  /** Names of variables that loops and assignments set. */
   readonly variables: ReadonlySet<string>;
-  /** It goes on in the background, or defines what it runs. */
+  /** Whether the command continues in the background, or defines what it runs. */
   readonly isDetached: boolean;
-  /** Why more may run than its parts show, or in other folders; undefined when it is as its text shows. */
+  /** Reason why more may run than the parts show, or in other folders; undefined when the text shows everything. */
   readonly doubt?: string;
 }
 
-/** After these, how often a part runs and in which folder is not plain. */
+/** How often and in which folder a part runs inside these nodes cannot be read from the text. */
 const COMPOUND = /^(?:Case|CaseItem|While|Select|ArithmeticFor|ArithmeticCommand|TestCommand|Function|Coproc)$/;
 
-/** @param nodes all of the command, in the order of the text */
+/** @param nodes all nodes of the command, in the order of the text */
 export function findShape(nodes: readonly SyntaxNode[], parts: readonly CommandPart[]): CommandShape {
   const found = new ShapeFinder();
   for (const node of nodes) found.add(node);
@@ -80,7 +83,7 @@ class ShapeFinder implements CommandShape {
       case 'For':
         this.variables.add(node.name.text);
         for (const word of node.wordlist ?? []) this.words.push(...readWord(word));
-        // Some variables of bash change what it runs. Those have upper case names.
+        // Variables of bash that change what it runs have upper case names, so other names are refused.
         if (!/^[a-z]\w{0,15}$/.test(node.name.text)) throw new UnclearCommand('it sets a variable');
         return;
       case 'Command':
@@ -117,7 +120,7 @@ class ShapeFinder implements CommandShape {
     if (target?.kind === 'text' && more.length === 0) {
       if (!isOwn && isDuplicate && /^(?:[012]|-)$/.test(target.text)) return;
       if (!isOwn && !isInput && target.text === '/dev/null') return;
-      // These names are no files: bash opens network connections by them.
+      // Bash treats these names as network connections, not as files.
       if (/\/dev\/+(?:tcp|udp)\//.test(target.text)) throw new UnclearCommand('it reaches the network');
       (isInput ? this.inputs : this.writes).push(toPath(target));
       if (isOwn) throw new UnclearCommand(OWN_DESCRIPTOR);
@@ -126,7 +129,7 @@ class ShapeFinder implements CommandShape {
     throw new UnclearCommand('where it is redirected to is not plain');
   }
 
-  /** Adds where the part leads when it is a `cd`. */
+  /** Adds the folders to which the part leads when it is a `cd`. */
   move({node, words: [program], expanded}: CommandPart, nodes: readonly SyntaxNode[]): void {
     if (program?.text !== 'cd') return;
     const [target, ...more] = expanded.slice(1);
@@ -148,32 +151,35 @@ class ShapeFinder implements CommandShape {
   }
 }
 
-/** Not 0, 1 or 2: others belong to the process that started the shell. */
+/** Descriptors above 2 belong to the process that started the shell. */
 const OWN_DESCRIPTOR = 'it uses a descriptor of its own';
-/** `cd` doubles the folders. */
+/** Each `cd` doubles the number of folders. */
 const MAX_DIRECTORIES = 8;
 
-/** The path as seen from where the command started. Not normalized: where `..` leads behind a link is not known here. */
+/**
+ * Returns the path relative to where the command starts. It is not normalized, because the target of `..` behind a link
+ * is not known here.
+ */
 export function joinPath(directory: string, path: string): string {
   if (directory === '.' || path.startsWith('/') || path === '~' || path.startsWith('~/')) return path;
   return path === '.' ? directory : `${directory}/${path}`;
 }
 
 /**
- * Whether `..` follows a name, which may be a link. Then `cd` leads to the folder that contains the name, all other
- * programs to the one that contains what the link points to.
+ * Whether `..` follows a name, which may be a link. In that case `cd` goes to the folder that contains the name, and
+ * all other programs go to the folder that contains the target of the link.
  */
 function goesDownAndUp(path: string): boolean {
   const steps = path.split('/').filter((step) => step !== '' && step !== '.');
   return steps.lastIndexOf('..') > steps.findIndex((step) => step !== '..') && steps.some((step) => step !== '..');
 }
 
-/** The path that a word names. Where bash takes `~` for an ordinary character, the path begins with `./`. */
+/** Returns the path that a word names. The path begins with `./` if bash treats its `~` as an ordinary character. */
 export function toPath({text, home}: ShellWord & {kind: 'text' | 'glob'}): string {
   return !home && text.startsWith('~') ? `./${text}` : text;
 }
 
-/** Variables before a command that change little of what it does. Others could change which program it runs. */
+/** These variables before a command hardly change what it does. Others could change which program it runs. */
 const HARMLESS_VARIABLES = new Set([
   'NODE_ENV',
   'CI',

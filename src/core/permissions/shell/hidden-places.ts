@@ -1,4 +1,4 @@
-/** What a command names that the read-only sandbox does not show: there its answer would be another one. */
+/** Finds what a command names that the read-only sandbox hides, because the command would give another answer there. */
 import {lstatSync} from 'node:fs';
 import type {Workspace} from '../../contract/permission.ts';
 import type {PermissionContext} from '../context.ts';
@@ -8,17 +8,18 @@ import type {ParsedCommand} from './command-parser.ts';
 import {joinPath} from './command-shape.ts';
 import {findNamedFiles} from './named-files.ts';
 
-/** Shown in the sandbox, but of its own processes and devices. */
+/** The sandbox shows these paths, but with its own processes and devices. */
 const OF_THE_SANDBOX = /^\/(?:dev|proc)(?:\/|$)/;
 const ALIKE = /^\/(?:dev\/(?:null|zero|urandom)|proc\/(?:cpuinfo|meminfo|version|filesystems))$/;
 
-/** The places that the words show, that exist, and that the sandbox hides: absolute, with links resolved. */
+/** Returns the existing places that the words show and the sandbox hides: absolute, with links resolved. */
 export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: PermissionContext): string[] {
   const {cwd} = workspace;
   const {shape} = parsed;
-  // These print their words. A pattern among them is looked up all the same.
+  // These programs print their words instead of reading them. Patterns in their words are still expanded, so these
+  // count.
   const parts = parsed.parts.filter(({words}) => !/^(?:echo|printf)$/.test(words[0]?.text ?? ''));
-  // Where `cd` fails, little is read.
+  // The starting folder is left out after a `cd`: if the `cd` fails, the command reads little.
   const directories = shape.directories.length > 1 ? shape.directories.slice(1) : shape.directories;
   const {globs} = findNamedFiles(parsed, directories);
   const {reads} = findNamedFiles({...parsed, parts}, directories);
@@ -35,7 +36,7 @@ export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: Pe
   return [...new Set(places)].filter(isHidden);
 }
 
-/** What is known of a word that bash expands: `"$HOME/.ssh/$f"` is in `/home/me/.ssh/`. */
+/** Predicts the known part of a word that bash expands: `"$HOME/.ssh/$f"` is in `/home/me/.ssh/`. */
 function guess(raw: string, {env, cwd}: Workspace): string[] {
   const known: Readonly<Record<string, string | undefined>> = {...env, PWD: cwd};
   const plain = raw.replace(/["'\\]/g, '').replace(/\$\{?(\w+)\}?/g, (whole, name: string) => known[name] ?? whole);
@@ -43,13 +44,13 @@ function guess(raw: string, {env, cwd}: Workspace): string[] {
   return /[/~]/.test(path) ? [path] : [];
 }
 
-/** The part of a path before anything that bash expands. */
+/** Returns the part of a path before anything that bash expands. */
 function getFolder(pattern: string): string {
   const plain = /^[^*?[{$`(]*/.exec(pattern)?.[0] ?? '';
   return plain === pattern ? plain : plain.replace(/[^/]*$/, '') || '.';
 }
 
-/** In a circle of links there is nothing to see. */
+/** A path in a circle of links counts as the current folder: nothing can be read through it. */
 function resolveOrKeep(given: string, cwd: string): string {
   try {
     return resolveLinks(given, cwd);
@@ -62,16 +63,16 @@ function exists(place: string): boolean {
   try {
     return lstatSync(place, {throwIfNoEntry: false}) !== undefined;
   } catch {
-    // It may not be looked at.
+    // A path that this process may not look at counts as existing.
     return true;
   }
 }
 
-/** Variables that bash sets itself; it ignores those of the environment. */
+/** Bash sets these variables itself and ignores their values in the environment. */
 const SET_BY_BASH =
   /^(?:\d+|_|PWD|OLDPWD|IFS|RANDOM|SECONDS|LINENO|UID|EUID|PPID|SHLVL|HOSTNAME|OSTYPE|MACHTYPE|BASH\w*)$/;
 
-/** A variable of the environment that the command uses and the sandbox does not keep. */
+/** Returns the name of an environment variable that the command uses and the sandbox does not keep. */
 export function findLostVariable(
   text: string,
   {shape}: ParsedCommand,

@@ -1,4 +1,4 @@
-/** Whether git only reads in a repository, also when a hostile project wrote its files. */
+/** Checks whether git only reads in a repository, even if a hostile project wrote its files. */
 import {lstatSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {Workspace} from '../../contract/permission.ts';
@@ -6,30 +6,30 @@ import {findRepository, readSettings} from '../../util/files/git-folder.ts';
 import {isInside} from '../../util/paths.ts';
 import {UnclearCommand} from './shell-words.ts';
 
-/** Settings by which git runs nothing, reads nothing elsewhere and writes nothing. A subsection is any text. */
+/** With these settings git runs nothing, reads nothing elsewhere and writes nothing. A subsection may be any text. */
 const HARMLESS =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath)|remote\..*\.(?:url|pushurl|fetch|tagopt|prune)|branch\..*\.(?:remote|merge|rebase|description)|branch\.(?:autosetupmerge|autosetuprebase|sort)|user\.(?:name|email)|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote)|fetch\.prune|init\.defaultbranch|color\..*|diff\.(?:algorithm|renames|mnemonicprefix)|commit\.verbose|rebase\.autostash|gc\.auto|submodule\.active)$/s;
-/** Hooks of commands that write. Others, such as `post-index-change`, run where git only looks. */
+/** Commands that write run these hooks. Other hooks, such as `post-index-change`, also run when git only reads. */
 const HOOKS_OF_WRITING =
   /\.sample$|^(?:(?:pre|post|prepare)-(?:commit|commit-msg|merge-commit|push|rebase|checkout|merge|rewrite|applypatch|receive|update)|commit-msg|applypatch-msg|update|pre-auto-gc|sendemail-validate|push-to-checkout)$/;
-/** Variables of the user that lead git to another repository, or name a program. */
+/** With these variables of the user, git works on another repository or runs a program that they name. */
 const LEADS_ELSEWHERE =
   /^GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|EXEC_PATH|EXTERNAL_DIFF|CONFIG_(?:COUNT|PARAMETERS)|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)$/;
 
-/** So many entries of a git folder are looked at. */
+/** Number of entries of a git folder that are checked at most. */
 const MAX_ENTRIES = 50_000;
 
 /**
- * @param folder absolute, with links resolved: where git starts
+ * @param folder folder in which git starts: absolute, with links resolved
  * @param workspace its `seen` are the objects that mini-cc shares with a worktree
- * @throws UnclearCommand when the repository names a program, or is made of parts that lie elsewhere
+ * @throws UnclearCommand when the repository names a program, or has parts that lie elsewhere
  */
 export function checkRepository(folder: string, {env, seen = []}: Pick<Workspace, 'env' | 'seen'>): void {
   const variable = Object.keys(env).find((name) => LEADS_ELSEWHERE.test(name));
   if (variable !== undefined) throw new UnclearCommand(`git: the variable ${variable} is set`);
   const repository = findRepository(folder);
   if (!repository) throw new UnclearCommand('git: there is no repository');
-  // A folder further down that git would use or fail at is found first, and refused here.
+  // `findRepository` also finds a folder further down that git would use or fail at. Such a folder is refused here.
   if (repository.kind !== 'folder' || repository.folder !== repository.common) {
     throw new UnclearCommand(`git: ${repository.entry} leads elsewhere`);
   }
@@ -45,7 +45,7 @@ export function checkRepository(folder: string, {env, seen = []}: Pick<Workspace
   }
 }
 
-/** Folders of a git folder in which git looks for another checkout, and git-lfs. */
+/** Git searches these folders of a git folder for other checkouts, or git-lfs uses them. */
 const OF_OTHERS = new Set(['modules', 'worktrees', 'lfs']);
 
 function checkFiles(git: string, seen: readonly string[]): void {
@@ -71,7 +71,10 @@ function checkFiles(git: string, seen: readonly string[]): void {
   checkIndex(git);
 }
 
-/** How the index notes a repository inside of this one: git would start itself there, with the settings of that one. */
+/**
+ * Bytes by which the index marks a nested repository. Git would start itself there, with the settings of that
+ * repository.
+ */
 const GITLINK = Buffer.from([0, 0, 0o160000 >> 8, 0]);
 
 function checkIndex(git: string): void {

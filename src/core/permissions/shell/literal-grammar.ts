@@ -1,25 +1,28 @@
 /**
- * The literal grammar: commands that pass where no sandbox enforces that they only read. Few programs; words that are
- * what they say; options that are listed whole. Every other word is judged as a path by the caller.
+ * Defines the literal grammar: commands that pass where no sandbox enforces that they only read. It has few programs,
+ * words whose text is their value, and complete lists of options. The caller judges every other word as a path.
  */
 import {UnclearCommand} from './shell-words.ts';
 
 interface LiteralProgram {
-  /** One-letter options without values: `-a`, `-ab`. */
+  /** One-letter options without values, alone or together: `-a`, `-ab`. */
   readonly flags?: string;
-  /** Whole words: `#` is a number or a list of numbers, `?` one character, a `*` at the end any text that is no path. */
+  /**
+   * Options as whole words. `#` is a number or a list of numbers, `?` is one character, `*` at the end is any text that
+   * is no path.
+   */
   readonly options?: string;
-  /** The first words, each of which must match. */
+  /** Patterns that the first words must match, one for each. */
   readonly begin?: readonly RegExp[];
-  /** What its other words are: paths when absent. */
+  /** Meaning of the other words: paths when absent. */
   readonly operands?: 'texts' | 'none';
-  /** It looks into files below folders. */
+  /** Whether the program reads files below folders. */
   readonly searches?: boolean;
 }
 
 export interface LiteralCommand {
   readonly program: string;
-  /** The words that are no listed option. */
+  /** Words that are not in the list of options. */
   readonly paths: readonly string[];
   readonly searches: boolean;
 }
@@ -34,7 +37,7 @@ const GREP: LiteralProgram = {
 };
 const LINES: LiteralProgram = {flags: 'qvz', options: '-# -n# -c# -n -c --lines=# --bytes=# --'};
 
-/** Formats of texts and whole numbers. Others set variables, and evaluate what the names of these hold. */
+/** Formats of texts and whole numbers. Other formats set variables, and evaluate the values of their names. */
 const PLAIN_FORMAT = /^(?!-)(?:[^%]|%%|%-?\d{0,5}[sd])*$/s;
 
 const PROGRAMS: Readonly<Record<string, LiteralProgram>> = {
@@ -83,7 +86,7 @@ const LOG = `${DIFF} -n# -n -S -G --oneline --graph --all --decorate --no-decora
   --date=relative --pretty=oneline --pretty=short --pretty=medium --pretty=full --pretty=fuller --max-count=# --branches
   --tags --remotes --topo-order --date-order`;
 
-/** Not among them are those that follow links to read files of the work tree, such as `git grep`. */
+/** Commands that follow links to read files of the work tree, such as `git grep`, are not listed. */
 const GIT: Readonly<Record<string, LiteralProgram>> = {
   status: {
     flags: 'sbvz',
@@ -108,20 +111,23 @@ const GIT: Readonly<Record<string, LiteralProgram>> = {
   '--version': {operands: 'none'},
 };
 
-/** The programs of the grammar, those of git as `git x`, for the tests that try them. */
+/** Programs of the grammar by name, those of git as `git x`. Tests use this table. */
 export const LITERAL_PROGRAMS: ReadonlyMap<string, LiteralProgram> = new Map([
   ...Object.entries(PROGRAMS),
   ...Object.entries(GIT).map(([name, each]) => [`git ${name}`, each] as const),
 ]);
 
-/** Bash runs these itself and looks for no program of that name. */
+/** Bash runs these itself and does not search for a program of that name. */
 const BUILT_IN = new Set(['echo', 'test', '[', 'command', 'printf', 'pwd', 'true', 'false']);
 
 export function isBuiltIn(program: string): boolean {
   return BUILT_IN.has(program);
 }
 
-/** @param words after bash has removed the quotes. @throws UnclearCommand for a program, option or word that is not in the grammar */
+/**
+ * @param words words after bash has removed the quotes
+ * @throws UnclearCommand for a program, option or word that is not in the grammar
+ */
 export function readLiteralCommand([program = '', ...words]: readonly string[]): LiteralCommand {
   const name = program.replace(/^\/(?:usr\/)?bin\/(?=[^/]+$)/, '');
   if (name === 'echo') return {program, paths: [], searches: false};
@@ -149,7 +155,7 @@ function readWords(
   return {program, paths: operands === 'texts' ? [] : paths.filter((word) => word !== '-'), searches};
 }
 
-/** What the signs of the tables match. */
+/** Regular expressions for the signs in the tables. */
 const SIGNS: Readonly<Record<string, string>> = {'.': '\\.', '#': '\\d[\\d,.:-]*', '?': '.', '*': '[^/~@]*'};
 
 function createOptionTest(flags: string, options: string): (word: string) => boolean {
@@ -167,13 +173,14 @@ function createOptionTest(flags: string, options: string): (word: string) => boo
 const PLAIN = String.raw`[\w./,:=+%@^!-]`;
 const SINGLE = String.raw`'(?:[^'\p{C}\p{Z}]| )*'`;
 const DOUBLE = String.raw`"(?:[^"$\u0060\\\p{C}\p{Z}]| |\\(?=[^$\u0060"\\\p{C}\p{Z}]))*"`;
-/** A bracket alone is a word as any other. */
+/** A single bracket is an ordinary word. */
 const WORD = String.raw`(?:[[\]]|(?:${PLAIN}|${SINGLE}|${DOUBLE})+)`;
 const WHOLE_WORD = new RegExp(`^${WORD}$`, 'u');
 
 /**
- * The text of a word of plain or quoted characters. Not one that begins with `~` or `@`: some programs read a file there.
- * @throws UnclearCommand for all others
+ * Returns the text of a word of plain or quoted characters. Words that begin with `~` or `@` are refused, because bash
+ * or a program may read another file for them.
+ * @throws UnclearCommand for all other words
  */
 export function readLiteralWord(raw: string): string {
   const text = raw.replace(/'([^']*)'|"([^"]*)"/g, '$1$2');
@@ -184,9 +191,9 @@ export function readLiteralWord(raw: string): string {
 const BETWEEN = /^(?:\|\||&&|\||;)$/;
 
 /**
- * Commands of plain words with `|`, `&&`, `||` and `;` between them, and `cd FOLDER &&` before them.
+ * Parses commands of plain words with `|`, `&&`, `||` and `;` between them, and `cd FOLDER &&` before them.
  * @returns the commands, and the folder in which they run
- * @throws UnclearCommand for all others
+ * @throws UnclearCommand for all other commands
  */
 export function parseLiteral(text: string): {
   readonly commands: readonly (readonly string[])[];

@@ -1,4 +1,4 @@
-/** Judges commands of the literal grammar by what lies on this machine: programs on PATH, links, git repositories. */
+/** Judges commands of the literal grammar by the state of this machine: programs on PATH, links, git repositories. */
 import {accessSync, constants, existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Verdict} from '../../contract/permission.ts';
@@ -13,12 +13,12 @@ import {checkRepository} from './literal-git.ts';
 import {isBuiltIn, type LiteralCommand, parseLiteral, readLiteralCommand, readLiteralWord} from './literal-grammar.ts';
 import {UnclearCommand, unlessUnclear} from './shell-words.ts';
 
-/** Whether the command is of the literal grammar here. The files that it reads are not judged. */
+/** Whether the command belongs to the literal grammar on this machine. The files that it reads are not judged. */
 export function isLiteral(text: string, context: PermissionContext): boolean {
   return !(unlessUnclear(() => readLiteral(text, context)) instanceof UnclearCommand);
 }
 
-/** The verdict on the files that a command of the literal grammar reads. @throws UnclearCommand for another command */
+/** Judges the files that a command of the literal grammar reads. @throws UnclearCommand for another command */
 export function judgeLiteral(text: string, context: PermissionContext): Verdict {
   const {commands, directories} = readLiteral(text, context);
   const verdict = combineVerdicts([
@@ -28,7 +28,7 @@ export function judgeLiteral(text: string, context: PermissionContext): Verdict 
   return verdict.verdict === 'ask' ? {...verdict, because: `runs a command that ${verdict.because}`} : verdict;
 }
 
-/** The same for a part of a command whose other parts a rule allows. @throws UnclearCommand when it is not of the grammar */
+/** Judges a literal part of a command whose other parts a rule allows. @throws UnclearCommand when it is not literal */
 export function judgeLiteralPart(
   {words}: CommandPart,
   directories: readonly string[],
@@ -46,7 +46,7 @@ export function judgeLiteralPart(
 function readLiteral(text: string, context: PermissionContext) {
   const {workspace} = context;
   const {commands, folder} = parseLiteral(text);
-  // Bash goes by names where other programs go by links: `cd` must lead to the same place by both.
+  // `cd` follows names where other programs follow links, so both must lead to the same place.
   if (folder !== undefined) {
     const isPlain = resolveLinks(folder, workspace.cwd) === path.resolve(workspace.cwd, folder);
     if (!isPlain || workspace.env.CDPATH !== undefined) throw new UnclearCommand('cd: where it leads is not plain');
@@ -57,10 +57,10 @@ function readLiteral(text: string, context: PermissionContext) {
   return {commands: read, directories};
 }
 
-/** Not a home: the shims of version managers there run what a file of the project names. */
+/** Home folders are not listed: the shims of version managers there run programs that a file of the project names. */
 const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/opt', '/nix'];
 
-/** @throws UnclearCommand where a program of the project, or one that the settings of a repository name, could run */
+/** @throws UnclearCommand when a program of the project, or one that the settings of a repository name, could run */
 function checkProgram({program}: LiteralCommand, directories: readonly string[], {workspace}: PermissionContext): void {
   if (isBuiltIn(program)) return;
   const {cwd, env} = workspace;
@@ -76,7 +76,7 @@ function checkProgram({program}: LiteralCommand, directories: readonly string[],
   }
 }
 
-/** As bash looks for it. An empty folder in PATH is the current one. */
+/** Finds a program as bash does. An empty folder in PATH is the current one. */
 function findOnPath(program: string, searchPath: string, cwd: string): string | undefined {
   return searchPath
     .split(':')
@@ -101,14 +101,14 @@ function judgeReads(
   return combineVerdicts(places.map((place) => (searches ? judgeSearch(place, reading) : judgeRead(place, reading))));
 }
 
-/** Judges a search below a folder: like reading it, and it is asked about when keys lie below the folder. */
+/** Judges a search below a folder like reading that folder, and asks when there are keys below it. */
 function judgeSearch(given: string, context: PermissionContext): Verdict {
   const verdict = judgeRead(given, context);
   if (verdict.verdict !== 'allow' || context.mode === 'bypassPermissions') return verdict;
   const {workspace, zonePaths} = context;
   const target = resolveLinks(given, workspace.cwd);
   const zone = getFileZone(target, workspace, zonePaths);
-  // A search inside a secret folder, or in a folder of mini-cc, was judged as that.
+  // `judgeRead` already decided about a search inside a secret folder or a folder of mini-cc.
   if (zone === 'secret' || zone === 'own') return verdict;
   const below = zonePaths.secretPaths.find((each) => each !== target && isInside(each, [target]) && existsSync(each));
   if (below === undefined) return verdict;

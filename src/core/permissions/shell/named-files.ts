@@ -1,4 +1,4 @@
-/** The files that a command line shows to be read or written, for rules about files and for protected files. */
+/** Finds the files that a command line shows to be read or written, for rules about files and for protected files. */
 import {basename, join} from 'node:path';
 import {WRAPPERS} from '../rules/command-spellings.ts';
 import type {ParsedCommand} from './command-parser.ts';
@@ -6,22 +6,28 @@ import {type CommandPart, joinPath, toPath} from './command-shape.ts';
 import {isReadingPart} from './reading-programs.ts';
 import type {ShellWord} from './shell-words.ts';
 
-/** Rather too many. Paths and patterns are relative to where the command starts; `~` is the home directory. */
+/**
+ * The lists may have too many files, never too few. Paths and patterns are relative to where the command starts; `~` is
+ * the home directory.
+ */
 export interface NamedFiles {
   readonly reads: readonly string[];
-  /** Patterns of file names: the files that match are read. */
+  /** Patterns of file names. The command reads the files that match. */
   readonly globs: readonly string[];
-  /** Files and folders: the command looks into the files below them. */
+  /** Files and folders. The command reads files below these folders. */
   readonly searches: readonly string[];
   readonly writes: readonly string[];
-  /** Paths in words that any program or option may write: all but the plain words of programs that read. */
+  /**
+   * Paths in `writes`, and all paths in the words that a program or option may write. Plain words of programs that are
+   * known to read are left out, and so are those of known writers that `writes` does not have.
+   */
   readonly mayWrite: readonly string[];
 }
 
-/** Programs that look into files below the folders that they name, or below the current one. */
+/** Programs that read files below the folders that they name, or below the current one. */
 const SEARCHERS = /^(?:rg|ag|ack|git|grep|egrep|fgrep|diff)$/;
 
-/** @param directories in which the command's parts may run, relative to where it starts */
+/** @param directories folders in which parts of the command may run, relative to where it starts */
 export function findNamedFiles(
   {parts, shape}: ParsedCommand,
   directories: readonly string[] = shape.directories,
@@ -60,7 +66,7 @@ export function findNamedFiles(
   };
 }
 
-/** What is known of words that bash expands: `"$PWD/.env"` may be `.env`. */
+/** Returns the known ends of words that bash expands: `"$PWD/.env"` may be `.env`. */
 function listKnownEnds({words}: CommandPart): string[] {
   return words.flatMap(({raw, text}) => {
     if (text !== undefined) return [];
@@ -69,7 +75,7 @@ function listKnownEnds({words}: CommandPart): string[] {
   });
 }
 
-/** The word and its pieces, as in `--file=x`, `-ox`, `if=x`, `a,b`, `w x` and `git show HEAD:x`. */
+/** Returns the word and its pieces, as in `--file=x`, `-ox`, `if=x`, `a,b`, `w x` and `git show HEAD:x`. */
 function listPaths(text: string): string[] {
   const behind = [...text.matchAll(/[=:@,\s]/g)].map(({index}) => text.slice(index + 1));
   const attached = /^-\w./.test(text) ? [text.slice(2)] : [];
@@ -77,7 +83,10 @@ function listPaths(text: string): string[] {
   return [...new Set(all.filter((each) => each !== ''))];
 }
 
-/** What the words of a part name that it may write: known readers and writers say which of their plain words they do not. */
+/**
+ * Returns the paths in the words of a part that it may write. For programs that are known to read or write, a whole
+ * plain word does not count: `findProgramWrites` says which of these are written.
+ */
 function findPossibleWrites(part: CommandPart): string[] {
   const [program, ...rest] = part.expanded;
   const name = program?.kind === 'text' ? basename(program.text) : '';
@@ -95,17 +104,18 @@ function findPossibleWrites(part: CommandPart): string[] {
   });
 }
 
-/** These programs change each file that they are given. */
+/** These programs change each file in their arguments. */
 const WRITES_EACH = new Set(['rm', 'rmdir', 'unlink', 'shred', 'touch', 'truncate', 'tee', 'chmod', 'chown', 'chgrp']);
-/** These programs write to the last file that they are given, or into that folder. */
+/** These programs write to the last file in their arguments, or into that folder. */
 const WRITES_LAST = new Set(['cp', 'mv', 'ln', 'install', 'rsync']);
 
 const WRITERS = new Set([...WRITES_EACH, ...WRITES_LAST, 'sed', 'perl', 'dd']);
 
 /**
- * The files that the words of a program show it to change. They are protected also where a rule allows the command.
- * @param words without the program's name
- * @returns paths as the words name them; rather one too many
+ * Returns the files that the words of a program show it to change. They are protected even if a rule allows the
+ * command.
+ * @param words words without the program's name
+ * @returns paths as the words name them; it may have too many, never too few
  */
 function findProgramWrites(program: string, words: readonly ShellWord[]): string[] {
   const name = basename(program);

@@ -1,12 +1,13 @@
 /**
- * Which commands look like reading. Such a command runs in the read-only sandbox without a question, so this table only
- * spares questions: where it errs, the sandbox lets nothing be written, sent or seen. Left out are programs whose answer
- * the sandbox would change: `ps`, `ss`, `df`, `mount`, `env`, `id`, `who`, `git worktree list` and the like.
+ * Says which commands look like reading. Such a command runs in the read-only sandbox without a question, so an error
+ * in these tables is harmless: the sandbox prevents writing, sending and access to hidden files. Programs whose answer
+ * the sandbox would change are left out: `ps`, `ss`, `df`, `mount`, `env`, `id`, `who`, `git worktree list` and the
+ * like.
  */
 import type {ParsedCommand} from './command-parser.ts';
 import {type CommandPart, isHarmlessAssignment} from './command-shape.ts';
 
-/** Programs and builtins that only read, with any words. */
+/** Programs and builtins that only read, whatever their words are. */
 const READERS = new Set(
   `ls cat head tail wc nl tac rev cut paste join fold fmt expand unexpand column comm cmp tr diff stat file du grep egrep
   fgrep zgrep zcat zless bzcat xzcat jq od hexdump xxd strings nm objdump readelf size ldd base64 base32 md5sum sha1sum
@@ -15,7 +16,7 @@ const READERS = new Set(
   let local wait tput look tsort shuf factor numfmt locale getconf cloc tokei scc ack ag`.split(/\s+/),
 );
 
-/** Programs that read, unless one of their words matches: it writes, or runs another program. */
+/** Programs that read unless one of their words matches. With such a word they write or run another program. */
 const READERS_UNLESS: Readonly<Record<string, RegExp>> = {
   sort: /^(?:-[a-zA-Z]*o|--o|--compress)/,
   uniq: /^[^-]/,
@@ -36,7 +37,7 @@ const READERS_UNLESS: Readonly<Record<string, RegExp>> = {
   tsc: /^(?!--(?:noEmit|version|help|showConfig|listFiles|listFilesOnly|pretty|strict)$|-v$|-p$|--project$|[\w./-]+\.json$)/,
 };
 
-/** Words that must come first, behind options, for programs of many commands. */
+/** Programs with subcommands. The first word, or the first word that is no option, must match. */
 const COMMANDS: Readonly<Record<string, RegExp>> = {
   command: /^-[vV]$/,
   npm: /^(?:-v|ls|list|ll|explain|why|root|prefix|bin)$/,
@@ -54,7 +55,7 @@ const COMMANDS: Readonly<Record<string, RegExp>> = {
 
 const GIT =
   /^(?:status|log|diff|show|blame|shortlog|rev-parse|rev-list|ls-files|ls-tree|cat-file|describe|merge-base|name-rev|show-ref|for-each-ref|count-objects|grep|diff-tree|diff-index|diff-files|whatchanged|cherry|range-diff|check-ignore|check-attr|var|version)$/;
-/** Commands of git that read with these words behind them, and write with others. */
+/** Subcommands of git that read when the next word matches, and write otherwise. */
 const GIT_WITH: Readonly<Record<string, RegExp>> = {
   branch:
     /^(?:-[arv]+|--(?:all|remotes|verbose|show-current|list|contains|no-contains|merged|no-merged|points-at|sort|format)\b.*)?$/,
@@ -68,9 +69,8 @@ const GIT_WITH: Readonly<Record<string, RegExp>> = {
   bisect: /^log$/,
 };
 
-/** Programs that run the command in their words. */
+/** Programs that run the command in their words, with a pattern of the words that may precede that command. */
 const WRAPPERS: Readonly<Record<string, RegExp>> = {
-  // The words that may precede the command.
   timeout: /^(?:-.*|[\d.]+[smhd]?)$/,
   nice: /^(?:-.*|\d+)$/,
   nohup: /^$/,
@@ -107,7 +107,7 @@ function isReader([program = '', ...words]: readonly string[]): boolean {
   return name === 'git' && isGitReader(words);
 }
 
-/** `tsc` writes, and node runs, without any word. */
+/** Without the needed words `tsc` writes, and node runs a program from its input. */
 function hasNeeded(name: string, words: readonly string[]): boolean {
   if (name === 'tsc')
     return words.some((word) => /^(?:--(?:noEmit|version|help|showConfig|listFilesOnly)|-v)$/.test(word));
@@ -127,7 +127,7 @@ function isGitReader(words: readonly string[]): boolean {
   if (words.slice(0, at).some((word) => /^(?:--exec-path=|--config-env)/.test(word))) return false;
   if (rest.some((word) => /^(?:--output|--ext-diff|-O|--open-files)/.test(word))) return false;
   if (command === '') return words.includes('--version');
-  // With a value it sets.
+  // With a value, `git config` sets the key.
   if (command === 'config' && rest.length > 1 && /^\w[\w-]*\./.test(rest[0]!)) return false;
   if (Object.hasOwn(GIT_WITH, command)) return GIT_WITH[command]!.test(rest[0] ?? '');
   return GIT.test(command);

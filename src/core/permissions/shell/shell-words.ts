@@ -1,12 +1,14 @@
-/** What bash makes of a word of a command when it expands it, as far as that is known before the command runs. */
+/** Predicts how bash expands a word of a command, as far as that is known before the command runs. */
 import type {ArithmeticExpression, DoubleQuotedChild, Word, WordPart} from 'unbash';
 
-/** Why a command is not understood, or is not one of those that are asked for. The message has no dot at its end. */
+/**
+ * Says why a command is not understood, or is of another kind than the caller needs. The message has no dot at its end.
+ */
 export class UnclearCommand extends Error {
   override name = 'UnclearCommand';
 }
 
-/** @returns the reason in place of what `work` returns, when it throws one */
+/** @returns the result of `work`, or the `UnclearCommand` that it throws */
 export function unlessUnclear<T>(work: () => T): T | UnclearCommand {
   try {
     return work();
@@ -17,11 +19,11 @@ export function unlessUnclear<T>(work: () => T): T | UnclearCommand {
 }
 
 export type ShellWord =
-  /** Exactly this text. `home`: it begins with a `~` that bash replaces by the home directory. */
+  /** Exactly this text. `home` is true when it begins with a `~` that bash replaces by the home directory. */
   | {readonly kind: 'text'; readonly text: string; readonly home: boolean}
-  /** The names of the files that match this pattern; a pattern that matches no file stays as it is. */
+  /** Names of the files that match this pattern. A pattern that matches no file stays as it is. */
   | {readonly kind: 'glob'; readonly text: string; readonly home: boolean}
-  /** Any number of words, known only when the command runs. */
+  /** Any number of words, which are known only when the command runs. */
   | {readonly kind: 'unknown'};
 
 /** Several braces in one word multiply the words. */
@@ -30,8 +32,8 @@ const MAX_WORDS = 64;
 const PLAIN_PARAMETER = /^\$(?:\w+|[?#$!*@-]|\{(?:\w+|[?#$!*@-])\})$/;
 
 /**
- * The scripts of its substitutions are parts of the parsed command.
- * @returns several words for braces: `{a,b}`
+ * Scripts of substitutions are not read here: they are parts of the parsed command.
+ * @returns several words for braces such as `{a,b}`
  * @throws UnclearCommand for an expansion that may do more than its text shows
  */
 export function readWord(word: Word): readonly ShellWord[] {
@@ -59,12 +61,12 @@ export function readWord(word: Word): readonly ShellWord[] {
   return states.map((state) => toShellWord(state, home));
 }
 
-/** @throws UnclearCommand for what may run code when bash expands the text of a here-document */
+/** @throws UnclearCommand when bash may run code while it expands the text of a here-document */
 export function checkText(parts: readonly WordPart[]): void {
   for (const part of parts) if (part.type !== 'Literal') readPart(part);
 }
 
-/** What a part of a word expands to. */
+/** Result of expanding one part of a word. */
 interface Expansion {
   readonly text: string;
   readonly glob: boolean;
@@ -131,7 +133,7 @@ function toKnown(text: string): Expansion {
   return {text, glob: false, unknown: false};
 }
 
-/** Bash evaluates the values of names in an expression, too, and these may contain code. Numbers are safe. */
+/** Bash also evaluates the values of names in an expression, which may contain code. Only numbers are safe. */
 function isPlainNumber(expression: ArithmeticExpression): boolean {
   switch (expression.type) {
     case 'ArithmeticBinary':
@@ -147,14 +149,16 @@ function isPlainNumber(expression: ArithmeticExpression): boolean {
   }
 }
 
-/** `{a,b}` of plain words. @throws UnclearCommand for other braces */
+/** Reads braces of plain words such as `{a,b}`. @throws UnclearCommand for other braces */
 function readBraces(text: string): string[] {
   if (!/^\{[\w./@+-]+(?:,[\w./@+-]+)+\}$/.test(text))
     throw new UnclearCommand(`${text}: only plain braces are understood`);
   return text.slice(1, -1).split(',');
 }
 
-/** @throws UnclearCommand for characters that have a meaning without quotes, but which the parser took for plain text */
+/**
+ * @throws UnclearCommand for characters that have a meaning without quotes, but which the parser reads as plain text
+ */
 function checkBare(text: string): void {
   const bare = text.replace(/\\[\s\S]/g, '');
   const opensBracket = bare.includes('[') && bare !== '[';
@@ -163,7 +167,7 @@ function checkBare(text: string): void {
     throw new UnclearCommand(`${text} was not understood`);
 }
 
-/** @throws UnclearCommand for `~name`, `~+` and the like */
+/** @throws UnclearCommand for forms such as `~name` and `~+` */
 function isHome(firstText: string, whole: string): boolean {
   if (!firstText.startsWith('~')) return false;
   if (whole === '~' || firstText.startsWith('~/')) return true;
