@@ -14,8 +14,9 @@
  * - The fingerprint of a workspace needs no contents: it asks git which files changed, and has no tree.
  */
 import {existsSync} from 'node:fs';
-import {mkdtemp, readFile, rm} from 'node:fs/promises';
+import {mkdtemp, readFile, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
+import {ignoreMissing} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {blobId} from './file-state.ts';
 import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
@@ -292,22 +293,29 @@ export class Trees {
       const file = isWhole ? root : path.join(top, name.toString());
       return isInside(file, [root]) && !isInside(file, without);
     };
-    // Exit code 1 means that files differ, which is no error here.
-    const refresh = () => this.#run(['update-index', '-q', '--refresh'], {signal}, top, [0, 1]);
+    // It gets its name when it is complete: a killed mini-cc leaves none that trusts too much.
+    const draft = `${this.index}.draft`;
+    const env = {GIT_INDEX_FILE: draft};
+    const write = async (entries: readonly IndexEntry[]) => {
+      await this.#update(entries, env);
+      // Exit code 1 means that files differ, which is no error here.
+      await this.#run(['update-index', '-q', '--refresh'], {env, signal}, top, [0, 1]);
+    };
+    const remove = () => Promise.all([draft, `${draft}.lock`].map((file) => rm(file, {force: true})));
     let taken: readonly IndexEntry[] = [];
     try {
-      const copied = await copyProjectIndex(project, this.index, isTaken, {known, signal, limitMs});
+      await remove();
+      const copied = await copyProjectIndex(project, draft, isTaken, {known, signal, limitMs});
       if (!copied) return;
       taken = copied.taken;
-      await this.#update(copied.changed);
-      await refresh();
+      await write(copied.changed);
     } catch {
       signal?.throwIfAborted();
       // An index that is split in two files, for example, cannot be used elsewhere: then all files are read.
-      await rm(this.index, {force: true});
-      await this.#update(taken);
-      await refresh();
+      await remove();
+      await write(taken);
     }
+    await rename(draft, this.index).catch(ignoreMissing);
   }
 
   async #list(root: string, signal?: AbortSignal): Promise<Buffer[]> {

@@ -1,6 +1,15 @@
 /** The project's index as the start of a session's snapshots: what git knows need not be read, and nothing is missed. */
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, mkdtempSync, readFileSync, realpathSync, utimesSync, writeFileSync} from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
@@ -118,6 +127,17 @@ it('takes what it can of a split index, of one in the midst of a merge, and of n
   const broken = given({'a.ts': 'a\n'});
   writeFileSync(path.join(broken.root, '.git/index'), 'no index');
   expect((await broken.capture()).text('a.ts')).toBe('a\n');
+});
+
+it('begins anew when mini-cc was killed before the copy was complete', async () => {
+  const {root, git, capture} = given({'.gitattributes': '*.id ident\n', 'x.id': '$Id$\n'});
+  mkdirSync(`${root}.git`);
+  for (const name of ['index.draft', 'index.draft.lock'])
+    copyFileSync(path.join(root, '.git/index'), `${root}.git/${name}`);
+  rmSync(path.join(root, 'x.id'));
+  git('checkout-index', 'x.id');
+  const {text} = await capture();
+  expect(text('x.id')).toMatch(/^\$Id: \w{40} \$\n$/);
 });
 
 it('an undo brings back the bytes of files that git stores otherwise', async () => {
