@@ -9,21 +9,21 @@ export interface Writer {
   readonly label: string;
 }
 
-/** The result of work with a checkpoint around it, and the files that changed meanwhile, as absolute paths. */
+/** Result of work with a checkpoint around it, and the files that changed while it ran, as absolute paths. */
 export interface CheckpointedWork<T> {
   readonly value: T;
   readonly changed: readonly string[];
-  /** The changed files that another agent may have changed, since its command ran at the same time. */
+  /** Files of `changed` that another agent may have changed, because its command ran at the same time. */
   readonly shared?: readonly string[];
-  /** Why `changed` is unknown: no checkpoint could be taken. */
+  /** Reason why `changed` is unknown: no checkpoint could be taken. */
   readonly uncounted?: string;
 }
 
 /** All paths are absolute, with links resolved. */
 export interface Checkpoints {
   /**
-   * Saves the file. It may be changed when this has resolved.
-   * @throws MiniCcError when it cannot be saved: then the file must not be changed.
+   * Saves the file. The caller may change the file when this has resolved.
+   * @throws MiniCcError when the file cannot be saved. The caller must then not change it.
    */
   beforeWrite(by: Writer, path: string): Promise<void>;
   /** Records the change. Call it once for each `beforeWrite` that resolved. Never rejects. */

@@ -22,10 +22,12 @@ interface EventBase {
 
 type RunNames = 'agent' | 'description' | 'model';
 
-/** A run begins. Of a subagent's run it carries the whole `RunSpec`, of the main agent's only its names. */
+/**
+ * A run begins. The event carries the whole `RunSpec` for the run of a subagent, and only the names for the main agent.
+ */
 export interface RunStart extends Partial<Omit<RunSpec, RunNames>>, Pick<RunSpec, RunNames> {
   readonly type: 'run_start';
-  /** True while it waits for a free slot; `run_active` follows. */
+  /** True while the run waits for a free slot. `run_active` follows. */
   readonly queued: boolean;
   /** Above 1 when an ended run continues: the same agentId starts again. */
   readonly round?: number;
@@ -34,14 +36,16 @@ export interface RunStart extends Partial<Omit<RunSpec, RunNames>>, Pick<RunSpec
 export type AgentEventBody =
   | RunStart
   | {readonly type: 'run_active'}
-  /** A subagent's state changed; `removed`: its transcript was archived. */
+  /** The state of a subagent's run changed. `removed` means that its transcript was archived. */
   | {readonly type: 'run_state'; readonly state: RunState}
-  /** The run works at this worker, on another machine. */
+  /** The run works at this worker on another machine. */
   | {readonly type: 'run_place'; readonly worker: string}
-  /** What a run does before or after its turns, for its progress line; empty when that is over. */
+  /** Text for the run's progress line about work before or after its turns. Empty when that work is over. */
   | {readonly type: 'run_note'; readonly text: string}
-  /** The run was sent to the background while it was at work. */
-  /** `count`: how many went there at once, said by the first of them; 0 by the others. */
+  /**
+   * The run was sent to the background while it was at work. `count` says how many runs went there together: the first
+   * of them carries the number, the others carry 0.
+   */
   | {readonly type: 'run_background'; readonly count: number}
   /** A background run ended. The message for the main agent waits in its inbox. */
   | ({readonly type: 'announcement'} & Announcement)
@@ -63,40 +67,40 @@ export type AgentEventBody =
       readonly callId: string;
       readonly tool: string;
       readonly title: string;
-      /** What the call is for, as the model says. */
+      /** Purpose of the call, in the model's words. */
       readonly description?: string;
-      /** A command that the user typed. It belongs to no turn, and its output goes out as a notice. */
+      /** The user typed this command. It belongs to no turn, and its output goes out as a notice. */
       readonly byUser?: true;
     }
-  /** The last lines that a running command has printed, as they are now: they take the place of those before. */
+  /** The last lines that a running command has printed. They replace the lines of the event before. */
   | {readonly type: 'tool_progress'; readonly callId: string; readonly text: string}
   | {
       readonly type: 'tool_end';
       readonly callId: string;
       readonly tool: string;
       readonly isError: boolean;
-      /** The result's text, at most 2,000 characters: enough for a few lines on the screen. */
+      /** Text of the result, at most 2,000 characters: enough for a few lines on the screen. */
       readonly preview: string;
-      /** `preview` is the end of the result; absent: its beginning. */
+      /** True when `preview` is the end of the result. Absent when it is the beginning. */
       readonly previewIsEnd?: true;
-      /** What came of the call, in a few words: `120 lines`, `exit code 1`. */
+      /** Outcome of the call in a few words: `120 lines`, `exit code 1`. */
       readonly summary?: string;
-      /** How many lines there are in all, also those that the model does not see. Absent: not counted. */
+      /** Number of all lines, including those that the model does not see. Absent when they were not counted. */
       readonly lines?: number;
       readonly display?: ToolDisplay;
-      /** The file that has the whole output, where it was too long for the model. */
+      /** File with the whole output, when the output was too long for the model. */
       readonly outputFile?: string;
       readonly byUser?: true;
-      /** From when it was allowed. */
+      /** Milliseconds since the call was allowed. */
       readonly durationMs: number;
     }
   | {readonly type: 'ask'; readonly question: Question}
   | {readonly type: 'ask_end'; readonly askId: string; readonly answer: string}
   | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}
   | {readonly type: 'queued_prompt_delivered'; readonly id: string}
-  /** The person took it back. The answer to the request `take_back` has its content. */
+  /** The person took the prompt back. The answer to the request `take_back` has its content. */
   | {readonly type: 'queued_prompt_taken_back'; readonly id: string}
-  /** It was removed by a stop before it was delivered. `text` is what it said. */
+  /** A stop removed the prompt before it was delivered. `text` is what the prompt said. */
   | {readonly type: 'queued_prompt_dropped'; readonly id: string; readonly text: string}
   | {
       readonly type: 'notice';
@@ -107,11 +111,11 @@ export type AgentEventBody =
     }
   | ({readonly type: 'retry'} & Retry)
   | {readonly type: 'session'; readonly info: SessionInfo}
-  /** How full the model's context window is after a reply. `limit`: what a request may have, where it is known. Tokens. */
+  /** Tokens in the model's context window after a reply. `limit` is what a request may have, if that is known. */
   | {readonly type: 'context'; readonly tokens: number; readonly limit?: number}
-  /** What the session has cost since it was started or resumed. */
+  /** Cost of the session since it was started or resumed. */
   | {readonly type: 'cost'; readonly usage: Usage}
-  /** A summary took the place of the older part of the conversation. Tokens of the next request. */
+  /** A summary replaced the older part of the conversation. `preTokens` and `postTokens` count the next request. */
   | {
       readonly type: 'compacted';
       readonly trigger: 'auto' | 'manual';
@@ -119,21 +123,21 @@ export type AgentEventBody =
       readonly postTokens: number;
     }
   | {readonly type: 'cleared'}
-  /** Another conversation was opened; `restored` has its end. */
+  /** The session opened another conversation. `restored` has the last messages of it. */
   | {readonly type: 'resumed'; readonly info: SessionInfo}
-  /** The conversation was taken back to before an earlier prompt. */
+  /** The conversation went back to the point before an earlier prompt. */
   | {readonly type: 'rewound'}
   | {
       readonly type: 'run_end';
       readonly outcome: Outcome;
-      /** Why the run did not succeed, in a few words. */
+      /** Reason why the run did not succeed, in a few words. */
       readonly reason?: string;
-      /** Of a subagent: what it did, as the runtime saw it. */
+      /** Only for a subagent: what it did, as the runtime saw it. */
       readonly receipt?: string;
       readonly tools: number;
       readonly durationMs: number;
       readonly usage: Usage;
-      /** Different files. `filesScanned`: those and the ones that searches listed. */
+      /** Number of different files. `filesScanned` counts these and the files that searches listed. */
       readonly filesRead?: number;
       readonly filesScanned?: number;
     };
@@ -149,31 +153,34 @@ export interface Emitters {
   emitFor(agentId: string, parent?: string): Emit;
 }
 
-/** A question to the person. The person chooses by digit; no option is chosen beforehand. */
+/** A question to the person, who chooses by digit. No option is preselected. */
 export interface Question {
   readonly id: string;
-  /** Who asks: `main`, `[explore] look around`, or `mini-cc` for a command. */
+  /** Name of the asker: `main`, `[explore] look around`, or `mini-cc` for a command. */
   readonly agent: string;
-  /** Of the subagent that asks. */
+  /** Id of the subagent run that asks. */
   readonly runId?: string;
   /** What the agent wants to do or know, in one line. */
   readonly title: string;
-  /** Why the person is asked, in a few words. */
+  /** Reason for the question, in a few words. */
   readonly because?: string;
   /** The call that waits for the answer. */
   readonly callId?: string;
   /** The whole command or diff. */
   readonly detail: string;
   readonly detailType: 'command' | 'diff' | 'text';
-  /** A line for the person, beside the question: how to be asked less. */
+  /** A line beside the question that tells the person how to be asked less. */
   readonly hint?: string;
-  /** Empty: the person types a line of text, which is the answer's `note`. */
+  /** When this is empty, the person types a line of text, which is the answer's `note`. */
   readonly options: readonly QuestionOption[];
-  /** A list of any length in place of options: the person narrows it by typing, and takes a row by arrows and Enter. */
+  /**
+   * A list of any length that replaces the options. The person filters it by typing and chooses a row by arrows and
+   * Enter.
+   */
   readonly list?: readonly ListItem[];
-  /** What Esc does, for the person to read. */
+  /** Text for the person: what Esc does. */
   readonly escape: string;
-  /** What Enter does while no option is marked, for the person to read. Absent: nothing. */
+  /** Text for the person: what Enter does while no option is marked. Absent when Enter does nothing. */
   readonly enter?: string;
   /** The call that the question is about. */
   readonly call?: {
@@ -183,15 +190,15 @@ export interface Question {
     /** The rule that the choice `always` would save. */
     readonly rule?: string;
   };
-  /** The front end opens `$EDITOR` on this file instead of asking, and answers `text` when the editor was closed. */
+  /** The front end opens `$EDITOR` on this file instead of asking. It answers `text` when the editor was closed. */
   readonly editor?: {readonly file: string};
 }
 
 export interface ListItem {
   readonly choice: string;
-  /** Cut where the window is narrow. */
+  /** A narrow window cuts this text. */
   readonly label: string;
-  /** In a few words, beside the label. Typing finds it too. */
+  /** A few words beside the label. Typing finds them too. */
   readonly info?: string;
 }
 
@@ -207,9 +214,9 @@ export interface Answer {
   /** The `choice` of an option, `escape`, or `text` for a typed line. */
   readonly choice: string;
   readonly note?: string;
-  /** For a question about a tool call: the input that replaces the call's own. The call is then decided anew, once. */
+  /** For a question about a tool call: the input that replaces the call's own. The call is then decided again, once. */
   readonly input?: unknown;
-  /** With the choice `always`: the rule to save, in place of the one that the question named. */
+  /** With the choice `always`: the rule to save instead of the one that the question named. */
   readonly rule?: string;
 }
 
@@ -220,14 +227,14 @@ export interface SessionInfo {
   readonly model: string;
   readonly offline: boolean;
   readonly permissionMode: PermissionMode;
-  /** Absent: `terminal`. */
+  /** Default: `terminal`. */
   readonly theme?: ThemeName;
-  /** How a person who looks elsewhere is called. Absent: `bell`. */
+  /** How mini-cc calls a person who looks elsewhere. Default: `bell`. */
   readonly notify?: NotifyKind;
-  /** Of git, or the beginning of the commit where there is no branch; absent outside of a repository. */
+  /** Git branch, or the beginning of the commit's hash when there is no branch. Absent outside a repository. */
   readonly branch?: string;
   readonly tools: readonly string[];
-  /** What is known of all tools, also of those that this session does not offer. */
+  /** Facts of all tools, including those that this session does not offer. */
   readonly toolFacts: readonly ToolFacts[];
   readonly agents: readonly string[];
   readonly commands: readonly {
@@ -237,21 +244,21 @@ export interface SessionInfo {
     readonly isCustom?: boolean;
   }[];
   readonly transcript: string;
-  /** One line each, for the user, e.g. about settings that were ignored. */
+  /** Lines for the user, for example about settings that were ignored. */
   readonly warnings: readonly string[];
-  /** The last messages of the conversation, when the session was restored. */
+  /** Last messages of the conversation, when the session was restored. */
   readonly restored: readonly RestoredMessage[];
-  /** How many messages came before these. Absent: none. */
+  /** Number of messages before `restored`. Absent when there are none. */
   readonly earlierMessages?: number;
-  /** The runs of agents that have ended, oldest first, where the session was restored. */
+  /** Ended runs of agents, oldest first, when the session was restored. */
   readonly restoredRuns: readonly RunRecord[];
 }
 
-/** The colours of the screen; `terminal` uses the palette of the terminal. */
+/** Colours of the screen. `terminal` uses the palette of the terminal. */
 export const THEME_NAMES = ['terminal', 'dark', 'light', 'dark-colorblind', 'light-colorblind'] as const;
 export type ThemeName = (typeof THEME_NAMES)[number];
 
-/** How a person who looks elsewhere is called: by the bell, by a message of the terminal (OSC 9), or not. */
+/** How mini-cc calls a person who looks elsewhere: not at all, by the bell, or by a message of the terminal (OSC 9). */
 export const NOTIFY_KINDS = ['off', 'bell', 'osc'] as const;
 export type NotifyKind = (typeof NOTIFY_KINDS)[number];
 

@@ -1,35 +1,34 @@
-/** A fan-out: the same work on many files, done by several runs side by side. Its parts, its journal, its report. */
+/** Types of a fan-out: the same work on many files, done by several runs side by side. */
 import type {Outcome} from './results.ts';
 
 export const FAN_OUT_MODES = ['ask', 'auto', 'off'] as const;
-/** Whether a prompt about many files is split: after a preview, at once, never. */
+/** Whether mini-cc splits a prompt about many files: after a preview, at once, or never. */
 export type FanOutMode = (typeof FAN_OUT_MODES)[number];
 
-/** The only files that an agent may write, in every mode: absolute, with links resolved. */
+/** The only files that an agent may write, in every mode. Paths are absolute, with links resolved. */
 export interface WriteScope {
   readonly files: readonly string[];
-  /** Those of them that a person allowed: no question comes about them. */
+  /** Files of `files` that a person allowed. The agent writes them without a question. */
   readonly allowed: readonly string[];
 }
 
-/** What is to be done. */
 export interface FanOutRequest {
   readonly instruction: string;
-  /** Paths or patterns, relative to the workspace. Default: those that the instruction means. */
+  /** Paths or patterns, relative to the workspace. Default: the files that the instruction means. */
   readonly files?: readonly string[];
-  /** Of the parts. Default: as the settings say. */
+  /** Tools of the parts. Default: the tools that the settings name. */
   readonly tools?: readonly string[];
-  /** Seconds for each part, 0 = no limit. Default: by its number of files. */
+  /** Seconds for each part; 0 means no limit. Default: it depends on the number of files. */
   readonly timeoutSeconds?: number;
 }
 
-/** A change that a part needs outside of its files. */
+/** A change that a part needs outside its files. */
 export interface OutsideRequest {
   readonly path: string;
   readonly change: string;
 }
 
-/** The object `subagentResults` of the JSON result. */
+/** Object `subagentResults` of the JSON result. */
 export interface SubagentResults {
   readonly total: number;
   readonly successful: number;
@@ -40,15 +39,18 @@ export interface SubagentResults {
 export interface FanOutPart {
   /** Paths relative to the workspace. */
   readonly files: readonly string[];
-  /** Absent until it is dispatched. */
+  /** Absent until the part is dispatched. */
   readonly runId?: string;
-  /** Absent until it ends. */
+  /** Absent until the part ends. */
   readonly outcome?: Outcome;
-  /** Why it did not succeed. */
+  /** Reason why the part did not succeed. */
   readonly reason?: string;
 }
 
-/** One place of a file where a part replaces a name, decided for all files before any is changed. From 1 on. */
+/**
+ * One place of a file where a part replaces a name. All edits are planned before any file is changed. Lines and columns
+ * count from 1.
+ */
 export interface PlannedEdit {
   readonly path: string;
   readonly line: number;
@@ -60,12 +62,12 @@ export interface FanOutReport {
   readonly id: string;
   readonly instruction: string;
   readonly parts: readonly FanOutPart[];
-  /** `fan-out: 3 agents · 3 ok · …` */
+  /** For example `fan-out: 3 agents · 3 ok · …`. */
   readonly line: string;
-  /** The line, and what else is to be said. */
+  /** `line`, and everything else that the report says. */
   readonly text: string;
   readonly results: SubagentResults;
-  /** Absolute paths of the files that are different now. */
+  /** Absolute paths of the files that differ from before the fan-out. */
   readonly changed: readonly string[];
 }
 
@@ -77,16 +79,16 @@ export interface StoredFanOut {
   readonly instruction: string;
   readonly parts: readonly FanOutPart[];
   readonly tools: readonly string[];
-  /** Absent: the parts decide by themselves what to change. */
+  /** Absent when the parts decide themselves what to change. */
   readonly edits?: readonly PlannedEdit[];
   /** A person allowed the parts to write their files. */
   readonly allowed: boolean;
-  /** Ids of all agents that worked for it, also of those that verified. */
+  /** Ids of all agents that worked for the fan-out, including those that verified. */
   readonly agents: readonly string[];
   readonly outside: readonly OutsideRequest[];
-  /** Its parts that were done before are those of this fan-out, of an earlier session. */
+  /** The fan-out of an earlier session that this one continues. The parts that it finished are not in this one. */
   readonly continues?: FanOutName;
-  /** Absent while it is at work, and for one that was cut off. */
+  /** Absent while the fan-out is at work, and when it was cut off. */
   readonly report?: Pick<FanOutReport, 'line' | 'text' | 'results'>;
   readonly undone: boolean;
   /** Another session has continued it. */
@@ -119,12 +121,12 @@ export type FanOutLine = {readonly id: string} & (
   | {readonly type: 'undone' | 'continued'}
 );
 
-/** The journals of fan-outs; `storage/` implements it. */
+/** Journals of fan-outs. `storage/` implements it. */
 export interface FanOutJournal {
-  /** The lines of the session that is open, and of another one. */
+  /** @param session id of another session. Default: the open one. */
   read(session?: string): readonly FanOutLine[];
-  /** On the disk when it returns. @throws the error of the file system */
+  /** The line is on disk when this returns. @throws the error of the file system */
   append(line: FanOutLine, session?: string): void;
-  /** Sessions of this directory that are not open, the newest first, which have a journal. */
+  /** Ids of this directory's sessions that are not open and have a journal, newest first. */
   earlierSessions(): readonly string[];
 }

@@ -1,6 +1,9 @@
 /** Servers of the Model Context Protocol, as the session and its front ends see them. */
 
-/** `pending`: not started yet, or starting. `not-approved`: of the project, and the user has not approved it. */
+/**
+ * `pending`: the server has not started yet, or is starting. `not-approved`: the project names it and the user has not
+ * approved it.
+ */
 const MCP_STATUSES = ['pending', 'connected', 'failed', 'needs-auth', 'disabled', 'not-approved'] as const;
 export type McpStatus = (typeof MCP_STATUSES)[number];
 
@@ -8,40 +11,45 @@ export interface McpServerState {
   readonly name: string;
   readonly status: McpStatus;
   readonly transport: 'stdio' | 'http' | 'sse' | 'sdk';
-  /** The file or the flag that names it, or `driver`. */
+  /** File or flag that names the server, or `driver`. */
   readonly from: string;
-  /** Its program or its address, as it was written: no value of a variable. */
+  /** Program or address of the server as it was written, without the values of variables. */
   readonly target: string;
-  /** Why it cannot be used, in one line. */
+  /** Reason why the server cannot be used, in one line. */
   readonly problem?: string;
-  /** What the server calls itself, once it is connected. */
+  /** Version that the server states, once it is connected. */
   readonly version?: string;
-  /** Empty until it has been connected. */
+  /** Empty until the server has been connected. */
   readonly tools: readonly {readonly name: string; readonly description: string}[];
-  /** Commands that it brings, without the slash. */
+  /** Commands that the server brings, without the slash. */
   readonly prompts: readonly string[];
 }
 
-/** What another set of servers changed. */
 export interface McpServersChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** By server: why it cannot be used. */
+  /** Reasons why servers cannot be used, by server. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
 /** Entries as `.mcp.json` has them below `mcpServers`. */
 export type McpEntries = Readonly<Record<string, unknown>>;
 
-/** The servers of one session. Names are as they were written. */
+/** The servers of one session. Names stay as they were written. */
 export interface McpControl {
   list(): readonly McpServerState[];
-  /** Starts those that may be used and do not run. Resolves when each has started or failed. */
+  /** Starts the servers that may be used and do not run. Resolves when each has started or failed. */
   startAll(): Promise<void>;
-  /** Ends the server, if it runs, and starts it anew. @throws UsageError for an unknown name, MiniCcError when it fails */
+  /**
+   * Ends the server if it runs, and starts it again.
+   * @throws UsageError for an unknown name, MiniCcError when the start fails
+   */
   reconnect(server: string): Promise<McpServerState>;
-  /** Of a server that is off no tool is offered. @throws UsageError for an unknown name */
+  /**
+   * Turns a server on or off. The tools of a server that is off are not offered.
+   * @throws UsageError for an unknown name
+   */
   setEnabled(server: string, enabled: boolean): Promise<McpServerState>;
-  /** In place of the servers that were added so before. @throws UsageError when it is no object of servers */
+  /** Replaces the servers that an earlier call added. @throws UsageError when `servers` is not an object of servers */
   setServers(servers: McpEntries): Promise<McpServersChange>;
 }

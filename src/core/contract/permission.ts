@@ -1,63 +1,65 @@
-/** What a call touches, where an agent works, what it asks to do and what is decided about it; and what needs trust. */
+/**
+ * Types of permissions: what a call touches, where an agent works, what is decided about a call, and what needs trust.
+ */
 import type {PermissionMode} from './events.ts';
 import type {WriteScope} from './fan-out.ts';
 
-/** What a call wants to touch, for permissions and for what may run side by side. */
+/** What a call wants to touch. Permissions use it, and so does the choice of calls that run side by side. */
 export type Access =
   | {readonly kind: 'read'; readonly path: string}
   | {readonly kind: 'write'; readonly path: string; readonly preview?: string}
   | {
       readonly kind: 'run';
       readonly command: string;
-      /** The call asks to run outside of the sandbox that otherwise confines the agent's commands. */
+      /** True when the call asks to run outside the sandbox that confines the agent's other commands. */
       readonly unconfined?: boolean;
     }
-  /** A request to a server on the network; `host` is a name or an IP address, without port. */
+  /** A request to a server on the network. `host` is a name or an IP address without a port. */
   | {readonly kind: 'fetch'; readonly host: string; readonly url: string}
   | {readonly kind: 'dispatch'; readonly agent: string}
-  /** A tool of an MCP server, which may do anything; `confined`: the server runs in the read-only sandbox. */
+  /** A tool of an MCP server, which may do anything. `confined` means that the server runs in the read-only sandbox. */
   | {readonly kind: 'mcp'; readonly server: string; readonly detail: string; readonly confined: boolean}
-  /** Touches nothing outside the agent itself. */
+  /** The call touches nothing outside the agent. */
   | {readonly kind: 'none'};
 
 /**
- * How the operating system confines the processes that an agent starts.
- * `worktree`: they write only in the agent's own git worktree, in every mode. `files`: only the files of its scope.
+ * How the operating system confines the processes that an agent starts. With `worktree` they write only in the agent's
+ * own git worktree, in every mode. With `files` they write only the files of its scope.
  */
 export type Confinement = 'none' | 'read-only' | 'workspace-write' | 'worktree' | 'files';
 
-/** Where an agent works. `cwd` moves with its `cd`. */
+/** The folders where an agent works. The agent's `cd` changes `cwd`. */
 export interface Workspace {
   /** The directory that the session was started for, with links resolved. */
   readonly root: string;
-  /** Further directories, by `--add-dir`. */
+  /** Further directories, named by `--add-dir`. */
   readonly extraRoots: readonly string[];
-  /** Directories elsewhere that confined commands must be able to read, such as the git objects that a worktree uses. */
+  /** Directories elsewhere that confined commands must be able to read, such as the git objects of a worktree. */
   readonly seen?: readonly string[];
   cwd: string;
-  /** Absent: no such limit. */
+  /** Absent when the agent's writes have no such limit. */
   readonly scope?: WriteScope;
-  /** Changes with the mode: plan mode confines all agents. */
+  /** Changes with the permission mode: plan mode confines all agents. */
   readonly confinement: Confinement;
-  /** The environment of processes, without keys. */
+  /** Environment of processes, without keys. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 export interface Claim {
-  /** The absolute path of the file that asks. */
+  /** Absolute path of the file that asks. */
   readonly file: string;
-  /** As messages name it: `permissions.allow`. */
+  /** Key as messages name it: `permissions.allow`. */
   readonly key: string;
-  /** What takes effect if it is trusted. */
+  /** Value that takes effect if the user trusts it. */
   readonly value: unknown;
 }
 
-/** Whether the user trusts exactly this: the file, the key, the value. */
+/** Says whether the user trusts exactly this file, key and value. */
 export type Trusts = (claim: Claim) => boolean;
 
 export type RuleKind = 'allow' | 'ask' | 'deny';
 
-/** Rules as they are written, by what they do. */
+/** Rules as they are written, by their kind. */
 export type RuleTexts = {readonly [K in RuleKind]?: readonly string[] | undefined};
 
 export interface PermitRequest {
@@ -66,17 +68,19 @@ export interface PermitRequest {
   readonly input: unknown;
   readonly title: string;
   readonly accesses: readonly Access[];
-  /** A hook or an answer changed the input: the call is decided anew, once. What was said with the change still counts. */
+  /**
+   * Present when a hook or an answer changed the input. The call is decided again, once, and this opinion still counts.
+   */
   readonly changed?: CallOpinion;
   /**
-   * What would make the call fail, found without changing anything, so that nobody is asked about it in vain. It reads the
-   * files that the call would write: ask only where the agent may read them without a question.
-   * @param places the files that the call names, with links resolved
+   * Finds what would make the call fail, without changing anything, so that the person is not asked in vain. It reads
+   * the files that the call would write: use it only where the agent may read them without a question.
+   * @param places files that the call names, with links resolved
    */
   readonly findProblem?: (places: readonly string[]) => Promise<string | undefined>;
 }
 
-/** What a hook or a person said about a call. */
+/** What a hook or a person says about a call. */
 export interface CallOpinion {
   readonly by: 'hook' | 'person';
   readonly says?: 'allow' | 'ask';
@@ -84,43 +88,49 @@ export interface CallOpinion {
 
 /** One way to run a call. */
 export interface Attempt {
-  /** Which sandbox confines the processes that the call starts; `plain`: none. */
+  /** Sandbox that confines the processes of the call. `plain` means no sandbox. */
   readonly launch: 'plain' | 'read-only' | 'workspace-write';
-  /** The files that the call may change are saved before it, so that the change is counted and can be undone. */
+  /** True when the files that the call may change are saved before it, so that the change can be counted and undone. */
   readonly checkpoint: boolean;
-  /** Only where it is confined. */
+  /** Present only when the attempt is confined. */
   readonly masked?: MaskedFiles;
 }
 
-/** Files that deny rules name. A confined command finds them empty. */
+/** Files that deny rules name. A confined command sees them as empty. */
 export interface MaskedFiles {
-  /** Absolute, with links resolved. */
+  /** Absolute paths, with links resolved. */
   readonly paths: readonly string[];
-  /** A line for the result: why some files are not among them. */
+  /** A line for the result that says why some files are not in `paths`. */
   readonly note?: string;
 }
 
-/** In order: the next attempt is made only when confinement got in the way of the one before. */
+/** Attempts in their order. The next one is made only when confinement stopped the one before. */
 export type Attempts = readonly [Attempt, ...Attempt[]];
 
 /**
- * All that is decided about one call. `permissions/decision.ts` makes it, once; checkpoint, sandbox and launch do what it
- * says and judge nothing themselves.
+ * Everything that is decided about one call. `permissions/decision.ts` makes it once. Checkpoint, sandbox and launch
+ * follow it and judge nothing themselves.
  */
 export type CallDecision =
   | {
       readonly verdict: 'allow';
-      /** Why, in a few words: the rule, the mode, the answer. */
+      /** Reason in a few words: the rule, the mode or the answer. */
       readonly because: string;
-      /** The files and folders that the call names, with links resolved when it was decided. It may touch no others. */
+      /**
+       * Files and folders that the call names, with links resolved at the time of the decision. The call may touch no
+       * others.
+       */
       readonly places: readonly string[];
-      /** Those of them that the call may write. */
+      /** Files of `places` that the call may write. */
       readonly writes: readonly string[];
-      /** Whether the call may read a file below these places, by its absolute path. Absent: it may read all. */
+      /** Says whether the call may read a file below `places`, by its absolute path. Absent when it may read all. */
       readonly mayRead?: (file: string) => boolean;
       readonly attempts: Attempts;
     }
-  /** `message` is for the model. `stops`: a hook ends the run, for this reason. `byPerson`: the answer to a question. */
+  /**
+   * `message` is for the model. `stops` is the reason why a hook ends the run. `byPerson` marks the answer to a
+   * question.
+   */
   | {
       readonly verdict: 'deny';
       readonly because: string;
@@ -128,43 +138,42 @@ export type CallDecision =
       readonly stops?: string;
       readonly byPerson?: true;
     }
-  /** A hook or an answer changed the input: the call is prepared and decided anew. */
+  /** A hook or an answer changed the input. The call is prepared and decided again. */
   | {readonly verdict: 'changed'; readonly input: unknown; readonly opinion: CallOpinion};
 
 export type AllowedCall = Extract<CallDecision, {verdict: 'allow'}>;
 
-/** Decides on one call; may wait for a person. Rejects only when a path of the call cannot be resolved. */
+/** Decides on one call, and may wait for a person. Rejects only when a path of the call cannot be resolved. */
 export type Permit = (request: PermitRequest, signal: AbortSignal) => Promise<CallDecision>;
 
 /**
- * Looks at a call after the deny rules and before a question. `allow` replaces the question, but not for deny rules and
- * protected files; `ask` asks even when nothing else would; `deny` refuses; `input` changes the call.
+ * Judges a call after the deny rules and before a question. `allow` replaces the question, except for deny rules and
+ * protected files. `ask` asks even when nothing else would. `deny` refuses. `input` changes the call.
  */
 export type BeforeCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice<'allow' | 'ask' | 'deny'>>;
 
-/** Answers the question about a call in the place of a person; without a decision the person is asked. */
+/** Answers the question about a call instead of a person. Without a decision the person is asked. */
 export type AnswerCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice<'allow' | 'deny'>>;
 
-/** What hooks say about a call. */
 interface CallAdvice<D extends string> {
   readonly decision?: D;
   readonly because?: string;
   readonly input?: unknown;
-  /** With `deny`: the run ends, too, for this reason. */
+  /** With `deny`: the reason why the run ends too. */
   readonly stops?: string;
 }
 
-/** What rules and mode say about a call, before hooks and the person. */
+/** What rules and mode say about a call, before hooks and the person are asked. */
 export type Verdict =
   | {readonly verdict: 'allow'; readonly because?: string; readonly attempts?: Attempts}
   | {
       readonly verdict: 'ask';
       readonly because: string;
-      /** Each such call is asked about: "yes for this session" is not offered. */
+      /** True when each such call is asked about and "yes for this session" is not offered. */
       readonly onlyOnce?: boolean;
-      /** Only a person may allow it, not a hook: a protected file, keys, a command outside of the sandbox. */
+      /** True when a person must allow it and a hook may not: a protected file, keys, a command outside the sandbox. */
       readonly onlyPerson?: boolean;
-      /** The rule that would allow it from now on, if one could. */
+      /** Rule that would allow the call in future, if there is one. */
       readonly rule?: string;
       readonly attempts?: Attempts;
     }
@@ -181,20 +190,22 @@ export interface Denial {
   readonly reason: string;
 }
 
-/** What agents may do now, as `/permissions` shows it. */
 export const SANDBOX_MODES = ['off', 'auto', 'required'] as const;
 /** How commands of agents that may write are confined. */
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
-/** What confines commands, as people are shown it. */
+/** What confines commands, as people see it. */
 export interface SandboxState {
   readonly mode: SandboxMode;
-  /** What works here: `bubblewrap`. Absent where none does; then `problem` says why, and how to repair it. */
+  /**
+   * Name of the sandbox that works here, such as `bubblewrap`. Absent when none works; `problem` then says why and how
+   * to repair it.
+   */
   readonly kind?: string;
   readonly problem?: string;
-  /** What was asked for and is missing. */
+  /** Part of the configured sandbox that is missing. */
   readonly warning?: string;
-  /** As in the settings. */
+  /** This and the fields below are as in the settings. */
   readonly container: boolean;
   readonly show: readonly string[];
   readonly hide: readonly string[];
@@ -202,16 +213,16 @@ export interface SandboxState {
   readonly allowedHosts: readonly string[];
 }
 
+/** What agents may do, as `/permissions` shows it. */
 export interface PermissionState {
   readonly mode: PermissionMode;
-  /** In the order in which they were found. */
+  /** Rules in the order in which they were found. */
   readonly rules: readonly {
     readonly kind: RuleKind;
-    /** As it was written. */
     readonly text: string;
-    /** Where it comes from: a file, a flag. */
+    /** File or flag that the rule comes from. */
     readonly source: string;
   }[];
-  /** Granted for this session, each in a few words. */
+  /** Grants for this session, each in a few words. */
   readonly granted: readonly string[];
 }

@@ -3,30 +3,30 @@ import type {ToolResultBlock, Usage} from './model.ts';
 
 export type Outcome = 'success' | 'error' | 'timeout' | 'limit' | 'stopped' | 'unknown';
 
-/** One tool call as the runtime saw it. Receipts are made from these. */
+/** One tool call as the runtime saw it. Receipts are made from these records. */
 export interface ToolRecord {
   readonly tool: string;
   readonly isError: boolean;
   readonly facts: ToolFacts;
-  /** Tokens of the model calls that the tool itself made. */
+  /** Tokens of the model calls that the tool made itself. */
   readonly used?: readonly {readonly usage: Usage; readonly model: string}[];
 }
 
 export interface RunTotals {
-  /** The final answer, or what there was when the run was cut off. */
+  /** Final answer, or the text so far when the run was cut off. */
   readonly text: string;
-  /** The answer as data, where a schema was asked for and it matches. */
+  /** The answer as data, when a schema was given and the answer matches it. */
   readonly structured?: unknown;
   readonly usage: Usage;
   /** Tokens for each model that answered. */
   readonly usageByModel: Readonly<Record<string, Usage>>;
-  /** Model calls made. */
+  /** Number of model calls. */
   readonly turns: number;
   readonly tools: readonly ToolRecord[];
   readonly durationMs: number;
-  /** Time in model calls. */
+  /** Milliseconds in model calls. */
   readonly modelMs: number;
-  /** One line each: another model answered than the one that was asked for. */
+  /** One line for each case where another model answered than the requested one. */
   readonly warnings?: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export type RunResult = RunTotals &
   (
     | {readonly outcome: 'success'}
     | {readonly outcome: 'limit'; readonly limit: string}
-    /** `timeout` is a text that says which time was used up. */
+    /** `timeout` says which time limit was reached. */
     | {readonly outcome: 'timeout'; readonly timeout: string}
     | {readonly outcome: 'stopped'}
     | {readonly outcome: 'error'; readonly error: string; readonly code: string}
@@ -43,19 +43,19 @@ export type RunResult = RunTotals &
 export interface ToolResult {
   readonly content: ToolResultBlock['content'];
   readonly isError?: boolean;
-  /** What came of the call, for a person, in a few words: `120 lines`, `exit code 1`. */
+  /** Outcome of the call for a person, in a few words: `120 lines`, `exit code 1`. */
   readonly summary?: string;
-  /** The end of the result says what went wrong, so a person is shown its end. */
+  /** True when a person should see the end of the result, because the end says what went wrong. */
   readonly showsEnd?: boolean;
-  /** How many lines there are in all, where the result has fewer. */
+  /** Number of all lines, when the result has fewer. */
   readonly lines?: number;
-  /** What a person sees besides the tool's line. The model never reads it. */
+  /** What a person sees below the tool's line. The model never reads it. */
   readonly display?: ToolDisplay;
-  /** The sandbox prevented something that a command tried: an attempt with less confinement may succeed. */
+  /** True when the sandbox prevented something that a command tried. An attempt with less confinement may succeed. */
   readonly confinementHit?: boolean;
-  /** What the runtime saw, for the receipt. */
+  /** What the runtime saw. The receipt uses it. */
   readonly facts?: ToolFacts;
-  /** A hook ends the run after this call, for this reason. */
+  /** Reason why a hook ends the run after this call. */
   readonly stops?: string;
 }
 
@@ -69,12 +69,12 @@ export interface ToolFacts {
   /** Files that a search listed. */
   readonly scanned?: number;
   readonly changed?: readonly string[];
-  /** The changed files that another agent may have changed. */
+  /** Files of `changed` that another agent may have changed. */
   readonly shared?: readonly string[];
-  /** Why it is not known which files the call changed. */
+  /** Reason why the files that the call changed are not known. */
   readonly uncounted?: string;
   readonly exitCode?: number;
-  /** The time limit that ended the command, in seconds. */
+  /** Time limit that ended the command, in seconds. */
   readonly timedOut?: number;
 }
 
@@ -96,23 +96,25 @@ export interface OutputFile {
 }
 
 export interface Limits {
-  /** Model calls. */
+  /** Most model calls. */
   readonly maxTurns: number;
-  /** Wall time in seconds, without the time of waiting for a person; 0 = none. */
+  /** Wall-clock time in seconds, without the time of waiting for a person. 0 means no limit. */
   readonly timeoutSeconds: number;
-  /** Binds the run to a smaller context window. Tokens; absent: the model's own. */
+  /** Size of the context window in tokens, if the run has a smaller one than the model. */
   readonly contextTokens?: number | undefined;
 }
 
-/** Limits of one layer: a Task call, a definition or the settings. What it does not set comes from the next layer. */
+/**
+ * Limits from one layer: a Task call, a definition or the settings. A limit that is absent comes from the next layer.
+ */
 export interface NamedLimits {
   readonly maxTurns?: number | undefined;
   readonly timeoutSeconds?: number | undefined;
-  /** Tokens in and out, cache included. */
+  /** Input and output tokens, including the cache. */
   readonly maxTokens?: number | undefined;
   /** Cost in US dollars. */
   readonly maxBudgetUsd?: number | undefined;
-  /** Binds the run to a smaller context window. Tokens. */
+  /** Size of the context window in tokens, if the run has a smaller one than the model. */
   readonly contextTokens?: number | undefined;
 }
 
@@ -121,8 +123,8 @@ export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens' | 'maxBudgetUsd'>
 /** A monotonic clock in milliseconds, with timers. Tests pass their own. */
 export interface Clock {
   now(): number;
-  /** Milliseconds since the epoch: goes on while the machine sleeps, and jumps when the time is set. */
+  /** Milliseconds since the epoch. This clock runs while the machine sleeps, and jumps when the time is set. */
   wallNow(): number;
-  /** @param idle the timer does not keep the process alive. @returns a function that cancels the timer. */
+  /** @param idle true when the timer must not keep the process alive @returns a function that cancels the timer */
   setTimer(callback: () => void, ms: number, idle?: boolean): () => void;
 }

@@ -1,4 +1,6 @@
-/** What was asked of a run. Its record, the first line of its transcript, its start event and a queue job carry it whole. */
+/**
+ * The order for a run. The run's record, the first line of its transcript, its start event and a queue job carry it.
+ */
 import type {WriteScope} from './fan-out.ts';
 import type {Thinking} from './model.ts';
 import type {NamedLimits} from './results.ts';
@@ -16,20 +18,20 @@ export interface RunSpec {
   readonly background: boolean;
   readonly cleanup: Cleanup;
   readonly label?: string | undefined;
-  /** The call that dispatched it. */
+  /** Id of the call that dispatched the run. */
   readonly callId?: string | undefined;
-  /** The tool whose call goes on in the background. Such a run has no agent and takes no messages. */
+  /** Tool whose call continues in the background. Such a run has no agent and receives no messages. */
   readonly tool?: string | undefined;
-  /** How much the call wants its model to think, in each round. */
+  /** Thinking level that the call asked for, in each round. */
   readonly thinking?: Thinking | undefined;
   /** The limits that the call named, for each round. */
   readonly limits?: NamedLimits | undefined;
-  /** The run has only these of its agent's tools, in each round. */
+  /** The only tools of its agent that the run has, in each round. */
   readonly onlyTools?: readonly string[] | undefined;
-  /** The run is a part of a fan-out: it may write only these files, in each round. */
+  /** The only files that the run may write, in each round. Present when the run is a part of a fan-out. */
   readonly scope?: WriteScope | undefined;
-  /** With `worktree`, each round has a worktree of its own. */
+  /** With `worktree`, each round has its own worktree. */
   readonly isolation?: Isolation | undefined;
-  /** Each round may or must work at a worker. Absent: it works here. */
+  /** Whether each round may or must work at a worker. Absent when it works here. */
   readonly where?: Exclude<Where, 'local'> | undefined;
 }

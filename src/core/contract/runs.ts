@@ -1,45 +1,48 @@
-/** Runs of subagents as the registry, the screen and the commands know them. Their messages are only on disk. */
+/** Runs of subagents as the registry, the screen and the commands see them. The messages of a run are only on disk. */
 
 import type {Usage} from './model.ts';
 import type {Outcome, OutputStore, RunResult} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
 import type {Journal, RestoredMessage, TranscriptEntry} from './transcript.ts';
 
-/** `removed`: its transcript is archived. */
+/** `removed` means that the transcript of the run is archived. */
 export type RunState = 'created' | 'processing' | 'stopping' | 'idle' | 'error' | 'stopped' | 'removed';
-/** What became of a run. Times are milliseconds since the epoch. */
+/** The registry's record of a run. Times are milliseconds since the epoch. */
 export interface RunRecord extends RunSpec {
   readonly sessionId: string;
-  /** Where its transcript is now. */
+  /** Current path of the run's transcript. */
   readonly transcript: string;
   readonly state: RunState;
   readonly outcome?: Outcome;
-  /** Why it did not succeed. */
+  /** Reason why the run did not succeed. */
   readonly reason?: string;
   readonly receipt?: string;
   readonly createdAt: number;
   readonly startedAt?: number;
   readonly endedAt?: number;
-  /** When it last did something. */
+  /** Time of the run's last activity. */
   readonly lastAt: number;
   readonly lastTool?: string;
-  /** Who stopped it last: a person, or the main agent by `TaskStop`. */
+  /** Who stopped the run last: a person, or the main agent by `TaskStop`. */
   readonly stoppedBy?: 'user' | 'agent';
-  /** Of a command in the background: the file that its output goes to, and its last lines. */
+  /** File that receives the output of a command in the background. `lastLines` has its last lines. */
   readonly output?: string;
   readonly lastLines?: string;
-  /** The worker that has it, or had it, where it does not work here. */
+  /** Worker that executes or executed the run, if it does not work here. */
   readonly worker?: string;
-  /** Tool calls that ended. */
+  /** Number of tool calls that ended. */
   readonly tools: number;
   readonly usage: Usage;
-  /** The same by the model that answered. Of all rounds. */
+  /** `usage` by the model that answered, over all rounds. */
   readonly usageByModel: Readonly<Record<string, Usage>>;
-  /** 1, plus one for each message that made it continue after its end. */
+  /** 1, plus one for each message that continued the run after its end. */
   readonly round: number;
-  /** Of an ended background run: whether its announcement is in the main agent's history. `skipped`: it had none. */
+  /**
+   * Present when a background run has ended: whether its announcement is in the main agent's history. `skipped`: the
+   * end had none.
+   */
   readonly announcement?: 'waiting' | 'delivered' | 'skipped';
-  /** It was read from disk and has not worked in this process. */
+  /** True when the run was read from disk and has not worked in this process. */
   readonly restored: boolean;
   readonly result?: Pick<RunResult, 'durationMs' | 'modelMs' | 'turns' | 'warnings'>;
 }
@@ -51,7 +54,7 @@ export interface StoredRun
   extends RunSpec,
     Pick<RunRecord, 'transcript' | 'createdAt' | 'lastAt' | 'round' | 'tools' | 'usage' | 'usageByModel'> {
   readonly archived: boolean;
-  /** Its last text. */
+  /** Last text of the run. */
   readonly text: string;
   /** Absent when the run was cut off. */
   readonly end?: EndEntry;
@@ -61,34 +64,32 @@ export interface OpenRun {
   readonly journal: Journal;
   readonly output: OutputStore;
   readonly transcript: string;
-  /** Closes the file while the run waits; the next line opens it again. */
+  /** Closes the file while the run waits. The next line opens it again. */
   park(): void;
   /** All lines are on the disk when this resolves. */
   close(): Promise<void>;
 }
 
-/**
- * Opens the transcript of a run, and finds it again; `storage/` implements it. All calls are about the current session.
- */
+/** Opens and finds the transcripts of runs. `storage/` implements it. All calls are about the current session. */
 export interface RunStore {
   readonly sessionId: string;
   create(spec: RunSpec): OpenRun;
-  /** Opens the transcript of a run that continues. @throws MiniCcError when it is archived or was deleted. */
+  /** Opens the transcript of a run that continues. @throws MiniCcError when it is archived or deleted */
   reopen(runId: string): OpenRun & {readonly spec: RunSpec; readonly messages: readonly RestoredMessage[]};
   /** All runs of the session, oldest first. */
   list(): readonly StoredRun[];
-  /** The lines of a run's transcript, archived or not. */
+  /** Returns the lines of a run's transcript, archived or not. */
   read(runId: string): readonly TranscriptEntry[];
-  /** Renames the run's transcript. @returns its new path. */
+  /** Renames the run's transcript. @returns its new path */
   archive(runId: string): string;
 }
 
-/** What a run did, as the runtime saw it, never as the model says. */
+/** What a run did, as the runtime saw it and not as the model says. */
 export interface Receipt {
   readonly line: string;
   readonly filesRead: readonly string[];
   readonly filesChanged: readonly string[];
-  /** No tool was called, so nothing supports the answer. */
+  /** True when no tool was called, so that nothing supports the answer. */
   readonly unverified: boolean;
 }
 
@@ -97,6 +98,6 @@ export interface SubagentResult {
   readonly transcript: string;
   readonly result: RunResult;
   readonly receipt: Receipt;
-  /** What the model that dispatched the run reads. */
+  /** Text for the model that dispatched the run. */
   readonly report: string;
 }

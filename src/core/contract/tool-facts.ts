@@ -1,36 +1,38 @@
-/** What is known of a tool by its name. The tool's own file says it; `tools/index.ts` lists it. */
+/**
+ * Facts about a tool that are known by its name alone. The tool's own file states them; `tools/index.ts` lists them.
+ */
 
-/** What a tool does, in the words of ACP. `edit` and `fetch` are refused to read-only agents. */
+/** What a tool does, in the words of ACP. Read-only agents get no tools of the kinds `edit` and `fetch`. */
 type ToolKind = 'read' | 'search' | 'edit' | 'execute' | 'fetch' | 'think' | 'other';
 
-/** An input as Claude Code's tool has it: its name, and where its numbers are larger by a factor or its words are others. */
+/** An input as Claude Code's tool names it. `factor` converts its numbers, and `values` translates its words. */
 export interface ClaudeInput {
   readonly as: string;
   readonly factor?: number;
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** What is known of a tool before it is made, as plain data: for rules, definitions, drivers and the screen. */
+/** Facts about a tool before it is created, as plain data for rules, definitions, drivers and the screen. */
 export interface ToolFacts {
   readonly name: string;
   /** Default: `other`. */
   readonly kind?: ToolKind;
-  /** What people read in place of the name. Default: the name. */
+  /** Name that people read. Default: `name`. */
   readonly label?: string;
-  /** Claude Code's name of it, and its names of the inputs that differ. */
+  /** Claude Code's name for the tool, and its names for the inputs that differ. */
   readonly claude?: {readonly name?: string; readonly inputs?: Readonly<Record<string, string | ClaudeInput>>};
   /** Further names that mean this tool in calls, rules and definitions. */
   readonly aliases?: readonly string[];
-  /** Tools of Claude Code whose work it does in another way: in a list of tools they mean this one. */
+  /** Tools of Claude Code whose work this tool does in another way. In a list of tools their names mean this one. */
   readonly replaces?: readonly string[];
   /** Further names in the matchers of hooks. */
   readonly hookNames?: readonly string[];
-  /** What stands in the brackets of a rule. Default: nothing may stand there. */
+  /** Kind of text in the brackets of a rule. Absent when a rule may have no brackets. */
   readonly rulePattern?: 'command' | 'path' | 'domain' | 'agent';
-  /** Rules about this other tool hold for it, too. */
+  /** Name of another tool whose rules apply to this one too. */
   readonly ruledBy?: string;
-  /** It dispatches runs or looks after them: no subagent has it. */
+  /** True when the tool dispatches or manages runs. No subagent gets it. */
   readonly dispatches?: true;
-  /** What a session without it lacks, for the person whose agent lists it. */
+  /** What a session without the tool lacks. A person reads it when an agent lists the tool. */
   readonly needs?: string;
 }

@@ -1,4 +1,6 @@
-/** What a tool is. `tool-calls.ts` checks input and permission, cuts output and handles errors for all tools. */
+/**
+ * Interface of a tool. `tool-calls.ts` checks input and permission, shortens output and handles errors for all tools.
+ */
 import type {ZodType} from 'zod';
 import type {Emit} from './events.ts';
 import type {Usage, UsageEntry} from './model.ts';
@@ -6,59 +8,59 @@ import type {Access, Attempt, PermitRequest, Workspace} from './permission.ts';
 import type {OutputStore, ToolResult} from './results.ts';
 import type {ToolFacts} from './tool-facts.ts';
 
-/** What a tool gets to know of the agent that calls it. */
+/** What a tool knows about the agent that calls it. */
 export interface ToolContext {
   readonly agentId: string;
   readonly callId: string;
-  /** Ends the call, e.g. by Esc, a stop or a limit. The tool then returns within a second what it has. */
+  /** Ends the call, e.g. by Esc, a stop or a limit. The tool then returns what it has within a second. */
   readonly signal: AbortSignal;
-  /** What commands leave in the background goes on after the turn that `signal` ends: the call is the main agent's. */
+  /** True for the main agent: processes that its commands leave in the background live on after the turn. */
   readonly outlivesTurn: boolean;
   readonly workspace: Workspace;
   readonly files: FileLedger;
   readonly output: OutputStore;
   readonly emit: Emit;
   /**
-   * Asks the agent's model a question outside of the conversation. The tokens count for the agent.
-   * @throws ModelError when the call failed; the signal's reason when aborted.
+   * Asks the agent's model a question outside the conversation. The tokens count for the agent.
+   * @throws ModelError when the call failed; the signal's reason when aborted
    */
   readonly ask: (question: {readonly system: string; readonly prompt: string}) => Promise<string>;
-  /** This attempt of the call: which sandbox confines the processes that it starts. */
+  /** The current attempt of the call. It says which sandbox confines the processes that the call starts. */
   readonly attempt: Attempt;
-  /** The files and folders that the call was allowed for, absolute, with links resolved. It touches no others. */
+  /** Files and folders that the call is allowed to touch. Paths are absolute, with links resolved. */
   readonly places: readonly string[];
-  /** Whether a file below these folders may be read, by absolute path. Absent: all may. */
+  /** Says whether a file below `places` may be read, by its absolute path. Absent when all may. */
   readonly mayRead?: (file: string) => boolean;
 }
 
-/** What a tool gets to know before its call is decided. */
+/** What a tool knows before its call is decided. */
 export type TrialContext = Pick<ToolContext, 'workspace' | 'files' | 'places' | 'signal' | 'outlivesTurn'>;
 
 export interface Tool<Input = unknown> extends ToolFacts {
-  /** Text for the model, from the `.md` file beside the tool. It may change with the agent definitions. */
+  /** Text for the model, from the `.md` file beside the tool. It may change with the definitions of agents. */
   readonly description: string;
   readonly input: ZodType<Input>;
-  /** JSON Schema that the model reads in place of what `input` says: of a tool that checks its input itself. */
+  /** JSON Schema that the model reads instead of the one made from `input`, for a tool that checks its input itself. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
-  /** What read-only agents are offered in its place. */
+  /** Input that read-only agents are offered instead. */
   readonly readOnlyInput?: ZodType<Input>;
-  /** What the main agent is offered in its place, with what only a call of its own can do. */
+  /** Input that the main agent is offered instead, with fields that only its calls may use. */
   readonly mainInput?: ZodType<Input>;
-  /** The call returns at once, and goes on in the background. Asked for calls of the main agent alone. */
+  /** Says whether the call returns at once and continues in the background. Only calls of the main agent are asked. */
   isBackground?(input: Input): boolean;
   /** Names the call for a person in a few words, e.g. by its path or command. */
   title(input: Input, workspace: Workspace): string;
-  /** What the call is for, as the model says in its input. */
+  /** Purpose of the call, in the model's words. */
   purpose?(input: Input): string | undefined;
-  /** What the call would touch. Paths may be relative to the workspace's `cwd`. */
+  /** Lists what the call would touch. Paths may be relative to the workspace's `cwd`. */
   access(input: Input, workspace: Workspace): readonly Access[];
   /** Repairs the model's input before it is checked. The notes say what was repaired. */
   repair?(input: unknown): {readonly input: unknown; readonly notes: readonly string[]};
-  /** A longer result is cut in the middle and saved whole in a file. Characters. Default: 30,000. */
+  /** Most characters of a result. A longer one is cut in the middle and saved whole in a file. Default: 30,000. */
   readonly maxChars?: number;
   /**
-   * What is sure to make `run` fail, found without changing anything. Called before a question about the call.
-   * @throws as `run`
+   * Finds what is sure to make `run` fail, without changing anything. It is called before a question about the call.
+   * @throws what `run` throws
    */
   findProblem?(input: Input, context: TrialContext): Promise<string | undefined>;
   /** May throw: the caller turns the error into an error result. */
@@ -67,14 +69,15 @@ export interface Tool<Input = unknown> extends ToolFacts {
 
 /** Tools that come and go while a run is at work: those of MCP servers. */
 export interface ToolSource {
-  /** Waits for what the first request must have. Never rejects. */
+  /** Waits until the tools for the first request are there. Never rejects. */
   ready(signal: AbortSignal): Promise<void>;
-  /** What the model is offered now. */
+  /** Lists the tools that the model is offered at this moment. */
   list(): readonly Tool[];
-  /** Also one that is not offered: a model may know its name from elsewhere. */
+  /** Finds a tool by name, including one that is not offered: a model may know its name from elsewhere. */
   find(name: string): Tool | undefined;
   /**
-   * What a person names by `@SERVER:URI`. Undefined where there is no such server.
+   * Reads what a person names by `@SERVER:URI`.
+   * @returns undefined when there is no such server
    * @throws MiniCcError when it cannot be read
    */
   readMention(mention: string, signal: AbortSignal): Promise<ToolResult['content']> | undefined;
@@ -83,7 +86,7 @@ export interface ToolSource {
 /** Changes the result of a call, or adds to it, before it is cut. */
 export type AfterCall = (call: PermitRequest, result: ToolResult, signal: AbortSignal) => Promise<ToolResult>;
 
-/** Differs after each change of a file, also when its size and its time of modification are the same. */
+/** Identity of a file's state. It differs after each change, even when size and modification time stay the same. */
 export interface FileStamp {
   readonly dev: bigint;
   readonly ino: bigint;
@@ -92,37 +95,38 @@ export interface FileStamp {
   readonly ctimeNs: bigint;
 }
 
-/** The content of a file; of one that is too large to be kept in memory, only its stamp. */
+/** Content of a file, or only its stamp when the file is too large for memory. */
 export type SeenContent = Buffer | FileStamp;
 
 /**
- * What one agent has read and written. It may overwrite a file only if it has seen the content that the file has now.
+ * What one agent has read and written. The agent may overwrite a file only if it has seen the file's current content.
  * All paths are absolute, with links resolved.
  */
 export interface FileLedger {
-  /** The agent has read this content of a file. */
+  /** Records that the agent has read this content of a file. */
   recordRead(path: string, content: SeenContent): void;
-  /** A tool of the agent has written this content. */
+  /** Records that a tool of the agent has written this content. */
   recordWrite(path: string, content: SeenContent): void;
   /**
-   * A command of this agent begins. @returns a function to call at its end: it logs which of the files that agents have
-   * seen the command changed. The agent has not seen these changes: it must read such a file again before it writes it.
+   * Records that a command of this agent begins.
+   * @returns a function to call when the command ends. It finds the files that agents have seen and the command has
+   *   changed. The agent must read such a file again before it writes it.
    */
   beginCommand(): () => Promise<void>;
-  /** A command of this agent changed these files, or the runtime did on its behalf. */
+  /** Records files that a command of this agent changed, or that the runtime changed for it. */
   recordCommandWrites(changed: readonly string[]): Promise<void>;
   /**
    * Returns when the file is as this agent last saw it.
-   * @param now what the file contains now
-   * @throws MiniCcError `NOT_READ` when the agent has not read it, `STALE` when it changed since. The message names who
+   * @param now current content of the file
+   * @throws MiniCcError `NOT_READ` when the agent has not read it, `STALE` when it changed since. The message says who
    *   changed it.
    */
   assertFresh(path: string, now: SeenContent): void;
 }
 
-/** What a run may use in all; absent: no limit. */
+/** Limits of what a run may use in all. An absent one means no limit. */
 export interface BudgetLimits {
-  /** Tokens in and out, including the cache. */
+  /** Input and output tokens, including the cache. */
   readonly maxTokens?: number | undefined;
   /** US dollars. */
   readonly maxBudgetUsd?: number | undefined;
@@ -130,33 +134,35 @@ export interface BudgetLimits {
 
 /** What a run has used, and what it may still use. */
 export interface Budget {
-  /** The limit that is used up, as a run that it ends names it, e.g. `4000 tokens`. Undefined while something is left. */
+  /**
+   * The limit that is used up, e.g. `4000 tokens`, as the run names it at its end. Undefined while something is left.
+   */
   readonly usedUp: string | undefined;
-  /** The limit of which so little is left that the run must report now. */
+  /** The limit that is nearly used up, so that the run must report. Undefined while enough is left. */
   readonly reportDue: string | undefined;
-  /** Its own use, without that of the runs that it dispatched. */
+  /** The run's own use, without the runs that it dispatched. */
   readonly usage: Usage;
   readonly usageByModel: Readonly<Record<string, Usage>>;
-  /** The limit in US dollars, of its own or of the session. */
+  /** US dollars: the run's own limit or that of the session. */
   readonly limitUsd: number | undefined;
-  /** US dollars, with those of the runs that it dispatched. */
+  /** US dollars, including those of the runs that it dispatched. */
   readonly spentUsd: number;
   /** US dollars that runs at work may still use of their own limits. */
   readonly setAsideUsd: number;
-  /** The most tokens that a reply may have now. @param outputPrice US dollars for a million tokens out */
+  /** Most tokens that the next reply may have. @param outputPrice US dollars for a million output tokens */
   maxOutputTokens(outputPrice: number | undefined): number;
   spend(usage: Usage, model: string): void;
-  /** The same for another: a command. */
+  /** Counts usage for another name, such as a command. */
   spendFor(agent: string, usage: Usage, model: string): void;
-  /** Its own use, and that of the runs that it dispatched, ended ones too. */
+  /** Usage of the run and of the runs that it dispatched, including ended ones. */
   entries(): readonly UsageEntry[];
-  /** The budget of a run that it dispatches, whose own limit of money is set aside until it ends. */
+  /** Creates the budget of a dispatched run, and sets that run's limit of money aside until it ends. */
   setAside(agent: string, limits: BudgetLimits): BudgetShare;
-  /** Calls the listener when others have used up what this run needs. @returns the way to stop listening */
+  /** Calls the listener when others have used up what this run needs. @returns a function that ends the subscription */
   onUsedUp(listener: () => void): () => void;
 }
 
-/** The budget of a child run, as long as it runs. */
+/** Budget of a child run while it runs. */
 export interface BudgetShare {
   readonly budget: Budget;
   /** Returns to the parent what the child did not use. */

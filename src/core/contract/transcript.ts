@@ -7,43 +7,43 @@ import type {RunSpec} from './run-spec.ts';
 /** Version of the transcript's format, in its first line. */
 export const TRANSCRIPT_VERSION = 1;
 
-/** How a background run ended. It is in the main agent's history once for each end of the run. */
+/** How a background run ended. The main agent's history has one for each end of the run. */
 export interface Announcement {
   readonly runId: string;
-  /** 1, and one more each time that the run continued after its end. */
+  /** 1, plus one each time the run continued after its end. */
   readonly round: number;
   readonly agent: string;
   /** Absent in transcripts of earlier versions. */
   readonly description?: string;
   readonly outcome: Outcome;
-  /** Why it did not succeed; empty for a success. */
+  /** Reason why the run did not succeed. Empty for a success. */
   readonly reason: string;
-  /** The run's final answer, cut to the length that a result may have. */
+  /** Final answer of the run, cut to the length that a result may have. */
   readonly text: string;
 }
 
-/** What the runtime knows of the part of a conversation that a summary replaced. */
+/** Facts about the part of a conversation that a summary replaced. */
 export interface SummaryFacts {
-  /** Files that were read or changed, the newest last. Paths as the calls had them. */
+  /** Files that were read or changed, the newest last. Paths are as the calls named them. */
   readonly files: readonly {readonly path: string; readonly isChanged: boolean}[];
-  /** The list of todos as it was then. */
+  /** List of todos at that time. */
   readonly todos: readonly Todo[];
 }
 
-/** A message that takes the place of others. */
+/** A message that replaces others. */
 export interface Replacement {
   readonly message: Message;
-  /** Present when it is a summary of what it replaces. */
+  /** Present when the message is a summary of what it replaces. */
   readonly summary?: SummaryFacts;
-  /** It repeats the prompt that is worked on, which was replaced. */
+  /** True when the message repeats the current prompt, which was replaced. */
   readonly repeated?: true;
 }
 
-/** How a tool call was shown besides its name and its result. */
+/** What a person saw of a tool call besides its name and its result. */
 export interface CallShown {
   /** Names the call for a person, e.g. by its path or command. */
   readonly title: string;
-  /** These are as in the events of the call. */
+  /** This and the fields below are as in the events of the call. */
   readonly description?: string;
   readonly previewIsEnd?: true;
   readonly summary?: string;
@@ -53,26 +53,26 @@ export interface CallShown {
   readonly durationMs?: number;
 }
 
-/** By the id of the call. */
+/** What a person saw of calls, by the id of the call. */
 export type CallsShown = Readonly<Record<string, CallShown>>;
 
 /** A message of a conversation that is continued. */
 export interface RestoredMessage extends Replacement {
-  /** Of its line. Absent where it is only shown. */
+  /** Id of its line. Absent when the message is only shown. */
   readonly uuid?: string;
-  /** A person wrote it. */
+  /** True when a person wrote it. */
   readonly prompt?: true;
-  /** Of a reply: the model that was asked for it. */
+  /** Only for a reply: the model that was asked. */
   readonly model?: string;
   /** Present when the message is an announcement. */
   readonly announcement?: Announcement;
-  /** Present when the message went along with a prompt. What it is, for a person: `!npm test`. */
+  /** Name of the message for a person, such as `!npm test`. Present when the message accompanied a prompt. */
   readonly companion?: string;
-  /** Present when the message has results of calls, but for transcripts of earlier versions. */
+  /** Present when the message has results of calls, except in transcripts of earlier versions. */
   readonly calls?: CallsShown;
 }
 
-/** One line of a transcript. The first is always `session`. */
+/** One line of a transcript. The first line is always `session`. */
 export type TranscriptEntry =
   | ({
       readonly type: 'session';
@@ -81,9 +81,9 @@ export type TranscriptEntry =
       readonly agent: string;
       readonly cwd: string;
       readonly at: string;
-      /** Of a session: the branch that git had checked out. */
+      /** Only for a session: the branch that git had checked out. */
       readonly branch?: string;
-      /** Of a subagent's run: the session that dispatched it. The rest of its `RunSpec` follows. */
+      /** Only for a subagent's run: the session that dispatched it. The rest of its `RunSpec` follows. */
       readonly parent?: string;
     } & Partial<Omit<RunSpec, 'runId' | 'agent'>>)
   | {
@@ -91,56 +91,56 @@ export type TranscriptEntry =
       readonly uuid: string;
       readonly at: string;
       readonly message: Message;
-      /** A person wrote it: the conversation can be taken back to before it. */
+      /** True when a person wrote it. The conversation can go back to the point before it. */
       readonly prompt?: true;
       /** Present when the message is an announcement. */
       readonly announcement?: Announcement;
-      /** Present when the message went along with a prompt. What it is, for a person: `!npm test`. */
+      /** Name of the message for a person, such as `!npm test`. Present when the message accompanied a prompt. */
       readonly companion?: string;
       /** Present when the message has results of calls. */
       readonly calls?: CallsShown;
-      /** From here on only of a reply: see `ReplyFacts`. */
+      /** This and the fields below are only in replies: see `ReplyFacts`. */
       readonly model?: string;
       readonly asked?: string;
       readonly usage?: Usage;
       readonly stopReason?: string | null;
     }
   /**
-   * Text of a reply that is being streamed, as far as it is new. It follows that of the `partial` line before it, or with
-   * `start` takes its place. The whole message, when it comes, replaces all of it.
+   * New text of a reply that is being streamed. It continues the text of the `partial` line before it, or replaces it
+   * when `start` is set. The whole message replaces all of them.
    */
   | {readonly type: 'partial'; readonly at: string; readonly text: string; readonly start?: true}
-  /** What was used beside the replies: by a summary, by an attempt that failed, by a tool or a command that asked a model. */
+  /** Usage besides that of the replies: of a summary, a failed attempt, or a tool or command that asked a model. */
   | {
       readonly type: 'usage';
       readonly at: string;
       readonly model: string;
       readonly usage: Usage;
-      /** For whom, where it is not the agent of this transcript. */
+      /** Present when the usage belongs to another agent than that of this transcript. */
       readonly agent?: string;
     }
-  /** A run that had waited for a place in the pool began its work. */
+  /** A run that waited for a place in the pool began its work. */
   | {readonly type: 'began'; readonly at: string}
   /** A run was sent to the background while it was at work. */
   | {readonly type: 'background'; readonly at: string}
-  /** An ended run continues in the background; `round` counts from 1. */
+  /** An ended run continues in the background. `round` counts from 1. */
   | {readonly type: 'resumed'; readonly at: string; readonly round: number}
-  /** The message with the uuid `to`, and all messages between it and this line, no longer count. */
+  /** The message with the uuid `to`, and all messages between it and this line, are dropped. */
   | {readonly type: 'rewind'; readonly at: string; readonly to: string}
   /**
-   * The messages of the lines from `from` to `to` (uuids, both included) no longer count; those of `by` take their place.
-   * The lines stay: a `rewind` to one of them brings back what was before it.
+   * The messages in `by` replace those of the lines from `from` to `to` (uuids, both included). The lines stay: a
+   * `rewind` to one of them restores what was before it.
    */
   | {
       readonly type: 'replace';
       readonly at: string;
       readonly from: string;
       readonly to: string;
-      /** In a few words, for people. */
+      /** Reason for people, in a few words. */
       readonly because: string;
       readonly by: readonly (Replacement & {readonly uuid: string})[];
     }
-  /** These results, by the id of their call, were replaced by shorter texts. */
+  /** Shorter texts replaced these results, by the id of their call. */
   | {
       readonly type: 'shorten';
       readonly at: string;
@@ -148,51 +148,56 @@ export type TranscriptEntry =
     }
   | ({readonly type: 'end'; readonly at: string} & RunEnd);
 
-/** How a run ended, with all that its announcement needs: a crash right after this line loses nothing. */
+/**
+ * How a run ended, with everything that its announcement needs, so that a crash right after this line loses nothing.
+ */
 export interface RunEnd {
   readonly outcome: Outcome;
   readonly reason?: string;
   readonly receipt?: string;
-  /** The final answer, or what there was. */
+  /** Final answer, or the text so far. */
   readonly text?: string;
   readonly durationMs?: number;
-  /** Tool calls that ended, in all rounds. */
+  /** Number of tool calls that ended, in all rounds. */
   readonly tools?: number;
-  /** In all rounds. */
+  /** Usage of all rounds. */
   readonly usage?: Usage;
   readonly usageByModel?: Readonly<Record<string, Usage>>;
   readonly background?: boolean;
   readonly round?: number;
-  /** Where its last round worked, if on another machine. */
+  /** Worker of the last round, if it worked on another machine. */
   readonly worker?: string;
 }
 
-/** Why lines of a journal are not on disk yet. */
+/** Reason why lines of a journal are not on disk yet. */
 export interface JournalFault {
-  /** One line for the user: what is wrong, where, and what to do. */
+  /** Line for the user: what is wrong, where, and what to do. */
   readonly text: string;
-  /** The disk is full: the work can wait for room. */
+  /** True when the disk is full: the work can wait for free space. */
   readonly mayPass: boolean;
-  /** The user was not told of it yet. */
+  /** True when the user has not seen it yet. */
   readonly isNew: boolean;
 }
 
 /** Appends lines to a transcript. `storage/` implements it. */
 export interface Journal {
   /**
-   * Synchronous: when it returns, the line is on disk, or waits in memory with those before it because the disk does not
-   * take it now.
-   * @throws UsageError when the transcript may not be written at all: another mini-cc has it open
+   * Works synchronously. When it returns, the line is on disk, or waits in memory behind earlier lines because the disk
+   * does not accept it at the moment.
+   * @throws UsageError when the transcript may not be written at all because another mini-cc has it open
    */
   append(entry: TranscriptEntry): void;
-  /** Writes the lines that wait. @returns why they cannot be written; undefined when none waits. A journal in memory has none. */
+  /**
+   * Writes the lines that wait. A journal in memory does not have this function.
+   * @returns why they cannot be written; undefined when none waits
+   */
   flush?(): JournalFault | undefined;
 }
 
-/** Which model gave a reply, and what it cost. */
+/** The model that gave a reply, and what the reply cost. */
 export interface ReplyFacts {
   readonly model: string;
-  /** The model that was asked, where the server names itself otherwise. */
+  /** Model that was asked, when the server answers with another name. */
   readonly asked?: string;
   readonly usage: Usage;
   readonly stopReason: string | null;
