@@ -50,6 +50,7 @@ function given(files: Readonly<Record<string, string>>, settings: readonly strin
     const text = (name: string) =>
       execFileSync('git', ['cat-file', 'blob', `${tree}:${name}`], {
         env: {...process.env, GIT_DIR: `${root}.git`},
+        stdio: 'pipe',
       }).toString();
     return {listed, text};
   };

@@ -1,5 +1,5 @@
 /** Worktrees of unusual repositories: each works, or the error says why not. */
-import {existsSync, mkdirSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {expect, test} from 'vitest';
 import {until} from '../../support/wait.ts';
@@ -62,6 +62,26 @@ test('files that a sparse checkout leaves out are not deleted, in the worktree a
     put(top, {'src/b.ts': 'B\n'});
   });
   expect(brought).toEqual({applied: [path.join(root, 'src/b.ts')], notes: []});
+});
+
+test('a repository that lost a content of its files works: the files have it', async () => {
+  const root = repository();
+  const id = git(root, 'rev-parse', 'HEAD:a.ts').trim();
+  rmSync(path.join(root, '.git/objects', id.slice(0, 2), id.slice(2)));
+  const {run} = worktrees(root);
+  const brought = await run((top) => {
+    expect(read(top, 'a.ts')).toBe('one\ntwo\nthree\n');
+    put(top, {'src/b.ts': 'B\n'});
+  });
+  expect(brought).toEqual({applied: [path.join(root, 'src/b.ts')], notes: []});
+});
+
+test('a file that git does not know has its permissions in the worktree', async () => {
+  const root = repository();
+  put(root, {'private.key': 'k\n'});
+  chmodSync(path.join(root, 'private.key'), 0o600);
+  const tree = await worktrees(root).open();
+  expect(statSync(path.join(tree.top, 'private.key')).mode & 0o777).toBe(0o600);
 });
 
 test('a submodule is an empty folder, and an untracked nested repository is named', async () => {
