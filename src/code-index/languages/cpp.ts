@@ -2,6 +2,7 @@
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
+import {openBlock, openBlockOutside, reportEmptyCatch} from './rules.ts';
 
 interface Declared {
   /** The leaf of the name. */
@@ -220,8 +221,7 @@ function readInclude(node: number, reader: FactsReader): void {
 }
 
 function readCatch(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+  reportEmptyCatch(node, reader);
   reader.openScope(node, 'block');
   readParameters(node, reader);
 }
@@ -297,8 +297,6 @@ function getKind(node: number, parent: number, tree: SyntaxTree): NameUse['kind'
   return 'read';
 }
 
-const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
-
 export const cpp: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'namespace_identifier', 'statement_identifier']),
   functions: new Set(['function_definition', 'lambda_expression']),
@@ -339,12 +337,9 @@ export const cpp: LanguageRules = {
     lambda_expression: readLambda,
     catch_clause: readCatch,
     for_range_loop: readRange,
-    for_statement: openScope,
-    if_statement: openScope,
-    while_statement: openScope,
-    compound_statement: (node, reader) => {
-      if (!/^(?:function_definition|lambda_expression)$/.test(reader.tree.type(reader.tree.parent(node))))
-        openScope(node, reader);
-    },
+    for_statement: openBlock,
+    if_statement: openBlock,
+    while_statement: openBlock,
+    compound_statement: openBlockOutside(/^(?:function_definition|lambda_expression)$/),
   },
 };

@@ -2,6 +2,7 @@
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
+import {bindLocal, openBlock, reportEmptyCatch} from './rules.ts';
 
 /** Members of interfaces are public without a word. */
 function isVisible(node: number, {tree}: FactsReader): boolean {
@@ -88,11 +89,6 @@ function bindDeclared(node: number, reader: FactsReader): void {
   }
 }
 
-const local =
-  (role: string): Rule =>
-  (node, reader) =>
-    reader.local(reader.tree.field(node, role));
-
 function readUsing(node: number, reader: FactsReader): void {
   const {tree} = reader;
   const alias = tree.field(node, 'name');
@@ -105,7 +101,7 @@ function readUsing(node: number, reader: FactsReader): void {
 
 function readCatch(node: number, reader: FactsReader): void {
   const {tree} = reader;
-  if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+  reportEmptyCatch(node, reader);
   reader.openScope(node, 'block');
   reader.local(tree.field(tree.child(node, 'catch_declaration'), 'name'));
 }
@@ -167,8 +163,6 @@ function getKind(node: number, parent: number, tree: FactsReader['tree']): NameU
   return /^(?:postfix|prefix)_unary_expression$/.test(type) ? 'write' : 'read';
 }
 
-const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
-
 export const csharp: LanguageRules = {
   names: new Set(['identifier']),
   functions: new Set([
@@ -221,19 +215,19 @@ export const csharp: LanguageRules = {
     lambda_expression: openFunction,
     anonymous_method_expression: openFunction,
     variable_declaration: bindDeclared,
-    declaration_pattern: local('name'),
-    declaration_expression: local('name'),
-    from_clause: local('name'),
-    let_clause: local('name'),
-    type_parameter: local('name'),
+    declaration_pattern: bindLocal('name'),
+    declaration_expression: bindLocal('name'),
+    from_clause: bindLocal('name'),
+    let_clause: bindLocal('name'),
+    type_parameter: bindLocal('name'),
     foreach_statement: (node, reader) => {
       reader.openScope(node, 'block');
-      local('left')(node, reader);
+      bindLocal('left')(node, reader);
     },
-    for_statement: openScope,
-    using_statement: openScope,
-    block: openScope,
-    switch_section: openScope,
+    for_statement: openBlock,
+    using_statement: openBlock,
+    block: openBlock,
+    switch_section: openBlock,
     catch_clause: readCatch,
   },
 };

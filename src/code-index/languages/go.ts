@@ -2,6 +2,7 @@
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
+import {openBlock, openBlockOutside} from './rules.ts';
 
 function openFunction(node: number, reader: FactsReader): void {
   const {tree} = reader;
@@ -91,13 +92,6 @@ function readImport(node: number, reader: FactsReader): void {
   reader.import(node, specifier, local === '_' ? [] : [{imported: '*', local}]);
 }
 
-function openBlock(node: number, reader: FactsReader): void {
-  const above = reader.tree.type(reader.tree.parent(node));
-  if (!/^(?:function_declaration|method_declaration|func_literal)$/.test(above)) reader.openScope(node, 'block');
-}
-
-const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
-
 function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   const parent = tree.parent(leaf);
   const type = tree.type(parent);
@@ -178,13 +172,13 @@ export const go: LanguageRules = {
     receive_statement: (node, reader) => {
       if (reader.tree.has(node, ':=')) bindLeft('left')(node, reader);
     },
-    block: openBlock,
-    if_statement: openScope,
-    for_statement: openScope,
-    expression_switch_statement: openScope,
-    expression_case: openScope,
-    type_case: openScope,
-    default_case: openScope,
-    communication_case: openScope,
+    block: openBlockOutside(/^(?:function_declaration|method_declaration|func_literal)$/),
+    if_statement: openBlock,
+    for_statement: openBlock,
+    expression_switch_statement: openBlock,
+    expression_case: openBlock,
+    type_case: openBlock,
+    default_case: openBlock,
+    communication_case: openBlock,
   },
 };

@@ -2,6 +2,7 @@
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
+import {bindLocal, openBlock, reportEmptyCatch} from './rules.ts';
 
 /** Seen outside of the class: not private. Members of interfaces are public without a word. */
 function isVisible(node: number, {tree}: FactsReader): boolean {
@@ -88,14 +89,9 @@ function readImport(node: number, reader: FactsReader): void {
   reader.import(node, isStatic ? path.slice(0, -name.length - 1) : path, [{imported: name, local: name}]);
 }
 
-const local =
-  (role: string): Rule =>
-  (node, reader) =>
-    reader.local(reader.tree.field(node, role));
-
 function readCatch(node: number, reader: FactsReader): void {
   const {tree} = reader;
-  if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+  reportEmptyCatch(node, reader);
   reader.openScope(node, 'block');
   reader.local(tree.field(tree.child(node, 'catch_formal_parameter'), 'name'));
 }
@@ -136,8 +132,6 @@ function getKind(node: number, parent: number, tree: FactsReader['tree']): NameU
   if (tree.type(parent) === 'assignment_expression' && tree.role(node) === 'left') return 'write';
   return tree.type(parent) === 'update_expression' ? 'write' : 'read';
 }
-
-const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
 
 export const java: LanguageRules = {
   names: new Set(['identifier', 'type_identifier']),
@@ -193,14 +187,14 @@ export const java: LanguageRules = {
     catch_clause: readCatch,
     enhanced_for_statement: (node, reader) => {
       reader.openScope(node, 'block');
-      local('name')(node, reader);
+      bindLocal('name')(node, reader);
     },
-    for_statement: openScope,
-    try_with_resources_statement: openScope,
-    resource: local('name'),
-    instanceof_expression: local('name'),
+    for_statement: openBlock,
+    try_with_resources_statement: openBlock,
+    resource: bindLocal('name'),
+    instanceof_expression: bindLocal('name'),
     type_pattern: (node, reader) => reader.local(reader.tree.child(node, 'identifier')),
-    block: openScope,
-    switch_rule: openScope,
+    block: openBlock,
+    switch_rule: openBlock,
   },
 };

@@ -2,7 +2,7 @@
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
-import {readAssignment} from './javascript-assignments.ts';
+import {bindLocal, openBlock, openBlockOutside, reportEmptyCatch} from './rules.ts';
 
 const FUNCTIONS = new Set([
   'function_declaration',
@@ -223,9 +223,43 @@ function readExport(node: number, reader: FactsReader): void {
   }
 }
 
+/** `View.prototype.render = function …`, `app.use = () => …`: a method that is put on an object. */
+function defineAssigned(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  const left = tree.field(node, 'left');
+  const isFunction = /^(?:function_expression|generator_function|arrow_function)$/.test(
+    tree.type(tree.field(node, 'right')),
+  );
+  if (!isFunction || tree.type(left) !== 'member_expression') return;
+  const object = tree.textOf(tree.field(left, 'object')).replace(/\.prototype$/, '');
+  const container = /^[A-Za-z_$][\w$]*$/.test(object) && !/^(?:exports|self|this)$/.test(object) ? [object] : [];
+  const exported = /^(?:module\.)?exports$/.test(object);
+  reader.define(tree.field(left, 'property'), 'method', node, {seen: 'member', container, exported});
+}
+
+/** `module.exports = f`, `module.exports = {a, b: c}`, `exports.a = b` */
+function readAssignment(node: number, reader: FactsReader): void {
+  const {tree} = reader;
+  defineAssigned(node, reader);
+  const target = tree.textOf(tree.field(node, 'left'));
+  const value = tree.field(node, 'right');
+  const [, name] = /^(?:module\.)?exports(?:\.([\w$]+))?$/.exec(target) ?? [undefined, null];
+  if (name === null || (name === undefined && !target.startsWith('module'))) return;
+  if (tree.type(value) === 'identifier') reader.export(name ?? 'default', tree.textOf(value));
+  if (name !== undefined || tree.type(value) !== 'object') return;
+  for (const part of tree.named(value)) {
+    const own = tree.textOf(part);
+    if (tree.type(part) === 'shorthand_property_identifier') reader.export(own, own);
+    const named = tree.type(part) === 'pair' ? tree.field(part, 'value') : NONE;
+    if (tree.type(named) === 'identifier') {
+      reader.export(tree.textOf(tree.field(part, 'key')), tree.textOf(named));
+    }
+  }
+}
+
 function readCatch(node: number, reader: FactsReader): void {
   const {tree} = reader;
-  if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
+  reportEmptyCatch(node, reader);
   reader.openScope(node, 'block');
   bindPattern(tree.field(node, 'parameter'), (leaf) => reader.local(leaf), reader);
 }
@@ -237,23 +271,12 @@ function readFor(node: number, reader: FactsReader): void {
   if (kind !== '') bindPattern(tree.field(node, 'left'), (leaf) => reader.local(leaf, kind === 'var'), reader);
 }
 
-function openBlock(node: number, reader: FactsReader): void {
-  const {tree} = reader;
-  // The body of a function, or of a namespace, is no scope of its own.
-  const above = tree.type(tree.parent(node));
-  if (!FUNCTIONS.has(above) && !/module$/.test(above)) reader.openScope(node, 'block');
-}
-
 function defineNamespace(node: number, reader: FactsReader): void {
   const {tree} = reader;
   const name = tree.field(node, 'name');
   if (tree.type(name) === 'identifier') reader.define(name, 'module', node, {exported: isExported(node, reader)});
   else reader.openContainer(node, [...reader.container, tree.textOf(name).replace(/^['"]|['"]$/g, '')]);
   reader.openScope(node, 'module');
-}
-
-function typeParameter(node: number, reader: FactsReader): void {
-  reader.local(reader.tree.field(node, 'name'));
 }
 
 function defineEnum(node: number, reader: FactsReader): void {
@@ -379,13 +402,14 @@ export const javascript: LanguageRules = {
     variable_declarator: defineVariable,
     enum_declaration: defineEnum,
     type_alias_declaration: defineType,
-    type_parameter: typeParameter,
-    mapped_type_clause: typeParameter,
+    type_parameter: bindLocal('name'),
+    mapped_type_clause: bindLocal('name'),
     internal_module: defineNamespace,
     module: defineNamespace,
-    statement_block: openBlock,
+    // The body of a namespace is no scope of its own either.
+    statement_block: openBlockOutside(new RegExp(`^(?:${[...FUNCTIONS].join('|')})$|module$`)),
     catch_clause: readCatch,
-    for_statement: (node, reader) => reader.openScope(node, 'block'),
+    for_statement: openBlock,
     for_in_statement: readFor,
   },
 };

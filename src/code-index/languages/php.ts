@@ -2,6 +2,7 @@
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
+import {reportEmptyCatch} from './rules.ts';
 
 function defineClass(kind: DefinitionKind): Rule {
   return (node, reader) => {
@@ -176,8 +177,6 @@ export const php: LanguageRules = {
       for (const base of reader.tree.named(node)) reader.inherit(reader.container.at(-1) ?? '', base);
     },
     function_call_expression: readCall,
-    catch_clause: (node, reader) => {
-      if ([...reader.tree.named(reader.tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);
-    },
+    catch_clause: reportEmptyCatch,
   },
 };

@@ -2,6 +2,7 @@
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
+import {bindLocal, openBlock, openBlockOutside} from './rules.ts';
 
 function isPublic(node: number, {tree}: FactsReader): boolean {
   return tree.has(node, 'visibility_modifier');
@@ -199,8 +200,6 @@ function getKind(node: number, parent: number, tree: FactsReader['tree']): NameU
   return 'read';
 }
 
-const openScope: Rule = (node, reader) => reader.openScope(node, 'block');
-
 export const rust: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'shorthand_field_identifier']),
   functions: new Set(['function_item', 'closure_expression']),
@@ -228,7 +227,7 @@ export const rust: LanguageRules = {
     type_item: define('type'),
     associated_type: define('type'),
     macro_definition: define('macro'),
-    type_parameter: (node, reader) => reader.local(reader.tree.field(node, 'name')),
+    type_parameter: bindLocal('name'),
     closure_expression: (node, reader) => {
       reader.openScope(node, 'function');
       readParameters(node, reader);
@@ -250,12 +249,8 @@ export const rust: LanguageRules = {
       reader.openScope(node, 'block');
       for (const part of reader.tree.named(reader.tree.field(node, 'pattern'))) bindPattern(part, reader);
     },
-    block: (node, reader) => {
-      if (!/^(?:function_item|closure_expression)$/.test(reader.tree.type(reader.tree.parent(node)))) {
-        reader.openScope(node, 'block');
-      }
-    },
-    if_expression: openScope,
-    while_expression: openScope,
+    block: openBlockOutside(/^(?:function_item|closure_expression)$/),
+    if_expression: openBlock,
+    while_expression: openBlock,
   },
 };
