@@ -1,4 +1,7 @@
-/** The announcement of a background run that has ended: what the main agent reads and what the screen shows. */
+/**
+ * Creates the announcement of a background run that has ended: the text for the main agent and the event for the
+ * screen.
+ */
 
 import type {AgentEventBody} from '../contract/events.ts';
 import type {Usage} from '../contract/model.ts';
@@ -13,10 +16,10 @@ import {countInputTokens, cutAtParagraph, tokens} from './receipt.ts';
 /** A run whose text is exactly this is not announced. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
 const TAG = 'task_announcement';
-/** The reason of a run that `TaskStop` stopped. */
+/** Reason of a run that `TaskStop` stopped. */
 const BY_MAIN_AGENT = 'stopped by the main agent';
 
-/** An announcement with the figures of its last line. */
+/** An announcement with the figures for its last line. */
 export interface EndedRun extends Announcement {
   readonly durationMs: number;
   readonly usage: Usage;
@@ -28,17 +31,17 @@ export function getSessionKey(agent: string, runId: string): string {
   return `agent:${agent}:subagent:${runId}`;
 }
 
-/** The id in the tag: the run, and from its second end on the number of that end. */
+/** Returns the id for the tag: the run, followed by the number of the end from the second end on. */
 export function getAnnouncementId(runId: string, round = 1): string {
   return round === 1 ? runId : `${runId}#${round}`;
 }
 
-/** One of four statuses. It follows from the outcome alone, never from the text. */
+/** Returns one of four statuses. It depends only on the outcome, never on the text. */
 function getStatus(outcome: Outcome): 'success' | 'error' | 'timeout' | 'unknown' {
   return outcome === 'success' || outcome === 'timeout' || outcome === 'unknown' ? outcome : 'error';
 }
 
-/** The line behind `Notes:`. */
+/** Formats the line after `Notes:`. */
 function formatNote(run: Pick<Announcement, 'outcome' | 'reason'>): string {
   switch (run.outcome) {
     case 'success':
@@ -54,7 +57,7 @@ function formatNote(run: Pick<Announcement, 'outcome' | 'reason'>): string {
   }
 }
 
-/** The text of an announcement, without its tag. */
+/** Formats the text of an announcement, without its tag. */
 export function formatAnnouncement(run: EndedRun): string {
   const into = countInputTokens(run.usage);
   const out = run.usage.output_tokens;
@@ -70,23 +73,26 @@ export function formatAnnouncement(run: EndedRun): string {
   return `Status: ${getStatus(run.outcome)}\nResult: ${result}\nNotes: ${formatNote(run)}\nStats: ${stats.join(' • ')}`;
 }
 
-/** The message for the main agent's history. The tag's delimiters within are escaped, so that no text can end it. */
+/**
+ * Formats the message for the main agent's history. Tag delimiters in the text are escaped, so that no text can end the
+ * tag.
+ */
 export function formatAnnouncementMessage(run: EndedRun): string {
   const inner = formatAnnouncement(run).replaceAll(new RegExp(`<(/?)\\s*${TAG}`, 'gi'), `&lt;$1${TAG}`);
   return `<${TAG} run="${getAnnouncementId(run.runId, run.round)}">\n${inner}\n</${TAG}>`;
 }
 
-/** The end of a background run, on its way to the main agent and the screen. */
+/** End of a background run that has not reached the main agent and the screen yet. */
 export interface PendingAnnouncement {
-  /** For the main agent's inbox. */
+  /** Message for the main agent's inbox. */
   readonly message: QueuedMessage;
-  /** For the screen. */
+  /** Event for the screen. */
   readonly event: AgentEventBody & {type: 'announcement'};
 }
 
 /**
- * @param resultTokens the length that the run's prompt asks for; past twice that the text is cut.
- * @returns undefined for a foreground run, and for one whose text is `ANNOUNCE_SKIP`.
+ * @param resultTokens length that the run's prompt asks for. Text beyond twice that length is cut
+ * @returns undefined for a foreground run, and for one whose text is `ANNOUNCE_SKIP`
  */
 export function createAnnouncement(
   record: RunRecord,
@@ -97,7 +103,7 @@ export function createAnnouncement(
   const {runId, round, agent, description, usage, sessionId, transcript, outcome = 'unknown'} = record;
   const reason = outcome === 'stopped' && record.stoppedBy === 'agent' ? BY_MAIN_AGENT : (record.reason ?? '');
   if (!record.background || isSilent(record, whole)) return undefined;
-  // What a command changed is in its receipt alone.
+  // The changes of a background command are only in its receipt.
   const told = record.tool === undefined ? whole : [whole, record.receipt ?? ''].join('\n').trim();
   const text = cutAtParagraph(told, 2 * resultTokens, transcript);
   const announcement: Announcement = {runId, round, agent, description, outcome, reason, text};
@@ -107,7 +113,7 @@ export function createAnnouncement(
       content: formatAnnouncementMessage({...announcement, durationMs, usage, sessionId, transcript}),
       kind: 'announcement',
       announcement,
-      // It was stopped: no turn starts for it.
+      // The end of a stopped run starts no turn.
       startsTurn: outcome !== 'stopped',
     },
     event: {type: 'announcement', ...announcement},

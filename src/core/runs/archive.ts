@@ -1,6 +1,7 @@
 /**
- * Archives ended runs: it renames their transcripts and erases none. Where the task says `cleanup: delete`, that happens
- * right after the announcement, else some time after the end. What is due while mini-cc does not run is done at its next start.
+ * Archives ended runs by renaming their transcripts; it erases none. With `cleanup: delete` in the task this happens
+ * right after the announcement, otherwise some time after the end. Runs that are due while mini-cc does not run are
+ * archived at its next start.
  */
 
 import type {Emitters} from '../contract/events.ts';
@@ -12,7 +13,7 @@ import {hasEnded} from './run-record.ts';
 
 interface ArchiveDeps {
   readonly clock: Clock;
-  /** Milliseconds after the end; 0 = never. */
+  /** Milliseconds between the end and the archiving; 0 means never. */
   readonly afterMs: number;
   readonly store: RunStore;
   readonly registry: RunRegistry;
@@ -25,7 +26,7 @@ export class RunArchive {
 
   constructor(private readonly deps: ArchiveDeps) {}
 
-  /** The run has ended, that many milliseconds ago: plans its archiving. */
+  /** Plans the archiving of a run that has ended. @param agoMs milliseconds since its end */
   ended(runId: string, agoMs = 0): void {
     this.cancel(runId);
     const due = this.#dueIn(agoMs);
@@ -36,13 +37,15 @@ export class RunArchive {
     );
   }
 
-  /** The run continues, or is archived already: takes the plan back. */
+  /** Cancels the plan, because the run continues or is already archived. */
   cancel(runId: string): void {
     this.#timers.get(runId)?.();
     this.#timers.delete(runId);
   }
 
-  /** When the run will be archived. Undefined while it is at work, once it is archived, and when it never will be. */
+  /**
+   * Returns the time when the run will be archived. Undefined for a run that is at work, is archived, or never will be.
+   */
   getTime(record: RunRecord): Date | undefined {
     if (!hasEnded(record) || record.state === 'removed') return undefined;
     const due = this.#dueIn(Date.now() - record.endedAt!);
@@ -59,7 +62,7 @@ export class RunArchive {
       registry.update(runId, {transcript: store.archive(runId), state: 'removed'});
       bus.emitFor(runId, mainAgentId)({type: 'run_state', state: 'removed'});
     } catch (error) {
-      // The transcript stays where it is; the next start tries again.
+      // The transcript stays at its place, and the next start tries again.
       const text = `could not archive run ${runId}: ${getErrorMessage(error)}`;
       bus.emitFor(mainAgentId)({type: 'notice', level: 'warning', text});
     }

@@ -1,6 +1,6 @@
 /**
- * A call of the main agent that goes on in the background: a command. It is a run without an agent: it has a record, a
- * transcript, an end that is announced, and a file that its output goes to while it works.
+ * Runs a command that the main agent calls in the background. It is a run without an agent: it has a record, a
+ * transcript, an end that is announced, and a file for its output.
  */
 import {randomUUID} from 'node:crypto';
 import type {Emit} from '../contract/events.ts';
@@ -16,16 +16,16 @@ import {describeInBackground, formatRunTitle} from './progress-line.ts';
 import type {RunRegistry} from './registry.ts';
 import {type OpenedRun, openRun} from './run-record.ts';
 
-/** Of what it printed, the announcement has so much. */
+/** Number of lines of the output that the announcement shows at most. */
 const MAX_LINES = 20;
 const MAX_CHARS = 2_000;
 
 interface OpenedCall extends OpenedRun {
-  /** The file that its output goes to. */
+  /** File that the output is written to. */
   readonly output: string;
 }
 
-/** Once this returns, it survives a crash that there was such a call. @throws Error when it cannot be written */
+/** Creates the record of the call, which survives a crash once this returns. @throws Error when it cannot be written */
 export function openCall(store: RunStore, registry: RunRegistry, call: BackgroundCall): OpenedCall {
   const {callId, tool, title} = call;
   const runId = randomUUID();
@@ -40,20 +40,20 @@ export function openCall(store: RunStore, registry: RunRegistry, call: Backgroun
     tool,
   };
   const opened = openRun(store, registry, spec, JSON.stringify(call.input));
-  // It is there from the start for those who are told its path.
+  // The file exists from the start because the model receives its path.
   const file = opened.transcript.output.open(callId);
   file.close();
   registry.update(runId, {output: file.path});
   return {...opened, output: file.path};
 }
 
-/** What the model and the person read at once. */
+/** Returns the result that the model and the person see at once. */
 export function formatStarted({tool, title}: BackgroundCall, {spec: {runId}, output}: OpenedCall): ToolResult {
   const text = describeInBackground({agent: tool, description: title});
   return {content: JSON.stringify({status: 'accepted', runId, output}), display: {type: 'text', text}};
 }
 
-/** Carries the call out. Never rejects. */
+/** Carries out the call. Never rejects. */
 export async function runCall(live: LiveRun, call: BackgroundCall, output: string, emit: Emit): Promise<RunResult> {
   const {runId: agentId, transcript, signal} = live;
   const {callId, tool, title} = call;
@@ -70,7 +70,7 @@ export async function runCall(live: LiveRun, call: BackgroundCall, output: strin
   const durationMs = performance.now() - startedAt;
   const text = getText(result.content ?? '');
   const ended = `${getLastLines(text)}\n\nThe whole output: ${output}`;
-  // For /subagents log.
+  // `/subagents log` shows this message.
   live.history.append({role: 'assistant', content: [{type: 'text', text: ended, citations: null}]});
   emit({type: 'tool_end', callId, tool, isError, preview: getLastLines(text), durationMs});
   return {

@@ -1,37 +1,43 @@
-/** The places in files that a text cites, as `src/a.ts:3`, and whether they exist: for the receipt of a run. */
+/**
+ * Finds the places in files that a text cites, such as `src/a.ts:3`, and checks whether they exist, for the receipt of
+ * a run.
+ */
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isInside} from '../util/paths.ts';
 
 interface Citation {
-  /** As the text has it, without brackets and quotes around it. */
+  /** Citation as the text has it, without brackets and quotes around it. */
   readonly text: string;
-  /** The file is there and has the cited lines. */
+  /** Whether the file exists and has the cited lines. */
   readonly exists: boolean;
 }
 
 /**
- * A line number behind a path: `:3`, `:3-9`, `:3:5`, `:3,7`, `:L3`, `#L3-L9`, ` (line 3)`, `, lines 3-9`. Lengths are
- * limited, so that the search takes time linear in the text.
+ * A line number after a path: `:3`, `:3-9`, `:3:5`, `:3,7`, `:L3`, `#L3-L9`, ` (line 3)`, `, lines 3-9`. Lengths are
+ * limited so that the search takes time linear in the text.
  */
 const LINES =
   /(?:[::](?=L?\d)|#(?=L\d)|,? {1,2}\(?lines? (?=\d))L?(\d{1,9})(?:[:.]\d{1,9}(?!\d))?(?:\s?[-–—]\s?L?(\d{1,9})(?::\d{1,9})?)?((?:,\s?\d{1,9}(?:[-–]\d{1,9})?){0,20})(?![\p{Script=Latin}\p{N}])/gu;
 
-/** Longer paths are not looked for. Characters. */
+/** Number of characters before a line number in which a path is looked for. */
 const MAX_PATH = 300;
 /** Further citations of one text are not checked. */
 const MAX_CITATIONS = 500;
-/** Starts of a path in a word that are tried. */
+/** Number of starts of a path in a word that are tried. */
 const MAX_CANDIDATES = 12;
-/** Of a larger file only its existence is checked. Bytes. */
+/** Bytes. For a larger file only its existence is checked. */
 const MAX_CITED_BYTES = 5_000_000;
 
-/** Endings by which a name without a folder is a file, also when no such file exists. Others could be a host: `db.staging:80`. */
+/**
+ * With these endings, a name without a folder counts as a file even if it does not exist. Others could be a host:
+ * `db.staging:80`.
+ */
 const FILE_ENDING =
   /\.(?:[cm]?[jt]sx?|json[c5l]?|md|mdx|rst|txt|ya?ml|toml|lock|ini|cfg|conf|xml|html?|s?css|less|svg|vue|svelte|py[iw]?|ipynb|go|mod|rs|java|kts?|scala|groovy|gradle|c|h|cc|cpp|cxx|hpp|hh|mm?|cs|fs|vb|swift|rb|erb|php|pl|pm|lua|r|jl|exs?|erl|hs|ml|clj|dart|sh|bash|zsh|fish|ps1|bat|sql|proto|graphql|tf|nix|csv|log|diff|patch|snap|env)$/i;
 const FILE_NAME = /^(?:(?:Make|Docker|Gem|Rake|Proc|Jenkins|Vagrant|Brew)file|LICENSE|README|CHANGELOG)$/;
 
-/** @param root the folder to which the paths are relative. Paths that lead out of it are no citations. */
+/** @param root folder to which the paths are relative. Paths that lead out of it are no citations */
 export function findCitations(text: string, root: string): readonly Citation[] {
   const found = new Map<string, Citation>();
   for (const match of text.matchAll(LINES)) {
@@ -45,10 +51,12 @@ export function findCitations(text: string, root: string): readonly Citation[] {
   return [...found.values()];
 }
 
-/** The path at the end of the text: the longest one that exists, otherwise what looks like one. */
+/**
+ * Returns the path at the end of the text: the longest one that exists, otherwise the longest that looks like a path.
+ */
 function findFile(before: string, root: string): string | undefined {
   const word = getLastWord(before);
-  // In a URL, as `https://host/a.ts:80`, or after one, as `host:80:3`.
+  // The number belongs to a URL such as `https://host/a.ts:80`, or follows a host, as in `host:80:3`.
   if (/:\/\/|[::]$/.test(word)) return undefined;
   const candidates = [...listQuoted(before), ...listEndings(word)].filter((one) =>
     isInside(path.resolve(root, one), [root]),
@@ -61,21 +69,23 @@ function getLastWord(text: string): string {
   return /[^\s"'`“”‘’«»「」『』|]*$/u.exec(text)![0];
 }
 
-/** What stands between a quote or bracket and the end of the text, since names may contain spaces. */
+/** Returns the texts between a quote or bracket and the end, because names may contain spaces. */
 function listQuoted(text: string): string[] {
   return Object.entries(CLOSING).flatMap(([mark, closing]) => {
     const at = text.lastIndexOf(mark);
     const quoted = text.slice(at + mark.length);
-    // Behind a letter stands the end of a quotation, or an apostrophe.
+    // After a letter, the mark ends a quotation or is an apostrophe.
     if (at < 0 || (mark === closing && /[\p{L}\p{N}]$/u.test(text.slice(0, at)))) return [];
     return /^\S.* /.test(quoted) && !quoted.includes('\n') && !quoted.includes(closing) ? [quoted] : [];
   });
 }
 
-/** By the mark that opens. */
+/** Closing marks by the mark that opens. */
 const CLOSING = {'`': '`', '"': '"', "'": "'", '[': ']', '(': ')', '“': '”', '「': '」'};
 
-/** The word, and its ends behind characters that may stand before a path: `(`, `**`, `在`. Longest first. */
+/**
+ * Returns the word and its ends after characters that may stand before a path: `(`, `**`, `在`. The longest comes first.
+ */
 function listEndings(word: string): string[] {
   const starts = [...word.matchAll(/(?<=^_*|[^\p{Script=Latin}\p{N}_./~@+-])(?=[^/]|\/)/gu)].map(({index}) => index);
   return starts
@@ -105,7 +115,7 @@ function getStat(file: string) {
   try {
     return statSync(file, {throwIfNoEntry: false});
   } catch {
-    // A name that is too long, a link to itself, a folder that may not be read: nothing to check.
+    // The name may be too long, the link may lead to itself, or the folder may not be readable.
     return undefined;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The same task twice: while it runs, a second dispatch joins it; for five minutes after its
- * end, a third gets its result again if it was read-only and nothing in the workspace has changed since its start.
+ * Avoids running the same task twice. While a task runs, a second dispatch joins it. For five minutes after its end,
+ * another dispatch gets the same result if the task was read-only and nothing in the workspace has changed since its
+ * start.
  */
 import {createHash} from 'node:crypto';
 import type {Model} from '../contract/model.ts';
@@ -9,11 +10,11 @@ import {inBackground, neverRejects} from '../util/background.ts';
 import {NO_USAGE} from '../util/messages.ts';
 import {ANNOUNCE_SKIP} from './announcement.ts';
 
-/** Milliseconds for which an ended task's result may be given again. */
+/** Milliseconds after its end in which a task's result may be reused. */
 const REUSE_MS = 5 * 60 * 1000;
 const MAX_KEPT = 50;
 
-/** What makes two tasks the same. */
+/** Two tasks are the same if all these fields are equal. */
 export interface TaskIdentity {
   readonly agent: unknown;
   readonly prompt: string;
@@ -23,7 +24,7 @@ export interface TaskIdentity {
   readonly session: string;
 }
 
-/** White space in the prompt is folded; every other character counts, and its case. */
+/** White space in the prompt is folded. All other characters count, and so does their case. */
 export function hashTask(task: TaskIdentity): string {
   const prompt = task.prompt.trim().replaceAll(/\s+/g, ' ');
   return createHash('sha256')
@@ -32,23 +33,23 @@ export function hashTask(task: TaskIdentity): string {
 }
 
 interface DedupOptions<R> {
-  /** Milliseconds that never jump. */
+  /** Milliseconds of a clock that never jumps. */
   readonly now: () => number;
-  /** A fingerprint of the workspace: two equal ones mean that nothing changed between them. */
+  /** Returns a fingerprint of the workspace. Two equal ones mean that nothing changed between them. */
   readonly fingerprint: () => Promise<string>;
-  /** May this result be given again? Never one that failed, was stopped, or is empty. */
+  /** Whether this result may be reused. A result that failed, was stopped, or is empty never is. */
   readonly isReusable: (result: R) => boolean;
 }
 
-/** A run under way. */
+/** A run that has started. */
 interface Started<R> {
   readonly ended: Promise<R>;
-  /** It is being stopped, or is ending: no dispatch may join it. */
+  /** Whether the run is being stopped or is ending. No dispatch may join it then. */
   readonly isOver?: boolean;
 }
 
 interface TaskEntry<R, S extends Started<R>> {
-  /** Deleted at the end: only the result of the run is kept. */
+  /** Deleted at the end of the run, so that only its result stays in memory. */
   started?: S;
   readonly before: Promise<string> | undefined;
   result?: R;
@@ -60,15 +61,15 @@ export type Deduplicated<R, S extends Started<R>> =
   | {readonly source: 'cached'; readonly result: R};
 
 export class TaskDedup<R, S extends Started<R> = Started<R>> {
-  /** In order of dispatch. */
+  /** Entries in the order of dispatch. */
   readonly #entries = new Map<string, TaskEntry<R, S>>();
 
   constructor(private readonly options: DedupOptions<R>) {}
 
   /**
-   * Does not wait for the end of the run.
-   * @param readOnly the result may be given again after the end.
-   * @param start begins the task; not called where a result is there or a run can be joined.
+   * Starts the task, joins a run of it or returns its cached result. It does not wait for the end of the run.
+   * @param readOnly whether the result may be reused after the end
+   * @param start begins the task; not called when there is a result or a run to join
    */
   async dispatch(key: string, readOnly: boolean, start: () => S): Promise<Deduplicated<R, S>> {
     const known = this.#entries.get(key);
@@ -111,7 +112,7 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 
-  /** Drops the ended ones, the oldest first; never one that runs. */
+  /** Drops the oldest entries that have ended. Entries of runs at work stay. */
   #dropOldest(): void {
     for (const [key, entry] of this.#entries) {
       if (this.#entries.size <= MAX_KEPT) return;
@@ -121,8 +122,8 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
 }
 
 /**
- * Fake model that replays a cached result through the normal run path, marked, with the receipt of its run.
- * @param model gives the run its model's name
+ * Fake model that replays a cached result through the normal run path. The text has a mark and the receipt of the run.
+ * @param model model whose name the run gets
  */
 export function createReplayModel(model: Model, {result, report}: SubagentResult): Model {
   const text = result.text === ANNOUNCE_SKIP ? ANNOUNCE_SKIP : `[cached]\n${report}`;

@@ -1,4 +1,4 @@
-/** What a dispatch asks for, and what the manager of subagents needs to carry it out. */
+/** Defines what a dispatch asks for, and what the manager of subagents needs to carry it out. */
 
 import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
@@ -25,54 +25,56 @@ import type {WorkplaceDeps} from './workplace.ts';
 type Named = 'agent' | 'model' | 'description' | 'where';
 type PartialSpec = {readonly [Key in Exclude<keyof RunSpec, Named>]?: RunSpec[Key] | undefined};
 
-/** What a dispatch asks for: what the run's spec will have, with the agent and the model themselves. */
+/** A dispatch: the fields of the run's spec, with the agent and the model themselves. */
 export interface RunRequest extends PartialSpec, Pick<RunSpec, 'description'> {
   readonly agent: AgentDefinition;
   readonly model: Model;
   readonly prompt: string;
-  /** Default: what its definition says, else here. */
+  /** Defaults to the definition's value, or to this machine. */
   readonly where?: Where | undefined;
-  /** For the result, one line each. */
+  /** Warnings for the result, one line each. */
   readonly warnings?: readonly string[] | undefined;
-  /** The conversation before the prompt, of a run that continues elsewhere. */
+  /** Conversation before the prompt, for a run that continues elsewhere. */
   readonly history?: readonly Message[];
-  /** A message that comes after its last turn does not make it go on, and its result is not given again. */
+  /** When true, a message after the last turn does not make the run continue, and its result is not reused. */
   readonly endsForGood?: boolean;
   /** Ends a foreground run with its parent's turn. */
   readonly signal: AbortSignal;
 }
 
-/** One round of a run: its task, or a message that makes it go on after its end. */
+/** One round of a run: its task, or a message that makes it continue after its end. */
 export interface RunRound extends Pick<RunRequest, 'agent' | 'model' | 'prompt' | 'warnings'> {
   readonly limits: RunLimits;
   readonly budget: Budget;
-  /** An earlier process gave it to a worker. */
+  /** Whether an earlier process gave the run to a worker. */
   readonly isPending?: boolean;
 }
 
-/** `subagents.tools`: deny wins, allow is allow-only. */
+/**
+ * Rules from the setting `subagents.tools`. If `allow` is present, all other tools are refused; `deny` wins over it.
+ */
 export interface ToolRules {
   readonly allow?: readonly string[];
   readonly deny: readonly string[];
 }
 
-/** What all runs of a session share. */
+/** Dependencies that all runs of a session share. */
 export interface SubagentDeps extends WorkplaceDeps {
-  /** Present where a queue is set. */
+  /** Present when a queue is set. */
   readonly remote?: RemoteRuns | undefined;
   readonly baseTools: readonly Tool[];
   readonly permits: PermitDeps;
   readonly rawStream: boolean;
-  /** Summarises what does not fit into a run's window; undefined: the run's own model. */
+  /** Model that summarises what does not fit into a run's window; undefined for the run's own model. */
   readonly summaryModel: Model | undefined;
   readonly limits: LimitSettings;
-  /** Tools of MCP servers that the agent has. */
+  /** Returns the tools of the agent's MCP servers. */
   readonly createToolSource?: ((agent: AgentDefinition) => ToolSource | undefined) | undefined;
   readonly toolRules: ToolRules;
-  /** Tokens within which a final answer is asked to stay. */
+  /** Number of tokens that a final answer is asked to stay within. */
   readonly resultTokens: number;
   readonly hooks: Hooks;
-  /** In place of those of the session, for an agent that has hooks of its own. */
+  /** Returns the hooks of an agent that has its own. They replace those of the session. */
   readonly createAgentHooks?: (agent: AgentDefinition) => AgentHooks | undefined;
   readonly getSkill?: GetSkill;
   readonly afterCall?: readonly AfterCall[];
@@ -81,23 +83,24 @@ export interface SubagentDeps extends WorkplaceDeps {
 }
 
 export interface ManagerDeps {
-  /** Runs at work at the same time. */
+  /** Number of runs that may be at work at the same time. */
   readonly maxConcurrent: PoolSizes;
   readonly mainAgentId: string;
-  /** Of the session: what its runs may use comes out of it. */
+  /** Budget of the session. Its runs spend from it. */
   readonly budget: Budget;
   readonly runs: SubagentDeps;
   readonly store: RunStore;
   readonly bus: Emitters;
-  /** Of the main agent: where the ends of background runs go. */
+  /** Inbox of the main agent. The ends of background runs go there. */
   readonly inbox: Inbox;
-  /** What the workspace is like, see `dedup.ts`. Never rejects. */
+  /** Returns a fingerprint of the workspace, see `dedup.ts`. Never rejects. */
   readonly fingerprint: () => Promise<string>;
-  /** Minutes after its end when a run is archived; 0 = never. */
+  /** Minutes between the end of a run and its archiving; 0 means never. */
   readonly archiveAfterMinutes: number;
   /**
-   * Agent and model of a run that goes on.
-   * @param isLeft it went on at a worker, with the agent as it was then. @throws MiniCcError when the agent of another was deleted
+   * Returns the agent and model of a run that continues.
+   * @param isLeft whether the run continued at a worker, with its agent as it was then
+   * @throws MiniCcError when the agent of any other run was deleted
    */
   readonly revive: (record: RunRecord, isLeft?: boolean) => Pick<RunRound, 'agent' | 'model' | 'warnings'>;
 }
@@ -119,14 +122,14 @@ export function createSpec(request: RunRequest, remote: RemoteRuns | undefined):
   };
 }
 
-/** The answer to a dispatch in the background. */
+/** Formats the answer to a dispatch in the background. */
 export function formatAccepted(agent: string, runId: string): string {
   return JSON.stringify({status: 'accepted', runId, childSessionKey: getSessionKey(agent, runId)});
 }
 
-/** Two dispatches of a session with the same key are the same task. */
+/** Returns the key of a task. Two dispatches of a session with the same key are the same task. */
 export function getTaskKey(request: RunRequest, session: string): string {
-  // Only the limits that the call names: the profile's limit for background runs does not make it another task.
+  // Only the limits in the call count: the profile's limit for background runs does not make a different task.
   const {agent, prompt, model, limits = {}} = request;
   return hashTask({
     agent,
@@ -138,7 +141,7 @@ export function getTaskKey(request: RunRequest, session: string): string {
   });
 }
 
-/** The isolation that the definition asks for cannot be lifted by the call. */
+/** A call cannot remove the isolation that the definition asks for. */
 function getIsolation({agent, isolation}: Pick<RunRequest, 'agent' | 'isolation'>): Isolation {
   return agent.isolation === 'worktree' ? 'worktree' : (isolation ?? 'none');
 }

@@ -1,14 +1,16 @@
-/** Default limits of runs: by the kind of agent, and in the `graded` profile by the size of the task. */
+/**
+ * Computes the default limits of runs by the kind of agent, and in the `graded` profile also by the size of the task.
+ */
 import type {Limits, NamedLimits, RunLimits} from '../contract/results.ts';
 
 type LimitProfile = 'standard' | 'graded';
 
-/** What the settings say. */
+/** Limits in the settings. */
 export interface LimitSettings {
   readonly profile: LimitProfile;
-  /** By the agent's name. */
+  /** Limits by the name of the agent. */
   readonly agents: Readonly<Record<string, NamedLimits | undefined>>;
-  /** Of all agents. */
+  /** Limit for all agents. */
   readonly contextTokens?: number | undefined;
 }
 
@@ -43,7 +45,7 @@ const FACTORS: Readonly<Record<Complexity, number>> = {simple: 0.5, moderate: 1,
 const MIN_TURNS = 3;
 const MAX_TURNS = 30;
 
-/** Task call > definition > settings > profile, limit by limit. */
+/** Each limit comes from the first of these that has it: task call, definition, settings, profile. */
 export function getLimits(
   settings: LimitSettings,
   agent: NamedLimits & {readonly name: string},
@@ -64,7 +66,7 @@ export function getLimits(
   };
 }
 
-/** @param prompt the whole task: the graded profile counts its length and looks for words in it. */
+/** @param prompt the whole task. The graded profile counts its length and looks for words in it */
 export function profileLimits(profile: LimitProfile, agent: string, prompt: string, background: boolean): Limits {
   if (profile === 'graded') {
     return {
@@ -83,8 +85,8 @@ export function gradedTurns(agent: string, complexity: Complexity, promptLength:
 }
 
 /**
- * Whole words: `get` is not in `widget`. Russian and French words with their endings. Chinese writes no spaces between
- * words. Made when they are asked for: a start has no use for them.
+ * Matches whole words: `get` is not in `widget`. Russian and French words match with their endings; Chinese has no
+ * spaces between words. The expression is created on demand because a start does not need it.
  */
 const getComplexWords = () =>
   words(
@@ -135,7 +137,7 @@ const getSimpleWords = () =>
     ],
     /查找|读取|列出|获取/,
   );
-/** `1. a 2. b 3. c`, `1、a`, and not `1.2.3.4`. */
+/** Matches items such as `1. a 2. b 3. c` and `1、a`, but not `1.2.3.4`. */
 const NUMBERED_ITEM = /(?:^|\s)\d+(?:[.)](?=\s)|、|．|[.)](?=\p{L}))/gu;
 const SIMPLE_LENGTH = 100;
 
@@ -144,7 +146,10 @@ export function getComplexity(prompt: string): Complexity {
   return getSimpleWords().test(prompt) && prompt.length < SIMPLE_LENGTH ? 'simple' : 'moderate';
 }
 
-/** @param separate words of a language with spaces between them. @param joined words of Chinese */
+/**
+ * @param separate words of languages with spaces between words
+ * @param joined words of Chinese
+ */
 function words(separate: readonly string[], joined: RegExp): RegExp {
   return new RegExp(`(?<![\\p{L}\\d_])(?:${separate.join('|')})(?![\\p{L}\\d_])|${joined.source}`, 'iu');
 }

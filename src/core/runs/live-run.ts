@@ -1,4 +1,6 @@
-/** A run that waits for a slot or is at work, for those who stop it, write to it, detach it or wait for it. */
+/**
+ * Represents a run that waits for a slot or is at work, for those who stop it, write to it, detach it or wait for it.
+ */
 
 import type {Clock} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';
@@ -9,18 +11,18 @@ import {RunAborted} from '../turn/run-ending.ts';
 import type {OpenedRun} from './run-record.ts';
 
 export class LiveRun {
-  /** Messages that are sent to it while it works. */
+  /** Messages for the run while it works. */
   readonly inbox = new Inbox();
-  /** Its last line is being written. */
+  /** Whether the last line of the run is being written. */
   isEnding = false;
-  /** The session ends while the run goes on at a worker: no end is written. */
+  /** Whether the session ends while the run continues at a worker. No end is written then. */
   isLeft = false;
-  /** It was sent to the background while it was awaited. */
+  /** Whether the run was sent to the background while a call awaited it. */
   isDetached = false;
   readonly #abort = new AbortController();
   #unlink: () => void = () => undefined;
   #toBackground: () => void = () => undefined;
-  /** Resolves when it is sent to the background: callers stop waiting for its end. */
+  /** Resolves when the run is sent to the background. Callers then stop waiting for its end. */
   readonly detached = new Promise<void>((resolve) => {
     this.#toBackground = resolve;
   });
@@ -29,14 +31,14 @@ export class LiveRun {
   readonly spec: RunSpec;
   readonly round: number;
   readonly transcript: OpenRun;
-  /** It already begins with the task, or ends with the message that makes the run go on. */
+  /** Already begins with the task, or ends with the message that makes the run continue. */
   readonly history: History;
 
-  /** @param parent the signal of the turn that dispatched it; absent for a background run, which outlives the turn. */
+  /** @param parent signal of the turn that dispatched the run; absent for a background run, which outlives the turn */
   constructor(
     {spec, round, transcript, history}: OpenedRun,
     parent: AbortSignal | undefined,
-    /** A message that comes after its last turn does not make it go on. */
+    /** When true, a message after the last turn does not make the run continue. */
     readonly endsForGood = false,
   ) {
     this.spec = spec;
@@ -62,12 +64,12 @@ export class LiveRun {
     return this.#abort.signal.aborted;
   }
 
-  /** It can no longer be joined or sent to the background. */
+  /** Whether the run can no longer be joined or sent to the background. */
   get isOver(): boolean {
     return this.isStopping || this.isEnding;
   }
 
-  /** How it ends. Never rejects. */
+  /** Result of the run. Never rejects. */
   get ended(): Promise<SubagentResult> {
     if (!this.#ended) throw new Error(`run ${this.runId} has not begun`);
     return this.#ended;
@@ -77,7 +79,7 @@ export class LiveRun {
     this.#ended = work().finally(() => this.#unlink());
   }
 
-  /** Waits for its end, at most so many milliseconds, and no longer than until `signal` is aborted. */
+  /** Waits for the end of the run, at most `ms` milliseconds, and only until `signal` is aborted. */
   async endsWithin(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     let giveUp = (): void => undefined;
@@ -91,17 +93,17 @@ export class LiveRun {
     signal.removeEventListener('abort', giveUp);
   }
 
-  /** The first reason wins. */
+  /** Stops the run. The first reason wins. */
   stop(why: 'stop' | 'close'): void {
     this.#abort.abort(new RunAborted(why));
   }
 
-  /** From now on the end of its parent's turn does not stop it. */
+  /** Detaches the run from its parent's turn, so that the end of that turn does not stop it. */
   outlive(): void {
     this.#unlink();
   }
 
-  /** Sends it to the background: it outlives its parent's turn, and `detached` resolves. */
+  /** Sends the run to the background: it outlives its parent's turn, and `detached` resolves. */
   detach(): void {
     this.outlive();
     this.isDetached = true;

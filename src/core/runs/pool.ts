@@ -1,6 +1,6 @@
 /**
- * Slots for runs: first in, first out, foreground before background, and a free slot is taken at once. When the model's
- * server is overloaded (429, 529), the number of slots is halved; each run that ends well adds one again.
+ * Gives out slots for runs: first in, first out, foreground before background. When the model's server is overloaded
+ * (429, 529), the number of slots is halved; each run that ends well adds one slot until the full size is reached.
  */
 import PQueue from 'p-queue';
 import type {Model} from '../contract/model.ts';
@@ -8,7 +8,9 @@ import {inBackground, neverRejects} from '../util/background.ts';
 
 const FOREGROUND = 1;
 const BACKGROUND = 0;
-/** One overload reaches many runs at the same moment: within this time it halves the slots once. Milliseconds. */
+/**
+ * Milliseconds. One overload reaches many runs at the same moment, so within this time the slots are halved only once.
+ */
 const ONE_OVERLOAD_MS = 1_000;
 
 interface Slot {
@@ -23,8 +25,8 @@ export class Pool {
   #halvedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param size runs at work at the same time.
-   * @param now milliseconds of a clock that never jumps.
+   * @param size number of runs that may be at work at the same time
+   * @param now milliseconds of a clock that never jumps
    */
   constructor(
     size: number,
@@ -34,23 +36,23 @@ export class Pool {
     this.#queue = new PQueue({concurrency: size});
   }
 
-  /** Runs that may be at work now. */
+  /** Number of runs that may be at work at present. */
   get slots(): number {
     return this.#queue.concurrency;
   }
 
-  /** The next run has to wait. */
+  /** Whether the next run has to wait. */
   get isFull(): boolean {
     return this.#queue.pending >= this.#queue.concurrency;
   }
 
-  /** Sets the size that was not known when the pool was made. */
+  /** Sets the size if it was not known when the pool was created. */
   resize(size: number): void {
     this.#size = size;
     this.#queue.concurrency = size;
   }
 
-  /** Runs `work` in a slot. A run that is aborted while it waits begins without a slot, and ends at once. */
+  /** Runs `work` in a slot. A run that is aborted while it waits begins without a slot, so that it ends at once. */
   run<T>({id, background, signal}: Slot, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       let hasBegun = false;
@@ -67,7 +69,7 @@ export class Pool {
     });
   }
 
-  /** A waiting run moves behind those of the foreground. A run at work is not affected. */
+  /** Moves a waiting run behind those of the foreground. A run at work is not affected. */
   toBackground(id: string): void {
     try {
       this.#queue.setPriority(id, BACKGROUND);
@@ -88,24 +90,24 @@ export class Pool {
   }
 }
 
-/** How many runs may be at work at the server of a model. */
+/** Number of runs that may be at work at the server of a model. */
 interface ServerSize {
-  /** Models with the same one share a pool. */
+  /** Key of the server. Models with the same key share a pool. */
   readonly server: string;
   /** A function is called at the first run, and never rejects. */
   readonly size: number | (() => Promise<number>);
 }
 
-/** A number holds for all servers together. */
+/** A single number is the limit for all servers together. */
 export type PoolSizes = number | ((model: Model) => ServerSize);
 
 interface ServerPool {
   readonly pool: Pool;
-  /** Resolves when the size is known; undefined where it always was. */
+  /** Resolves when the size is known; undefined if it was known from the start. */
   readonly sized?: Promise<void>;
 }
 
-/** One pool for each model server: what a server on this machine can take does not bind runs at another one. */
+/** Has one pool for each model server, so that a slow server on this machine does not limit runs at another one. */
 export class ServerPools {
   readonly #pools = new Map<string, ServerPool>();
 
@@ -115,19 +117,18 @@ export class ServerPools {
     private readonly now: () => number,
   ) {}
 
-  /** The pool for runs of this model. */
   get(model: Model): ServerPool {
     const {server, size} = typeof this.sizes === 'number' ? {server: '', size: this.sizes} : this.sizes(model);
     const known = this.#pools.get(server);
     if (known) return known;
-    // 1 until its size is found out.
+    // The size is 1 until the function has found the real one.
     const pool = new Pool(typeof size === 'number' ? size : 1, this.now);
     const made = {pool, ...(typeof size === 'function' && {sized: size().then((found) => pool.resize(found))})};
     this.#pools.set(server, made);
     return made;
   }
 
-  /** A waiting run moves behind those of the foreground. */
+  /** Moves a waiting run behind those of the foreground. */
   toBackground(runId: string): void {
     for (const {pool} of this.#pools.values()) pool.toBackground(runId);
   }

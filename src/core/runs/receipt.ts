@@ -1,4 +1,6 @@
-/** The receipt of a run, made by the runtime from what it saw, never from the model's text; and the report with it. */
+/**
+ * Creates the receipt of a run from what the runtime saw, never from the model's text, and the report that contains it.
+ */
 import path from 'node:path';
 import type {Usage} from '../contract/model.ts';
 import type {Outcome, RunResult, ToolFacts} from '../contract/results.ts';
@@ -9,11 +11,11 @@ import {formatFileName} from '../util/paths.ts';
 import {findCitations} from './citations.ts';
 import {formatDuration} from './progress-line.ts';
 
-/** For a run that worked in a worktree. */
+/** Additional facts of a run that worked in a worktree or at a worker. */
 interface Elsewhere {
-  /** Where the paths that the text cites are looked up. */
+  /** Folder to which the paths that the text cites are relative. */
   readonly citedIn: string;
-  /** Files of the workspace that its end changed. */
+  /** Files of the workspace that the end of the run changed. */
   readonly changed?: readonly string[];
   readonly kept?: Pick<KeptChanges, 'patch' | 'why'>;
 }
@@ -30,7 +32,7 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
     filesChanged.length === 0 ? 'changed none' : `changed ${names(filesChanged, root)}${sharedNote(facts)}`,
     ...(kept ? [`changes kept in ${kept.patch} (${kept.why})`] : []),
     exits.length === 0 ? 'commands 0' : `commands ${exits.length} (exit ${exits.join(', ')})`,
-    // A run in a worktree knows the path of the workspace too.
+    // The text of a run in a worktree may also name paths of the workspace.
     elsewhere
       ? formatCitations(result.text.replaceAll(`${root}${path.sep}`, ''), elsewhere.citedIn)
       : formatCitations(result.text, root),
@@ -41,7 +43,7 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
   const uncounted = facts.find((fact) => fact.uncounted !== undefined)?.uncounted;
   if (uncounted !== undefined) parts.push(`what commands changed is not counted (${uncounted})`);
   parts.push(...(result.warnings ?? []).map((text) => `WARNING: ${text}`));
-  // A call that was refused has read nothing.
+  // A call that was refused has read nothing, so it verifies nothing.
   const unverified = !result.tools.some(({isError, facts: fact}) => !isError || Object.keys(fact).length > 0);
   return {
     line: `Receipt: ${parts.join(' · ')}${unverified ? ' · UNVERIFIED' : ''}`,
@@ -51,7 +53,7 @@ export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhe
   };
 }
 
-/** How many files a run read, and how many it looked at: with those that its searches listed. */
+/** Counts the files that a run read, and those that it scanned, which include the files that its searches listed. */
 export function countFiles(tools: RunResult['tools']): {readonly filesRead: number; readonly filesScanned: number} {
   const filesRead = new Set(tools.flatMap(({facts}) => facts.read ?? [])).size;
   return {filesRead, filesScanned: filesRead + tools.reduce((sum, {facts}) => sum + (facts.scanned ?? 0), 0)};
@@ -61,7 +63,7 @@ function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;
 }
 
-/** A file that the run also changed by a call of its own is not shared. */
+/** A file that the run also changed by a call of its own does not count as shared. */
 function sharedNote(facts: readonly ToolFacts[]): string {
   const own = new Set(facts.flatMap(({changed = [], shared = []}) => changed.filter((file) => !shared.includes(file))));
   const shared = new Set(facts.flatMap((fact) => fact.shared ?? []).filter((file) => !own.has(file)));
@@ -74,7 +76,7 @@ function names(files: readonly string[], root: string): string {
   return `${count(files.length, 'file')}: ${shown.join(', ')}${more}`;
 }
 
-/** How many of the places that the text cites exist, and the first ones that do not. */
+/** Formats how many of the cited places exist, and names the first ones that do not. */
 function formatCitations(text: string, root: string): string {
   const cited = findCitations(text, root);
   const missing = cited.filter(({exists}) => !exists);
@@ -84,24 +86,24 @@ function formatCitations(text: string, root: string): string {
   return `citations ${cited.length - missing.length}/${cited.length} exist${named}`;
 }
 
-/** All input tokens, from the cache or not. */
+/** Counts all input tokens, whether they came from the cache or not. */
 export function countInputTokens(usage: Usage): number {
   return usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 }
 
-/** `950`, `1.2k`, `12.3k`, `1.2M`. */
+/** Formats a number as `950`, `1.2k`, `12.3k` or `1.2M`. */
 export function tokens(n: number): string {
   if (n < 1000) return String(n);
   return n < 1_000_000 ? `${(n / 1000).toFixed(1)}k` : `${(n / 1_000_000).toFixed(1)}M`;
 }
 
-/** The code of a run that its time limit ended, for programs. */
+/** Code for programs that read the report of a run that its time limit ended. */
 const EXECUTION_TIMEOUT = 'EXECUTION_TIMEOUT';
 const CHARS_PER_TOKEN = 4;
 
 interface ReportedRun {
   readonly runId: string;
-  /** It is a call of this tool, and no agent. */
+  /** Name of the tool when the run is a call of that tool and not an agent. */
   readonly tool?: string | undefined;
   readonly outcome: Outcome;
   readonly reason: string;
@@ -111,8 +113,8 @@ interface ReportedRun {
 }
 
 /**
- * What the dispatching model reads of a run: its findings, the reason where it was cut off, the receipt.
- * @param resultTokens the length that the prompt asks for; past twice that the text is cut.
+ * Formats what the dispatching model reads of a run: its findings, the reason if it did not finish, and the receipt.
+ * @param resultTokens length that the prompt asks for. Text beyond twice that length is cut
  */
 export function formatReport(run: ReportedRun, resultTokens: number): string {
   const code = run.outcome === 'timeout' ? ` (${EXECUTION_TIMEOUT})` : '';
@@ -125,15 +127,18 @@ export function formatReport(run: ReportedRun, resultTokens: number): string {
   return `${head}${lead}${text}\n\n${receipt}Run: ${run.runId} · transcript ${run.transcript}`;
 }
 
-/** Data is not cut at a paragraph: it would be none. It has the size that any result may have. */
+/**
+ * Limit for structured data, which would be invalid if it were cut at a paragraph. It is the size that any result may
+ * have.
+ */
 const MAX_DATA_TOKENS = 3_500;
 
-/** The length that a result is asked to keep. @param resultTokens that of a text */
+/** Returns the length that a result is asked to keep, in tokens. @param resultTokens length for a text */
 export function getMaxTokens({structured}: Pick<RunResult, 'structured'>, resultTokens: number): number {
   return structured === undefined ? resultTokens : Math.max(resultTokens, MAX_DATA_TOKENS);
 }
 
-/** Cuts the text after `maxTokens`, at a paragraph or a line where one is near, and says where the rest is. */
+/** Cuts the text after `maxTokens`, at a paragraph or a line if one is near, and says where the rest is. */
 export function cutAtParagraph(text: string, maxTokens: number, transcript: string): string {
   const max = maxTokens * CHARS_PER_TOKEN;
   if (text.length <= max) return text;

@@ -1,9 +1,9 @@
-/** The runs of a session, oldest first, and how people name them: by number, by the beginning of an id, by path. */
+/** Keeps the runs of a session, oldest first, and finds them by number, by the beginning of an id, or by path. */
 
 import type {RunRecord} from '../contract/runs.ts';
 import {MiniCcError} from '../util/errors.ts';
 
-/** A shorter number is a place in the list, even where an id begins with it. */
+/** A shorter number is always a place in the list, even if an id begins with it. */
 const MIN_ID_DIGITS = 4;
 
 export class RunRegistry {
@@ -13,7 +13,7 @@ export class RunRegistry {
     this.#records.set(record.runId, record);
   }
 
-  /** @returns the record as it is now; undefined when the run is unknown. */
+  /** @returns the updated record; undefined when the run is unknown */
   update(runId: string, change: Partial<RunRecord>): RunRecord | undefined {
     const record = this.#records.get(runId);
     if (!record) return undefined;
@@ -35,8 +35,8 @@ export class RunRegistry {
   }
 
   /**
-   * @param name `#2` or `2` (1 is the newest), the beginning of an id, a session key, or the path of a transcript.
-   * @throws MiniCcError `RUN_NOT_FOUND` that says what is wrong with the name.
+   * @param name `#2` or `2` (1 is the newest), the beginning of an id, a session key, or the path of a transcript
+   * @throws MiniCcError `RUN_NOT_FOUND` that says what is wrong with the name
    */
   find(name: string): RunRecord {
     const [, hash, index] = /^(#?)(\d{1,7})$/.exec(name) ?? [];
@@ -59,7 +59,7 @@ export class RunRegistry {
   }
 }
 
-/** Session keys, `agent:explore:subagent:ID`, and paths, `…/subagents/ID/session.jsonl`, name a run too. */
+/** Returns the id in a session key, `agent:explore:subagent:ID`, or in a path, `…/subagents/ID/session.jsonl`. */
 function idIn(name: string): string {
   const [, fromPath] = /\/subagents\/([^/]+)\/[^/]+$/.exec(name) ?? [];
   return fromPath ?? name.replace(/^agent:.*:subagent:/, '');

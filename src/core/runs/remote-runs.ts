@@ -1,6 +1,6 @@
 /**
- * Runs that work at a worker, on another machine. The manager keeps their records, limits and ends as it does for all
- * others: only the turns are made elsewhere. `workers/` implements `RemoteRuns` over a queue.
+ * Describes runs at a worker on another machine. The manager handles their records, limits and ends like those of all
+ * other runs; only the turns are made at the worker. `workers/` implements `RemoteRuns` over a queue.
  */
 import type {AgentDefinition} from '../agent-types.ts';
 import type {AgentEventBody, PermissionMode} from '../contract/events.ts';
@@ -12,10 +12,10 @@ import type {BroughtBack, Isolation, Where} from '../contract/worktree.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {MiniCcError} from '../util/errors.ts';
 
-/** What the session's rules and mode allow a run, besides what the worker's own settings allow. */
+/** Permissions that the session's rules and mode give a run, besides those in the worker's own settings. */
 export interface RemotePermissions {
   readonly mode: PermissionMode;
-  /** Rules that refuse, and those that ask: there is no person to ask. */
+  /** Rules that deny or ask. Both refuse at a worker, because there is no person to ask. */
   readonly deny: readonly string[];
   /** Rules that allow edits of files. */
   readonly edits: readonly string[];
@@ -27,50 +27,58 @@ export interface RemoteTask {
   readonly agent: AgentDefinition;
   readonly prompt: string;
   readonly limits: RunLimits;
-  /** The conversation before the prompt. */
+  /** Conversation before the prompt. */
   readonly messages: readonly Message[];
   readonly permissions: RemotePermissions;
 }
 
-/** What the manager hears of a run at a worker, and says to it. */
+/** Connects the manager with a run at a worker: what the manager receives from it, and what it sends to it. */
 export interface RemoteWatch {
   readonly label: string;
-  /** Aborted: the run is stopped there. With the reason `close` it is left, and found again at the next start. */
+  /**
+   * An abort stops the run at the worker. With the reason `close` the run is left there and found again at the next
+   * start.
+   */
   readonly signal: AbortSignal;
-  /** A worker has it. Called again when another one takes it over. */
+  /** Called when a worker starts the run, and again when another worker takes it over. */
   begun(worker: string): void;
   event(event: AgentEventBody): void;
-  /** The run has read this message. */
+  /** Called when the run has read this message. */
   delivered(id: string): void;
-  /** Calls the listener with each message that waits for the run, those of before too. */
+  /** Calls the listener with each message that waits for the run, including earlier ones. */
   onMessage(listener: (message: QueuedMessage) => void): void;
 }
 
 export interface RemoteEnd {
-  /** With paths of this workspace. */
+  /** Result with paths of this workspace. */
   readonly result: RunResult;
-  /** The lines that its transcript gets. */
+  /** Lines for the run's transcript. */
   readonly entries: readonly TranscriptEntry[];
   readonly brought: BroughtBack;
-  /** Its end is on disk here: nothing of it need be kept elsewhere. */
+  /** Confirms that the end is on disk here, so that other copies of it may be deleted. */
   acknowledge(): Promise<void>;
 }
 
 export interface RemoteRuns {
-  /** The settings name a queue. Without one, runs that were left at workers are known, and nothing else. */
+  /** Whether the settings name a queue. Without one, only runs that were left at workers are known. */
   readonly isConfigured: boolean;
   /** Whether a worker could take a run now. Never rejects. */
   isServed(): Promise<boolean>;
-  /** Runs a round at a worker. @returns undefined when the run was left there. @throws MiniCcError when it cannot be given away */
+  /**
+   * Runs a round at a worker. @returns undefined when the run was left there. @throws MiniCcError when no worker can
+   * get it
+   */
   run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined>;
-  /** The run of an earlier process goes on at a worker, or its end waits. */
+  /** Whether a run of an earlier process continues at a worker, or its end waits there. */
   isPending(runId: string): boolean;
-  /** Waits for the end of a pending run. @returns undefined when it cannot be followed now, and is left there */
+  /**
+   * Waits for the end of a pending run. @returns undefined when the run cannot be followed at present and is left there
+   */
   resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined>;
 }
 
 /**
- * Where a run is to work, and whether that is possible.
+ * Decides where a run is to work.
  * @throws MiniCcError `WHERE` when it must work at a worker and cannot
  */
 export function chooseWhere(

@@ -1,4 +1,4 @@
-/** The runs of a session that continues, read from disk. */
+/** Restores the runs of a session that continues, from disk. */
 
 import type {RunRecord, RunStore, StoredRun} from '../contract/runs.ts';
 import type {RunEnd} from '../contract/transcript.ts';
@@ -8,7 +8,7 @@ import {getEndState} from './run-record.ts';
 
 export interface Restored {
   readonly records: readonly RunRecord[];
-  /** Runs that went on at a worker, or whose end waits there: they have no end here yet. */
+  /** Runs that continue at a worker, or whose end waits there. They have no end on this machine yet. */
   readonly left: readonly RunRecord[];
   /** Ends of background runs that are not in the main agent's history yet. */
   readonly pending: readonly PendingAnnouncement[];
@@ -17,8 +17,8 @@ export interface Restored {
 const CUT_OFF = 'mini-cc ended before this run did';
 
 /**
- * @param announced ids of the announcements in the main agent's history.
- * @param resultTokens see `createAnnouncement`.
+ * @param announced ids of the announcements in the main agent's history
+ * @param resultTokens see `createAnnouncement`
  * @param isLeft whether a run without an end went to a worker
  */
 export function restoreRuns(
@@ -40,7 +40,7 @@ export function restoreRuns(
     const announcement = createAnnouncement(record, end.text ?? '', end.durationMs ?? 0, resultTokens);
     const isAnnounced = announced.has(getAnnouncementId(record.runId, record.round));
     if (announcement && !isAnnounced) {
-      // Starts no turn: the main agent reads it with the next prompt.
+      // The announcement starts no turn: the main agent reads it with the next prompt.
       pending.push({...announcement, message: {...announcement.message, startsTurn: false}});
     }
     if (!record.background) return record;
@@ -72,7 +72,7 @@ function closeCutOff(store: RunStore, stored: StoredRun): RunEnd {
   return end;
 }
 
-/** No call waits for it any more: its end is announced. */
+/** No call waits for such a run after a restart, so its end is announced. */
 function toLeftRecord({end: _, text: _t, archived: _a, ...facts}: StoredRun, sessionId: string): RunRecord {
   return {...facts, sessionId, background: true, state: 'created', restored: false};
 }
@@ -89,7 +89,7 @@ function toRecord(stored: StoredRun, end: RunEnd, sessionId: string): RunRecord 
     ...(receipt === undefined ? {} : {receipt}),
     ...(worker === undefined ? {} : {worker}),
     startedAt: stored.createdAt,
-    // A run that was cut off counts as ended now, so that it is not archived before it can continue.
+    // A run that was cut off counts as ended at this moment, so that it is not archived before it can continue.
     endedAt: stored.end ? stored.lastAt : Date.now(),
     restored: true,
     result: {durationMs, modelMs: 0, turns: 0},

@@ -1,4 +1,4 @@
-/** Runs come into being, and begin another round: on disk and in the registry, before anything is emitted. */
+/** Creates runs and begins their further rounds, on disk and in the registry, before any event is emitted. */
 import type {Message} from '../contract/model.ts';
 import type {Outcome} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';
@@ -7,18 +7,22 @@ import {History} from '../turn/history.ts';
 import {NO_USAGE} from '../util/messages.ts';
 import type {RunRegistry} from './registry.ts';
 
-/** The history describes the files of an earlier worktree. */
+/** Added to the message because the history describes the files of an earlier worktree. */
 const NEW_WORKTREE = '\n\n(Your worktree is a new one: the files of the workspace as they are now.)';
 
 export interface OpenedRun {
-  /** With the model and the place, foreground or background, of this round. */
+  /** Spec with the model of this round, and whether it runs in the foreground or background. */
   readonly spec: RunSpec;
   readonly round: number;
   readonly transcript: OpenRun;
   readonly history: History;
 }
 
-/** Once this returns, the run survives a crash. @param before the conversation before the prompt @throws Error when it cannot be written. */
+/**
+ * Creates a run, which survives a crash once this returns.
+ * @param before conversation before the prompt
+ * @throws Error when it cannot be written
+ */
 export function openRun(
   store: RunStore,
   registry: RunRegistry,
@@ -47,7 +51,10 @@ export function openRun(
   return {spec, round: 1, transcript, history};
 }
 
-/** A run that has ended goes on: its history with the message at its end. @throws MiniCcError when it is archived or was deleted. */
+/**
+ * Continues a run that has ended: its history gets the message at its end.
+ * @throws MiniCcError when the run is archived or was deleted
+ */
 export function openNextRound(
   store: RunStore,
   registry: RunRegistry,
@@ -82,7 +89,7 @@ export function hasEnded(record: RunRecord): boolean {
   return record.endedAt !== undefined;
 }
 
-/** The state of a run that ended so. */
+/** Returns the state of a run that ended with this outcome. */
 export function getEndState(outcome: Outcome): RunState {
   if (outcome === 'success' || outcome === 'limit') return 'idle';
   return outcome === 'stopped' ? 'stopped' : 'error';

@@ -1,4 +1,4 @@
-/** Runs as people and models read them: a line or a table, plain text. */
+/** Formats runs for people and models, as a line or a table in plain text. */
 
 import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
@@ -8,15 +8,17 @@ import {formatDuration, formatRunTitle} from './progress-line.ts';
 import {countInputTokens, tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
 
-/** Characters of a description or a label in one line. */
+/** Number of characters of a description or a label in one line. */
 const MAX_CHARS = 60;
-/** The same in the list for people; fewer, down to the least, so that a row fits in a window of 80 columns. */
+/**
+ * The list for people has shorter labels. They shrink down to the minimum so that a row fits in a window of 80 columns.
+ */
 const MAX_LISTED_CHARS = 28;
 const MIN_LISTED_CHARS = 12;
 const MAX_ROW_CHARS = 79;
 const GAP = '  ';
 
-/** Numbered, newest first, as commands take the numbers. */
+/** Formats a table with numbered rows, newest first. Commands accept these numbers. */
 export function formatRunTable(records: readonly RunRecord[]): string {
   return formatTable(records, (record) => [
     ...listHead(record, MAX_CHARS),
@@ -26,13 +28,13 @@ export function formatRunTable(records: readonly RunRecord[]): string {
   ]);
 }
 
-/** The same for people. Where a run does not fit in a row it takes two short ones. */
+/** Formats the table for people. If a row does not fit in the window, each run takes two short lines. */
 export function formatRunList(records: readonly RunRecord[], now: number): string {
   const listFacts = (record: RunRecord) => [
     formatToolCount(record.tools),
     formatTokenCount(record),
     `cost ${formatCost(record.usage)}`,
-    // That it ended is its state.
+    // The state already says that the run ended.
     formatIdleTime(record, now).replace('ended ', ''),
     record.lastTool ?? '-',
   ];
@@ -69,7 +71,7 @@ function formatTable(records: readonly RunRecord[], getCells: (record: RunRecord
   return rows.map((row) => row.map(pad).join(GAP).trimEnd()).join('\n');
 }
 
-/** A run at work, in two lines. */
+/** Describes a run at work in two lines. */
 export function describeRun(record: RunRecord, now: number): string {
   const parts = [
     `${formatState(record)}: ${formatRunTitle({...record, description: shown(record.description)})}`,
@@ -80,13 +82,13 @@ export function describeRun(record: RunRecord, now: number): string {
   return `${parts.join(' · ')}\nRun: ${record.runId} · transcript ${record.transcript}${describeOutput(record)}`;
 }
 
-/** Of a command in the background. */
+/** Describes the output of a command in the background. */
 function describeOutput({output, lastLines}: RunRecord): string {
   if (output === undefined) return '';
   return `\nOutput so far: ${output}${lastLines ? `\n${lastLines}` : ''}`;
 }
 
-/** `processing`, `done`, `limit: 50 turns`, `archived (failed)`. */
+/** Formats a state as `processing`, `done`, `limit: 50 turns` or `archived (failed)`. */
 export function formatState({state, outcome, reason}: RunRecord): string {
   if (outcome === undefined) return state;
   const end = outcome === 'limit' ? `limit: ${reason}` : ENDINGS[outcome];

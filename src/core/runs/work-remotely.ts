@@ -1,4 +1,4 @@
-/** One round of a run at a worker, as the manager sees it: what `runAgent` is for a run of this machine. */
+/** Carries out one round of a run at a worker. The manager uses it as it uses `runAgent` for a run of this machine. */
 
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Emit} from '../contract/events.ts';
@@ -34,8 +34,8 @@ function getPermissions(policy: PermissionPolicy, agent: AgentDefinition): Remot
 }
 
 /**
- * What `runAgent` is for a run of this machine.
- * @param begun called when a worker has the run. @returns undefined when the session ends and leaves the run there
+ * @param begun called when a worker starts the run
+ * @returns undefined when the session ends and leaves the run there
  */
 export async function workRemotely(
   live: LiveRun,
@@ -88,13 +88,13 @@ export async function workRemotely(
   }
 }
 
-/** A run that was stopped because the session's budget was used up ends by that limit. */
+/** A run that was stopped because the session's budget was used up ends with that limit as its outcome. */
 function limitedBy(result: RunResult, {aborted}: AbortSignal, {usedUp}: Budget): RunResult {
   if (!aborted || result.outcome !== 'stopped' || usedUp === undefined) return result;
   return {...result, outcome: 'limit', limit: usedUp};
 }
 
-/** An end as any other: the transcript keeps it. */
+/** A failure becomes an ordinary end of the run, so that the transcript records it. */
 function failed(error: unknown, {root}: Workspace) {
   const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
   const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
@@ -109,14 +109,14 @@ function finish({result: worked, brought}: RemoteEnd, {root}: Workspace, emit: E
   return {result: {...worked, text: [...missing, worked.text, ...notes].join('\n\n')}, receipt};
 }
 
-/** What a run used at its workers: all attempts of it count. */
+/** Counts what a run used at its workers, in all attempts. */
 class RemoteSpending {
-  /** Of the attempt at work, as its replies told. */
+  /** Usage of the current attempt, as its replies reported it. */
   #counted = NO_USAGE;
 
   constructor(private readonly budget: Budget) {}
 
-  /** Another attempt begins: what the one before used stays spent. */
+  /** Begins another attempt. The usage of earlier attempts stays spent. */
   next(): void {
     this.#counted = NO_USAGE;
   }
@@ -126,7 +126,7 @@ class RemoteSpending {
     this.budget.spend(usage, model);
   }
 
-  /** Spends what the attempt that ended used beside its replies: by calls that were retried, and by tools. */
+  /** Spends what the ended attempt used apart from its replies: for retried calls, and for tools. */
   settle({usage, usageByModel}: RunResult): void {
     const [model = ''] = Object.keys(usageByModel);
     const rest = (key: 'input_tokens' | 'output_tokens' | 'cache_read_input_tokens' | 'cache_creation_input_tokens') =>

@@ -1,4 +1,6 @@
-/** Where a run works: in the workspace itself, or in a worktree of its own whose changes come back at its end. */
+/**
+ * Opens the place where a run works: the workspace itself, or a worktree whose changes come back at the end of the run.
+ */
 import path from 'node:path';
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Checkpoints} from '../contract/checkpoints.ts';
@@ -18,7 +20,7 @@ import {makeReceipt} from './receipt.ts';
 
 export interface WorkplaceDeps {
   readonly workspace: Workspace;
-  /** How the commands of agents that may write are confined. */
+  /** Confinement of commands of agents that may write. */
   readonly confinement: Confinement;
   readonly promptContext: SystemPromptContext;
   readonly worktrees: Worktrees;
@@ -29,25 +31,27 @@ export interface WorkplaceDeps {
 }
 
 export interface Workplace {
-  /** The run as people know it: `[code] refactor auth`. */
+  /** Name of the run for people: `[code] refactor auth`. */
   readonly label: string;
   readonly workspace: Workspace;
   readonly promptContext: SystemPromptContext;
-  /** Once, when the run has ended. Never rejects: changes that could not come back make the result an error. */
+  /**
+   * Called once, when the run has ended. Never rejects: if changes cannot be brought back, the result becomes an error.
+   */
   leave(result: RunResult): Promise<{readonly result: RunResult; readonly receipt: Receipt}>;
 }
 
-/** The run that works there. */
+/** The run that works in the place. */
 interface Occupant extends WorktreeOwner {
   readonly readOnly: boolean;
   readonly scope?: WriteScope | undefined;
-  /** How its commands are confined now: in plan mode otherwise than at other times. */
+  /** Returns the confinement of the run's commands at present, which is different in plan mode. */
   readonly getConfinement: (base: Confinement) => Confinement;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
 
-/** @throws MiniCcError when there can be no worktree. */
+/** @throws MiniCcError when no worktree can be created */
 export async function openWorkplace(
   {spec, signal}: Pick<LiveRun, 'spec' | 'signal'>,
   agent: AgentDefinition,
@@ -67,7 +71,7 @@ export async function openWorkplace(
   return isolation === 'worktree' ? workInWorktree(occupant, deps) : workInWorkspace(occupant, deps);
 }
 
-/** Variables that name the checkout in which mini-cc was started. */
+/** These variables name the checkout in which mini-cc was started. */
 const MAIN_CHECKOUT_VARIABLES = new Set([
   'GIT_DIR',
   'GIT_WORK_TREE',
@@ -110,7 +114,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
     label: occupant.label,
     workspace: {
       root: tree.root,
-      // Its git directory lies above the folder that it works in.
+      // The git directory of the worktree may lie above the folder in which the run works.
       extraRoots: tree.top === tree.root ? [] : [tree.top],
       seen: [...tree.gitObjects, ...(deps.workspace.seen ?? [])],
       cwd: tree.root,
@@ -127,13 +131,13 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
   };
 }
 
-/** The same files in the worktree. */
+/** Returns the scope with the same files in the worktree. */
 function moveScope({files, allowed}: WriteScope, from: string, to: string): WriteScope {
   const move = (file: string) => path.join(to, path.relative(from, file));
   return {files: files.map(move), allowed: allowed.map(move)};
 }
 
-/** Undefined when the run was stopped before it had its tree: then it makes no call. */
+/** Returns undefined when the run was stopped before its worktree existed. Such a run makes no call. */
 async function openTree(occupant: Occupant, {worktrees}: WorkplaceDeps): Promise<Worktree | undefined> {
   try {
     return await worktrees.open(occupant, occupant.signal);
@@ -168,7 +172,7 @@ async function leaveTree(worked: RunResult, tree: Worktree, occupant: Occupant, 
   return {result: {...ended, text: [...missing, ended.text, ...notes].join('\n\n')}, receipt};
 }
 
-/** Paths in the worktree become paths of the workspace: the worktree is removed. */
+/** Replaces paths in the worktree by paths of the workspace, because the worktree is removed. */
 function toWorkspacePaths(result: RunResult, tree: Worktree, root: string): RunResult {
   const text = result.text
     .replaceAll(`${tree.root}/`, '')

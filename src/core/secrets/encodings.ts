@@ -1,21 +1,21 @@
 /**
- * The encodings in which a key may occur. Encodings of whole bytes (base64, base32, hex) become further texts to look
- * for. Escapes of single characters (JSON, addresses, HTML) and line breaks are undone in views of the text, each of which
- * knows where its characters come from.
+ * Handles the encodings in which a key may occur. Encodings of whole bytes (base64, base32, hex) become further texts
+ * to search for. Escapes of single characters (JSON, addresses, HTML) and line breaks are undone in views of the text,
+ * and each view maps its characters back to the original.
  */
 
-/** A text as it reads without some of its escapes or line breaks. */
+/** A view of a text without some of its escapes or line breaks. */
 export interface TextView {
   readonly text: string;
-  /** Where what begins at this position of the view begins in the original text. */
+  /** Returns the position in the original text where the text from this position of the view begins. */
   toStart(at: number): number;
-  /** Where what ends before this position of the view ends in the original text. */
+  /** Returns the position in the original text where the text before this position of the view ends. */
   toEnd(at: number): number;
 }
 
 interface Transformation {
   readonly token: RegExp;
-  /** The start of a token at the end of a text. */
+  /** Matches the start of a token at the end of a text. */
   readonly openToken: RegExp;
   /** @returns undefined for a text that only looks like a token */
   readonly decode: (token: string) => string | undefined;
@@ -32,19 +32,19 @@ const ESCAPES: Transformation = {
   },
 };
 
-/** With the backslash that continues a line in a shell, and the indentation of the next line. */
+/** A break includes the backslash that continues a line in a shell, and the indentation of the next line. */
 const LINE_BREAKS: Transformation = {
   token: /\\?\r?\n[ \t]*/g,
   openToken: /(?:\\\r?|\r)$/,
   decode: () => '',
 };
 
-/** How often a text may be escaped: a JSON text inside a JSON text. */
+/** Number of times that a text may be escaped: a JSON text inside a JSON text. */
 const MAX_ESCAPES = 2;
 
 /**
- * The text itself, and what it reads as without escapes, also without line breaks: only those that differ.
- * @param isOpen the text goes on: what may be an escape or a line break that is cut off is left out at its end
+ * Returns the text itself, and its views without escapes and without line breaks, as far as they differ from it.
+ * @param isOpen whether the text continues later. An incomplete escape or line break at its end is then left out
  */
 export function listViews(text: string, isOpen: boolean): TextView[] {
   const plain: TextView = {text, toStart: (at) => at, toEnd: (at) => at};
@@ -66,7 +66,7 @@ export function listViews(text: string, isOpen: boolean): TextView[] {
 }
 
 function apply(source: TextView, {token, openToken, decode}: Transformation, isOpen: boolean): TextView {
-  // Where the changed parts begin and end, in the view and in the source; between two of them the texts are the same.
+  // Starts and ends of the changed parts, in the view and in the source. Between two of them the texts are the same.
   const [starts, ends]: [number[], number[]] = [[], []];
   const [sourceStarts, sourceEnds]: [number[], number[]] = [[], []];
   let [text, at] = ['', 0];
@@ -99,17 +99,19 @@ function apply(source: TextView, {token, openToken, decode}: Transformation, isO
   };
 }
 
-/** No token is longer. */
+/** No token is longer than this. */
 const MAX_TOKEN_CHARS = 64;
 
-/** Where a token begins that the text cuts off at its end. @param from behind the last whole token */
+/**
+ * Returns the position of a token that the end of the text cuts off. @param from position after the last complete token
+ */
 function findOpenToken(text: string, from: number, openToken: RegExp): number {
   const start = Math.max(from, text.length - MAX_TOKEN_CHARS);
   const found = text.slice(start).search(openToken);
   return found < 0 ? text.length : start + found;
 }
 
-/** The index of the last number that is not greater; -1 when all are. */
+/** Returns the index of the last number that is not greater than `value`, or -1 if all are greater. */
 function findLast(sorted: readonly number[], value: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -124,12 +126,12 @@ function decodeAddress(token: string): string | undefined {
   try {
     return decodeURIComponent(token);
   } catch {
-    // Bytes that are no text.
+    // The bytes are not valid text.
     return undefined;
   }
 }
 
-/** Characters that occur in keys. */
+/** Names of characters that occur in keys. */
 const ENTITIES: Readonly<Record<string, string>> = {
   quot: '"',
   amp: '&',
@@ -180,7 +182,7 @@ function decodeEntity(name: string): string | undefined {
 
 const LETTERS: Readonly<Record<string, string>> = {b: '\b', f: '\f', n: '\n', r: '\r', t: '\t'};
 
-/** @param code what follows the backslash */
+/** @param code text after the backslash */
 function decodeBackslash(code: string): string | undefined {
   if (/^[ux]/i.test(code)) return fromCode(Number.parseInt(code.replace(/[^\da-f]/gi, ''), 16));
   if (/^\d/.test(code)) return fromCode(Number.parseInt(code, 8));
@@ -191,7 +193,7 @@ function fromCode(code: number): string | undefined {
   return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
 }
 
-/** The value, and each text by which it occurs in base64 (also twice), base32 or hex, wherever it begins there. */
+/** Returns the value, and the texts by which it occurs in base64 (also twice), base32 or hex, at any offset. */
 export function getForms(value: string): string[] {
   const bytes = Buffer.from(value);
   const once = listBase64(bytes);
@@ -216,9 +218,9 @@ function listBase64(bytes: Buffer): string[] {
 }
 
 /**
- * The characters that depend on these bytes alone.
- * @param before how many other bytes come first
- * @param bits of each character
+ * Returns the encoded characters that depend only on these bytes.
+ * @param before number of bytes that come first
+ * @param bits bits of each character
  */
 function encode(bytes: Buffer, before: number, bits: number, alphabet: string): string {
   let [out, buffer, held] = ['', 0, 0];
@@ -248,7 +250,10 @@ function inBothCases(form: string): string[] {
   return [form, form.toLowerCase()];
 }
 
-/** Texts inside the text that are encoded as base64: found where lines of base64 were encoded once more. */
+/**
+ * Yields texts inside the text that are encoded as base64 and have line breaks: these are lines of base64 that were
+ * encoded again.
+ */
 export function* listDecoded(
   view: TextView,
 ): Generator<{readonly text: string; readonly start: number; readonly end: number}> {

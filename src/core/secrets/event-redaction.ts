@@ -1,6 +1,6 @@
 /**
- * Replaces keys in all events before front ends see them. Streamed text is published as it comes, except an end that may
- * become a key: that waits for the next piece or the end of its block. Other events do not wait for it.
+ * Replaces keys in all events before front ends see them. Streamed text is published as it comes, except an end that
+ * may become a key: that end waits for the next piece or the end of its block. Other events do not wait for it.
  */
 import type {AgentEventBody} from '../contract/events.ts';
 import type {StreamEvent} from '../contract/model.ts';
@@ -9,16 +9,19 @@ import {RedactingStream, type Redactor} from './redaction.ts';
 type DeltaEvent = Extract<StreamEvent, {type: 'content_block_delta'}>;
 type TextKind = 'text_delta' | 'thinking_delta';
 
-/** The fields of raw deltas that contain a piece of text. */
+/** Names of the fields of raw deltas that contain a piece of text. */
 const PIECES = {text_delta: 'text', thinking_delta: 'thinking', input_json_delta: 'partial_json'} as const;
 
-/** A raw block that is being streamed. `last` is its newest delta: text that waited is published in that form. */
+/**
+ * A raw block that is being streamed. `last` is its newest delta; text that waited is published in the form of that
+ * delta.
+ */
 interface RawBlock {
   readonly stream: RedactingStream;
   last: DeltaEvent;
 }
 
-/** The reply that one agent's model is writing. */
+/** Reply that one agent's model is writing. */
 class StreamedReply {
   readonly #texts = new Map<TextKind, RedactingStream>();
   readonly #raw = new Map<number, RawBlock>();
@@ -51,7 +54,7 @@ class StreamedReply {
     return block ? [...createDelta(block.last, block.stream.end()), redacted] : [redacted];
   }
 
-  /** Call at the end of the reply. @returns the text that waited */
+  /** Ends the reply. @returns the text that waited */
   end(): AgentEventBody[] {
     return this.#endTexts();
   }
@@ -72,7 +75,7 @@ export class EventRedaction {
 
   constructor(private readonly redactor: Redactor) {}
 
-  /** @returns the events to publish instead of this one: usually one, none while its text waits */
+  /** @returns the events to publish instead of this one: usually one, or none while its text waits */
   redact(agentId: string, body: AgentEventBody): readonly AgentEventBody[] {
     if (this.redactor.isEmpty) return [body];
     switch (body.type) {
@@ -119,7 +122,7 @@ function getPiece({delta}: DeltaEvent): string | undefined {
   }
 }
 
-/** The same delta with another text; none for an empty text. */
+/** Returns the same delta with another text, or nothing for an empty text. */
 function createDelta(like: DeltaEvent, text: string): AgentEventBody[] {
   if (text === '') return [];
   const field = PIECES[like.delta.type as keyof typeof PIECES];

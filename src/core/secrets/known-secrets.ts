@@ -1,41 +1,38 @@
-/**
- * Which variables of the environment contain keys, and the values that are therefore redacted in texts and kept from
- * commands.
- */
+/** Finds the environment variables that contain keys. Their values are redacted in texts and withheld from commands. */
 import {existsSync} from 'node:fs';
 
 export interface KnownSecret {
-  /** The variable that contains it. */
+  /** Variable that contains the key. */
   readonly name: string;
   readonly value: string;
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The keys that mini-cc itself reads, wherever it runs. */
+/** Keys that mini-cc itself reads, wherever it runs. */
 export const OWN_KEYS: readonly string[] = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
-/** Signs what goes through the queue of workers, where the settings name no other variable. */
+/** Variable with the key that signs messages of the workers' queue, unless the settings name another one. */
 export const QUEUE_SECRET = 'MINI_CC_QUEUE_SECRET';
 
-/** Shorter values are placeholders for servers that need no key; to replace them would garble other texts. */
+/** Shorter values are placeholders for servers that need no key. Replacing them would garble other texts. */
 export const MIN_SECRET_CHARS = 8;
-/** A text of this length does not occur by chance: a line of a key in PEM form, a key inside another value. */
+/** A text of this length does not occur by chance: a line of a key in PEM form, or a key inside another value. */
 const MIN_UNIQUE_CHARS = 16;
 
-/** What people write as a key for a server that needs none. */
+/** Values that people write as a key for a server that needs none. */
 const PLACEHOLDER =
   /^(?:lm-?studio|anything|no-?key(?:-needed)?|not-?(?:needed|required|used)|dummy(?:-key)?|test-key|placeholder|change-?me)$/i;
 /** Words such as `postgres` and `development` occur in many other texts. */
 const WORD = /^[a-z]{1,11}$/i;
 
-/** Does not match `TOKENIZERS_PARALLELISM` and `MAX_TOKENS`. */
+/** Words in names of variables that contain a key. `TOKENIZERS_PARALLELISM` and `MAX_TOKENS` do not match. */
 const SECRET_WORD =
   /(?:^|_)(?:[A-Z\d]*TOKEN|[A-Z\d]*SECRET|PASS|[A-Z\d]*PASS(?:WORD|WD|PHRASE|CODE)|[A-Z\d]*APIKEY|PWD|PAT|CREDENTIALS?|AUTH|[A-Z\d]+_KEY|[A-Z\d]+_KEYS)(?=_|\d*$)/;
-/** Ends of names whose variables describe a key: where it lies, whose it is, how long it is valid. */
+/** Ends of names whose variables describe a key: its place, its owner, its validity. */
 const SECRET_PROPERTY =
   /_(?:FILE|PATH|DIR|HOME|URL|URI|HOST|PORT|ID|NAME|USER|USERNAME|TYPE|TTL|EXPIR[A-Z_]*|LIMIT|COUNT|SIZE|LENGTH|VERSION|REGION|ENDPOINT|ALGORITHM|SOCK|SOCKET|MODE|METHOD|ENABLED|DISABLED|HELPER|COMMAND|CMD|STORE)$/;
-/** These are named like keys, but contain none. */
+/** These variables are named like keys, but contain none. */
 const HARMLESS = /^(?:PWD|OLDPWD|GPG_KEY|(?:\w+_)?PUBLIC_KEY|GIT_CONFIG_KEY_\d+)$/;
 
 /** Whether a variable of this name contains a key: `GITHUB_TOKEN`, `AWS_SECRET_ACCESS_KEY`, `PGPASSWORD`. */
@@ -44,7 +41,10 @@ export function isSecretName(name: string): boolean {
   return SECRET_WORD.test(upper) && !SECRET_PROPERTY.test(upper) && !HARMLESS.test(upper);
 }
 
-/** Whether a variable contains a key, by its name or as a password in an address. Confined commands do not get it. */
+/**
+ * Whether a variable contains a key, according to its name or because of a password in an address. Confined commands do
+ * not get such a variable.
+ */
 export function isSecretVariable(name: string, value: string): boolean {
   return isSecretName(name) || findPasswords(value).length > 0;
 }
@@ -53,8 +53,8 @@ const LOGIN = /\b[a-z][a-z\d+.-]*:\/\/(?:[^\s/:@]*:([^\s/@]+)|([^\s/:@]{20,}))@/
 const PARAMETER = /[?&;][\w.-]*(?:key|token|secret|password|signature|\bsig)[\w.-]*=([^\s&;#]+)/gi;
 
 /**
- * The passwords in addresses such as `http://user:password@host/?key=value`, as they are written there. Also a password
- * without a user name, as in addresses of git: `https://token@host`.
+ * Returns the passwords in addresses such as `http://user:password@host/?key=value`, as they are written there. It also
+ * finds a password without a user name, as in addresses of git: `https://token@host`.
  */
 export function findPasswords(value: string): readonly string[] {
   if (!value.includes('://')) return [];
@@ -63,9 +63,9 @@ export function findPasswords(value: string): readonly string[] {
 }
 
 /**
- * The values to redact.
+ * Returns the values to redact.
  * @param named further variables that contain keys of mini-cc, with any name: `apiKeyEnv` of settings
- * @param shown texts that must stay readable, such as the working directory: a value that is part of one of them is
+ * @param shown texts that must stay readable, such as the working directory. A value that is part of one of them is
  * redacted only if it is a key of mini-cc
  */
 export function getKnownSecrets(
@@ -90,7 +90,7 @@ export function getKnownSecrets(
 }
 
 /**
- * The environment without the keys of mini-cc, also without other variables that contain the same value.
+ * Returns the environment without the keys of mini-cc and without other variables that contain the same value.
  * @param named as for `getKnownSecrets`
  */
 export function withoutModelKeys(env: Variables, named: readonly string[]): Record<string, string> {
@@ -104,7 +104,7 @@ export function withoutModelKeys(env: Variables, named: readonly string[]): Reco
   );
 }
 
-/** A short key could be a word in any path: it is found only as the whole text. */
+/** A short key could be a word in any path, so it must be the whole text. */
 function containsKey(text: string, key: string): boolean {
   return key.length < MIN_UNIQUE_CHARS ? text === key : text.includes(key);
 }
@@ -125,12 +125,12 @@ function isPath(value: string): boolean {
   return first !== undefined && existsSync(first);
 }
 
-/** An address is not secret as a whole, only the passwords in it. */
+/** An address is not secret as a whole; only the passwords in it are. */
 function isAddress(value: string): boolean {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(value);
 }
 
-/** The lines of a key in PEM form; another value as a whole. */
+/** Splits a key in PEM form into its lines. Any other value stays whole. */
 function splitSecret(value: string): readonly string[] {
   if (!value.includes('\n')) return [value];
   return value

@@ -1,5 +1,5 @@
 /**
- * Replaces the values of known keys in what is stored and shown by a mark that names their variable. What the model reads
+ * Replaces the values of known keys in stored and shown texts by a mark that names their variable. What the model reads
  * in this process, and what tools write to files, is never changed.
  */
 import {getForms, listDecoded, listViews, type TextView} from './encodings.ts';
@@ -12,20 +12,22 @@ interface SecretSpan {
   readonly name: string;
 }
 
-/** Where a text was cut inside a key, this share of the key's length is enough to be replaced. */
+/** If a text was cut inside a key, this share of the key's length is enough for a replacement. */
 const MIN_PART_SHARE = 1 / 3;
-/** A character may be written with so many: `&amp;#x0073;` is one, and has line breaks around it. */
+/** One character may take this number of characters: `&amp;#x0073;` is one, and may have line breaks around it. */
 const MAX_ESCAPE_CHARS = 16;
-/** The marks of a cut: at the end of a text, and around what was left out. */
+/** Marks of a cut: at the end of a text, and around a part that was left out. */
 const CUT = /…|\n\n\[\.\.\. | \.\.\.\]\n\n/g;
 
 export class Redactor {
-  /** By each text that is looked for, a value or one of its encodings: the variable that it comes from. */
+  /** Names of variables by each text to search for, which is a value or one of its encodings. */
   readonly #names = new Map<string, string>();
   readonly #byFirst = new Map<string, readonly string[]>();
   readonly #forms: readonly string[];
   readonly #finder: FormFinder;
-  /** The shortest starts and ends of forms that count as cut keys: a quick check whether there is one. */
+  /**
+   * Match the shortest starts and ends of forms that count as cut keys. They are a quick check whether there is one.
+   */
   readonly #heads: RegExp | undefined;
   readonly #tails: RegExp | undefined;
   readonly #longest: number;
@@ -34,7 +36,7 @@ export class Redactor {
     for (const {name, value} of secrets.filter((each) => each.value.length >= MIN_SECRET_CHARS)) {
       for (const form of getForms(value)) if (!this.#names.has(form)) this.#names.set(form, name);
     }
-    // The longest first: a key that begins with another key is replaced as a whole.
+    // The longest comes first, so that a key that begins with another key is replaced as a whole.
     this.#forms = [...this.#names.keys()].sort((a, b) => b.length - a.length);
     this.#longest = this.#forms[0]?.length ?? 0;
     this.#finder = new FormFinder(this.#forms);
@@ -45,26 +47,29 @@ export class Redactor {
     for (const form of this.#forms) this.#byFirst.set(form[0]!, [...(this.#byFirst.get(form[0]!) ?? []), form]);
   }
 
-  /** There are no keys to replace. */
+  /** Whether there are no keys to replace. */
   get isEmpty(): boolean {
     return this.#forms.length === 0;
   }
 
-  /** A whole text: also replaces keys whose start or end was cut off. */
+  /** Redacts a whole text, including keys whose start or end was cut off. */
   text(text: string): string {
     if (this.isEmpty) return text;
     const views = listViews(text, false);
-    // The second one has no line breaks, if there are any.
+    // The second view is the text without its line breaks.
     const nested = this.#findNested(text.includes('\n') ? views[1]! : views[0]!);
     return replaceSpans(text, mergeSpans([...this.#findInViews(views), ...nested, ...this.#findParts(text)]));
   }
 
-  /** A piece of a text that goes on, without the end that `findOpenEnd` finds. */
+  /** Redacts a piece of a text that continues. The piece must not have the end that `findOpenEnd` finds. */
   piece(text: string): string {
     return this.isEmpty ? text : replaceSpans(text, mergeSpans(this.#findWhole(text)));
   }
 
-  /** Where the end of the text begins that may become a key with what follows; the text's length when none may. */
+  /**
+   * Returns the position of the end that may become a key with the text that follows; the text's length if there is
+   * none.
+   */
   findOpenEnd(text: string): number {
     if (this.isEmpty) return text.length;
     let open = text.length;
@@ -73,7 +78,7 @@ export class Redactor {
     }
     // Escapes and line breaks between the characters make a key longer, but not without limit.
     open = Math.max(open, text.length - MAX_ESCAPE_CHARS * this.#longest);
-    // Not inside a key that is already complete.
+    // The position must not be inside a key that is already complete.
     return mergeSpans(this.#findWhole(text)).find(({start, end}) => start < open && open < end)?.start ?? open;
   }
 
@@ -86,7 +91,7 @@ export class Redactor {
     return text.length;
   }
 
-  /** All texts in plain data, also the names of fields. Data without keys is returned as the same object. */
+  /** Redacts all texts in plain data, including names of fields. Data without keys is returned as the same object. */
   values<T>(value: T): T {
     return this.isEmpty ? value : (this.#redactValue(value) as T);
   }
@@ -104,7 +109,7 @@ export class Redactor {
     return isSame ? value : Object.fromEntries(walked);
   }
 
-  /** Keys in the text, also with escapes and line breaks in them. */
+  /** Finds complete keys in the text, even with escapes and line breaks in them. */
   #findWhole(text: string): SecretSpan[] {
     return this.#findInViews(listViews(text, false));
   }
@@ -119,7 +124,7 @@ export class Redactor {
     );
   }
 
-  /** Lines of base64 that were encoded once more: the whole run of characters is replaced. */
+  /** Finds keys in lines of base64 that were encoded again. The whole run of characters is replaced. */
   #findNested(view: TextView): SecretSpan[] {
     const found: SecretSpan[] = [];
     for (const {text: decoded, start, end} of listDecoded(view)) {
@@ -129,7 +134,7 @@ export class Redactor {
     return found;
   }
 
-  /** Keys that were cut: at both ends of the text, and around marks of a cut. */
+  /** Finds keys that were cut, at both ends of the text and around marks of a cut. */
   #findParts(text: string): SecretSpan[] {
     const found = [...this.#findStart(text, text.length), ...this.#findEnd(text, 0)];
     if (!text.includes('…') && !text.includes('...')) return found;
@@ -139,7 +144,7 @@ export class Redactor {
     return found;
   }
 
-  /** The start of a key directly before `end`. */
+  /** Finds the start of a key directly before `end`. */
   #findStart(text: string, end: number): SecretSpan[] {
     const before = text.slice(Math.max(0, end - this.#longest), end);
     if (!this.#heads!.test(before)) return [];
@@ -150,7 +155,7 @@ export class Redactor {
     });
   }
 
-  /** The end of a key directly behind `start`. */
+  /** Finds the end of a key directly after `start`. */
   #findEnd(text: string, start: number): SecretSpan[] {
     const after = text.slice(start, start + this.#longest);
     if (!this.#tails!.test(after)) return [];
@@ -162,7 +167,7 @@ export class Redactor {
   }
 }
 
-/** The greatest count from `max` down to `min` that fits; 0 when none does. */
+/** Returns the greatest count from `max` down to `min` that fits, or 0 when none does. */
 function findLongest(max: number, min: number, fits: (count: number) => boolean): number {
   for (let count = max; count >= min; count -= 1) if (fits(count)) return count;
   return 0;
@@ -179,7 +184,7 @@ function replaceSpans(text: string, found: readonly SecretSpan[]): string {
   return out + text.slice(at);
 }
 
-/** In order; spans that overlap become one. */
+/** Sorts the spans, and joins those that overlap. */
 function mergeSpans(found: readonly SecretSpan[]): readonly SecretSpan[] {
   const joined: SecretSpan[] = [];
   for (const each of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
@@ -190,10 +195,10 @@ function mergeSpans(found: readonly SecretSpan[]): readonly SecretSpan[] {
   return joined;
 }
 
-/** Finds many texts at once: a hash of each eight characters tells whether one of them may begin there. */
+/** Finds many texts at once: a hash of each eight characters says whether one of them may begin there. */
 class FormFinder {
   readonly #byHash = new Map<number, string[]>();
-  /** Whether some text has a hash that ends with these bits. */
+  /** Has 1 at the upper 16 bits of each hash, as a quick check. */
   readonly #isUsed = new Uint8Array(1 << 16);
 
   constructor(forms: readonly string[]) {
@@ -223,12 +228,12 @@ const BASE = 0x01000193;
 /** BASE to the power of the number of characters, modulo 2^32. */
 const OLDEST = Array.from({length: MIN_SECRET_CHARS}).reduce<number>((product) => Math.imul(product, BASE), 1);
 
-/** The source of a RegExp that matches any of these words. */
+/** Returns the source of a RegExp that matches any of these words. */
 function toPattern(words: readonly string[]): string {
   return words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|');
 }
 
-/** How many characters of a cut value are enough to be replaced. */
+/** Returns the number of characters of a cut value that are enough for a replacement. */
 function getMinPart(value: string): number {
   return Math.max(MIN_SECRET_CHARS, Math.ceil(value.length * MIN_PART_SHARE));
 }
@@ -246,8 +251,8 @@ function formatMark(name: string): string {
 const MARK = /\[redacted: [^\]\s]+\]/g;
 
 /**
- * A mark in a new text that the old text did not contain. A model that read a stored conversation or output saw marks
- * instead of values, and may write such a mark over the value in a file.
+ * Returns a mark in the new text that the old text did not contain. A model that read a stored conversation or output
+ * saw marks instead of values, and may write such a mark over the value in a file.
  */
 export function findNewMark(before: string, after: string): string | undefined {
   return after.match(MARK)?.find((mark) => !before.includes(mark));
@@ -259,7 +264,7 @@ export class RedactingStream {
 
   constructor(private readonly redactor: Redactor) {}
 
-  /** @returns what can be published: an end that may become a key waits for the next piece */
+  /** @returns the text that can be published. An end that may become a key waits for the next piece */
   push(piece: string): string {
     const text = this.#pending + piece;
     const open = this.redactor.findOpenEnd(text);
@@ -267,7 +272,7 @@ export class RedactingStream {
     return this.redactor.piece(text.slice(0, open));
   }
 
-  /** Call when nothing follows. @returns what waited */
+  /** Ends the stream. @returns the text that waited */
   end(): string {
     const rest = this.redactor.text(this.#pending);
     this.#pending = '';

@@ -1,4 +1,6 @@
-/** The files and folders that contain keys: hidden from confined commands, and never read without a question. */
+/**
+ * Lists the files and folders that contain keys. Confined commands do not see them, and reading them needs a question.
+ */
 import path from 'node:path';
 
 const KEYS = [
@@ -88,7 +90,10 @@ const BROWSER_PROFILES = [
   '.var/app/org.mozilla.firefox',
 ];
 
-/** @param miniCcHome the folder with sessions and settings of mini-cc. @returns absolute paths */
+/**
+ * @param miniCcHome folder with sessions and settings of mini-cc
+ * @returns absolute paths
+ */
 export function getSecretPaths(home: string, miniCcHome: string): string[] {
   return [...[...KEYS, ...BROWSER_PROFILES].map((each) => path.resolve(home, each)), path.resolve(miniCcHome)];
 }

@@ -1,7 +1,7 @@
 /**
  * Judges once whether a command may run, and how. The order is: deny and ask rules; the confinement of the agent; what
- * the mode, an answer or a rule allows; what looks like reading, which the read-only sandbox enforces. Without a
- * sandbox, only commands of the literal grammar count as reading.
+ * the mode, an answer or a rule allows; what looks like reading, which the read-only sandbox enforces. With neither a
+ * sandbox nor a container, only commands of the literal grammar count as reading.
  */
 import type {Access, Attempt, Attempts, Verdict} from '../../contract/permission.ts';
 import type {PermissionContext} from '../context.ts';
