@@ -1,4 +1,4 @@
-/** One run of an agent for programs that call `runAgent` themselves, with tools and a model of their own. */
+/** Creates one run of an agent for programs that call `runAgent` themselves, with their own tools and model. */
 import {randomUUID} from 'node:crypto';
 import {z} from 'zod';
 import {type AgentRun, runAgent} from '../core/agent-loop.ts';
@@ -16,7 +16,7 @@ import type * as shipped from './public.d.ts';
 
 export {runAgent};
 
-/** What `runAgent` needs, and the session that it belongs to. */
+/** The argument of `runAgent`, and the session that it belongs to. */
 interface LibraryRun extends AgentRun {
   readonly sessionId: string;
   readonly transcript: string;
@@ -66,7 +66,9 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
   }
 }
 
-/** The built-in tools that are asked for; without the tools of Task, which need a session that waits for subagents. */
+/**
+ * Selects the requested built-in tools. It leaves out the Task tools, which need a session that waits for subagents.
+ */
 function selectTools(tools: readonly Tool[], asked: shipped.AgentRunOptions['tools'], agent: string): readonly Tool[] {
   const offered = tools.filter(({name}) => !name.startsWith('Task'));
   const names = asked?.filter((tool) => typeof tool === 'string').map((tool) => toToolName(tool, tools));
@@ -81,7 +83,7 @@ function selectTools(tools: readonly Tool[], asked: shipped.AgentRunOptions['too
   return offered.filter(({name}) => names.includes(name));
 }
 
-/** Model servers refuse two tools of the same name. */
+/** Rejects two tools of the same name, because model servers refuse them. */
 function assertUnique(tools: readonly Tool[]): readonly Tool[] {
   const twice = tools.find(({name}, index) => tools.findIndex((other) => other.name === name) < index);
   if (twice) throw new UsageError(`Two tools are named ${twice.name}`);
@@ -94,7 +96,7 @@ function toTool({name, description, inputSchema, run}: shipped.CustomTool): Tool
     description,
     input: parseSchema(name, inputSchema),
     title: () => '',
-    // What it may touch is up to the program: it is neither asked about nor refused.
+    // The program decides what its tool may touch, so the tool is neither asked about nor refused.
     access: () => [{kind: 'none'}],
     run: async (input, {signal, workspace}) => ({content: await run(input, {signal, cwd: workspace.cwd})}),
   };

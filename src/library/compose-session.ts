@@ -1,4 +1,4 @@
-/** The session behind the library: `compose` with the configuration of a program instead of a command line. */
+/** Composes the session behind the library, with the configuration of a program instead of a command line. */
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {SessionOptions} from '../compose/options.ts';
@@ -8,10 +8,10 @@ import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {RunEvent, SessionConfig} from './public.d.ts';
 
-/** Names of these variables decide which server and model answer: here the configuration decides, not the environment. */
+/** Variables that decide which server answers. They are removed, because the configuration decides this here. */
 const SERVER_VARIABLES = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
 
-/** Types of the events that programs see. The others are about the screen and the main agent's conversation. */
+/** Types of the events that programs see. The others concern the screen and the main agent's conversation. */
 const RUN_EVENTS: Readonly<Record<RunEvent['type'], true>> = {
   run_start: true,
   run_active: true,
@@ -27,7 +27,7 @@ const RUN_EVENTS: Readonly<Record<RunEvent['type'], true>> = {
   run_end: true,
 };
 
-/** @throws UsageError for a configuration or settings that are wrong. */
+/** @throws UsageError when the configuration or the settings are wrong. */
 export async function composeSession(config: SessionConfig, more: Partial<SessionOptions>): Promise<SessionParts> {
   const {apiKey, baseURL, debug = false, cwd = process.cwd(), home, permissionMode} = config;
   const environment = Object.entries(process.env).filter(([name]) => !SERVER_VARIABLES.includes(name));
@@ -53,27 +53,27 @@ export function isRunEvent(event: AgentEvent): event is Extract<AgentEvent, {typ
   return Object.hasOwn(RUN_EVENTS, event.type);
 }
 
-/** @throws UsageError for an empty path: it would mean the working directory. */
+/** @throws UsageError when a path is empty, because it would mean the working directory. */
 export function checkFolders({home, cwd}: Pick<SessionConfig, 'home' | 'cwd'>): void {
   if (home?.trim() === '') throw new UsageError('session directory cannot be empty: home is the folder for sessions');
   if (cwd?.trim() === '') throw new UsageError('cwd cannot be empty');
 }
 
-/** @throws UsageError for a number of milliseconds that no timer can take. */
+/** @throws UsageError when it is not a number of milliseconds from 0 on. */
 export function checkTimeout(timeout: number | undefined): void {
   if (timeout !== undefined && !(Number.isFinite(timeout) && timeout >= 0)) {
     throw new UsageError(`timeout must be a number of milliseconds, or 0 for none, not ${String(timeout)}`);
   }
 }
 
-/** @throws UsageError for a number that is not whole or below 1. */
+/** @throws UsageError when the number is not whole or below 1. */
 export function checkCount(name: string, count: number | undefined): void {
   if (count !== undefined && !(Number.isSafeInteger(count) && count >= 1)) {
     throw new UsageError(`${name} must be a whole number from 1 on, not ${String(count)}`);
   }
 }
 
-/** @throws UsageError for a word that is no permission mode. */
+/** @throws UsageError when the word is not a permission mode. */
 export function checkMode(mode: PermissionMode | undefined): void {
   if (mode !== undefined && !PERMISSION_MODES.includes(mode)) {
     throw new UsageError(`permissionMode must be ${PERMISSION_MODES.join(', ')}, not ${String(mode)}`);

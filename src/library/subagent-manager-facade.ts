@@ -1,6 +1,7 @@
 /**
- * The class that programs import as `SubagentManager`. It opens a session at the first `spawn` and sends it each call as
- * a request; the session's manager (`core/subagent-manager.ts`) does the work. The methods are documented in `public.d.ts`.
+ * Implements the class that programs import as `SubagentManager`. It opens a session at the first `spawn` and sends it
+ * each call as a request. The session's manager (`core/subagent-manager.ts`) does the work. `public.d.ts` documents the
+ * methods.
  */
 import {randomUUID} from 'node:crypto';
 import type {FanOutRequest} from '../core/contract/fan-out.ts';
@@ -23,7 +24,7 @@ import {getAgentName, getPrompt, toRefusal, toSubtaskResult} from './subtask.ts'
 export class SubagentManagerFacade {
   readonly #config: SubagentManagerConfig;
   readonly #listeners = new Set<(event: RunEvent) => void>();
-  /** Requests from the time before the session is open: `list` and `count` include them. */
+  /** Requests that were made before the session is open. `list` and `count` include them. */
   readonly #pending = new Map<string, SubtaskRun>();
   #opening: Promise<Session> | undefined;
   #session: Session | undefined;
@@ -44,7 +45,7 @@ export class SubagentManagerFacade {
     const description = prompt.trim().split(/\s+/).slice(0, 5).join(' ');
     this.#pending.set(runId, {runId, agent: getAgentName(request), description, state: 'created', tools: 0});
     this.#opening ??= this.#open();
-    // From here to the manager nothing is awaited: a `stop` or `send` after this call finds the run there.
+    // Nothing else is awaited before the manager has the request, so that a later `stop` or `send` finds the run.
     let session: Session;
     try {
       session = await this.#opening;
@@ -146,17 +147,17 @@ export class SubagentManagerFacade {
     if (this.#closed) throw new MiniCcError('MANAGER_CLOSED', 'This SubagentManager is closed: make a new one');
   }
 
-  /** Resolves when the session is open or has failed to open: by then all earlier requests are dispatched or refused. */
+  /** Resolves when the session is open or has failed to open. Then all earlier requests are dispatched or refused. */
   async #opened(): Promise<Session | undefined> {
     try {
       return await this.#opening;
     } catch {
-      // `spawn` threw the reason. Without a session no run is at work.
+      // `spawn` threw the reason. Without a session there are no runs.
       return undefined;
     }
   }
 
-  /** A wrong request is a result. @throws the error of the configuration, which concerns all requests. */
+  /** Turns a wrong request into a result. @throws the error of the configuration, which concerns all requests. */
   async #refuse(error: unknown): Promise<SubtaskResult> {
     const session = await this.#opening;
     const text = getErrorMessage(error);
@@ -175,7 +176,7 @@ export class SubagentManagerFacade {
     });
     const session = createSession(parts);
     session.subscribe((event) => {
-      // No user talks to the main agent here: it must not start a turn when a run is announced to it.
+      // No user talks to the main agent here, so it must not start a turn when the end of a run is announced to it.
       if (event.type === 'run_start' && event.agentId === 'main') session.abort();
       else if (event.agentId !== 'main' && isRunEvent(event)) this.#publish(event);
     });

@@ -1,4 +1,4 @@
-/** A program's request as the manager's, and the manager's result as the program's. */
+/** Converts a program's request for the manager, and the manager's result for the program. */
 import type {SubagentResult} from '../core/contract/runs.ts';
 import {formatReason} from '../core/turn/run-ending.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -10,7 +10,10 @@ import type {SubtaskRequest, SubtaskResult} from './public.d.ts';
 const TEXTS: ReadonlySet<string> = new Set(['agent_type', 'prompt', 'instruction'] satisfies (keyof SubtaskRequest)[]);
 const LISTS: ReadonlySet<string> = new Set(['files', 'tools'] satisfies (keyof SubtaskRequest)[]);
 
-/** The prompt with the files below it. @throws UsageError when there is nothing to do, or a field has a wrong type. */
+/**
+ * Returns the prompt, followed by the files.
+ * @throws UsageError when there is no prompt or a field has a wrong type.
+ */
 export function getPrompt(request: SubtaskRequest): string {
   checkTypes(request);
   const {prompt, instruction, files = []} = request;
@@ -21,7 +24,7 @@ export function getPrompt(request: SubtaskRequest): string {
   return files.length === 0 ? text : `${text}\n\nFiles:\n${files.map((file) => `- ${file}`).join('\n')}`;
 }
 
-/** A program in JavaScript may pass anything. */
+/** Checks the types of the fields, because a program in JavaScript may pass anything. */
 function checkTypes(request: unknown): void {
   if (typeof request !== 'object' || request === null) {
     throw new UsageError(`A subtask is an object with a prompt, not ${JSON.stringify(request)}`);
@@ -37,14 +40,13 @@ function checkTypes(request: unknown): void {
   }
 }
 
-/** The agent that is asked for, else the built-in one that fits the tools. */
+/** Returns the requested agent, or the built-in one that fits the tools. */
 export function getAgentName({agent_type, tools}: SubtaskRequest): string {
   const writes =
     tools === undefined || tools.some((tool) => ['edit', 'execute'].includes(findTool(tool, TOOLS)?.kind ?? 'other'));
   return agent_type ?? (writes ? 'code' : 'explore');
 }
 
-/** The result of a run that has ended. */
 export function toSubtaskResult({runId, result, receipt}: SubagentResult): SubtaskResult {
   const reason = formatReason(result);
   const error = result.outcome === 'timeout' ? `EXECUTION_TIMEOUT: ${reason}` : reason;
@@ -64,7 +66,7 @@ export function toSubtaskResult({runId, result, receipt}: SubagentResult): Subta
   };
 }
 
-/** The result of a request that was wrong: no run began. */
+/** Returns the result for a wrong request, for which no run began. */
 export function toRefusal(error: string): SubtaskResult {
   const metadata = {toolsUsed: [], tokensUsed: 0, filesRead: [], filesModified: []};
   return {success: false, summary: '', changes: [], duration: 0, error, metadata};
