@@ -1,6 +1,7 @@
 /**
- * An answer that grows. Its finished blocks are printed; the block that still grows is formatted anew as it grows, and is
- * live. Of a long block the first rows are printed as soon as nothing can change them. Only the last block is read again.
+ * Formats an answer that grows. Its finished blocks are printed. The block that still grows is live, and is formatted
+ * again as it grows. The first rows of a long block are printed as soon as nothing can change them. Only the last block
+ * is parsed again.
  */
 import type {MarkedToken, Token, Tokens} from 'marked';
 import type {Formatter} from './format.ts';
@@ -9,13 +10,15 @@ import {screenText} from './screen-text.ts';
 import {SHAPING_ROWS} from './table.ts';
 
 export interface AnswerStream {
-  /** Safe for the screen. It begins with the block that still grows, or with a stand-in for its beginning. */
+  /**
+   * Text that is safe for the screen. It begins with the block that still grows, or with a stand-in for its beginning.
+   */
   readonly source: string;
-  /** The end of what has come, which may be half a character. */
+  /** The last characters, which may be incomplete without the next text. */
   readonly pending: string;
-  /** What of the block's lines is printed. */
+  /** The place in the block's lines up to which they are printed. */
   readonly printed: LinePlace;
-  /** The next piece continues what was printed last: there is no blank line between them. */
+  /** True when the next piece continues the last printed one, without a blank line between them. */
   readonly continued: boolean;
   /** The lines of `source` that are not printed. */
   readonly live: readonly Line[];
@@ -32,24 +35,24 @@ export const EMPTY_STREAM: AnswerStream = {
   formatted: 0,
 };
 
-/** The room for the live part. */
+/** The space for the live part. */
 export interface LiveRoom {
   readonly columns: number;
-  /** How many rows of the answer are live at most. */
+  /** Maximal number of rows of the answer that are live. */
   readonly rows: number;
 }
 
-/** A source is shortened when it gets longer. Characters. */
+/** Characters. A longer source is shortened. */
 const MAX_SOURCE = 1500;
-/** A longer source is formatted again only when it has grown by an eighth. Characters. */
+/** Characters. A longer source is formatted again only when it has grown by an eighth. */
 const MAX_EAGER = 6000;
-/** How many rows of a block stay live when its first rows are printed. */
+/** Number of rows of a block that stay live when its first rows are printed. */
 const KEPT_ROWS = 4;
 
-/** Adds text of the model, as it came. */
+/** Adds raw text of the model. */
 export function addAnswer(stream: AnswerStream, text: string): AnswerStream {
   const whole = stream.pending + text;
-  // A carriage return may belong to the next newline; half a character and a joiner need what follows them.
+  // A carriage return may belong to the next newline. Half a character and a joiner need the characters after them.
   const half = /[\r\ud800-\udbff\p{Default_Ignorable_Code_Point}]*$/u.exec(whole)![0].length;
   const source = stream.source + whole.slice(0, whole.length - half);
   return {...stream, source: screenText(source), pending: whole.slice(whole.length - half)};
@@ -59,28 +62,28 @@ export function isEmpty({source, pending}: AnswerStream): boolean {
   return source === '' && pending === '';
 }
 
-/** The beginning of the block that still grows is printed: nothing else can be printed between. */
+/** Tells whether the beginning of the growing block is printed. Then nothing else can be printed before its end. */
 export function isSplit({printed}: AnswerStream): boolean {
   return printed.line > 0 || printed.offset > 0;
 }
 
-/** All that is left of the answer, which has ended. */
+/** Returns the rest of an answer that has ended. */
 export function restOf({source, pending}: AnswerStream): string {
   return screenText(source + pending);
 }
 
-/** What can be printed now. */
+/** The parts of an answer that can be printed. */
 interface Advance {
   readonly stream: AnswerStream;
-  /** Blocks that are finished, each with its lines; `continued`: its beginning was printed before. */
+  /** Finished blocks, each with its lines. `continued` is true when the beginning of the block was printed before. */
   readonly blocks: readonly {readonly lines: readonly Line[]; readonly continued: boolean}[];
   /** The first rows of the block that still grows. */
   readonly part: readonly Line[];
-  /** `part` continues what was printed last. */
+  /** True when `part` continues the last printed piece. */
   readonly continued: boolean;
 }
 
-/** Formats what has come, and takes what can be printed. */
+/** Formats the answer so far, and takes the parts that can be printed. */
 export function advanceAnswer(before: AnswerStream, formatter: Formatter, room: LiveRoom): Advance {
   const growth = before.source.length - before.formatted;
   const isDue = growth > 0 && (before.source.length < MAX_EAGER || growth > before.source.length / 8);
@@ -99,10 +102,10 @@ export function advanceAnswer(before: AnswerStream, formatter: Formatter, room: 
   return {stream: {...short, continued: true}, blocks, part: taken.part, continued};
 }
 
-/** Takes the blocks that no further text can change: those before the last one, of the lines that are whole. */
+/** Takes the blocks that no further text can change: those before the last one, considering only complete lines. */
 function takeBlocks(before: AnswerStream, formatter: Formatter) {
   const whole = before.source.slice(0, before.source.lastIndexOf('\n') + 1);
-  // Most often only the last line has grown.
+  // Usually only the last line has grown.
   if (whole.length <= before.formatted) return {stream: before, blocks: []};
   const finished = finishedTokens(formatter.lex(whole));
   if (finished.length === 0) return {stream: before, blocks: []};
@@ -126,7 +129,7 @@ function finishedTokens(tokens: readonly Token[]): readonly Token[] {
   return isFinished(last, index < tokens.length - 1) ? tokens : tokens.slice(0, index);
 }
 
-/** Nothing that follows can belong to the block. @param isApart a blank line follows it */
+/** Tells whether no further text can belong to the block. @param isApart true when a blank line follows the block */
 function isFinished(token: MarkedToken, isApart: boolean): boolean {
   switch (token.type) {
     case 'hr':
@@ -156,7 +159,7 @@ interface Taken {
   readonly offset: number;
 }
 
-/** Takes the first rows of the live lines when they are too many, as far as they are stable. */
+/** Takes the first rows of the live lines when there are too many, as far as they are stable. */
 function takeRows(live: readonly Line[], {columns, rows}: LiveRoom): Taken {
   const laid = live.map((line) => layoutLine(line, columns));
   let excess = laid.reduce((sum, {length}) => sum + length, 0) - rows;
@@ -170,7 +173,7 @@ function takeRows(live: readonly Line[], {columns, rows}: LiveRoom): Taken {
       excess -= own.length;
       continue;
     }
-    // Only a line that is too long by itself is cut inside.
+    // A line is cut inside only when it alone is too long.
     const limit = line.stable ?? Number.POSITIVE_INFINITY;
     const offset =
       line.table || part.length > 0
@@ -192,7 +195,7 @@ function movePlace(place: LinePlace, {lines, offset}: Taken): LinePlace {
   return {line: place.line + lines, offset};
 }
 
-/** Puts a stand-in in the place of what is printed, so that a long block is not read again and again. */
+/** Replaces the printed part by a stand-in, so that a long block is not parsed again and again. */
 function shorten(stream: AnswerStream, token: MarkedToken | undefined, formatter: Formatter): AnswerStream {
   const short = token && shortenBlock(stream, token, formatter);
   return short ? {...stream, ...short, formatted: short.source.length} : stream;
@@ -215,7 +218,7 @@ function shortenBlock(stream: AnswerStream, token: MarkedToken, formatter: Forma
   }
 }
 
-/** The opening line stays, and the lines from a place on at which the colours need nothing of what was before. */
+/** Keeps the opening line, and the lines from a place on at which the colours do not depend on the lines before. */
 function shortenFence({source, printed}: AnswerStream, token: Tokens.Code, {highlighter}: Formatter): Shortened {
   const [open, ...lines] = source.split('\n');
   const language = /^\S*/.exec(token.lang ?? '')![0].toLowerCase();
@@ -229,7 +232,7 @@ function shortenFence({source, printed}: AnswerStream, token: Tokens.Code, {high
   return undefined;
 }
 
-/** The last printed item becomes `x`, with its number: the numbers go on from there. */
+/** Replaces the last printed item by `x` with the same number, so that the numbers continue. */
 function shortenList({source, printed}: AnswerStream, list: Tokens.List, {format}: Formatter): Shortened {
   const countLines = (items: number) => format([{...list, items: list.items.slice(0, items)}]).length;
   let items = list.items.length - 1;
@@ -247,7 +250,7 @@ function shortenList({source, printed}: AnswerStream, list: Tokens.List, {format
   };
 }
 
-/** The rows that decide on the columns stay. */
+/** Keeps the rows that decide the widths of the columns. */
 function shortenTable({source, printed}: AnswerStream): Shortened {
   const head = SHAPING_ROWS + 2;
   if (printed.line <= head) return undefined;
@@ -258,7 +261,7 @@ function shortenTable({source, printed}: AnswerStream): Shortened {
   };
 }
 
-/** A word stands for the text up to a place at which no mark is open: what follows is still in the same paragraph. */
+/** Replaces the text before a place without open marks by one word, so that the rest stays in the same paragraph. */
 function shortenParagraph({source, printed}: AnswerStream, {closedPlaces, inlineText}: Formatter): Shortened {
   const places = closedPlaces(source);
   for (let index = places.length - 1; index >= 0; index = Math.floor(index / 2) - 1) {

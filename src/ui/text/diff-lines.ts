@@ -1,4 +1,6 @@
-/** Unified diffs as lines of styled text: numbers of lines, signs, syntax colours, and the words that changed. */
+/**
+ * Formats unified diffs as lines of styled text, with line numbers, signs, syntax colours and marks on changed words.
+ */
 import {diffWordsWithSpace} from 'diff';
 import {getCodeStyle, type Highlighter} from './highlight.ts';
 import {createLine, type Line, splitLines} from './lines.ts';
@@ -7,24 +9,30 @@ import {cutSpans, plainText, type Span, type TextStyle} from './styled-text.tsx'
 const PLAIN: TextStyle = {};
 const MUTED: TextStyle = {tone: 'muted'};
 const FILE: TextStyle = {bold: true};
-/** Comparing longer lines word by word takes too long. Characters. */
+/** Characters. Comparing longer lines word by word takes too long. */
 const MAX_WORDS = 2000;
-/** Lines that share less than this part of their words are other lines: nothing in them is marked. */
+/**
+ * Share of the text that two lines must have in common. Otherwise they are different lines, and nothing in them is
+ * marked.
+ */
 const MIN_SHARED = 0.3;
 
 type Sign = '+' | '-' | ' ';
 
 interface DiffLine {
   readonly sign: Sign;
-  /** In the new file; of a removed line, in the old one. */
+  /** Line number in the new file; for a removed line, in the old file. */
   readonly number: number;
   readonly text: string;
 }
 
-/** The number of a row that is no line of a file. */
+/** Number of a row that is not a line of a file. */
 const NO_LINE = 0;
 
-/** The diff of one file. @param path gives the language. The names of files at its head are left out. */
+/**
+ * Formats the diff of one file without the file names at its head.
+ * @param path path of the file, which gives the language
+ */
 export function formatDiff(patch: string, path: string, highlighter: Highlighter): Line[] {
   const {before, hunks} = parsePatch(patch.replace(/\n$/, '').split('\n'));
   const language = /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
@@ -37,7 +45,7 @@ export function formatDiff(patch: string, path: string, highlighter: Highlighter
   ];
 }
 
-/** The diffs of several files one after another, with other lines around them. */
+/** Formats the diffs of several files, and the other lines around them. */
 export function formatDiffText(text: string, highlighter: Highlighter): Line[] {
   const shown: Line[] = [];
   let hunk: string[] = [];
@@ -60,7 +68,7 @@ export function formatDiffText(text: string, highlighter: Highlighter): Line[] {
   return shown;
 }
 
-/** How many lines a diff adds and removes. */
+/** Counts the lines that a diff adds and removes. */
 export function countChanges(patch: string): {readonly added: number; readonly removed: number} {
   const lines = parsePatch(patch.split('\n')).hunks.flat();
   const count = (sign: Sign) => lines.filter((line) => line.sign === sign).length;
@@ -90,12 +98,12 @@ function parsePatch(lines: readonly string[]): {before: string[]; hunks: DiffLin
     else if (line.startsWith(' ') || line === '') {
       hunk.push({sign: ' ', number: newLine++, text: line.slice(1)});
       oldLine += 1;
-      // "\ No newline at end of file" is no line of the file.
+      // "\ No newline at end of file" is not a line of the file.
     } else if (line.startsWith('\\ ')) hunk.push({sign: ' ', number: NO_LINE, text: line.slice(2)});
-    // It says how much was cut.
+    // This line says how much was cut.
     else hunks.push([{sign: ' ', number: newLine, text: line}]);
   }
-  // A diff without hunks is a text: nothing of it is left out.
+  // A diff without hunks is a text, so all of it is shown.
   return hunks.length === 0 ? {before: [...lines], hunks} : {before, hunks};
 }
 
@@ -137,10 +145,10 @@ const WORD_STYLES: Readonly<Record<Sign, TextStyle>> = {
   ' ': PLAIN,
 };
 
-/** A part of a line by offsets of characters. */
+/** A part of a line, by offsets of characters. */
 type Range = readonly [start: number, end: number];
 
-/** Syntax colours over the ground of the line; changed words have a ground of their own. */
+/** Puts syntax colours on the ground of the line. Changed words have another ground. */
 function colorCode(code: readonly Span[], sign: Sign, changed: readonly Range[]): Span[] {
   if (sign === ' ') return code.map(({text, style}) => ({text, style: style.tone ? style : MUTED}));
   const ground = sign === '+' ? 'added' : 'removed';
@@ -166,7 +174,7 @@ function findChangedWords(hunk: readonly DiffLine[]): Map<DiffLine, readonly Ran
     const added = takeWhile(hunk, at + removed.length, '+');
     for (const [index, line] of removed.entries()) {
       const other = added[index];
-      // Several lines that became fewer or more have no lines that belong together.
+      // Lines are paired only when their number stays the same.
       if (other && removed.length === added.length) markPair(line, other, marks);
     }
     at += Math.max(1, removed.length + added.length);

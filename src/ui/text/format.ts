@@ -1,4 +1,4 @@
-/** Markdown as lines of styled text. Loaded after the first frame. */
+/** Formats markdown as lines of styled text. It is loaded after the first frame. */
 import {Lexer, Marked, type MarkedToken, type Token, type Tokens} from 'marked';
 import {formatDiff, formatDiffText} from './diff-lines.ts';
 import {createHighlighter, decodeEntities, getCodeStyle, type Highlight, type Highlighter} from './highlight.ts';
@@ -11,28 +11,31 @@ export interface Formatter {
   readonly highlighter: Highlighter;
   readonly lex: (text: string) => Token[];
   readonly format: (tokens: readonly Token[]) => Line[];
-  /** Formats text that is not whole yet. */
+  /** Formats text that is not complete yet. */
   readonly formatOpen: (source: string) => OpenFormat;
-  /** Formats text whose end will never come: marks that are open are closed, as they were while it grew. */
+  /** Formats text that was cut off. Open marks are closed in the same way as while it grew. */
   readonly formatCut: (text: string) => Line[];
-  /** Offsets of white space in inline markdown at which no mark is open. */
+  /** Returns offsets of white space in inline markdown at which no mark is open. */
   readonly closedPlaces: (text: string) => readonly number[];
-  /** The diff of one file, whose path gives the language. */
+  /** Formats the diff of one file. The language follows from the path. */
   readonly diff: (patch: string, path: string) => Line[];
-  /** The diffs of several files, with other lines around them. */
+  /** Formats the diffs of several files, with other lines around them. */
   readonly diffText: (text: string) => Line[];
-  /** The rendered text of inline markdown. */
+  /** Returns the rendered text of inline markdown. */
   readonly inlineText: (text: string) => string;
 }
 
 interface OpenFormat {
   readonly tokens: readonly Token[];
   readonly lines: readonly Line[];
-  /** The same lines, of which more are known to be stable: that takes longer to find out. */
+  /** Returns the same lines with more text marked as stable. It is slower. */
   readonly findStable: () => readonly Line[];
 }
 
-/** A shorter paragraph is not printed before it ends: a line of `===` below it would make it a heading. Characters. */
+/**
+ * Characters. A shorter paragraph is printed only when it ends, because a line of `===` below it would make it a
+ * heading.
+ */
 const MIN_STABLE = 300;
 
 const PLAIN: TextStyle = {};
@@ -44,7 +47,7 @@ const CELL_HEAD: TextStyle = {bold: true};
 const CODE_INDENT: readonly Span[] = [{text: '  ', style: PLAIN}];
 const QUOTE: readonly Span[] = [{text: '│ ', style: BAR}];
 
-/** Creates the formatter. The highlighter registers its languages once for it. */
+/** Creates the formatter, whose highlighter registers its languages once. */
 export function createFormatter(): Formatter {
   const highlighter = createHighlighter();
   const {highlight} = highlighter;
@@ -84,8 +87,9 @@ export function createFormatter(): Formatter {
 }
 
 /**
- * GitHub's markdown with three changes. An answer is printed while it grows, so a link cannot use an address that is
- * defined further down: both are shown as they are written. One `~` means about. Stars inside a word are no marks.
+ * Creates a parser for GitHub's markdown with three changes. An answer is printed while it grows, so a link cannot use
+ * an address that is defined further down, and both are shown as they are written. One `~` means "about". Stars inside
+ * a word are not marks.
  */
 function createMarked(): Marked {
   const marked = new Marked({gfm: true});
@@ -100,7 +104,7 @@ function createMarked(): Marked {
   return marked;
 }
 
-/** The innermost block at the end: what comes next may change it. */
+/** Returns the innermost block at the end, which further text may change. */
 function openLeaf(tokens: readonly Token[]): MarkedToken | undefined {
   const last = tokens.findLast(({type}) => type !== 'space' && type !== 'checkbox') as MarkedToken | undefined;
   if (last?.type === 'list') return openLeaf(last.items) ?? last;
@@ -110,8 +114,8 @@ function openLeaf(tokens: readonly Token[]): MarkedToken | undefined {
 }
 
 /**
- * Changes the innermost block at the end to what is shown of it while it grows.
- * @returns gives the rendered text that will not change; undefined for other blocks than text
+ * Changes the innermost block at the end to the part of it that is shown while it grows.
+ * @returns a function that gives the rendered text that will not change; undefined for blocks that are not text
  */
 function openLast(leaf: MarkedToken, source: string, lexInline: (text: string) => Token[]): (() => string) | undefined {
   switch (leaf.type) {
@@ -129,7 +133,7 @@ function openLast(leaf: MarkedToken, source: string, lexInline: (text: string) =
       if (!source.endsWith('\n')) leaf.text = leaf.text.replace(/(?:^|\n)[ \t]*[`~]+$/, '');
       return undefined;
     case 'table':
-      // A row that is not whole would make its column wider with each word.
+      // An incomplete row would make its column wider with each word.
       if (!source.endsWith('\n')) leaf.rows = leaf.rows.slice(0, -1);
       return undefined;
     default:
@@ -137,7 +141,7 @@ function openLast(leaf: MarkedToken, source: string, lexInline: (text: string) =
   }
 }
 
-/** Makes lines of tokens. `open` is the block that still grows: its lines say how much of them is stable. */
+/** Makes lines from tokens. `open` is the block that still grows. Its lines say how much of them is stable. */
 class Format {
   readonly #highlight: Highlight;
   readonly #open: MarkedToken | undefined;
@@ -149,7 +153,7 @@ class Format {
     this.#stable = stable;
   }
 
-  /** @param isTight a blank line stands only where the text has one, as in a list */
+  /** @param isTight true when only blank lines of the text itself are shown, as in a list */
   blocks(tokens: readonly Token[], isTight: boolean): Line[] {
     const lines: Line[] = [];
     let hasBlank = false;
@@ -219,7 +223,7 @@ class Format {
   }
 }
 
-/** Says which lines of the block that still grows can be printed. */
+/** Marks which lines of the growing block can be printed. */
 function markOpen(lines: readonly Line[], {type}: MarkedToken, stableText: string | undefined): Line[] {
   if (type === 'table') return lines.length >= SHAPING_ROWS + 2 ? [...lines] : lines.map(open);
   if (stableText === undefined) {
@@ -242,7 +246,7 @@ function endsBlank(raw: string): boolean {
   return /\n[ \t]*\n\s*$/.test(raw);
 }
 
-/** Text without lines at its end that have nothing to show. */
+/** Splits text into lines. Text without characters has no line. */
 function textLines(spans: readonly Span[]): Line[] {
   return plainText(spans) === '' ? [] : splitLines(spans);
 }
@@ -263,7 +267,7 @@ function tableLines(table: Tokens.Table): Line[] {
   return parts.map((part, index) => ({...createLine([]), table: {shape, part, isFirst: index <= 2}}));
 }
 
-/** Inline markdown as pieces of text, each with the styles of the elements around it. */
+/** Renders inline markdown as pieces of text, each with the styles of the elements around it. */
 function inline(tokens: readonly Token[], style: TextStyle): Span[] {
   return tokens.flatMap((token) => inlineSpans(token as MarkedToken, style));
 }

@@ -1,4 +1,4 @@
-/** Colours code by highlight.js, without a DOM. Loaded with the markdown renderer, after the first frame. */
+/** Colours code with highlight.js, without a DOM. It is loaded with the markdown renderer, after the first frame. */
 import type {Emitter} from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
@@ -25,7 +25,7 @@ interface CodeSpan {
 }
 
 const LANGUAGES = {bash, cpp, css, diff, go, java, javascript, json, python, rust, sql, typescript, xml, yaml};
-/** Longer code is not coloured, because it takes too long. Characters. */
+/** Characters. Longer code is not coloured, because it takes too long. */
 const MAX_CODE = 20_000;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '#x27': "'",
 };
 
-/** Decodes the few entities that models write; none of them gives a control character. Others stay. */
+/** Decodes the few entities that models write. None of them becomes a control character, and all others stay. */
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|nbsp|#39|#x27);/g, (_, name: string) => ENTITIES[name]!);
 }
@@ -62,7 +62,6 @@ const CODE_TONES: Readonly<Record<string, Tone>> = {
   deletion: 'removed',
 };
 
-/** How a piece of code is drawn. */
 export function getCodeStyle(scope: string): TextStyle {
   const tone = CODE_TONES[scope.split('.')[0]!];
   return tone ? {tone} : PLAIN;
@@ -74,7 +73,10 @@ export type Highlight = (code: string, language: string) => readonly CodeSpan[];
 
 export interface Highlighter {
   readonly highlight: Highlight;
-  /** What follows the code can be coloured without it: it ends outside of comments, long strings and the like. */
+  /**
+   * Tells whether the code ends outside of comments, long strings and the like, so that the next code can be coloured
+   * alone.
+   */
   readonly endsOutside: (code: string, language: string) => boolean;
 }
 
@@ -87,20 +89,22 @@ export function createHighlighter(): Highlighter {
   return {
     highlight: (code, language) => {
       const result = isKnown(code, language) ? run(code, language) : undefined;
-      // Where highlight.js fails, it has only the beginning.
+      // When highlight.js fails, its result has only the beginning of the code.
       if (!result || result.errorRaised) return [{text: code, scope: ''}];
       return (result._emitter as SpanEmitter).spans;
     },
     endsOutside: (code, language) => {
       if (!isKnown(code, language)) return true;
-      // The mode in which the code ends; the language itself has no parent.
+      // The mode in which the code ends. Only the mode of the language itself has no parent.
       const mode = run(code, language)._top as {parent?: unknown} | undefined;
       return mode?.parent === undefined;
     },
   };
 }
 
-/** Takes the pieces as highlight.js finds them; the innermost scope counts. HTML would have to be parsed again. */
+/**
+ * Collects the pieces that highlight.js finds, with their innermost scope. HTML output would have to be parsed again.
+ */
 class SpanEmitter implements Emitter {
   readonly spans: {text: string; readonly scope: string}[] = [];
   readonly #scopes: string[] = [];
@@ -133,7 +137,7 @@ class SpanEmitter implements Emitter {
   }
 
   finalize(): void {
-    // Nothing is written before the end.
+    // Every piece is already complete.
   }
 
   toHTML(): string {

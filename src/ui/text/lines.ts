@@ -1,29 +1,29 @@
 /**
- * Formatted text as lines that are not wrapped yet: they do not depend on the width of the window. `layoutLine` wraps one
- * into rows of the screen.
+ * Represents formatted text as lines that are not wrapped yet, so that they do not depend on the width of the window.
+ * `layoutLine` wraps a line into rows of the screen.
  */
 import {cutSpans, plainText, type Row, type Span} from './styled-text.tsx';
 import {layoutTableRow, type TableRow} from './table.ts';
 import {rowWidth, wrapRows} from './wrap.ts';
 
 export interface Line {
-  /** Without a newline. */
+  /** The text, without a newline. */
   readonly spans: readonly Span[];
-  /** Before the first row, e.g. the mark of a list's item. */
+  /** Text before the first row, e.g. the mark of a list item. */
   readonly first: readonly Span[];
-  /** Before each further row; as wide as `first`. */
+  /** Text before each further row, as wide as `first`. */
   readonly rest: readonly Span[];
-  /** The line is the later part of a line: it begins with `rest`. */
+  /** True for the later part of a line. It begins with `rest`. */
   readonly isRest?: boolean;
-  /** Of a later part: the line began with so many spaces, and its rows are indented alike. */
+  /** For a later part: number of spaces at the beginning of the line. Its rows are indented by as many. */
   readonly hang?: number;
-  /** How many characters cannot change by what the model writes next. Absent: all. */
+  /** Number of characters that later text of the model cannot change; all of them when absent. */
   readonly stable?: number;
-  /** One row of a table, instead of `spans`. */
+  /** A row of a table, in place of `spans`. */
   readonly table?: TableRow;
 }
 
-/** A place in a list of lines: all before it is printed. `offset`: characters of the line. */
+/** A place in a list of lines. Everything before it is printed. `offset` counts characters of the line. */
 export interface LinePlace {
   readonly line: number;
   readonly offset: number;
@@ -31,7 +31,7 @@ export interface LinePlace {
 
 export const START: LinePlace = {line: 0, offset: 0};
 
-/** Text keeps at least this width, however deep its lists are nested. Columns. */
+/** Minimal columns of the text, however deep its lists are nested. */
 const MIN_WIDTH = 10;
 
 export function createLine(spans: readonly Span[]): Line {
@@ -59,14 +59,14 @@ export function splitLines(spans: readonly Span[]): Line[] {
   return lines.map(createLine);
 }
 
-/** The lines from a place on. */
+/** Returns the lines from a place on. */
 export function linesFrom(lines: readonly Line[], {line, offset}: LinePlace): Line[] {
   const [first, ...rest] = lines.slice(line);
   if (!first || offset === 0) return first ? [first, ...rest] : [];
   return [cutLine(first, offset), ...rest];
 }
 
-/** A part of a line. */
+/** Returns a part of a line. */
 export function cutLine(line: Line, start: number, end = Number.POSITIVE_INFINITY): Line {
   return {
     ...line,
@@ -76,7 +76,7 @@ export function cutLine(line: Line, start: number, end = Number.POSITIVE_INFINIT
   };
 }
 
-/** A row, and where in the line the next row begins. */
+/** A row, and the offset in the line at which the next row begins. */
 interface LaidRow {
   readonly row: Row;
   readonly next: number;
@@ -112,14 +112,14 @@ export function layoutLines(lines: readonly Line[], columns: number): Row[] {
   return lines.flatMap((line) => layoutLine(line, columns).map(({row}) => row));
 }
 
-/** Cuts what stands before a line when it leaves too little room: its end stays. */
+/** Cuts the text before a line when it leaves too little space. Its end remains. */
 function fitPrefix(prefix: readonly Span[], columns: number): readonly Span[] {
   const text = plainText(prefix);
   const most = Math.max(0, columns - Math.min(MIN_WIDTH, Math.floor(columns / 2)));
   return text.length <= most ? prefix : cutSpans(prefix, text.length - most, text.length);
 }
 
-/** Neighbours in one style become one span: fewer parts to draw. Spaces at the end go. */
+/** Joins neighbours that have the same style into one span, so that there are fewer parts to draw. */
 function joinSpans(spans: readonly Span[]): Row {
   const joined: Span[] = [];
   for (const span of spans) {

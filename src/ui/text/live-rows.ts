@@ -1,7 +1,7 @@
 /**
- * Shares the rows of the window among the live parts. Their sum is at most the window's height less two: a frame as
- * high as the window cannot be redrawn without touching the output above it, and tmux takes a frame that begins in the
- * first row for the whole screen and copies it into its history each time it is erased.
+ * Shares the rows of the window among the live parts. Their sum is at most the window's height less two. A frame as
+ * high as the window cannot be redrawn without touching the output above it. When a frame begins in the first row, tmux
+ * treats it as the whole screen and copies it into its history each time it is erased.
  */
 import {MIN_FRAMED} from '../first-paint/prompt-frame.ts';
 
@@ -27,13 +27,13 @@ export interface LiveRows {
   readonly tail: number;
 }
 
-/** How many rows of unfinished text are live at most. */
+/** Maximal number of live rows of unfinished text. */
 const MAX_TAIL = 12;
 const MAX_TODOS = 10;
-/** Rows around an answer while it grows: the prompt, the status and so on. */
+/** Rows around a growing answer: the prompt, the status line and so on. */
 const OTHER_ROWS = 10;
 
-/** How much of an answer may be live in a window; the first rows of a longer block are printed. */
+/** Returns how much of an answer may be live in a window. The first rows of a longer block are printed. */
 export function answerRoom(columns: number, windowRows: number): {readonly columns: number; readonly rows: number} {
   return {columns, rows: Math.max(2, Math.min(MAX_TAIL, windowRows - OTHER_ROWS))};
 }
@@ -54,17 +54,18 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   const gap = take(wants.gap, left > 2 ? 1 : 0);
   const panel = take(wants.panel, Math.ceil(left / 2));
   const queued = take(wants.queued, Math.max(1, Math.floor(left / 3)));
-  // Rows that are pushed out of the window do not come back when the run is closed: keep a third of the window.
+  // Rows that leave the window do not return when the run is closed, so a third of the window stays free.
   const view = take(
     wants.view,
     Math.min(Math.floor((windowRows * 2) / 3), wants.lead > 0 && left > 2 ? left - 1 : left),
   );
-  // However many agents run, the text and the tools keep a few rows.
+  // The text and the tools keep a few rows, however many agents run.
   const others = Math.min(4, wants.tail + wants.tools);
   const subagents = take(wants.subagents, Math.max(2, left - others));
   const tools = take(wants.tools, wants.tail > 0 ? left - 1 : left);
   const todos = take(wants.todos, Math.min(MAX_TODOS, left - Math.min(2, wants.tail)));
-  // A window that becomes lower pushes what does not fit into the scrollback, where it stays: a third is kept free of text.
+  // A window that becomes lower pushes rows into the scrollback, where they stay. So a third of the window is kept free
+  // of text.
   const tail = take(wants.tail, Math.max(4, Math.min(MAX_TAIL, left - Math.floor(windowRows / 3))));
   const lead = take(wants.lead, left > 1 || view > 0 ? 1 : 0);
   return {
@@ -86,7 +87,9 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   };
 }
 
-/** The first items of a list that fit into the rows; when some are not shown, one row is left to say how many. */
+/**
+ * Returns the first items of a list that fit into the rows. When some do not fit, one row stays free to say how many.
+ */
 export function firstRows<T>(items: readonly T[], rows: number): {shown: readonly T[]; more: number} {
   if (items.length <= rows) return {shown: items, more: 0};
   const shown = items.slice(0, Math.max(0, rows - 1));

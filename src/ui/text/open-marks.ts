@@ -1,13 +1,12 @@
 /**
- * Markdown that is not whole yet, for the show: marks that are still open are closed, and what cannot be read yet (half a
- * mark, the beginning of a link) is left out until more of it has come. The text itself is not changed.
+ * Prepares incomplete markdown for the screen. Open marks are closed. Text that cannot be parsed yet (half a mark, the
+ * beginning of a link) is left out until more of it has arrived. The text itself is not changed.
  */
 
-/** Inline text as it is shown while it grows. */
 interface OpenText {
-  /** With the closing marks added. */
+  /** The text with the closing marks added. */
   readonly shown: string;
-  /** Offsets of white space at which no mark is open: what is before does not change any more. */
+  /** Offsets of white space at which no mark is open. Text before such a place does not change. */
   readonly closedAt: readonly number[];
 }
 
@@ -17,35 +16,38 @@ interface OpenMark {
   readonly count: number;
 }
 
-/** The beginning of a link is left out for so long. Characters. */
+/** Characters for which the beginning of a link is left out. */
 const MAX_LABEL = 60;
-/** A bracket that is open for longer is no link. Characters. */
+/** Characters. A bracket that is open for longer is not a link. */
 const MAX_BRACKET = 500;
 const MAX_TAG = 200;
 
-/** What a further character may make a mark: these ends are left out. */
+/** Matches ends that the next character may turn into a mark. They are left out. */
 const HALF = /(?:\\|!|&#?[a-zA-Z0-9]{0,8}|\n[ \t]*)$/;
 
-/** Finds the marks that are open at the end of inline text. @param isCut no more will come: nothing is held back */
+/**
+ * Finds the marks that are open at the end of inline text.
+ * @param isCut true when no more text will come, so that nothing is left out
+ */
 export function closeOpenMarks(text: string, isCut = false): OpenText {
   const scan = new InlineScan(text, isCut);
   scan.run();
   return {shown: scan.shown(), closedAt: scan.closedAt};
 }
 
-/** One pass over inline text, by the rules for delimiters of CommonMark. It is mutable, and used only for this pass. */
+/** Scans inline text once, by CommonMark's rules for delimiters. It is mutable and used for one scan only. */
 class InlineScan {
   readonly closedAt: number[] = [];
   readonly #text: string;
   readonly #isCut: boolean;
   #open: OpenMark[] = [];
-  /** Characters of marks without a partner, which are left out. */
+  /** Ranges of marks without a partner, which are left out. */
   readonly #dropped: {readonly start: number; readonly end: number}[] = [];
-  /** Up to here a bracket may still become a link. */
+  /** Up to this offset a bracket may still become a link. */
   #bracket = 0;
-  /** Added before the other closing marks. */
+  /** Closing mark of a code span, added before the other closing marks. */
   #code = '';
-  /** The text from here on is left out. */
+  /** The text from this offset on is left out. */
   #end: number;
 
   constructor(text: string, isCut: boolean) {
@@ -114,7 +116,7 @@ class InlineScan {
     const canOpen = isLeft && !isInWord(mark, before, after) && (mark !== '_' || !isRight || signBefore);
     if (canClose) count -= this.#close(mark, count);
     if (count === 0) return end;
-    // More of the run may come, which would open or close: it is left out until then.
+    // The run may continue, so its end is left out until it is complete.
     if (end === text.length) this.#end = end - count;
     else if (canOpen) this.#open.push({at: end - count, mark, count});
     return end;
@@ -125,7 +127,7 @@ class InlineScan {
     return end;
   }
 
-  /** Closes marks with up to `count` characters. @returns how many of them were used */
+  /** Closes marks with up to `count` characters. @returns the number of characters that were used */
   #close(mark: string, count: number): number {
     let left = count;
     while (left > 0) {
@@ -165,7 +167,7 @@ class InlineScan {
       this.#end = start;
       return text.length;
     }
-    // The address is not whole yet: the label is shown without it.
+    // The address is incomplete, so the label is shown without it.
     this.#dropped.push({start, end: at + 1});
     this.#end = label;
     return at + 1;
@@ -183,7 +185,7 @@ class InlineScan {
     return at + tag.length;
   }
 
-  /** The text without its half marks, with closing marks for the open ones. */
+  /** Returns the text without its half marks, with closing marks for the open ones. */
   shown(): string {
     const text = this.#text;
     let end = this.#end;
@@ -197,7 +199,7 @@ class InlineScan {
     shown += text.slice(from, Math.max(from, end)) + this.#code;
     for (const {mark, count, at} of this.#open.toReversed()) {
       if (at >= end) continue;
-      // A mark closes only what does not end with a space; a mark with nothing in it is left out.
+      // A closing mark cannot follow a space. A mark without text inside is left out.
       shown = shown.trimEnd();
       if (text.slice(at + count, end).trim() === '') shown = shown.slice(0, -count);
       else shown += mark.repeat(count);
@@ -206,7 +208,10 @@ class InlineScan {
   }
 }
 
-/** Stars between letters or digits are no marks, as in `2*3`: people who write of numbers mean them as they are. */
+/**
+ * Tells whether a star is between letters or digits, as in `2*3`. There it is no mark, because people mean the star
+ * itself.
+ */
 export function isInWord(mark: string, before: string, after: string): boolean {
   return mark === '*' && /\w/.test(before) && /\w/.test(after);
 }
@@ -225,7 +230,7 @@ function isPunctuation(char: string): boolean {
   return /[\p{P}\p{S}]/u.test(char);
 }
 
-/** The place of the closing bracket, or -1. Brackets in code and escaped ones do not count. */
+/** Returns the offset of the closing bracket, or -1. Brackets in code and escaped ones do not count. */
 function matchBracket(text: string, at: number, open: string, close: string): number {
   let depth = 0;
   for (let place = at; place < text.length; place++) {
@@ -243,16 +248,16 @@ function matchBracket(text: string, at: number, open: string, close: string): nu
   return -1;
 }
 
-/** Nothing but marks, which the next character may turn into a list, a rule, a fence or a heading. */
+/** Matches lines of marks only. The next character may turn them into a list, a rule, a fence or a heading. */
 const MARKS_ONLY = /^(?:[\s>*+\-_=~`|:#]|\d{1,9}[.)]?(?=\s|$)|\[[ xX]?\]?(?=\s|$))*$/;
 
-/** Leaves out a last line that has nothing but marks so far. */
+/** Leaves out a last line that has only marks so far. */
 export function holdMarks(source: string): string {
   const start = source.lastIndexOf('\n') + 1;
   return start < source.length && MARKS_ONLY.test(source.slice(start)) ? source.slice(0, start) : source;
 }
 
-/** A line that may be the head of a table without a pipe at its start is left out up to this length. Characters. */
+/** Characters up to which a line without a pipe at its start is left out as the possible head of a table. */
 const MAX_TABLE_HEAD = 200;
 
 /** Leaves out the last lines of a paragraph when they may become the head of a table. */

@@ -1,4 +1,4 @@
-/** Shows an answer as it is written, for when the formatter could not be loaded. */
+/** Shows an answer as it is written, when the formatter could not be loaded. */
 import type {Formatter} from './format.ts';
 import {type Line, splitLines} from './lines.ts';
 

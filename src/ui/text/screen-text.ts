@@ -1,6 +1,6 @@
 /**
- * Makes text from models, tools, files and names safe for the screen: it is shown and never controls the terminal.
- * All text from outside passes here before it reaches Ink.
+ * Makes text from models, tools, files and names safe for the screen: it is shown and never controls the terminal. All
+ * text from outside passes through here before it reaches Ink.
  */
 
 import {showControls, toOneLine} from '../../core/util/text.ts';
@@ -13,7 +13,7 @@ export function screenText(text: string): string {
   return showControls(unified.includes('\t') ? unified.split('\n').map(expandTabs).join('\n') : unified);
 }
 
-/** The same in one line: each run of white space becomes one space. */
+/** Makes one line of the text, in which each run of white space is one space, and makes it safe. */
 export function screenLine(text: string): string {
   return screenText(toOneLine(text));
 }

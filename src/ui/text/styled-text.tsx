@@ -9,21 +9,21 @@ export interface Span {
   readonly style: TextStyle;
 }
 
-/** The theme says how a tone looks; the rest is added to that. */
+/** A style. The theme says how the tone looks, and the other fields are added to that. */
 export interface TextStyle extends Pick<TextProps, 'bold' | 'italic' | 'underline' | 'strikethrough'> {
   readonly tone?: Tone;
-  /** What the text stands on: the look of `tone` is added to this one. */
+  /** The ground under the text. The look of `tone` is added to it. */
   readonly ground?: Tone;
 }
 
-/** The theme in which everything below is drawn. */
+/** The theme in which all components inside are drawn. */
 export const ThemeContext = createContext<Theme>(getTheme());
 
 interface StyledProps extends TextStyle, Pick<TextProps, 'wrap'> {
   readonly children?: ReactNode;
 }
 
-/** Text in the look of its tone. */
+/** Draws text in the look of its tone. */
 export function Styled({tone, ground, children, ...style}: StyledProps) {
   const theme = useContext(ThemeContext);
   return (
@@ -33,16 +33,15 @@ export function Styled({tone, ground, children, ...style}: StyledProps) {
   );
 }
 
-/** The theme for text with codes; undefined for a screen reader, which gets it plain. */
+/** Returns the theme for text with terminal codes; undefined for a screen reader, which gets plain text. */
 function usePaint(): Theme | undefined {
   const theme = useContext(ThemeContext);
   return useIsScreenReaderEnabled() ? undefined : theme;
 }
 
-/** One row of the screen. */
 export type Row = readonly Span[];
 
-/** Neighbours that look the same get their codes once. */
+/** Paints a row. Neighbours that look the same get their codes once. */
 export function paintRow(row: Row, theme: Theme): string {
   let painted = '';
   let text = '';
@@ -65,13 +64,13 @@ function isSame(a: TextProps, b: TextProps): boolean {
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
-/** Rows stand at most so far from the left edge. Columns. */
+/** Maximal columns between the left edge and a row. */
 const MAX_PADDING = 4;
 
 /**
- * Rows that fit the window: nothing breaks them again. Ink gets them when it writes. What it measures are as many empty rows:
- * it measures what changed for each frame. When the window becomes narrower, Ink draws once before we have made new rows.
- * `gap`: a blank row stands before them, but not for a screen reader.
+ * Draws rows that fit the window and that nothing wraps again. Ink gets their text only when it writes. Ink measures
+ * all changes for each frame, so it measures empty rows instead. When the window becomes narrower, Ink draws once
+ * before there are new rows, so the old ones are cut. With `gap`, a blank row stands above, except for a screen reader.
  */
 export function Rows({rows, gap = false}: {readonly rows: readonly Row[]; readonly gap?: boolean}) {
   const theme = usePaint();
@@ -92,7 +91,7 @@ function cutRow(row: Row, columns: number): Row {
   return cutSpans(row, 0, wrapRows(plainText(row), columns)[0]!.end);
 }
 
-/** Styled text with line breaks of its own: Ink would begin a row with the space where it broke the line. */
+/** Draws styled text with its own line breaks. Ink would begin a row with the space at the break. */
 export function StyledText({spans, columns}: {readonly spans: readonly Span[]; readonly columns: number}) {
   const rows = wrapRows(plainText(spans), columns).map(({start, end, indent}) => [
     ...(indent > 0 ? [{text: ' '.repeat(indent), style: {}}] : []),
@@ -101,12 +100,12 @@ export function StyledText({spans, columns}: {readonly spans: readonly Span[]; r
   return <Rows rows={rows} />;
 }
 
-/** Wrapped text in one style. */
+/** Draws wrapped text in one style. */
 export function Wrapped({text, columns, ...style}: {readonly text: string; readonly columns: number} & TextStyle) {
   return <StyledText spans={[{text, style}]} columns={columns} />;
 }
 
-/** A part of styled text, by offsets of characters. */
+/** Returns a part of styled text, by offsets of characters. */
 export function cutSpans(spans: readonly Span[], start: number, end: number): Span[] {
   const cut: Span[] = [];
   let at = 0;

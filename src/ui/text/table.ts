@@ -1,16 +1,16 @@
 /**
- * Lays out the rows of a table: columns that fit the window, cells that wrap, rules. The first rows of a table decide on
- * its columns, so that a long table can be printed while it grows.
+ * Lays out the rows of a table: columns that fit the window, cells that wrap, and rules. The first rows of a table
+ * decide the widths of its columns, so that a long table can be printed while it grows.
  */
 import {cutSpans, plainText, type Row, type Span, type TextStyle} from './styled-text.tsx';
 import {rowWidth, wrapRows} from './wrap.ts';
 
 type Cell = readonly Span[];
 
-/** What the rows of one table share. */
+/** The parts that all rows of a table share. */
 export interface TableShape {
   readonly header: readonly Cell[];
-  /** The first `SHAPING_ROWS` rows. */
+  /** The first `SHAPING_ROWS` rows, which decide the widths of the columns. */
   readonly rows: readonly (readonly Cell[])[];
   readonly align: readonly ('left' | 'right' | 'center' | null)[];
 }
@@ -22,13 +22,13 @@ export interface TableRow {
   readonly isFirst: boolean;
 }
 
-/** How many rows decide on the widths of the columns. */
+/** Number of rows that decide the widths of the columns. */
 export const SHAPING_ROWS = 8;
 
 const BORDER: TextStyle = {tone: 'muted'};
 const SEPARATOR: Span = {text: ' │ ', style: BORDER};
 const GAP = 3;
-/** A table whose columns get narrower shows each row as a list of `name: value`. Columns. */
+/** Columns. A table that needs a narrower column shows each row as a list of `name: value`. */
 const MIN_COLUMN = 6;
 
 /** @returns the rows of the screen, each at most `columns` wide */
@@ -46,7 +46,7 @@ export function layoutTableRow({shape, part, isFirst}: TableRow, columns: number
   return isWrapped && !isFirst ? [[rule(widths)], ...rows] : rows;
 }
 
-/** Makes the widest column narrower until all columns fit. @returns undefined when they would get too narrow */
+/** Makes the widest column narrower until all columns fit. @returns undefined when a column would be too narrow */
 function fitWidths(natural: readonly number[], room: number): number[] | undefined {
   const widths = [...natural];
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
@@ -86,7 +86,7 @@ function spaces(count: number): Span[] {
   return count > 0 ? [{text: ' '.repeat(count), style: {}}] : [];
 }
 
-/** One row as `name: value` lines, with a rule between rows. */
+/** Lays out one row as `name: value` lines, with a rule between rows. */
 function layoutRecord({shape, part, isFirst}: TableRow, columns: number): Row[] {
   if (part === 'header' || part === 'rule') return [];
   const rows = shape.header.flatMap((name, index) => {

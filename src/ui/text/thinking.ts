@@ -1,20 +1,23 @@
-/** What the model thinks, as one line. Ctrl+O shows all of it. */
+/** Shows the model's thinking as one line. Ctrl+O shows all of it. */
 import {screenLine} from './screen-text.ts';
 import type {Row} from './styled-text.tsx';
 import {cutText, splitGraphemes, textWidth} from './wrap.ts';
 
 const LABEL = 'Thinking: ';
-/** No line shows more. Characters. */
+/** Characters, which are more than any line shows. */
 const MAX_SHOWN = 1_000;
 
-/** While it grows: its end, where it is longer than the line. @param thought as it came */
+/**
+ * Returns the line of a growing thought: its end, when it is longer than the line.
+ * @param thought raw text of the model
+ */
 export function liveThought(thought: string, columns: number): Row {
   const text = screenLine(thought.slice(-MAX_SHOWN)).trim();
   const isWhole = thought.length <= MAX_SHOWN && textWidth(LABEL + text) <= columns;
   return [{text: LABEL + (isWhole ? text : lastColumns(text, columns - LABEL.length)), style: {tone: 'muted'}}];
 }
 
-/** When it has ended: its beginning. @param text safe for the screen */
+/** Returns the line of a finished thought: its beginning. @param text text that is safe for the screen */
 export function finishedThought(text: string, columns: number): Row {
   const line = LABEL + text;
   const isWhole = textWidth(line) <= columns;

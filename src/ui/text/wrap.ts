@@ -1,8 +1,8 @@
-/** Widths and line breaks in the terminal's own units: graphemes and columns, not characters. */
+/** Measures and wraps text in the units of the terminal: graphemes and columns, not characters. */
 import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, {granularity: 'grapheme'});
-/** Text in which each character takes one column; measuring other text takes a hundred times longer. */
+/** Matches text in which each character takes one column. Measuring other text takes a hundred times longer. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 export function textWidth(text: string): number {
@@ -12,7 +12,10 @@ export function textWidth(text: string): number {
 /** Parts of an emoji that some terminals draw as one picture and others as several. */
 const JOINED = /[\u200d\p{Emoji_Modifier}]/u;
 
-/** The most columns that a terminal may use for a text: then a row may be broken early, but never by the terminal. */
+/**
+ * Returns the most columns that a terminal may use for a text. A row may then be broken too early, but never by the
+ * terminal.
+ */
 export function rowWidth(text: string): number {
   if (!JOINED.test(text)) return textWidth(text);
   let width = 0;
@@ -23,26 +26,24 @@ export function rowWidth(text: string): number {
   return width;
 }
 
-/** The graphemes of a text, in order. */
 export function* splitGraphemes(text: string): Generator<string> {
   if (PLAIN.test(text)) yield* text;
   else for (const {segment} of graphemes.segment(text)) yield segment;
 }
 
-/** Breaks at spaces, and inside words that are too long. Returns at least one row. */
+/** Breaks at spaces, and inside words that are too long. @returns at least one row */
 export function wrapText(text: string, width: number): string[] {
   return wrapRows(text, width).map(({start, end, indent}) => ' '.repeat(indent) + text.slice(start, end));
 }
 
-/** One row of a text that was wrapped. */
 interface WrappedRow {
   readonly start: number;
   readonly end: number;
-  /** Spaces before the row: the second row of an indented line is indented too. */
+  /** Number of spaces before the row. The further rows of an indented line are indented, too. */
   readonly indent: number;
 }
 
-/** The rows as offsets in the text, to cut styled text. Spaces at a break belong to no row. */
+/** Returns the rows as offsets in the text, so that styled text can be cut. Spaces at a break belong to no row. */
 export function wrapRows(text: string, width: number): WrappedRow[] {
   const columns = Math.max(1, width);
   const rows: WrappedRow[] = [];
@@ -58,8 +59,8 @@ export function wrapRows(text: string, width: number): WrappedRow[] {
 }
 
 /**
- * The later rows of a line are indented like its first row, in a numbered table like what follows the number, unless the
- * indent is more than a third of the width.
+ * Wraps a line and indents its further rows like the first one. In a numbered table, they are indented like the text
+ * after the number. An indent of more than a third of the width is dropped.
  */
 function wrapIndented(line: string, width: number): WrappedRow[] {
   const lead = /^ *(?:\d+ {2})?/.exec(line)![0].length;
@@ -98,7 +99,7 @@ function wrapLine(line: string, width: number): {start: number; end: number}[] {
   return rows;
 }
 
-/** Cuts the text to at most `width` columns; a cut text ends with `…`. */
+/** Cuts the text to at most `width` columns. A cut text ends with `…`. */
 export function cutText(text: string, width: number): string {
   if (rowWidth(text) <= width) return text;
   let cut = '';
@@ -111,7 +112,7 @@ export function cutText(text: string, width: number): string {
   return width > 0 ? `${cut}…` : '';
 }
 
-/** The same, for sentences: it ends after a whole word, where there is one. */
+/** Cuts a sentence in the same way, but after a whole word when there is one. */
 export function cutWords(text: string, width: number): string {
   const cut = cutText(text, width);
   if (cut === text || !cut.endsWith('…')) return cut;
