@@ -1,4 +1,6 @@
-/** The answer of the main agent while it grows, and what is printed in mid-stream: it stands between two blocks. */
+/**
+ * Reduces the growing answer of the main agent. Items that arrive in mid-stream are printed between two blocks of it.
+ */
 import {
   addAnswer,
   advanceAnswer,
@@ -13,10 +15,10 @@ import {screenLine} from '../text/screen-text.ts';
 import {addItems} from './finished-items.ts';
 import type {UiState} from './ui-state.ts';
 
-/** How long something waits for the end of a block whose beginning is printed. Milliseconds. */
+/** Milliseconds that an item waits for the end of a block whose beginning is printed. */
 export const MAX_WAIT_MS = 1000;
 
-/** More of a thought than a line can show. Characters. */
+/** Characters, which are more than one line can show. */
 const MAX_THOUGHT = 500;
 
 /** Adds text of the main agent. `settleAnswer` formats it. */
@@ -24,13 +26,12 @@ export function addDelta(state: UiState, text: string): UiState {
   return text === '' ? state : {...endThought(state), stream: addAnswer(state.stream, text)};
 }
 
-/** Adds thinking of the main agent. */
 export function addThought(state: UiState, text: string): UiState {
   const next = isEmpty(state.stream) ? state : finishText(state);
   return {...next, thought: next.thought + text};
 }
 
-/** The model goes on to something else: its thought is printed as one line. */
+/** Prints the thought as one line when the model begins something else. */
 function endThought(state: UiState): UiState {
   const {thought} = state;
   if (thought === '') return state;
@@ -39,12 +40,15 @@ function endThought(state: UiState): UiState {
   return text === '' ? next : addItems(next, [{kind: 'thinking', text}]);
 }
 
-/** Prints a whole text. */
+/** Prints a whole text as an answer. */
 export function addText(state: UiState, text: string): UiState {
   return finishText(addDelta(finishText(state), text));
 }
 
-/** The text of the model has ended: prints the rest of it, and what waited for its end. @param isCut it ended too early */
+/**
+ * Ends the model's text: prints its rest, and the items that waited for its end.
+ * @param isCut true when it ended too early
+ */
 export function finishText(before: UiState, isCut = false): UiState {
   const state = endThought(before);
   const {stream, waiting} = state;
@@ -56,15 +60,15 @@ export function finishText(before: UiState, isCut = false): UiState {
   return addItems(next, [...rest, ...waiting]);
 }
 
-/** The model writes its text again: the part that is not printed is dropped. */
+/** Drops the part of the text that is not printed, because the model writes its text again. */
 export function dropText(state: UiState): UiState {
   return addItems({...state, thought: '', stream: EMPTY_STREAM, waiting: [], waitingSince: undefined}, state.waiting);
 }
 
 /**
- * Formats what has come of an answer, and prints what is finished. What waits is printed before the block that grows; when
- * the beginning of that block is already printed, after it, but not later than `MAX_WAIT_MS`.
- * @param now monotonic, in milliseconds
+ * Formats the answer so far, and prints its finished blocks. Waiting items are printed before the block that grows.
+ * When the beginning of that block is already printed, they come after it, but not later than `MAX_WAIT_MS`.
+ * @param now monotonic time in milliseconds
  */
 export function settleAnswer(state: UiState, formatter: Formatter, room: LiveRoom, now: number): UiState {
   if (isEmpty(state.stream)) return state;

@@ -1,8 +1,8 @@
 /**
- * Applies events to the state of the screen at most every 33 ms, the first event of a burst at once. Where a frame takes
- * long, the pause grows with it: an answer that streams leaves most of the time to the keys and to other programs.
- * Neighbouring deltas of text become one; no event is dropped, and their order is kept. Events of subagents change only
- * a few rows, so they wait longer.
+ * Applies events to the state of the screen at most every 33 ms, the first event of a burst at once. When frames take
+ * long, the pause grows with them, so that a streaming answer leaves most of the time to the keys and to other
+ * programs. Neighbouring text deltas are joined; no event is dropped, and the order stays. Events of subagents change
+ * only a few rows, so they wait longer.
  */
 import type {AgentEvent} from '../../core/contract/events.ts';
 
@@ -15,11 +15,11 @@ interface EventPump {
 }
 
 const FRAME_MS = 33;
-/** The pause after events of subagents only. */
+/** Milliseconds of the pause after events of subagents only. */
 const SUBAGENT_FRAME_MS = 100;
-/** The pause is so many times as long as the frame before it took, drawing included, up to `MAX_FRAME_MS`. */
+/** Ratio of the pause to the time that the previous frame took, with drawing. The pause is at most `MAX_FRAME_MS`. */
 const PAUSE_SHARE = 15;
-/** Shorter than the time of what moves by itself (`TICK_MS`), which is then drawn along with these frames. */
+/** Milliseconds. It is shorter than `TICK_MS`, so that parts which move by themselves are drawn with these frames. */
 const MAX_FRAME_MS = 180;
 
 export function createEventPump(apply: (events: readonly AgentEvent[]) => void): EventPump {
@@ -39,7 +39,7 @@ export function createEventPump(apply: (events: readonly AgentEvent[]) => void):
     const shortest = waiting.some((event) => event.parent === undefined) ? FRAME_MS : SUBAGENT_FRAME_MS;
     const began = performance.now();
     flush();
-    // React and Ink draw in microtasks: when this runs, the frame is written.
+    // React and Ink draw in microtasks, so the frame is written before this callback runs.
     drawn = setImmediate(() => {
       drawn = undefined;
       const pause = Math.min(MAX_FRAME_MS, (performance.now() - began) * PAUSE_SHARE);

@@ -1,4 +1,4 @@
-/** The list of finished items: append-only, each printed once by Ink's `<Static>`. */
+/** Appends finished items to the list that Ink's `<Static>` prints, each item once. */
 import type {Announcement} from '../../core/contract/transcript.ts';
 import {formatEnding, formatProgressLine} from '../../core/runs/progress-line.ts';
 import {isEmpty} from '../text/answer-stream.ts';
@@ -6,7 +6,7 @@ import {screenLine, screenText} from '../text/screen-text.ts';
 import {wrapText} from '../text/wrap.ts';
 import type {AnnouncementItem, EndedRun, FinishedBody, FinishedItem, UiState} from './ui-state.ts';
 
-/** Prints one item; while an answer grows, the item waits until it can stand between two blocks of it. */
+/** Prints one item. While an answer grows, the item waits until it can stand between two blocks of it. */
 export function addItem(state: UiState, body: FinishedBody): UiState {
   return isEmpty(state.stream) ? addItems(state, [body]) : {...state, waiting: [...state.waiting, body]};
 }
@@ -23,10 +23,10 @@ export function addItems(state: UiState, bodies: readonly (FinishedBody & {reado
   return {...state, finished};
 }
 
-/** Neighbours of these kinds stand together. */
+/** Kinds of items that have no blank line between neighbours. */
 const PAIRED: ReadonlySet<FinishedBody['kind']> = new Set(['tool', 'notice', 'subagents', 'announcement']);
 
-/** A notice of several lines stands alone. */
+/** Tells whether the item is a notice of several lines, which stands alone. */
 function isList(item: FinishedBody): boolean {
   return item.kind === 'notice' && item.text.includes('\n');
 }
@@ -42,12 +42,12 @@ export function forgetPrinted(state: UiState, count: number): UiState {
 }
 
 const MAX_ROWS = 4;
-/** Columns of a row when the rows of a result are counted; a narrow window makes more rows. */
+/** Columns of a row for counting the rows of a result. A narrower window has more rows. */
 const ROW_COLUMNS = 76;
 
 /**
- * The end of a background run as the person reads it: without its receipt, and not too long.
- * @param run its last state on the screen; undefined when the run ended before this program started
+ * Formats the end of a background run for the person, with only the beginning of its result.
+ * @param run last state of the run on the screen; undefined when the run ended before this program started
  */
 export function announcementItem(event: Announcement, run: EndedRun | undefined): AnnouncementItem {
   const state = event.outcome;
@@ -66,20 +66,23 @@ export function announcementItem(event: Announcement, run: EndedRun | undefined)
   };
 }
 
-/** What the header does not say of an end that was no success. */
+/** Returns the cause of an unsuccessful end where the header does not name it. */
 function getCause({outcome, reason}: Announcement): string[] {
   if (outcome === 'unknown') return ['mini-cc ended before this run did'];
   return outcome === 'timeout' && reason !== '' ? [screenLine(reason)] : [];
 }
 
-/** About `MAX_ROWS` rows from the beginning, and how many more there are. A code block that is cut gets its end. */
+/**
+ * Returns about `MAX_ROWS` rows from the beginning, and the number of the other rows. A code block that is cut gets its
+ * end.
+ */
 function firstLines(text: string): {text: string; more: number} {
   const lines = text.split('\n').map((line) => ({line, rows: wrapText(line, ROW_COLUMNS)}));
   const shown: string[] = [];
   let left = MAX_ROWS;
   for (const {line, rows} of lines) {
     if (rows.length > left) {
-      // Models write a paragraph as one line: a long one is cut inside.
+      // Models write a paragraph as one line, so a long line is cut inside.
       if (left > 2) {
         shown.push(`${rows.slice(0, left).join(' ')}…`);
         left = 0;

@@ -1,15 +1,17 @@
-/** A question with a list: which rows match what is typed, and the rows of the window around the marked one. */
+/**
+ * Lays out a question with a list: which items match the typed text, and the rows of the window around the marked item.
+ */
 import type {ListItem} from '../../core/contract/events.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
 
-/** Rows of a list at most, in a high window. */
+/** Maximal rows of a list in a high window. */
 const MAX_ROWS = 12;
-/** Rows of the window that are left to the prompt, the status and the question itself. */
+/** Rows of the window for the prompt, the status line and the question itself. */
 const OTHER_ROWS = 10;
-/** A narrower window shows the information of the marked row alone. */
+/** Columns. A narrower window shows only the information of the marked row. */
 const MIN_INFO_COLUMNS = 70;
 
-/** Items that contain each typed word, in their order. Case does not matter. */
+/** Returns the items that contain each typed word, in their order. Case does not matter. */
 export function findInList(list: readonly ListItem[], typed: string): readonly ListItem[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return list;
@@ -24,7 +26,7 @@ interface ListRow {
   readonly style: 'option' | 'marked' | 'hint';
 }
 
-/** @param marked place of the marked item in `found` */
+/** @param marked index of the marked item in `found` */
 export function listRows(
   found: readonly ListItem[],
   marked: number,

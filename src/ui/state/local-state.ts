@@ -1,4 +1,4 @@
-/** What belongs to the screen alone: typed text, marks and hints. The core knows nothing of it. */
+/** Defines the state that only the screen has: typed text, marks and hints. The core does not know it. */
 import type {SessionInfo} from '../../core/contract/events.ts';
 import {createEditor, type EditorState} from '../input/editor.ts';
 import type {SentPrompt} from '../input/prompt-history.ts';
@@ -8,16 +8,16 @@ import type {PanelMark} from './panel.ts';
 import type {UiState} from './ui-state.ts';
 
 type CommandInfo = SessionInfo['commands'][number];
-/** Best match first; an empty query matches all commands. */
+/** Returns the best match first. An empty query matches all commands. */
 export type CommandSearch = (query: string, commands: readonly CommandInfo[]) => readonly CommandInfo[];
 
-/** Ctrl+R, until it is left. */
+/** The search that Ctrl+R started, until it is left. */
 export interface HistorySearch {
   readonly query: string;
-  /** The place in the history of the prompt that is shown. */
+  /** Index in the history of the shown prompt. */
   readonly at: number;
   readonly isFound: boolean;
-  /** What stood in the prompt before. */
+  /** The editor from before the search. */
   readonly before: EditorState;
 }
 
@@ -32,34 +32,34 @@ export interface LocalState {
   /** The typed text for which the person closed the completion list. */
   readonly dismissed: string | undefined;
   readonly focus: QuestionFocus | undefined;
-  /** Ids of questions that were answered here; the session has not confirmed the newest of them yet. */
+  /** Ids of questions that were answered here. The session has not confirmed the newest ones yet. */
   readonly answered: readonly string[];
   /** Shown in place of the status line for a moment. */
   readonly hint: string;
-  /** What the key that the hint names does when it is pressed again while the hint is shown. */
+  /** The action of the key in the hint when it is pressed again while the hint is shown. */
   readonly armed: 'leave' | 'stop and leave' | 'rewind' | undefined;
-  /** When the todos are on the screen. */
+  /** Tells when the todos are shown. */
   readonly showTodos: 'in turns' | 'always' | 'never';
   /** Prompts that were sent before the session was open. */
   readonly unsent: readonly string[];
-  /** Prompts whose turn has not ended. */
+  /** Number of prompts whose turn has not ended. */
   readonly runningPrompts: number;
-  /** Slash commands that have not ended, for example one that waits for a draft of the model. */
+  /** Number of slash commands that have not ended, e.g. one that waits for a draft of the model. */
   readonly runningCommands: number;
   readonly isLeaving: boolean;
-  /** Each increase makes Ink draw the live part again. */
+  /** A counter. Each increase makes Ink draw the live part again. */
   readonly repaints: number;
   readonly search: CommandSearch;
-  /** Loaded after the first frame; until then no answer is shown. */
+  /** The formatter, which is loaded after the first frame. Until then no answer is shown. */
   readonly formatter: Formatter | undefined;
-  /** What `@` offers, best first: for what is typed, or for an earlier text while a search is at work. */
+  /** Files that `@` offers, best first. While a search runs, they may belong to an earlier text. */
   readonly files: {readonly query: string | undefined; readonly paths: readonly string[]};
   readonly historySearch: HistorySearch | undefined;
-  /** Who has the terminal. */
+  /** The program or view that has the terminal. */
   readonly handover: 'editor' | 'shell' | 'transcript' | undefined;
 }
 
-/** @param history earlier prompts, oldest first. @param search of commands, until the fuzzy one is loaded */
+/** @param history earlier prompts, oldest first. @param search search of commands, until the fuzzy one is loaded */
 export function createLocalState(history: readonly SentPrompt[] | undefined, search: CommandSearch): LocalState {
   return {
     editor: createEditor(history),
@@ -86,8 +86,8 @@ export function createLocalState(history: readonly SentPrompt[] | undefined, sea
 }
 
 /**
- * The question that the person can answer now, and how many wait in all. After an answer there is none until the
- * session has confirmed it: the detail of the next question is printed first.
+ * Returns the question that the person can answer, and the number of waiting questions. After an answer there is none
+ * until the session has confirmed it, because the detail of the next question is printed first.
  */
 export function currentQuestion(ui: UiState, local: LocalState) {
   const first = ui.questions[0];
@@ -99,7 +99,7 @@ export function areTodosShown(ui: UiState, {showTodos}: LocalState): boolean {
   return ui.todos.length > 0 && (showTodos === 'always' || (showTodos === 'in turns' && ui.busy));
 }
 
-/** A turn or a command is under way. */
+/** Tells whether a turn or a command runs. */
 export function isWorking(ui: UiState, local: LocalState): boolean {
   return ui.busy || local.runningPrompts > 0 || local.runningCommands > 0;
 }

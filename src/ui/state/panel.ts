@@ -1,24 +1,24 @@
-/** The panel of runs under the prompt: which runs it lists, which one is marked, and the text of a row. */
+/** Defines the panel of runs under the prompt: which runs it lists, which one is marked, and the text of a row. */
 import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
 import {hasEnded, rankRun} from './subagent-store.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
 
-/** Including the row that says how many runs are not shown. */
+/** Maximal number of rows, with the row that says how many runs are not shown. */
 export const MAX_PANEL_ROWS = 5;
 
-/** The marked run, while the keys go to the panel. */
+/** The marked run while the keys go to the panel. */
 export interface PanelMark {
   readonly runId: string;
-  /** Its place in the list: when the run is removed, the mark stays at this place. */
+  /** Position in the list. When the run is removed, the mark stays at this position. */
   readonly index: number;
 }
 
 /**
- * Running runs first, then queued ones, then ended ones; each with the newest first. Empty unless a background run has not
- * ended.
- * @param isEntered the keys go to the panel: then it lists awaited runs too
+ * Returns the runs of the panel: running ones first, then queued ones, then ended ones, each with the newest first.
+ * Unless the keys go to the panel, it is empty when all background runs have ended.
+ * @param isEntered true when the keys go to the panel; then it lists awaited runs, too
  */
 export function panelRuns(ui: UiState, isEntered: boolean): readonly SubagentRun[] {
   const listed = ui.subagents.filter((run) => run.isBackground || (isEntered && !hasEnded(run)));
@@ -27,7 +27,7 @@ export function panelRuns(ui: UiState, isEntered: boolean): readonly SubagentRun
     : [];
 }
 
-/** The mark among the runs as they are now. */
+/** Finds the mark in the current runs. */
 export function markedIndex(runs: readonly SubagentRun[], mark: PanelMark): number {
   const index = runs.findIndex((run) => run.agentId === mark.runId);
   return index < 0 ? Math.min(mark.index, runs.length - 1) : index;
@@ -38,7 +38,7 @@ export function markAt(runs: readonly SubagentRun[], index: number): PanelMark |
   return run && {runId: run.agentId, index};
 }
 
-/** The runs around the mark that fit into the rows; when some are not shown, the last row says so. */
+/** Returns the runs around the mark that fit into the rows. When some are not shown, the last row says so. */
 export function panelWindow(runs: readonly SubagentRun[], marked: number, rows: number) {
   if (runs.length <= rows) return {shown: runs, first: 0, more: 0};
   const count = Math.max(1, rows - 1);
@@ -46,7 +46,10 @@ export function panelWindow(runs: readonly SubagentRun[], marked: number, rows: 
   return {shown: runs.slice(first, first + count), first, more: rows > 1 ? runs.length - count : 0};
 }
 
-/** The text after `[explore]`. When it is too long, it loses idle time, last tool and tokens, in this order; then the label is cut. */
+/**
+ * Returns the text after `[explore]`. When it is too long, it loses idle time, last tool and tokens, in this order;
+ * then the label is cut.
+ */
 export function panelText(run: SubagentRun, columns: number, now: number): string {
   const required = ` · ${formatState(run)} · ${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}`;
   const label = cutText(run.description, Math.max(MAX_LABEL_COLUMNS, Math.floor(columns / 3)));
@@ -60,7 +63,7 @@ export function panelText(run: SubagentRun, columns: number, now: number): strin
   return cutText(text, columns);
 }
 
-/** Longer labels are cut also in a wide window. */
+/** Maximal columns of a label, even in a wide window. */
 const MAX_LABEL_COLUMNS = 24;
 const MAX_TOOL_COLUMNS = 24;
 
@@ -80,7 +83,7 @@ const STATE_LABELS: Readonly<Partial<Record<SubagentRun['state'], string>>> = {
   limit: 'limit reached',
 };
 
-/** `running`, or what the run waits for; for an ended run, how it ended. */
+/** Returns `running` or the note of a running run; for an ended run, how it ended. */
 export function formatState({state, note}: SubagentRun): string {
   return (state === 'running' && note) || (STATE_LABELS[state] ?? state);
 }

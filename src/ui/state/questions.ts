@@ -1,23 +1,23 @@
-/** The questions that wait for the person: what is printed of them, and what stays when they are answered. */
+/** Reduces the questions that wait for the person: which parts are printed, and which line remains after the answer. */
 import type {ListItem, Question} from '../../core/contract/events.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {cutText, wrapText} from '../text/wrap.ts';
 import {addItem} from './finished-items.ts';
 import type {UiState} from './ui-state.ts';
 
-/** A question whose detail has more rows at 40 columns is printed in full above the live part. */
+/** Rows at 40 columns. A question with a longer detail is printed in full above the live part. */
 const MAX_DETAIL_ROWS = 14;
-/** A question whose title has more rows is printed in full too. */
+/** Rows. A question with a longer title is printed in full, too. */
 export const MAX_HEAD_ROWS = 3;
-/** A model chooses how its agents are called: a long name must not push the question off the screen. */
+/** Columns of an agent's name. Models choose these names, and a long one must not push the question off the screen. */
 const MAX_AGENT_COLUMNS = 50;
 
-/** Another question waits. */
+/** Adds a question that waits for the person. */
 export function addQuestion(state: UiState, question: Question): UiState {
   return withQuestions(state, [...state.questions, safeQuestion(question)]);
 }
 
-/** The first question is shown in the live part; a long one is printed in full above it. */
+/** Shows the first question in the live part. A long question is printed in full above it. */
 function withQuestions(state: UiState, questions: readonly Question[]): UiState {
   const next = {...state, questions};
   const first = questions[0];
@@ -31,7 +31,7 @@ function printDetail(state: UiState, question: Question): UiState {
   return {...next, printedDiffs: [...next.printedDiffs, question.callId]};
 }
 
-/** One line stays of a question: what was asked, and what the answer was. */
+/** Removes an ended question and prints one line with the question and its answer. */
 export function endQuestion(state: UiState, askId: string, choice: string): UiState {
   const question = state.questions.find(({id}) => id === askId);
   const left = state.questions.filter(({id}) => id !== askId);
@@ -42,7 +42,7 @@ export function endQuestion(state: UiState, askId: string, choice: string): UiSt
   return withQuestions(answered, left);
 }
 
-/** The title, with the agent that asks when it is not the main one. */
+/** Returns the title, preceded by the name of the agent unless the main agent asks. */
 export function formatAsked({agent, title}: Pick<Question, 'agent' | 'title'>): string {
   return agent === 'main' || agent === 'mini-cc' ? title : `${agent}: ${title}`;
 }
@@ -62,10 +62,10 @@ export function isLongQuestion(question: Question): boolean {
   );
 }
 
-/** Prints a question in full, when the window is too low for it. */
+/** Prints a question in full because the window is too low for it. */
 export function printQuestion(state: UiState, id: string): UiState {
   const question = state.questions.find((each) => each.id === id);
-  // A long question was printed when it came.
+  // A long question was already printed when it arrived.
   return question && !isLongQuestion(question) ? printDetail(state, question) : state;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A resumed conversation, as it looked: its messages become the events that showed them, and the same reducer makes the
- * screen of them. Prompts and marks of what was cut off are no events; they are printed here.
+ * Shows a resumed conversation as it looked. Its messages become the events that showed them, and the usual reducer
+ * makes the screen from these. Prompts and marks of interrupted answers are not events; they are printed here.
  */
 import type {AgentEvent, AgentEventBody, SessionInfo} from '../../core/contract/events.ts';
 import type {ToolResultBlock, ToolUse} from '../../core/contract/model.ts';
@@ -13,16 +13,16 @@ import {addText, finishText} from './answer.ts';
 import {addItem} from './finished-items.ts';
 import type {UiState} from './ui-state.ts';
 
-/** How many messages are shown again, results of calls counted. */
+/** Maximal number of messages that are shown again, with the results of calls. */
 const MAX_RESTORED = 100;
-/** Of a result, as much as a live one brings. Characters. */
+/** Characters of a result that are shown, as many as a live result has. */
 const PREVIEW_CHARS = 2_000;
 
 const COMPACTED_HERE = '… the conversation was compacted here: a summary stands for what was before';
 
 type Reduce = (state: UiState, event: AgentEvent) => UiState;
 
-/** Prints the end of a resumed conversation. @param reduce makes the screen of events */
+/** Prints the end of a resumed conversation. @param reduce the reducer that makes the screen from events */
 export function addRestored(state: UiState, info: SessionInfo, reduce: Reduce): UiState {
   const {restored, earlierMessages = 0} = info;
   const shown = lastMessages(restored);
@@ -31,11 +31,11 @@ export function addRestored(state: UiState, info: SessionInfo, reduce: Reduce): 
   const start = hidden > 0 ? addItem(state, {kind: 'notice', level: 'info', text}) : state;
   const replay = new Replay(info, reduce);
   const next = shown.reduce((before, message, index) => replay.add(before, message, shown[index + 1]), start);
-  // What was told here is history: no row of the panel, no answer under way.
+  // Restored events are history: they leave no row in the panel and no running call.
   return {...next, subagents: state.subagents, tools: [], dispatched: [], hasRun: state.hasRun};
 }
 
-/** From a prompt on, where one is near. */
+/** Returns the last messages, from a prompt on when one is near. */
 function lastMessages(restored: readonly RestoredMessage[]): readonly RestoredMessage[] {
   if (restored.length <= MAX_RESTORED) return restored;
   const last = restored.slice(-MAX_RESTORED);
@@ -47,7 +47,9 @@ class Replay {
   readonly #reduce: Reduce;
   readonly #runs: readonly RunRecord[];
   readonly #calls = new Map<string, ToolUse>();
-  /** Prompts are marked. In transcripts of earlier versions none is: then what the runtime wrote looks like one. */
+  /**
+   * True when prompts are marked. Older transcripts have no marks, so text of the runtime looks like a prompt there.
+   */
   readonly #areMarked: boolean;
 
   constructor({restored, restoredRuns}: SessionInfo, reduce: Reduce) {
@@ -59,7 +61,7 @@ class Replay {
   add(state: UiState, restored: RestoredMessage, next: RestoredMessage | undefined): UiState {
     const {message, announcement, companion, summary, repeated, prompt} = restored;
     const text = getText(message.content);
-    // A prompt that was repeated after a summary is shown where it was typed, or not at all.
+    // The transcript shows a repeated prompt where the person typed it.
     if (repeated) return state;
     if (summary) return addItem(state, {kind: 'notice', level: 'info', text: COMPACTED_HERE});
     if (announcement) return this.#announce(state, announcement);
@@ -80,16 +82,19 @@ class Replay {
     return this.#reduce(state, {...body, ...from, seq: 0, at: 0});
   }
 
-  /** The prompt names the files that went along with it. */
+  /**
+   * Shows the prompt that brought a companion message. Files of an `@` mention are not shown, because the prompt names
+   * them.
+   */
   #addCompanion(state: UiState, companion: string, text: string): UiState {
     if (companion.startsWith('@')) return state;
     const prompted = addItem(state, {kind: 'prompt', text: screenText(companion)});
-    // Of a command that the user typed, the output was shown.
+    // For a command that the user typed, the screen showed its output, too.
     const output = companion.startsWith('!') ? text.split('\n\n').slice(1).join('\n\n') : '';
     return output === '' ? prompted : addItem(prompted, {kind: 'notice', level: 'info', text: screenText(output)});
   }
 
-  /** @param isCut its end is missing */
+  /** @param isCut true when the end of the reply is missing */
   #addReply(state: UiState, content: RestoredMessage['message']['content'], isCut: boolean): UiState {
     if (typeof content === 'string') return addText(state, content);
     let next = state;
@@ -107,7 +112,7 @@ class Replay {
   #addResults(state: UiState, {message: {content}, calls = {}}: RestoredMessage, next: RestoredMessage | undefined) {
     if (typeof content === 'string') return state;
     const results = content.flatMap((block) => (block.type === 'tool_result' ? [block] : []));
-    // After a task that the user typed no model writes: the result is the answer.
+    // In the turn of a Task that the user typed no model writes, so its result is the answer.
     const isTyped = results.length === 1 && results[0]!.tool_use_id.startsWith('toolu_typed_');
     let ended = state;
     for (const result of results) ended = this.#addResult(ended, result, calls[result.tool_use_id]);

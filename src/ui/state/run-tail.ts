@@ -1,6 +1,6 @@
 /**
- * The end of what a subagent wrote and did, for the person who opens its run. Its size is bounded; the run's transcript
- * has all of it. Lines are safe for the screen; the current message is made safe when it is read.
+ * Collects the end of a subagent's texts and calls, for the person who opens its run. Its size is bounded, and the
+ * run's transcript has everything. Lines are safe for the screen; the current message is made safe when it is read.
  */
 import type {AgentEvent} from '../../core/contract/events.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
@@ -18,7 +18,7 @@ export interface TailLine {
 
 export interface RunTail {
   readonly lines: readonly TailLine[];
-  /** The message that the model is writing, not yet safe for the screen. */
+  /** The message that the model is writing. It is not yet safe for the screen. */
   readonly open: string;
 }
 
@@ -32,7 +32,7 @@ export function feedTail(tail: RunTail, event: AgentEvent, tools: readonly ToolF
   switch (event.type) {
     case 'text_delta': {
       const open = tail.open + event.text;
-      // Cut only sometimes, not at each delta.
+      // The text is cut only sometimes, because a cut at each delta would be slow.
       return {...tail, open: open.length > 2 * MAX_CHARS ? open.slice(-MAX_CHARS) : open};
     }
     case 'message': {
@@ -61,7 +61,7 @@ export function feedTail(tail: RunTail, event: AgentEvent, tools: readonly ToolF
   }
 }
 
-/** All lines, with the message that the model is writing. */
+/** Returns all lines, with the message that the model is writing. */
 export function tailLines(tail: RunTail): readonly TailLine[] {
   return tail.open === '' ? tail.lines : [...tail.lines, ...textLines(tail.open.slice(-MAX_CHARS))].slice(-MAX_LINES);
 }
@@ -89,7 +89,7 @@ function addLines(tail: RunTail, lines: readonly TailLine[]): RunTail {
   return lines.length === 0 ? tail : bounded({...tail, lines: [...tail.lines, ...lines]});
 }
 
-/** The newest lines within the bounds; when the last line alone is too long, its end. */
+/** Drops old lines that exceed the bounds. When the last line alone is too long, its end remains. */
 function bounded(tail: RunTail): RunTail {
   let first = tail.lines.length;
   let left = MAX_CHARS;

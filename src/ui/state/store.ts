@@ -1,7 +1,7 @@
 /**
- * The state of the screen, as a pure function of the session's events. Finished items are appended to `finished` and
- * never change; the rest is live. Text is made safe for the screen here, except the tail of the stream, which is made
- * safe when it is drawn.
+ * Makes the state of the screen from the session's events, as a pure function. Finished items are appended to
+ * `finished` and never change; the rest is live. Text is made safe for the screen here, except the end of the stream,
+ * which is made safe when it is drawn.
  */
 import type {AgentEvent, SessionInfo} from '../../core/contract/events.ts';
 import type {AssistantBlock} from '../../core/contract/model.ts';
@@ -51,7 +51,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
       return {...state, cost: event.usage};
     case 'notice':
       return addItem(
-        // A subagent's notice is also part of its transcript.
+        // A notice of a subagent is part of its transcript, too.
         event.parent === undefined ? state : reduceSubagent(state, event),
         {
           kind: 'notice',
@@ -65,7 +65,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
   }
 }
 
-/** The model answers again, or is not asked any more. */
+/** Events after which no retry is shown: the model answers, or its call has ended. */
 const ENDS_RETRY: ReadonlySet<AgentEvent['type']> = new Set([
   ...(['text_delta', 'thinking_delta', 'message', 'tool_start', 'run_end'] as const),
 ]);
@@ -118,7 +118,7 @@ function reduceMain(before: UiState, event: AgentEvent): UiState {
   }
 }
 
-/** What a whole message brings that did not come by deltas. */
+/** Adds the parts of a whole message that did not come as deltas. */
 function addUnstreamed(state: UiState, {content}: {readonly content: readonly AssistantBlock[]}): UiState {
   const {reply} = state;
   const thinking = content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join('');
@@ -126,7 +126,10 @@ function addUnstreamed(state: UiState, {content}: {readonly content: readonly As
   return addDelta(thought, reply.text === '' ? getText(content) : '');
 }
 
-/** Shown live until the model answers; printed where a part of the answer was, or another model answers. */
+/**
+ * Shows the retry live until the model answers. It is printed when a part of the answer was shown or another model
+ * takes over.
+ */
 function retryCall(state: UiState, event: AgentEvent & {type: 'retry'}): UiState {
   const {waitMs, reason, attempt, fallback, at} = event;
   const retry = fallback ? undefined : {reason, attempt, until: at + waitMs};
@@ -141,7 +144,7 @@ export function addPrompt(state: UiState, text: string): UiState {
   return addItem(state, {kind: 'prompt', text: screenText(text)});
 }
 
-/** The session is open: prints its warnings and the end of a resumed conversation. */
+/** Prints the warnings of an opened session and the end of a resumed conversation. */
 export function openSession(state: UiState, info: SessionInfo): UiState {
   const warned = info.warnings.map((text) => ({kind: 'notice', level: 'warning', text: screenText(text)}) as const);
   return addRestored(addItems({...state, session: safeInfo(info)}, warned), info, reduce);
@@ -162,7 +165,7 @@ function startedTool(
   return {callId, ...about, since: at, progress: '', ...(byUser && {byUser})};
 }
 
-/** The time that a person took to answer is none of the call's. */
+/** Restarts the clock of a call after its question, so that the person's time does not count. */
 function restartCall(state: UiState, {askId, at}: AgentEvent & {type: 'ask_end'}): UiState {
   const asked = state.questions.find(({id}) => id === askId)?.callId;
   return {...state, tools: state.tools.map((tool) => (tool.callId === asked ? {...tool, since: at} : tool))};
@@ -177,9 +180,10 @@ function endTool(state: UiState, event: AgentEvent & {type: 'tool_end'}): UiStat
     printedDiffs: state.printedDiffs.filter((callId) => callId !== event.callId),
     todos: event.display?.type === 'todos' ? safeDisplay(event.display).todos : state.todos,
   };
-  // A notice has the output of a command that the user typed.
+  // A notice shows the output of a command that the user typed.
   if (event.byUser) return next;
-  // The subagent's own line shows how the call ended. One in the background has none, and may begin after its call's end.
+  // The subagent's own line shows how the call ended. A run in the background has no line, and may begin after its call
+  // has ended.
   const isDispatched = state.dispatched.includes(event.callId);
   if (event.display?.type === 'text' && (isDispatched || event.tool === 'Task')) {
     return addItem(finishText(next), {kind: 'notice', level: 'info', text: screenLine(event.display.text)});
@@ -228,7 +232,7 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
   }
 }
 
-/** A shorter turn does not say how long it took. Milliseconds. */
+/** Milliseconds. The duration of a shorter turn is not shown. */
 const LONG_TURN_MS = 10_000;
 
 function addTime(state: UiState, ms: number): UiState {
@@ -237,7 +241,10 @@ function addTime(state: UiState, ms: number): UiState {
   return addItem(state, {kind: 'time', text: `Took ${formatSeconds(ms)}${used}`});
 }
 
-/** The reason is the last thing on the screen: a typed Task that was refused shows it in its own line. */
+/**
+ * Tells whether the last item on the screen shows the reason already: a refused Task that the user typed shows it in
+ * its line.
+ */
 function isShown(state: UiState, reason: string): boolean {
   const last = state.finished.at(-1);
   return last?.kind === 'tool' && last.tool.isError && last.tool.preview.trim() === reason.trim();
@@ -246,7 +253,7 @@ function isShown(state: UiState, reason: string): boolean {
 function takeQueued(state: UiState, id: string): UiState {
   const prompt = state.queued.find((queued) => queued.id === id);
   const next = {...state, queued: state.queued.filter((queued) => queued !== prompt)};
-  // A command was printed when it was sent.
+  // A command was already printed when it was sent.
   return prompt && !isCommandLine(prompt.text) ? addItem(next, {kind: 'prompt', text: prompt.text}) : next;
 }
 
@@ -270,7 +277,7 @@ function safeDisplay<T extends NonNullable<FinishedTool['display']>>(display: T)
   return {...display, todos: display.todos.map((todo) => ({...todo, content: screenLine(todo.content)}))};
 }
 
-/** `[explore] ` before a notice of a subagent; empty for the main agent. */
+/** Returns `[explore] ` for a notice of that subagent; empty for the main agent. */
 function agentPrefix(state: UiState, event: AgentEvent): string {
   const run = event.parent === undefined ? undefined : state.subagents.find((one) => one.agentId === event.agentId);
   return run ? `[${run.agent}] ` : '';

@@ -1,6 +1,6 @@
 /**
- * The runs of subagents, in order of dispatch. An awaited run has a live line; the lines are printed when all awaited
- * runs have ended. A background run has a row in the panel until its end is announced, also after the turn.
+ * Reduces the runs of subagents, in order of dispatch. An awaited run has a live line, and these lines are printed when
+ * all awaited runs have ended. A background run has a row in the panel until its end is announced, even after the turn.
  */
 
 import type {AgentEvent, RunStart} from '../../core/contract/events.ts';
@@ -46,7 +46,7 @@ export function reduceSubagent(state: UiState, event: AgentEvent): UiState {
 function startRun(state: UiState, event: AgentEvent & RunStart): UiState {
   const dispatched = event.callId ? [...state.dispatched, event.callId] : state.dispatched;
   const index = state.subagents.findIndex((run) => run.agentId === event.agentId);
-  // A run that had ended and goes on keeps its place and its transcript.
+  // A run that continues after its end keeps its place and its transcript.
   const before = state.subagents[index] ?? (state.removedRun?.agentId === event.agentId ? state.removedRun : undefined);
   const run: SubagentRun = {
     agentId: event.agentId,
@@ -105,7 +105,7 @@ function changeRun(before: SubagentRun, event: AgentEvent, tools: readonly ToolF
         reason: screenLine(event.reason ?? ''),
         receipt: shortenReceipt(screenLine(event.receipt ?? '')),
         note: '',
-        // The end counts all tokens, also those of model calls that failed.
+        // The event of the end counts all tokens, including those of failed model calls.
         tokens: Math.max(run.tokens, countInputTokens(event.usage) + event.usage.output_tokens),
       };
     default:
@@ -113,7 +113,7 @@ function changeRun(before: SubagentRun, event: AgentEvent, tools: readonly ToolF
   }
 }
 
-/** The parts of a receipt that the line of the run does not show already and that say something; `UNVERIFIED` first. */
+/** Returns the informative parts of a receipt that the run's line does not show already; `UNVERIFIED` comes first. */
 function shortenReceipt(receipt: string): string[] {
   const [, , ...parts] = receipt.split(/^Receipt: | · /);
   const told = parts.filter(
@@ -148,7 +148,7 @@ export function settleSubagents(state: UiState): UiState {
   });
 }
 
-/** For a new conversation: ended runs of the old one will not be announced any more. */
+/** Removes ended background runs when a new conversation begins, because their ends will not be announced. */
 export function forgetEndedRuns(state: UiState): UiState {
   return removeRuns(state, (run) => run.isBackground && hasEnded(run));
 }
@@ -160,7 +160,6 @@ function removeRuns(state: UiState, isRemoved: (run: SubagentRun) => boolean): U
   return {...state, subagents, removedRun: opened && isRemoved(opened) ? opened : state.removedRun};
 }
 
-/** Shows the transcript of one run. */
 export function openRun(state: UiState, runId: string): UiState {
   return {...state, openedRun: runId, removedRun: undefined};
 }
@@ -169,7 +168,7 @@ export function closeRun(state: UiState): UiState {
   return {...state, openedRun: undefined, removedRun: undefined};
 }
 
-/** The run whose transcript is shown. */
+/** Returns the run whose transcript is shown. */
 export function openedRun(state: UiState): SubagentRun | undefined {
   return state.openedRun === undefined ? undefined : findRun(state, state.openedRun);
 }
@@ -181,22 +180,22 @@ function findRun(state: UiState, runId: string): SubagentRun | undefined {
   );
 }
 
-/** The runs that the turn waits for: each has a live line. */
+/** Returns the runs that the turn waits for. Each has a live line. */
 export function awaitedRuns(state: UiState): readonly SubagentRun[] {
   return state.subagents.filter((run) => !run.isBackground);
 }
 
-/** A run is awaited: Ctrl+B can send it to the background. */
+/** Tells whether the turn waits for a run, which Ctrl+B can send to the background. */
 export function hasAwaitedWork(state: UiState): boolean {
   return state.busy && state.subagents.some((run) => !run.isBackground && !hasEnded(run));
 }
 
-/** The text after `> Task: ` above the live lines. */
+/** Returns the text after `> Task: ` above the live lines. */
 export function groupTitle(runs: readonly {description: string}[]): string {
   return runs.length === 1 ? runs[0]!.description : `${runs.length} agents`;
 }
 
-/** The run as `formatProgressLine` takes it. @param now the end of the duration of a run that has not ended */
+/** Converts a run for `formatProgressLine`. @param now end of the duration of a run that has not ended */
 export function toProgress(run: SubagentRun, now: number): ProgressState {
   return {
     agent: run.agent,

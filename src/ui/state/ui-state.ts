@@ -1,4 +1,4 @@
-/** What the screen shows, as data. `store.ts` makes it from events, components draw it. */
+/** Defines the content of the screen as data. `store.ts` makes it from events, and components draw it. */
 import type {AgentEventBody, Question, SessionInfo} from '../../core/contract/events.ts';
 import type {Usage} from '../../core/contract/model.ts';
 import type {Outcome, Todo, ToolDisplay} from '../../core/contract/results.ts';
@@ -7,16 +7,16 @@ import {type AnswerStream, EMPTY_STREAM} from '../text/answer-stream.ts';
 import type {Line, LinePlace} from '../text/lines.ts';
 import type {RunTail} from './run-tail.ts';
 
-/** One finished item. It is printed once; all its text is safe for the screen. */
+/** One finished item. It is printed once, and all its text is safe for the screen. */
 export type FinishedItem = {readonly id: number; readonly gap: boolean} & FinishedBody;
 
 export type FinishedBody =
   | {readonly kind: 'prompt'; readonly text: string}
-  /** Markdown, from a place in its lines on: what is before is printed. `isCut`: its end is missing. */
+  /** Markdown that is printed from a place in its lines on. `isCut` is true when the end of the text is missing. */
   | {readonly kind: 'markdown'; readonly text: string; readonly from: LinePlace; readonly isCut?: true}
-  /** A part of an answer, formatted while it grew. */
+  /** A part of an answer that was formatted while it grew. */
   | {readonly kind: 'lines'; readonly lines: readonly Line[]}
-  /** The beginning of what the model thought. */
+  /** The beginning of the model's thinking. */
   | {readonly kind: 'thinking'; readonly text: string}
   | {readonly kind: 'tool'; readonly tool: FinishedTool}
   | {readonly kind: 'subagents'; readonly runs: readonly EndedRun[]}
@@ -27,104 +27,104 @@ export type FinishedBody =
   | {readonly kind: 'time'; readonly text: string}
   /** One line about a question that has ended. */
   | {readonly kind: 'answered'; readonly title: string; readonly answer: string}
-  /** Was printed, and its text was freed. */
+  /** An item that was printed and whose text was freed. */
   | {readonly kind: 'printed'};
 
 export type NoticeLevel = 'info' | 'warning' | 'error';
 
 export interface FinishedTool {
   readonly call: string;
-  /** It ran a command. */
+  /** True for a tool that runs commands. */
   readonly isCommand: boolean;
-  /** What the model says it is for; empty when it says nothing. */
+  /** The model's description of the call; empty when there is none. */
   readonly description: string;
   readonly isError: boolean;
-  /** `120 lines`, `exit code 1`; empty when there is nothing to say. */
+  /** A short result, e.g. `120 lines` or `exit code 1`; may be empty. */
   readonly summary: string;
   readonly preview: string;
-  /** `preview` is the end of the result. */
+  /** True when `preview` is the end of the result. */
   readonly isEnd: boolean;
-  /** How many lines the whole result has; undefined when they were not counted. */
+  /** Number of lines of the whole result; undefined when they were not counted. */
   readonly lines: number | undefined;
   readonly display?: ToolDisplay;
-  /** The file with the whole output, where the model reads only a part of it. */
+  /** Path of the file with the whole output, when the model reads only a part of it. */
   readonly outputFile?: string;
   readonly durationMs: number;
-  /** Its diff was printed with its question. */
+  /** True when the diff was printed with the question about the call. */
   readonly isDiffPrinted?: true;
 }
 
 export interface RunningTool {
-  /** The user typed it: it does not end with the turn. */
+  /** True when the user typed the command. It then does not end with the turn. */
   readonly byUser?: true;
   readonly callId: string;
-  /** As people read it: `Read src/a.ts`, `Bash(npm test)`. */
+  /** The call as people read it, e.g. `Read src/a.ts` or `Bash(npm test)`. */
   readonly call: string;
   readonly description: string;
-  /** When it was called, or allowed by a person. Milliseconds since the epoch. */
+  /** Milliseconds since the epoch when it was called, or when a person allowed it. */
   readonly since: number;
-  /** The end of its output so far. */
+  /** The end of the output so far. */
   readonly progress: string;
 }
 
-/** A run that has ended: one line, with its receipt. */
+/** A run that has ended. It is shown as one line with its receipt. */
 export interface EndedRun extends ProgressState {
   readonly color: number;
-  /** What it did, in parts, as the runtime saw it. */
+  /** Parts of the receipt, which the runtime counted. */
   readonly receipt: readonly string[];
 }
 
-/** How a background run ended, as the person reads it. */
+/** The end of a background run, as the person reads it. */
 export interface AnnouncementItem {
   readonly runId: string;
   readonly agent: string;
-  /** The number of the run, which gives its colour. */
+  /** Number of the run, which gives its colour. */
   readonly color: number;
   readonly state: Outcome;
-  /** `[explore] look around - done (8 tools, 5.1s)` */
+  /** The first line, e.g. `[explore] look around - done (8 tools, 5.1s)`. */
   readonly header: string;
   readonly receipt: readonly string[];
-  /** The beginning of its result, as markdown. */
+  /** The beginning of the result, as markdown. */
   readonly text: string;
-  /** How many lines of the result are not shown. */
+  /** Number of rows of the result that are not shown. */
   readonly more: number;
 }
 
-/** One subagent's run, until it is printed or announced. */
+/** The run of one subagent, until it is printed or announced. */
 export interface SubagentRun {
   readonly agentId: string;
   readonly callId: string | undefined;
   readonly agent: string;
-  /** The worker that has it, of a run on another machine. */
+  /** Name of the worker, for a run on another machine. */
   readonly worker?: string | undefined;
-  /** Its number in the session, from 0: it gives the colour. */
+  /** Number of the run in the session, from 0. It gives the colour. */
   readonly color: number;
   readonly description: string;
   readonly state: ProgressState['state'];
   readonly tools: number;
-  /** When it began its work, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch when the run began to work. */
   readonly startedAt: number;
-  /** Of an ended run. */
+  /** Duration of an ended run. */
   readonly durationMs: number;
   readonly reason: string;
-  /** Of an ended run: what it did, in parts, as the runtime saw it. */
+  /** Parts of the receipt of an ended run, which the runtime counted. */
   readonly receipt: readonly string[];
-  /** What it waits for now, e.g. `retrying in 4s (429), attempt 2`. */
+  /** A short note on the current state, e.g. `retrying in 4s (429), attempt 2`. */
   readonly note: string;
-  /** No turn waits for it: it has a row in the panel, and its end is announced. */
+  /** True when no turn waits for the run. It then has a row in the panel, and its end is announced. */
   readonly isBackground: boolean;
-  /** Its answer was `ANNOUNCE_SKIP`: its end is not announced. */
+  /** True when its answer was `ANNOUNCE_SKIP`. Its end is then not announced. */
   readonly isSilent: boolean;
-  /** Input with cached tokens, and output. */
+  /** Tokens of input, cached ones counted, and of output. */
   readonly tokens: number;
-  /** Its newest tool call, e.g. `grep "foo"`. */
+  /** The newest tool call, e.g. `grep "foo"`. */
   readonly lastTool: string;
-  /** The time of its last event, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch of the last event. */
   readonly lastAt: number;
   readonly tail: RunTail;
 }
 
-/** Its time is in milliseconds since the epoch. */
+/** A retry of a model call. `until` is in milliseconds since the epoch. */
 type LiveRetry = Omit<Extract<AgentEventBody, {type: 'retry'}>, 'type' | 'waitMs'> & {readonly until: number};
 
 interface QueuedPrompt {
@@ -133,56 +133,56 @@ interface QueuedPrompt {
 }
 
 export interface UiState {
-  /** Append-only: Ink prints each item once. */
+  /** Items are only appended, because Ink prints each item once. */
   readonly finished: readonly FinishedItem[];
   readonly session: SessionInfo | undefined;
-  /** A turn of the main agent is under way. */
+  /** True while a turn of the main agent runs. */
   readonly busy: boolean;
-  /** When its turn began, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch when the turn began. */
   readonly busySince: number;
-  /** Tokens of its turn so far, in and out. */
+  /** Tokens of the turn so far, in and out. */
   readonly turnTokens: number;
-  /** A model call that failed is tried again: a live line, until the model answers. */
+  /** The retry of a failed model call, which is a live line until the model answers. */
   readonly retry: LiveRetry | undefined;
   readonly stream: AnswerStream;
-  /** What is printed as soon as no block of the answer is in the way. */
+  /** Items that are printed as soon as they can stand between two blocks of the answer. */
   readonly waiting: readonly FinishedBody[];
-  /** Since when something waits. Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds since which an item waits. */
   readonly waitingSince: number | undefined;
-  /** What came by deltas of the message that the model is writing: the whole message brings nothing new of it. */
+  /** The parts of the current message that came as deltas. The whole message does not repeat them. */
   readonly reply: {readonly thinking: string; readonly text: string};
-  /** The end of `reply.thinking` that has no printed line yet; empty when the model does not think. */
+  /** The end of `reply.thinking` that no printed line shows yet; empty when the model does not think. */
   readonly thought: string;
-  /** How many messages of the main agent's conversation have come. */
+  /** Number of messages of the main agent's conversation that have arrived. */
   readonly messages: number;
   readonly tools: readonly RunningTool[];
-  /** In order of dispatch. */
+  /** Runs in order of dispatch. */
   readonly subagents: readonly SubagentRun[];
-  /** How many runs have begun. */
+  /** Number of runs that have begun. */
   readonly runCount: number;
   /** Id of the run whose transcript is shown. */
   readonly openedRun: string | undefined;
-  /** The opened run, when it was removed from `subagents`: it stays on the screen until the person closes it. */
+  /** The opened run when it was removed from `subagents`. It stays on the screen until the person closes it. */
   readonly removedRun: SubagentRun | undefined;
-  /** Task calls under way that have dispatched a run: the run's line is shown instead of the call's. */
+  /** Ids of running Task calls that dispatched a run. The line of the run is shown instead of the call's. */
   readonly dispatched: readonly string[];
   readonly questions: readonly Question[];
-  /** Calls whose diff was printed with their question: it is not printed again. */
+  /** Ids of calls whose diff was printed with their question. It is not printed again. */
   readonly printedDiffs: readonly string[];
   readonly queued: readonly QueuedPrompt[];
   readonly todos: readonly Todo[];
   readonly context: ContextState;
-  /** What the session has used since it was started or resumed; undefined: nothing yet. */
+  /** Tokens and cost of the session since it was started or resumed; undefined when there are none yet. */
   readonly cost: Usage | undefined;
-  /** A turn was run: the session can be resumed. */
+  /** True when a turn has run, so that the session can be resumed. */
   readonly hasRun: boolean;
 }
 
-/** How full the main agent's window is. */
+/** How full the context window of the main agent is. */
 export interface ContextState {
-  /** 0: nothing was sent yet. */
+  /** Used tokens; 0 when nothing was sent yet. */
   readonly tokens: number;
-  /** What a request may have; absent: not known. */
+  /** Tokens that a request may have; absent when unknown. */
   readonly limit?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the main agent is at, in a few words: the person reads it beside the time it has taken. */
+/** Describes in a few words what the main agent does. The person reads it beside the time it has taken. */
 import {formatRetry} from '../../core/util/text.ts';
 import {isEmpty} from '../text/answer-stream.ts';
 import {screenLine} from '../text/screen-text.ts';
@@ -20,7 +20,10 @@ export function describeWork(ui: UiState, now: number): string {
   return ui.busy ? `Waiting for ${model}` : 'Working';
 }
 
-/** Since when it is at that: of one call its own time, else that of the turn. Milliseconds since the epoch. */
+/**
+ * Returns when the described work began, in milliseconds since the epoch. A single call has its own time; otherwise the
+ * turn's time counts.
+ */
 export function getWorkStart(ui: UiState): number {
   const {retry, thought, stream, busySince} = ui;
   const running = getRunning(ui);
