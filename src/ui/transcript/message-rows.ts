@@ -1,4 +1,4 @@
-/** A message of the transcript as rows of the screen, in full: thinking, calls and their results too. */
+/** Lays a message of the transcript out in rows, in full: with thinking, calls and their results. */
 import type {ToolResultBlock} from '../../core/contract/model.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
@@ -17,17 +17,16 @@ const PLAIN: TextStyle = {};
 const MUTED: TextStyle = {tone: 'muted'};
 const THOUGHT: TextStyle = {tone: 'muted', italic: true};
 
-/** A longer text is not formatted. Characters. */
+/** Characters. A longer text is not formatted. */
 const MAX_FORMATTED = 50_000;
 
-/** What rows are laid out with. */
 interface RowLayout {
   readonly columns: number;
   readonly formatter: Formatter;
   readonly tools: readonly ToolFacts[];
 }
 
-/** The rows, with a blank one before what begins something new. */
+/** Returns the rows of a message. A blank row precedes each part that begins something new. */
 export function messageRows(restored: RestoredMessage, layout: RowLayout): Row[] {
   const {columns, formatter} = layout;
   const {message, prompt, announcement, companion, summary} = restored;
@@ -96,7 +95,7 @@ function diffRows(patch: string, columns: number): Row[] {
     });
 }
 
-/** @param indent before the first row; further rows are indented as far */
+/** @param indent text before the first row; further rows are indented by blanks of the same width */
 function plain(text: string, columns: number, style: TextStyle, indent = ''): Row[] {
   const rest = ' '.repeat(indent.length);
   return wrapText(screenText(text), Math.max(1, columns - indent.length)).map((row, index) => [
@@ -110,7 +109,7 @@ function markdown(text: string, columns: number, {format, lex}: Formatter): read
   return layoutLines(format(lex(screenText(text))), columns);
 }
 
-/** What a search looks through. */
+/** Returns the text that a search looks through. */
 export function messageText({message: {content}}: RestoredMessage, tools: readonly ToolFacts[]): string {
   if (typeof content === 'string') return content;
   return content

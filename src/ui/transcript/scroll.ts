@@ -1,6 +1,6 @@
 /**
- * The part of a long transcript that the window shows. Messages are asked for when they come into view, and only rows that
- * are shown are laid out: it makes no difference how many messages there are.
+ * Finds the part of a long transcript that the window shows. Messages are requested when they come into view, and only
+ * visible rows are laid out, so the number of messages does not matter.
  */
 
 import type {TranscriptPart} from '../../core/contract/session-requests.ts';
@@ -9,13 +9,13 @@ import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {plainText, type Row} from '../text/styled-text.tsx';
 import {messageText} from './message-rows.ts';
 
-/** How many messages are asked for at once. */
+/** Number of messages in one request. */
 const PAGE = 200;
-/** Rows of so many messages are kept. */
+/** Number of messages whose rows are stored. */
 const MAX_LAID = 500;
 
 interface Place {
-  /** Of the message. */
+  /** Index of the message. */
   readonly index: number;
   readonly row: number;
 }
@@ -25,14 +25,18 @@ export class TranscriptScroll {
   readonly #layout: (message: RestoredMessage) => readonly Row[];
   readonly #messages = new Map<number, RestoredMessage>();
   readonly #laid = new Map<number, readonly Row[]>();
-  /** What the model is writing now, below the last message. */
+  /** The message that the model is writing, below the last message. */
   #open: RestoredMessage | undefined;
   #count: number;
   #top: Place = {index: 0, row: 0};
   #height = 1;
   #isAtEnd = true;
 
-  /** @param ask for a part of the transcript. @param layout the rows of one message. @param tools by whose names calls are found */
+  /**
+   * @param ask requests a part of the transcript
+   * @param layout lays out the rows of one message
+   * @param tools facts of the tools, whose names a search finds
+   */
   constructor(
     ask: (from: number, to?: number) => TranscriptPart,
     layout: (message: RestoredMessage) => readonly Row[],
@@ -47,7 +51,7 @@ export class TranscriptScroll {
     return this.#count;
   }
 
-  /** The numbers of the first and the last message in view, from 1. */
+  /** Numbers of the first and the last message in view, from 1. */
   get range(): {readonly first: number; readonly last: number} {
     let place = this.#top;
     for (let row = 1; row < this.#height; row++) place = this.#after(place) ?? place;
@@ -55,7 +59,7 @@ export class TranscriptScroll {
     return {first: cut(this.#top.index), last: cut(place.index)};
   }
 
-  /** The window has this many rows for messages. */
+  /** Sets the number of rows for messages. */
   resize(height: number): void {
     this.#height = Math.max(1, height);
     this.#laid.clear();
@@ -63,21 +67,21 @@ export class TranscriptScroll {
     else this.#top = {...this.#top, row: Math.min(this.#top.row, Math.max(0, this.#rows(this.#top.index).length - 1))};
   }
 
-  /** Messages were added. */
+  /** Reads the newest messages again after some were added. */
   refresh(): void {
     this.#count = this.#load(-PAGE);
     this.#laid.clear();
     if (this.#isAtEnd) this.toEnd();
   }
 
-  /** @param open what the model is writing; undefined when it is not */
+  /** @param open the message that the model is writing; undefined when there is none */
   setOpen(open: RestoredMessage | undefined): void {
     this.#open = open;
     this.#laid.delete(this.#count);
     if (this.#isAtEnd) this.toEnd();
   }
 
-  /** The rows in view. */
+  /** Returns the rows in view. */
   visible(): Row[] {
     const rows: Row[] = [];
     let place: Place | undefined = this.#rows(this.#top.index).length > 0 ? this.#top : this.#after(this.#top);
@@ -88,7 +92,7 @@ export class TranscriptScroll {
     return rows;
   }
 
-  /** @param rows how far; negative for up */
+  /** @param rows number of rows to move; negative for up */
   move(rows: number): void {
     let left = Math.abs(rows);
     for (; left > 0; left -= 1) {
@@ -113,7 +117,10 @@ export class TranscriptScroll {
     this.#isAtEnd = true;
   }
 
-  /** Goes to the next message with the text, from the end on to the other end. @returns false when none has it */
+  /**
+   * Goes to the next row with the text. At an end of the transcript it continues at the other end.
+   * @returns false when no row has it
+   */
   find(text: string, direction: 1 | -1): boolean {
     const wanted = text.toLowerCase();
     if (wanted === '') return false;
@@ -142,7 +149,7 @@ export class TranscriptScroll {
     return this.#count + (this.#open ? 1 : 0);
   }
 
-  /** @returns how many messages there are in all */
+  /** @returns the number of all messages */
   #load(from: number, to?: number): number {
     const {messages, count} = this.#ask(from, to);
     const first = from < 0 ? Math.max(0, count + from) : from;
@@ -184,7 +191,7 @@ export class TranscriptScroll {
     return before >= 0 ? {index: before, row: this.#rows(before).length - 1} : undefined;
   }
 
-  /** The place of the first row when the last one is at the bottom. */
+  /** Returns the place of the first row when the last row is at the bottom. */
   #endTop(): Place {
     let place: Place = {index: this.#total, row: 0};
     for (let row = 0; row < this.#height; row++) {

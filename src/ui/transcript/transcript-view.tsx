@@ -1,4 +1,4 @@
-/** The whole transcript of the session, in the alternate screen: what is printed on the main screen stays as it is. */
+/** Shows the whole transcript of the session in the alternate screen. The main screen stays as it is. */
 import {Box, render, Text, useInput, useWindowSize} from 'ink';
 import {useEffect, useMemo, useReducer, useRef} from 'react';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
@@ -14,18 +14,17 @@ import type {Theme} from '../theme.ts';
 import {messageRows} from './message-rows.ts';
 import {TranscriptScroll} from './scroll.ts';
 
-/** How often the text that the model writes is drawn. Milliseconds. */
+/** Milliseconds between two frames while the model writes. */
 const REFRESH_MS = 200;
-/** Of a text that grows, its end is shown. Characters. */
+/** Characters of a growing text that are shown, from its end. */
 const MAX_OPEN = 8_000;
 
-/** The streams of the screen. */
 interface TranscriptTerminal {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
 }
 
-/** Shows the transcript until the person leaves it, or leaves the program. */
+/** Shows the transcript until the person leaves it or leaves the program. */
 export async function showTranscript(
   controller: Controller,
   theme: Theme,
@@ -33,7 +32,7 @@ export async function showTranscript(
   {stdin, stdout}: TranscriptTerminal,
 ): Promise<void> {
   const input = stdin as NodeJS.ReadStream;
-  // At once: a key that comes before the first frame must not be echoed.
+  // Raw mode begins at once, because a key that comes before the first frame must not be echoed.
   input.setRawMode?.(true);
   const shown = render(
     <ThemeContext value={theme}>
@@ -41,7 +40,8 @@ export async function showTranscript(
     </ThemeContext>,
     {
       stdin: input,
-      // Ink keeps one instance for each stream; that of the main screen waits meanwhile.
+      // Ink has one instance for each stream, and the main screen's instance waits meanwhile. So this view needs
+      // another stream.
       stdout: terminalOutput(stdout as NodeJS.WriteStream).stream,
       interactive: true,
       exitOnCtrlC: false,
@@ -53,7 +53,7 @@ export async function showTranscript(
   const unsubscribe = controller.local.subscribe(() => {
     if (controller.local.get().isLeaving) shown.unmount();
   });
-  // Before a crash says why.
+  // The alternate screen ends before a crash is reported.
   const leave = () => shown.unmount();
   process.on('exit', leave);
   try {
@@ -76,7 +76,7 @@ function TranscriptView({controller, formatter, onLeave}: ViewProps) {
   const {columns, rows} = useWindowSize();
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const tools = controller.ui.get().session?.toolFacts ?? NO_TOOLS;
-  // A new one for each width: rows of another width are of no use.
+  // Rows of another width are useless, so each width gets a new object.
   const scroll = useMemo(
     () =>
       new TranscriptScroll(
@@ -86,7 +86,7 @@ function TranscriptView({controller, formatter, onLeave}: ViewProps) {
       ),
     [controller, formatter, columns, tools],
   );
-  // The last row stays free: a frame as high as the window cannot be redrawn in parts.
+  // The last row stays free, because a frame as high as the window cannot be redrawn in parts.
   const height = Math.max(1, rows - 2);
   useMemo(() => scroll.resize(height), [scroll, height]);
   useFollow(controller, scroll, redraw);
@@ -119,14 +119,14 @@ function TranscriptView({controller, formatter, onLeave}: ViewProps) {
 }
 
 interface ViewState {
-  /** What is searched for, while it is typed. */
+  /** The search text while it is typed. */
   readonly typed: string | undefined;
-  /** What was searched for last; empty: nothing. */
+  /** The last search text; empty when there is none. */
   readonly text: string;
   readonly isFound: boolean;
 }
 
-/** Letters that come at once are keys one by one. */
+/** Splits letters that arrive together into single keys. */
 function toLetters(press: KeyPress): KeyPress[] {
   return press.name === 'text' ? [...press.text].map((text) => ({...press, text})) : [press];
 }
@@ -164,7 +164,7 @@ function pressScroll(scroll: TranscriptScroll, {name, text}: KeyPress): void {
   else if (name === 'end' || text === 'G') scroll.toEnd();
 }
 
-/** Draws anew when messages come, and now and then while one is being written. */
+/** Draws again when messages arrive, and regularly while one is being written. */
 function useFollow(controller: Controller, scroll: TranscriptScroll, redraw: () => void): void {
   useEffect(() => {
     let drawn: UiState | undefined;
@@ -193,7 +193,7 @@ function toOpenMessage({reply: {thinking, text}}: UiState): RestoredMessage | un
   return {message: {role: 'assistant', content}};
 }
 
-/** The last line: as many of its parts as the window has room for. */
+/** Returns the last line with as many of its parts as fit. */
 function describe(scroll: TranscriptScroll, {text, isFound}: ViewState, ui: UiState, columns: number): string {
   const {first, last} = scroll.range;
   const parts = [
