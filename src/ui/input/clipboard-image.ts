@@ -1,9 +1,12 @@
-/** Images that Ctrl+V takes from the clipboard: a chip `[Image 1]` in the prompt, the image itself beside its text when it is sent. */
+/**
+ * Takes images from the clipboard on Ctrl+V. A chip `[Image 1]` stands for the image in the prompt, and the image is
+ * sent beside the text.
+ */
 import type {PromptContent} from '../../core/contract/model.ts';
 import {findImageProblem} from '../../core/util/image.ts';
 import {runProgram} from '../../core/util/processes.ts';
 
-/** Programs that print the clipboard's image, as far as the system has them. They are tried in this order. */
+/** Programs that print the clipboard's image, in the order in which they are tried. */
 const PROGRAMS: readonly {readonly file: string; readonly args: readonly string[]}[] = [
   {file: 'wl-paste', args: ['--no-newline', '--type', 'image/png']},
   {file: 'xclip', args: ['-selection', 'clipboard', '-target', 'image/png', '-out']},
@@ -11,7 +14,7 @@ const PROGRAMS: readonly {readonly file: string; readonly args: readonly string[
   {file: 'osascript', args: ['-e', 'get the clipboard as «class PNGf»']},
 ];
 
-/** A clipboard whose owner does not answer must not keep the prompt waiting. Milliseconds. */
+/** Milliseconds. A clipboard whose owner does not answer must not block the prompt. */
 const LIMIT_MS = 3_000;
 const MAX_BYTES = 20 * 1024 * 1024;
 
@@ -19,11 +22,14 @@ const NO_PROGRAM =
   'Ctrl+V needs wl-paste, xclip or pngpaste to take an image, and none is installed. Drop the file here, or type @ and its path.';
 const NO_IMAGE = 'The clipboard has no image. Drop its file here, or type @ and its path.';
 
-/** The images of the prompts of one session, by their chips. */
+/** Holds the images of a session's prompts by their chips. */
 export class PromptImages {
   readonly #images = new Map<string, string>();
 
-  /** Takes the image of the clipboard. Never rejects. @returns its chip, or why there is none */
+  /**
+   * Takes the image of the clipboard. It never rejects.
+   * @returns the chip of the image, or the reason why there is none
+   */
   async take(): Promise<{readonly chip: string} | {readonly why: string}> {
     let why = NO_PROGRAM;
     for (const {file, args} of PROGRAMS) {
@@ -41,7 +47,7 @@ export class PromptImages {
     return {why};
   }
 
-  /** The prompt as it is sent: with the images whose chips it has. */
+  /** Returns the prompt as it is sent, with the images whose chips are in its text. */
   toContent(text: string): PromptContent {
     const images = [...this.#images].filter(([chip]) => text.includes(chip));
     if (images.length === 0) return text;
@@ -53,7 +59,7 @@ export class PromptImages {
   }
 }
 
-/** @returns the image in base64; undefined when there is none. AppleScript prints it in hexadecimal digits. */
+/** @returns the image in base64; undefined when there is none. AppleScript prints it in hexadecimal digits */
 function toPng(printed: Buffer): string | undefined {
   const hex = /^«data PNGf([0-9A-F]+)»/i.exec(
     printed.toString('utf8', 0, Math.min(printed.length, 2 * MAX_BYTES)),

@@ -1,4 +1,7 @@
-/** Searches commands and files for the list under the prompt, in the background. `completion.ts` says what is offered. */
+/**
+ * Searches commands and files for the list under the prompt, in the background. `completion.ts` decides which are
+ * offered.
+ */
 import {setTimeout as delay} from 'node:timers/promises';
 import {inBackground} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
@@ -12,7 +15,7 @@ interface Screen {
   hint(text: string, ms: number): void;
 }
 
-/** How long a key that takes a file waits for the search. Milliseconds. */
+/** Milliseconds that a key which takes a file waits for the search. */
 const MAX_WAIT_MS = 1000;
 
 export class Completer {
@@ -20,13 +23,13 @@ export class Completer {
   readonly #findFiles: (query: string) => Promise<readonly string[]>;
   #search: Promise<void> = Promise.resolve();
 
-  /** @param findFiles best first; none when another search began meanwhile */
+  /** @param findFiles returns the best matches first, or none when another search has begun meanwhile */
   constructor(screen: Screen, findFiles: (query: string) => Promise<readonly string[]>) {
     this.#screen = screen;
     this.#findFiles = findFiles;
   }
 
-  /** To be called when the typed text has changed. */
+  /** Starts a search. Call it when the typed text has changed. */
   search(): void {
     const {editor} = this.#screen.local.get();
     if (commandQuery(editor) !== undefined) this.#loadSearch();
@@ -34,14 +37,14 @@ export class Completer {
     if (file) this.#search = this.#searchFiles(file.query);
   }
 
-  /** What is offered belongs to another text than the one that is typed. */
+  /** True when the offered files belong to another text than the typed one. */
   get isSearching(): boolean {
     const {editor, files, dismissed} = this.#screen.local.get();
     const file = fileQuery(editor);
     return file !== undefined && dismissed !== editor.text && files.query !== file.query;
   }
 
-  /** The search is done, or takes too long. */
+  /** Resolves when the search is done or takes too long. */
   async settled(): Promise<void> {
     await Promise.race([this.#search, delay(MAX_WAIT_MS)]);
   }
@@ -56,7 +59,10 @@ export class Completer {
     }
   }
 
-  /** Loads the fuzzy search of commands, once. Until then, and if it fails, the beginning of the name decides. */
+  /**
+   * Loads the fuzzy search of commands, once. Until then, or when loading fails, commands match by the beginning of the
+   * name.
+   */
   #loadSearch(): void {
     const screen = this.#screen;
     if (screen.local.get().search !== prefixSearch) return;

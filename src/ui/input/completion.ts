@@ -1,30 +1,29 @@
-/** The list under the prompt: the slash commands or files that it offers, and what taking one of them types. */
+/** Fills the list under the prompt: which slash commands or files it offers, and what taking one of them types. */
 import {type CommandSearch, currentQuestion, type LocalState} from '../state/local-state.ts';
 import {openedRun} from '../state/subagent-store.ts';
 import type {UiState} from '../state/ui-state.ts';
 import {type EditorState, edit} from './editor.ts';
 
-/** One row of the list. */
 export interface Offered {
   readonly label: string;
   readonly description: string;
-  /** What stands in place of the typed part when it is taken. */
+  /** Text that replaces the typed part when this row is taken. */
   readonly text: string;
-  /** It is typed already as a whole. */
+  /** True when the person has typed it in full already. */
   readonly isTyped: boolean;
 }
 
-/** The part of a command's name that is typed; undefined when anything else is typed. */
+/** Returns the typed part of a command's name; undefined when anything else is typed. */
 export function commandQuery({text, cursor}: EditorState): string | undefined {
   return cursor === text.length ? /^\/([^\s/]*)$/.exec(text)?.[1] : undefined;
 }
 
-/** A longer path is not completed. */
+/** Longer paths are not completed. */
 const MAX_PATH = 500;
-/** The word at the cursor, from its `@`; a path with spaces stands in quotes. */
+/** Matches the word at the cursor, from its `@`. A path with spaces is in quotes. */
 const FILE_WORD = /(?:^|[\s(])(@(?:"([^"\n]*)"?|([^\s"]*)))$/;
 
-/** The part of a path that is typed after an `@`, and where it stands; undefined when the cursor is elsewhere. */
+/** Returns the part of a path that is typed after an `@`, and its place; undefined when the cursor is elsewhere. */
 export function fileQuery({text, cursor}: EditorState): {query: string; start: number; end: number} | undefined {
   const before = text.slice(Math.max(0, cursor - MAX_PATH), cursor);
   if (!before.includes('@')) return undefined;
@@ -36,10 +35,10 @@ export function fileQuery({text, cursor}: EditorState): {query: string; start: n
   return {query: quoted ?? plain ?? '', start: cursor - word.length, end: cursor + rest};
 }
 
-/** What is offered for what is typed; empty when the list is closed. */
+/** Returns the rows of the list for the typed text; empty when the list is closed. */
 export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
   const {editor, dismissed, historySearch} = local;
-  // What is typed in an opened run is a message to that run.
+  // In an opened run, the typed text is a message to that run.
   if (openedRun(ui) || !ui.session || dismissed === editor.text || local.focus?.note || historySearch) return [];
   if (currentQuestion(ui, local).question && editor.text === '') return [];
   const command = commandQuery(editor);
@@ -61,27 +60,30 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
   }));
 }
 
-/** A folder stays open for the next part of its path. */
+/** Writes the path as a mention. The mention of a folder stays open for the next part of its path. */
 function quotePath(path: string): string {
   if (/[\s"]/.test(path)) return path.endsWith('/') ? `@"${path}` : `@"${path}" `;
   return path.endsWith('/') ? `@${path}` : `@${path} `;
 }
 
-/** The editor with a row of the list in place of what was typed of it. */
+/** Returns the editor with a row of the list in place of the typed part. */
 export function takeOffered(editor: EditorState, {text}: Offered): EditorState {
   const file = fileQuery(editor);
   if (!file) return edit(editor, {type: 'set', text});
   const after = editor.text.slice(file.end);
-  // No second blank before what follows.
+  // When a blank follows, no second blank is added.
   const put = text.endsWith(' ') && /^\s/.test(after) ? text.slice(0, -1) : text;
   return edit(editor, {type: 'replace', start: file.start, end: file.end, text: put});
 }
 
-/** Used until the fuzzy search is loaded. */
+/** Finds commands by prefix until the fuzzy search is loaded. */
 export const prefixSearch: CommandSearch = (query, commands) =>
   commands.filter(({name}) => name.startsWith(query.toLowerCase()));
 
-/** Letters in the right order are a match: by default fuzzysort wants them together, and `/hlp` would find nothing. */
+/**
+ * Accepts every match of letters in the right order. By default fuzzysort wants them together, and `/hlp` finds
+ * nothing.
+ */
 const ANY_MATCH = 0;
 
 export async function loadFuzzySearch(): Promise<CommandSearch> {

@@ -1,48 +1,51 @@
 /**
- * Keys and replies of the terminal that come in pieces, over a slow line. A reply, perhaps to a question of the program before,
- * may come at any time: it must never count as typed.
+ * Recognises keys and replies of the terminal that arrive in pieces over a slow line. A reply, perhaps to a question of
+ * an earlier program, may come at any time and must never count as typed text.
  */
 
-/** How the strings begin in which a terminal says something of itself, such as its colours: no one types so much of them. */
+/**
+ * The start of the strings in which a terminal reports about itself, e.g. its colours. No person types so many of these
+ * characters.
+ */
 const STRING_HEAD = String.raw`(?:\]\d{1,4};|P[\d;]*[>=!$+][\d;]*[a-z|])`;
 const STRING_TEXT = String.raw`[\x20-\x7e]{0,256}`;
-/** Ink takes them for text. */
+/** Matches whole replies that Ink would read as text. */
 const STRING_REPLY = new RegExp(String.raw`\x1b${STRING_HEAD}${STRING_TEXT}(?:\x07|\x1b\\)`, 'g');
-/** The beginning of a key or a reply, at the end of what was read. */
+/** Matches the start of a key or a reply at the end of the text. */
 const OPEN = new RegExp(
   String.raw`\x1b(?:\[[0-?]*[ -/]*|O|\]\d{0,4}|P[\d;]*[>=!$+]?[\d;]*|${STRING_HEAD}${STRING_TEXT}\x1b?)?$`,
 );
-/** No one types what begins so. */
+/** Matches the start of sequences that no person types. */
 const UNMISTAKABLE = new RegExp(String.raw`^\x1b(?:\[(?:[?>=]|\d+[;:~])|${STRING_HEAD})`);
 const WHOLE_START = new RegExp(
   String.raw`^\x1b(?:\[[?>=][\d;:]*\$?[cnuytRS]|\[[\d;:]+[~A-FHPQRSntu]|${STRING_HEAD}${STRING_TEXT}(?:\x07|\x1b\\))`,
 );
-/** So long after its beginning, what comes is not its rest. Milliseconds. */
+/** Milliseconds. After this time, a chunk does not complete an earlier sequence. */
 const LATE_MS = 5_000;
 
-/** The unfinished key or reply at the end of what was read; empty when there is none. */
+/** Returns the unfinished key or reply at the end of the text; empty when there is none. */
 export function findOpenSequence(text: string): string {
   return OPEN.exec(text)?.[0] ?? '';
 }
 
-/** Ink drops whole replies in the form of keys by itself. */
+/** Removes replies that are strings. Ink itself drops whole replies that have the form of keys. */
 export function withoutReplies(text: string): string {
   return text.includes('\x1b') ? text.replace(STRING_REPLY, '') : text;
 }
 
-/** The beginning of a key or a reply whose rest did not come in time. It may come still. */
+/** Remembers the start of a key or a reply whose rest did not come in time, because the rest may still come. */
 export class LateSequence {
   #begun = '';
   #at = 0;
 
-  /** The rest did not come. @returns the key that it is all the same: Esc alone is one, half a key is none */
+  /** Notes that the rest did not come. @returns the key to report: Esc alone is a key, half of another key is none */
   readonly begin = (text: string): string => {
     this.#begun = text;
     this.#at = performance.now();
     return text === '\x1b' ? text : '';
   };
 
-  /** @returns the chunk, with its beginning if it is the rest of what was begun */
+  /** @returns the chunk, preceded by the earlier start when the chunk is its rest */
   complete(chunk: string): string {
     const whole = this.#begun + chunk;
     const isLate = this.#begun !== '' && performance.now() - this.#at < LATE_MS;

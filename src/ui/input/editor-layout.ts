@@ -1,17 +1,17 @@
-/** The editor's text as rows of the screen, and the place of the cursor in them. */
+/** Lays the editor's text out in rows of the screen, and finds the place of the cursor. */
 import {screenText} from '../text/screen-text.ts';
 import {splitGraphemes, textWidth} from '../text/wrap.ts';
 
 export interface Cursor {
   readonly row: number;
-  /** In columns of the terminal. */
+  /** Column of the terminal. */
   readonly column: number;
 }
 
 interface EditorLayout {
   readonly rows: readonly string[];
   readonly cursor: Cursor;
-  /** All places where the cursor can be, in the order of the text. */
+  /** All positions that the cursor can have, in the order of the text. */
   readonly stops: readonly (Cursor & {readonly offset: number})[];
 }
 
@@ -45,21 +45,21 @@ export function layoutText({text, cursor, pastes}: EditorText, width: number): E
       column += columns;
     }
   }
-  // After a full row the cursor is on the next row.
+  // When a row is full, the cursor is on the next row.
   if (column >= width) newRow();
   stops.push({row: rows.length - 1, column, offset});
   const at = stops.find((stop) => stop.offset >= cursor) ?? stops.at(-1)!;
   return {rows, cursor: {row: at.row, column: at.column}, stops};
 }
 
-/** The offset for a place on the screen: in its row, at its column or before. */
+/** Returns the offset of a position on the screen: in its row, at its column or before it. */
 export function offsetAt(layout: EditorLayout, target: Cursor): number {
   const inRow = layout.stops.filter((stop) => stop.row === target.row);
   const nearest = inRow.findLast((stop) => stop.column <= target.column) ?? inRow[0];
   return nearest?.offset ?? 0;
 }
 
-/** How a big paste is shown: `[Pasted 42 lines]`. */
+/** Returns the label of a big paste, e.g. `[Pasted 42 lines]`. */
 export function pasteLabel(content: string): string {
   const lines = content.replace(/\n$/, '').split('\n').length;
   return lines > 1 ? `[Pasted ${lines} lines]` : `[Pasted ${content.length} characters]`;

@@ -1,6 +1,6 @@
 /**
- * The text editor of the prompt, as a pure reducer. Positions are UTF-16 offsets at grapheme boundaries. A big paste is
- * one private-use character in the text, so that it is moved over and deleted as a whole.
+ * Edits the text of the prompt, as a pure reducer. Positions are UTF-16 offsets at grapheme boundaries. A big paste is
+ * one private-use character in the text, so that the cursor moves over it and deletes it as a whole.
  */
 import {type Cursor, layoutText, offsetAt, pasteLabel} from './editor-layout.ts';
 import type {SentPrompt} from './prompt-history.ts';
@@ -10,23 +10,23 @@ export interface EditorState {
   readonly cursor: number;
   /** The pasted text of each private-use character. */
   readonly pastes: ReadonlyMap<string, string>;
-  /** The text that Ctrl+K, Ctrl+U or Ctrl+W removed last, for Ctrl+Y. */
+  /** Text that the last kill removed (e.g. Ctrl+K, Ctrl+U, Ctrl+W or Alt+D), for Ctrl+Y. */
   readonly killed: string;
-  /** The last action was such a removal: text that the next one removes is joined to it. */
+  /** True when the last action was a kill. The next kill then adds its text to `killed`. */
   readonly isKilling: boolean;
   /** The column that Up and Down return to after a shorter row. */
   readonly goal: number | undefined;
   /** Earlier prompts, oldest first. */
   readonly history: readonly SentPrompt[];
-  /** Which of them is shown; `history.length` is the text that the person writes now. */
+  /** Index of the shown prompt; `history.length` means the text that the person writes at the moment. */
   readonly historyAt: number;
   /** The text that was being written when Up went to the history. */
   readonly draft: string;
-  /** What Ctrl+_ goes back to, oldest first. */
+  /** States that Ctrl+_ restores, oldest first. */
   readonly undo: readonly {readonly text: string; readonly cursor: number}[];
-  /** What Alt+_ goes back to after that, the next one last. */
+  /** Undone states that Alt+_ restores, the next one last. */
   readonly redo: EditorState['undo'];
-  /** The last action typed a part of a word: the next part is undone together with it. */
+  /** True when the last action typed a part of a word. The next part is undone together with it. */
   readonly isTyping: boolean;
 }
 
@@ -34,7 +34,7 @@ export type EditorAction =
   | {readonly type: 'insert'; readonly text: string}
   | {readonly type: 'paste'; readonly text: string}
   | {readonly type: 'set'; readonly text: string}
-  /** A prompt that was sent before: its pastes are pastes again. */
+  /** Shows a prompt that was sent before. Its pastes are pastes again. */
   | {readonly type: 'recall'; readonly sent: SentPrompt}
   | {readonly type: 'replace'; readonly start: number; readonly end: number; readonly text: string}
   | {readonly type: 'up' | 'down'; readonly width: number}
@@ -60,7 +60,7 @@ export type EditorAction =
 
 const BIG_PASTE_LINES = 10;
 const BIG_PASTE_CHARS = 1000;
-/** The first private-use character of the last plane, which has 65,534 of them. */
+/** First private-use character of the last plane, which has 65,534 of them. */
 const FIRST_PASTE = 0x10_0000;
 const MAX_UNDO = 200;
 const PASTE_MARKS = /[\u{100000}-\u{10fffd}]/gu;
@@ -163,12 +163,12 @@ function apply(state: EditorState, action: EditorAction): EditorState {
   }
 }
 
-/** The text as it is sent, with pastes in full. */
+/** Returns the text with its pastes in full. */
 export function expandedText(state: EditorState): string {
   return state.text.replace(PASTE_MARKS, (mark) => state.pastes.get(mark) ?? '');
 }
 
-/** The text as it is sent, without blanks around it, and where its pastes are. */
+/** Returns the text as it is sent, without blanks around it, with the places of its pastes. */
 export function getSent(state: EditorState): SentPrompt {
   const whole = expandedText(state);
   const text = whole.trim();
@@ -184,14 +184,14 @@ export function getSent(state: EditorState): SentPrompt {
   return {text, ...(pastes.length > 0 && {pastes})};
 }
 
-/** The prompt was sent: it becomes the newest in the history, and the editor is empty. */
+/** Empties the editor and adds the sent prompt to the history. */
 export function submitted(state: EditorState): EditorState {
   const sent = getSent(state);
   const isNew = sent.text !== '' && state.history.at(-1)?.text !== sent.text;
   return {...createEditor(isNew ? [...state.history, sent] : state.history), killed: state.killed};
 }
 
-/** Shows a prompt that was sent. */
+/** Shows a prompt that was sent before. */
 function put(state: EditorState, {text, pastes: places = []}: SentPrompt): EditorState {
   let pastes = state.pastes;
   let shown = '';
@@ -206,7 +206,7 @@ function put(state: EditorState, {text, pastes: places = []}: SentPrompt): Edito
   return {...reset(state), text: shown, cursor: shown.length, pastes};
 }
 
-/** Where the pastes stand in a text that was edited elsewhere. */
+/** Finds the places of the pastes in a text that was edited elsewhere. */
 export function findPastes(text: string, pastes: EditorState['pastes']): NonNullable<SentPrompt['pastes']> {
   const found: [number, number][] = [];
   for (const content of pastes.values()) {
@@ -216,7 +216,7 @@ export function findPastes(text: string, pastes: EditorState['pastes']): NonNull
   return found;
 }
 
-/** Prompts as one, each with its pastes. */
+/** Joins prompts into one, with the pastes of each. */
 export function joinSent(prompts: readonly SentPrompt[]): SentPrompt {
   return prompts.reduce((joined, {text, pastes = []}) => {
     const start = joined.text.length + 2;
@@ -225,7 +225,7 @@ export function joinSent(prompts: readonly SentPrompt[]): SentPrompt {
   });
 }
 
-/** The text for the screen, with a label for each paste. */
+/** Returns the text for the screen, with a label for each paste. */
 export function labelPastes({text, pastes = []}: SentPrompt): string {
   let shown = '';
   let at = 0;
@@ -247,7 +247,7 @@ function paste(state: EditorState, content: string): EditorState {
   return insert({...state, pastes: new Map(state.pastes).set(mark, content)}, mark);
 }
 
-/** Removes private-use characters, which would be taken for pastes; makes line ends newlines. */
+/** Removes private-use characters, which would be read as pastes, and turns line ends into newlines. */
 function clean(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(PASTE_MARKS, '');
 }
@@ -267,12 +267,12 @@ function kill(state: EditorState, from: number, to: number): EditorState {
   return {...remove(state, from, to), killed: state.isKilling ? joined : taken, isKilling: true};
 }
 
-/** Every action but a removal by a kill or a vertical move resets these. */
+/** Ends a sequence of kills and of moves between rows. */
 function reset(state: EditorState): EditorState {
   return {...state, isKilling: false, goal: undefined};
 }
 
-/** Up and Down move over wrapped rows; from the first and the last row they go through the history. */
+/** Moves over wrapped rows. From the first and the last row it goes through the history. */
 function moveRow(state: EditorState, step: 1 | -1, width: number): EditorState {
   const layout = layoutText(state, width);
   const target: Cursor = {row: layout.cursor.row + step, column: state.goal ?? layout.cursor.column};

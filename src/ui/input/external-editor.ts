@@ -1,4 +1,4 @@
-/** Hands the terminal over: to `$EDITOR`, for a question or for the prompt, to the transcript, and to the shell, for Ctrl+Z. */
+/** Hands the terminal over: to `$EDITOR` for a question or the prompt, to the transcript, or to the shell on Ctrl+Z. */
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import {PLAIN_FORMATTER} from '../text/plain-format.ts';
 import type {Theme} from '../theme.ts';
 import {edit, expandedText, findPastes} from './editor.ts';
 
-/** A question may ask for the editor. @param question answered when the editor has ended */
+/** Starts the editor when a question asks for it. @param question the question, answered when the editor ends */
 export function useExternalEditor(controller: Controller, question: Question | undefined): void {
   const {suspendTerminal} = useApp();
   const id = question?.id;
@@ -31,7 +31,7 @@ export function useExternalEditor(controller: Controller, question: Question | u
   }, [controller, id, file, cancelChoice, suspendTerminal]);
 }
 
-/** Ctrl+G, Ctrl+O and Ctrl+Z. */
+/** Hands the terminal over on Ctrl+G, Ctrl+O and Ctrl+Z. */
 export function useHandover(controller: Controller, handover: LocalState['handover'], theme: Theme): void {
   const {suspendTerminal} = useApp();
   const {stdin} = useStdin();
@@ -69,10 +69,10 @@ async function editPrompt(controller: Controller): Promise<void> {
   }
 }
 
-/** How long the stop may take to come. Where there is no shell to go back to, it never comes. Milliseconds. */
+/** Milliseconds that the stop may take to arrive. Without a shell to go back to, it never arrives. */
 const STOP_MS = 50;
 
-/** Stops all processes of the shell's job, as the terminal does; returns when the shell lets them go on. */
+/** Stops all processes of the shell's job, as the terminal does. It returns when the shell continues them. */
 async function suspendProcess(): Promise<void> {
   process.stdout.write('mini-cc is suspended; fg brings it back.\n');
   process.kill(0, 'SIGTSTP');
@@ -82,7 +82,7 @@ async function suspendProcess(): Promise<void> {
 /** @returns why the editor failed; undefined when it exited with 0. */
 async function runEditor(file: string): Promise<string | undefined> {
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
-  // Run by a shell: `EDITOR` may contain arguments, such as `code --wait`.
+  // A shell starts it, because `EDITOR` may contain arguments, such as `code --wait`.
   const {end} = await startProcess('sh', ['-c', `${editor} "$1"`, 'sh', file], {
     stdio: ['inherit', 'inherit', 'inherit'],
     endsWithMiniCc: true,

@@ -1,6 +1,6 @@
 /**
- * Ctrl+R: searches earlier prompts while the person types. Enter sends what was found; Esc, Tab and keys that move take it
- * into the prompt; Ctrl+C and Ctrl+G bring back what stood there.
+ * Searches earlier prompts on Ctrl+R while the person types. Enter sends the found prompt. Esc, Tab and keys that move
+ * the cursor take it into the editor. Ctrl+C and Ctrl+G restore the text from before the search.
  */
 import type {Controller} from '../controller.ts';
 import type {HistorySearch} from '../state/local-state.ts';
@@ -35,13 +35,16 @@ export function pressHistorySearch(controller: Controller, press: KeyPress): boo
   return true;
 }
 
-/** Shows the newest prompt with the text, from this place in the history back. */
+/**
+ * Shows the newest prompt that contains the query.
+ * @param from index in the history where the search begins, going back
+ */
 function find(controller: Controller, search: HistorySearch, query: string, from: number): void {
   const {editor} = controller.local.get();
   const {history} = editor;
   const wanted = query.toLowerCase();
   let at = from;
-  // Not the one again that is shown, where it was sent twice.
+  // When a prompt was sent twice, the search skips the copy of the one that is shown.
   const isOther = (text: string) => from === search.at || query !== search.query || text !== history[search.at]?.text;
   while (at >= 0 && !(history[at]!.text.toLowerCase().includes(wanted) && isOther(history[at]!.text))) at -= 1;
   if (query === '' || at < 0) {
@@ -54,7 +57,7 @@ function find(controller: Controller, search: HistorySearch, query: string, from
   });
 }
 
-/** In place of the status line. */
+/** Describes the search in place of the status line. */
 export function describeSearch({query, isFound}: HistorySearch): string {
   const what = query === '' ? 'type a part of an earlier prompt' : isFound ? query : `${query} (not found)`;
   return `history: ${what} · Enter send · Esc edit · Ctrl+R older`;

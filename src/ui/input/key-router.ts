@@ -1,16 +1,16 @@
 /**
- * Where a key goes. These are tried in order, and the first that uses the key takes it:
+ * Decides where a key goes. The following are tried in order, and the first one that uses the key takes it:
  *
  * 1. the search in the history, once Ctrl+R began it (`history-search.ts`)
- * 2. keys that always mean the same: Shift+Tab and Ctrl+B, C, D, G, L, O, T, Z
+ * 2. keys that mean the same everywhere: Shift+Tab and Ctrl+B, C, D, G, L, O, T, V, Z
  * 3. the question on the screen (`question-keys.ts`)
  * 4. the list of slash commands or files under the prompt
  * 5. the panel of runs and the opened run (`panel-keys.ts`)
  * 6. the editor of the prompt (`keys.ts`, `editor.ts`)
  *
- * So Enter answers the question, or takes the marked command, or opens the marked run, or sends what is typed. Esc
- * refuses the question, or closes the list, or leaves the panel or the opened run, or interrupts the turn; twice when
- * idle it goes back to an earlier prompt.
+ * So Enter answers the question, or takes the marked command, or opens the marked run, or sends the typed text. Esc
+ * refuses the question, or closes the list, or leaves the panel or the opened run, or interrupts the turn. When mini-cc
+ * is idle, pressing Esc twice goes back to an earlier prompt.
  */
 import type {Key} from 'ink';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
@@ -28,7 +28,7 @@ import {pressPanel} from './panel-keys.ts';
 import {toImageMention} from './pasted-path.ts';
 import {questionKey} from './question-keys.ts';
 
-/** How long a second Ctrl+C leaves, and a second Esc rewinds. Milliseconds. */
+/** Milliseconds within which a second Ctrl+C leaves and a second Esc rewinds. */
 const PRESS_AGAIN_MS = 2000;
 
 /** @param width columns of the prompt's rows */
@@ -41,14 +41,14 @@ export function pressKeys(controller: Controller, input: string, key: Key, width
     if (pressQuestion(controller, press)) continue;
     const go = () =>
       pressCompletion(controller, press) || pressPanel(controller, press) || pressEditor(controller, press, width);
-    // A key that takes a file must not take one that was found for an earlier text.
+    // The key must not take a file that was found for an earlier text.
     if (isTaking(press) && controller.completer.isSearching) {
       inBackground(controller.completer.settled().then(go), neverRejects);
     } else go();
   }
 }
 
-/** It takes what the list under the prompt offers. */
+/** Tells whether the key takes an entry of the list under the prompt. */
 function isTaking(press: KeyPress): boolean {
   return press.name === 'tab' || (press.name === 'return' && !press.shift && !press.meta);
 }
@@ -63,7 +63,7 @@ export function pasteText(controller: Controller, text: string): void {
   controller.completer.search();
 }
 
-/** Another key than the one to press again takes the hint away. */
+/** Removes the hint when another key is pressed than the one that the hint asks for. */
 function disarm(controller: Controller, press: KeyPress): void {
   const {armed} = controller.local.get();
   const isCtrl = (letter: string) => press.ctrl && press.text === letter;
@@ -73,9 +73,9 @@ function disarm(controller: Controller, press: KeyPress): void {
 }
 
 function pressControl(controller: Controller, press: KeyPress): boolean {
-  // Also while a question is shown: the new mode may answer it.
+  // This key works while a question is shown, too: the new mode may answer it.
   if (press.name === 'tab' && press.shift) {
-    // The status line names the mode.
+    // The hint would hide the status line, which names the mode.
     controller.clearHint();
     controller.nextMode();
     return true;
@@ -84,7 +84,7 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
   const {ui, local} = controller;
   switch (press.text) {
     case 'b':
-      // Without agents to send to the background it moves the cursor.
+      // Without agents to send to the background, the key moves the cursor.
       if (!hasAwaitedWork(ui.get()) || local.get().focus?.note) return false;
       controller.detachRuns();
       return true;
@@ -128,7 +128,7 @@ function pressCtrlT(controller: Controller): void {
   else controller.change({showTodos: areTodosShown(ui, local) ? 'never' : 'always'});
 }
 
-/** Interrupts the turn, else clears what is typed, else leaves when pressed twice. */
+/** Interrupts the turn, or clears the typed text, or leaves when pressed twice. */
 function pressCtrlC(controller: Controller): void {
   if (controller.interrupt()) return;
   const {editor, armed} = controller.local.get();
@@ -153,7 +153,7 @@ function pressQuestion(controller: Controller, press: KeyPress): boolean {
   return step.isHandled;
 }
 
-/** Shows what the model says of the call, while its question is still on the screen. */
+/** Shows what the model says about the call, if its question is still on the screen. */
 async function explainCall(controller: Controller, question: string): Promise<void> {
   const said = await controller.explainCall(question).then(
     (text) => `The model says: ${text}`,
@@ -206,7 +206,8 @@ function pressEditor(controller: Controller, press: KeyPress, width: number): vo
   if (!action) return;
   const next = edit(editor, action);
   const isChanged = next.text !== editor.text;
-  // Up and Down recall earlier prompts. A recalled command opens no list: the next Up must go on through the history.
+  // Up and Down recall earlier prompts. A recalled command opens no list, so that the next Up goes on through the
+  // history.
   const isRecalled = action.type === 'up' || action.type === 'down';
   controller.change({
     editor: next,
@@ -215,7 +216,7 @@ function pressEditor(controller: Controller, press: KeyPress, width: number): vo
   if (isChanged) controller.completer.search();
 }
 
-/** Sends what is typed; after a backslash it starts a new line instead. */
+/** Sends the typed text. After a backslash it starts a new line instead. */
 function pressEnter(controller: Controller): void {
   const {editor} = controller.local.get();
   if (editor.text[editor.cursor - 1] !== '\\') {
@@ -226,7 +227,7 @@ function pressEnter(controller: Controller): void {
   controller.change({editor: edit(withoutBackslash, {type: 'insert', text: '\n'})});
 }
 
-/** Interrupts the turn. When idle with nothing typed, the second Esc goes back to an earlier prompt. */
+/** Interrupts the turn. When mini-cc is idle and nothing is typed, the second Esc goes back to an earlier prompt. */
 function pressEscape(controller: Controller): void {
   const {ui, local} = controller;
   if (controller.interrupt() || local.get().editor.text !== '' || !ui.get().session) return;

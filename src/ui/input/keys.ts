@@ -1,15 +1,15 @@
-/** Turns the input that Ink gives into key presses, and key presses into actions of the editor. */
+/** Turns Ink's input into key presses, and key presses into actions of the editor. */
 import type {Key} from 'ink';
 import type {EditorAction} from './editor.ts';
 
-/** Keys that Ink calls the same. */
+/** Keys that have the same name in Ink. */
 const SAME_NAMES = ['return', 'escape', 'tab', 'home', 'end', 'backspace', 'delete'] as const;
 
 type KeyName = (typeof SAME_NAMES)[number] | 'up' | 'down' | 'left' | 'right' | 'text' | 'other';
 
 export interface KeyPress {
   readonly name: KeyName;
-  /** What was typed; with `ctrl` or `meta` the letter of the key. */
+  /** The typed text; with `ctrl` or `meta` the letter of the key. */
   readonly text: string;
   readonly ctrl: boolean;
   readonly meta: boolean;
@@ -18,18 +18,19 @@ export interface KeyPress {
 
 const ESCAPE: KeyPress = {name: 'escape', text: '', ctrl: false, meta: false, shift: false};
 
-/** A chunk with more line ends was pasted, in a terminal without bracketed paste. */
+/** In a terminal without bracketed paste, a chunk with more line ends is a paste. */
 const MAX_TYPED_LINES = 3;
 
 /**
- * One chunk of input may contain several keys, when the person types faster than the program reads: then each line end
- * is the Enter key. Many lines at once were pasted without bracketed paste: then only the last line end is the key.
+ * Splits one chunk of input into keys. It has several when the person types faster than the program reads. Then each
+ * line end is the Enter key. When many lines arrive at once, they are a paste, and only the last line end is the Enter
+ * key.
  */
 export function parseKeys(input: string, key: Key): KeyPress[] {
   if (key.eventType === 'release') return [];
   const name = getName(key);
   const {ctrl, meta, shift} = key;
-  // Two quick presses of Esc come as one chunk.
+  // Two quick presses of Esc arrive as one chunk.
   if (name === 'escape' && meta) return [ESCAPE, ESCAPE];
   if (name !== undefined) return [{name, text: '', ctrl, meta, shift}];
   if (key.super || key.hyper || input === '') return [];
@@ -40,14 +41,14 @@ export function parseKeys(input: string, key: Key): KeyPress[] {
   return parts.map((part, index) => parsePart(part, !isPasted || index === parts.length - 1));
 }
 
-/** @param isTyped a line end is the Enter key */
+/** @param isTyped true when a line end is the Enter key */
 function parsePart(part: string, isTyped: boolean): KeyPress {
   const plain = {ctrl: false, meta: false, shift: false};
   if (part.startsWith('\r')) return {name: isTyped ? 'return' : 'text', text: isTyped ? '' : '\n', ...plain};
   if (part === '\t') return {name: 'tab', text: '', ...plain};
   const code = part.charCodeAt(0);
   if (part.length === 1 && code < 0x20 && part !== '\n') {
-    // Ctrl+_ is 0x1f: above the letters, the keys are the capital half of ASCII.
+    // Ctrl+_ is 0x1f. Control codes above those of the letters stand for capital ASCII characters.
     return {name: 'text', text: String.fromCharCode(code + (code > 0x1a ? 0x40 : 0x60)), ...plain, ctrl: true};
   }
   return {name: 'text', text: part, ...plain};
@@ -86,7 +87,7 @@ const ALT_LETTERS: Readonly<Record<string, EditorAction>> = {
 };
 
 /**
- * The editor's action for a key; undefined for a key that does not edit, such as Enter without a modifier.
+ * Returns the editor's action for a key; undefined when the key does not edit, e.g. Enter without a modifier.
  * @param width columns of the editor's rows, for Up and Down
  */
 export function editorAction(press: KeyPress, width: number): EditorAction | undefined {

@@ -1,6 +1,7 @@
 /**
- * Keys of the panel of runs and of an opened run. Down in an empty prompt goes to the panel, Up and Esc go back to the
- * prompt; Enter opens the marked run. All other keys leave the panel and go to the prompt.
+ * Handles keys of the panel of runs and of an opened run. Down in an empty prompt goes to the panel, Up and Down move
+ * in it, Esc goes back to the prompt, and Enter opens the marked run. All other keys leave the panel and go to the
+ * prompt.
  */
 import type {Controller} from '../controller.ts';
 import type {LocalState} from '../state/local-state.ts';

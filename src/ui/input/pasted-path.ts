@@ -1,8 +1,14 @@
-/** Terminals paste the path of a file that is dropped on them. That of an image goes along with the prompt. */
+/**
+ * Recognises pasted paths. Terminals paste the path of a file that is dropped on them. The image of such a path is sent
+ * with the prompt.
+ */
 
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
-/** @returns the path as `@` names it; undefined when the paste is not the absolute path of an image, as terminals write it. */
+/**
+ * @returns the path as an `@` mention; undefined when the paste is not the absolute path of an image as terminals write
+ * it
+ */
 export function toImageMention(pasted: string): string | undefined {
   const line = pasted.trim();
   if (line.includes('\n')) return undefined;
@@ -16,13 +22,13 @@ function unquote(text: string): string {
     try {
       return decodeURIComponent(text.replace(/^file:\/\/[^/]*/, ''));
     } catch (error) {
-      // Not a URL after all.
+      // The text is not a valid URL.
       if (error instanceof URIError) return text;
       throw error;
     }
   }
   const [, quoted] = /^'(.*)'$|^"(.*)"$/.exec(text)?.filter((part) => part !== undefined) ?? [];
   if (quoted !== undefined) return quoted;
-  // Several paths have unescaped blanks between them.
+  // Unescaped blanks separate several paths.
   return /(?<!\\)\s/.test(text) ? '' : text.replace(/\\(.)/g, '$1');
 }

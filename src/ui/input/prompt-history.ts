@@ -1,15 +1,14 @@
-/** The prompts typed in a directory, kept across sessions: one JSON line for each in `<home>/history.jsonl`. */
+/** Stores the prompts of each directory across sessions, as one JSON line for each in `<home>/history.jsonl`. */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {appendPrivateFile} from '../../core/util/files/private-file.ts';
 
-/** How many prompts are offered; older ones stay in the file. */
+/** Maximal number of prompts that are offered. Older ones stay in the file. */
 const MAX_OFFERED = 200;
 
-/** A prompt as it was sent. */
 export interface SentPrompt {
   readonly text: string;
-  /** Where in it big pastes start and end; they are shown as labels. */
+  /** Start and end of each big paste in the text. Big pastes are shown as labels. */
   readonly pastes?: readonly (readonly [start: number, end: number])[];
 }
 
@@ -23,7 +22,7 @@ export class PromptHistory {
     this.#file = path.join(home, 'history.jsonl');
   }
 
-  /** Oldest first, without lines that cannot be read. */
+  /** Returns the prompts, oldest first, without lines that cannot be read. */
   read(): SentPrompt[] {
     if (!existsSync(this.#file)) return [];
     const prompts: SentPrompt[] = [];
@@ -34,7 +33,7 @@ export class PromptHistory {
     return prompts.slice(-MAX_OFFERED);
   }
 
-  /** Nothing was typed in the directory before. */
+  /** Tells whether nothing was typed in the directory before. */
   isEmpty(): boolean {
     return !existsSync(this.#file) || !readFileSync(this.#file, 'utf8').includes(`{"cwd":${JSON.stringify(this.cwd)},`);
   }
@@ -52,13 +51,13 @@ function parse(line: string): (SentPrompt & {readonly cwd: string}) | undefined 
     if (typeof cwd !== 'string' || typeof text !== 'string') return undefined;
     return {cwd, text, ...('pastes' in value && isRanges(value.pastes, text.length) && {pastes: value.pastes})};
   } catch (error) {
-    // A line that a crash cut off, or the empty end of the file.
+    // A crash cut the line off, or it is the empty end of the file.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** In order, within the text. */
+/** Checks that the ranges are in order and within the text. */
 function isRanges(value: unknown, length: number): value is readonly (readonly [number, number])[] {
   if (!Array.isArray(value)) return false;
   const ends = [

@@ -1,39 +1,40 @@
 /**
- * Which keys a question uses, as a pure function. It must not use keys that were meant for the prompt: it uses none in
- * its first 0.3 s, and none while text is typed in the prompt, unless the person went to the question by Tab.
+ * Decides which keys a question uses, as a pure function. It must not use keys that were meant for the prompt, so it
+ * uses none in its first 0.3 s. While text is typed in the prompt, a question without a list uses none until the person
+ * goes to it by Tab.
  */
 import type {Answer, Question, QuestionOption} from '../../core/contract/events.ts';
 import {findInList} from '../state/list-rows.ts';
 import {createEditor, type EditorState, edit, expandedText} from './editor.ts';
 import {editorAction, type KeyPress} from './keys.ts';
 
-/** How long a new question ignores keys. Milliseconds. */
+/** Milliseconds for which a new question ignores keys. */
 export const QUIET_MS = 300;
 
 export interface QuestionFocus {
   readonly id: string;
-  /** When it was shown first, by a monotonic clock, in milliseconds. */
+  /** Time when the question was first shown, in milliseconds of a monotonic clock. */
   readonly shownAt: number;
-  /** The person went to it by Tab while text was typed in the prompt. */
+  /** True when the person went to the question by Tab while text was typed in the prompt. */
   readonly isTaken: boolean;
-  /** The option that the arrows marked; none at first. */
+  /** Index of the option that the arrows marked; undefined at first. */
   readonly marked: number | undefined;
-  /** The note to the model that goes with the answer, while it is typed; of a list, what it is narrowed by. */
+  /** The note that is typed to go with the answer. For a list, it is the text that narrows the list. */
   readonly note: EditorState | undefined;
-  /** The answer that the note goes with. */
+  /** The answer that is sent with the note. */
   readonly choice: string;
-  /** The note is the command of the call, which the person changes before it runs. */
+  /** True when the note is the command of the call, which the person changes before it runs. */
   readonly isCommand?: true;
-  /** What a model says of the call, or why it says nothing; empty while it is asked. */
+  /** What a model says about the call, or why there is no explanation; empty while the model is asked. */
   readonly explanation?: string;
 }
 
 export interface QuestionStep {
   readonly focus: QuestionFocus;
-  /** False: the question does not use the key. */
+  /** False when the question does not use the key. */
   readonly isHandled: boolean;
   readonly answer?: Answer;
-  /** The person wants to know what the call does. */
+  /** True when the person asks for an explanation of the call. */
   readonly explain?: true;
 }
 
@@ -53,7 +54,7 @@ export function questionKey(
   const used = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
   const ignored: QuestionStep = {focus: {...focus, isTaken: false}, isHandled: false};
   if (now - focus.shownAt < QUIET_MS || press.meta) return {focus, isHandled: false};
-  // With text in the prompt it moves the cursor there.
+  // When text is typed in the prompt, Ctrl+E moves the cursor there instead.
   if (press.ctrl && press.text === 'e' && question.call && (isPromptEmpty || focus.isTaken)) {
     return focus.explanation === undefined ? {...used({explanation: ''}), explain: true} : used();
   }
@@ -91,7 +92,7 @@ export function questionKey(
   }
 }
 
-/** The arrows move the mark, Enter takes the marked row, all else narrows the list. */
+/** The arrows move the mark, Enter takes the marked row, and all other keys narrow the list. */
 function listKey(focus: QuestionFocus, question: Question, press: KeyPress, now: number): QuestionStep {
   const step = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
   if (now - focus.shownAt < QUIET_MS || press.ctrl || press.meta) return {focus, isHandled: press.name === 'return'};
@@ -115,7 +116,9 @@ function listKey(focus: QuestionFocus, question: Question, press: KeyPress, now:
   }
 }
 
-/** The command in one line that the call would run, which the person can change; undefined for other calls. */
+/**
+ * Returns the command of the call, which the person may change; undefined when there is none or it has several lines.
+ */
 export function getCommand({call, options}: Question): string | undefined {
   const input = call?.input;
   if (typeof input !== 'object' || input === null || !('command' in input) || typeof input.command !== 'string') return;
@@ -140,11 +143,11 @@ function noteKey(focus: QuestionFocus, note: EditorState, press: KeyPress, quest
       const input = {...(question.call?.input as object), command: text};
       return {focus, isHandled: true, answer: text === getCommand(question) ? {choice} : {choice, input}};
     }
-    // A question for a line of text needs one: an empty line is no answer.
+    // A question for a line of text needs one: an empty line does not answer it.
     if (text === '' && choice === 'text') return {focus: {...focus, note: undefined}, isHandled: true};
     return {focus, isHandled: true, answer: text === '' ? {choice} : {choice, note: text}};
   }
-  // The note is one row that is not wrapped: Up and Down do nothing.
+  // The note is one row that is not wrapped, so Up and Down do nothing.
   const action = press.name === 'up' || press.name === 'down' ? undefined : editorAction(press, 1000);
   return {focus: {...focus, note: action ? edit(note, action) : note}, isHandled: true};
 }

@@ -1,14 +1,14 @@
-/** Prompts that come back into the prompt: from the queue, after a rewind, or of a command that is not there. */
+/** Puts sent prompts back into the editor: from the queue, after a rewind, or when a command does not exist. */
 import type {LocalState} from '../state/local-state.ts';
 import {edit, getSent, joinSent} from './editor.ts';
 import type {SentPrompt} from './prompt-history.ts';
 
-/** The prompt as it was typed, with its pastes. */
+/** Returns the prompt as it was typed, with its pastes. */
 export function findSent({editor, mainEditor}: LocalState, text: string): SentPrompt {
   return (mainEditor ?? editor).history.findLast((sent) => sent.text === text) ?? {text};
 }
 
-/** The texts stand before what is typed, to be edited and sent again. */
+/** Puts the texts before the typed text, so that they can be edited and sent again. */
 export function putBack(local: LocalState, texts: readonly string[]): Partial<LocalState> {
   const {editor, mainEditor} = local;
   const target = mainEditor ?? editor;
@@ -16,6 +16,6 @@ export function putBack(local: LocalState, texts: readonly string[]): Partial<Lo
   const typed = getSent(target);
   const sent = joinSent(typed.text === '' ? prompts : [...prompts, typed]);
   const next = edit(target, {type: 'recall', sent});
-  // A command in it opens no list.
+  // A command in the text opens no list.
   return {...(mainEditor ? {mainEditor: next} : {editor: next}), selected: 0, dismissed: next.text};
 }

@@ -1,44 +1,46 @@
 /**
- * Translates terminal input before Ink reads it, and takes out what the terminal says of itself. A key whose bytes come one
- * by one, over a slow line, is put together; many lines at once, in a terminal without bracketed paste, are one paste. Ink
- * drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux sends too with `extended-keys`; it gets the same key in the
- * kitty protocol instead.
+ * Translates terminal input before Ink reads it, and removes the replies of the terminal. A key whose bytes arrive one
+ * by one over a slow line is joined. Many lines at once, in a terminal without bracketed paste, become one paste. Ink
+ * drops the Shift+Enter of xterm's `modifyOtherKeys`, which tmux also sends with `extended-keys`, so Ink gets the same
+ * key in the kitty protocol.
  */
 import {findOpenSequence, LateSequence, withoutReplies} from './control-sequences.ts';
 
 const XTERM_SHIFT_ENTER = '\x1b[27;2;13~';
 const KITTY_SHIFT_ENTER = '\x1b[13;2u';
 
-/** What a terminal says in mode 1004. */
+/** Reports of the terminal in mode 1004. */
 const FOCUS = /\x1b\[([IO])/g;
 
 export interface InputOptions {
-  /** No one has read from the stream before. Default true. */
+  /** True when no one has read from the stream before. True by default. */
   readonly isFirst?: boolean;
-  /** The window got or lost the focus. */
+  /** Called when the window gets or loses the focus. */
   readonly onFocus?: (hasFocus: boolean) => void;
 }
 
-/** How long the rest of a key may take: after Esc alone, which is a key too, and after more of it. Milliseconds. */
+/**
+ * Milliseconds that the rest of a key may take: after a single Esc, which may be a key by itself, and after more bytes.
+ */
 const ESC_MS = 100;
 const REST_MS = 500;
 
-/** Who reads so much at once reads a paste: no one types it. Characters, and line ends. */
+/** Characters and line ends that make a chunk a paste: no one types so many at once. */
 const PASTED_CHARS = 1000;
 const PASTED_LINES = 3;
-/** A paste is over when nothing came for so long. Milliseconds. */
+/** Milliseconds without input after which a paste is over. */
 const QUIET_MS = 50;
 
-/** The same stream, with translated results of `read`. */
+/** Wraps the stream: its `read` returns translated text. */
 export function terminalInput(
   stdin: NodeJS.ReadStream,
   {isFirst = true, onFocus}: InputOptions = {},
 ): NodeJS.ReadStream {
   let mayHoldNewline = isFirst;
-  /** Was read, and waits for more: the beginning of a key, or of a paste. */
+  /** Text that was read and waits for more: the beginning of a key or of a paste. */
   let held = '';
   let takeBack: () => void = () => undefined;
-  /** Was held long enough: it comes next, as it is. */
+  /** Text that has waited long enough. The next read returns it unchanged. */
   let released = '';
   let isInPaste = false;
   const late = new LateSequence();
@@ -50,7 +52,7 @@ export function terminalInput(
       if (released !== '') stdin.emit('readable');
     });
   };
-  /** @returns what can be read of it now */
+  /** @returns the part of the input that can be read already */
   const take = (chunk: string): string => {
     const text = held + late.complete(chunk);
     takeBack();
@@ -89,8 +91,9 @@ export function terminalInput(
 }
 
 /**
- * Calls back after a time in milliseconds, once what came while this process was busy has been read: timers come before that.
- * @returns takes it back
+ * Calls back after some milliseconds. Input that arrived while this process was busy is read first, because timers run
+ * before it.
+ * @returns a function that cancels the call
  */
 function afterReading(ms: number, callback: () => void): () => void {
   let step: NodeJS.Immediate | undefined;
@@ -115,13 +118,13 @@ function translate(text: string, onFocus: InputOptions['onFocus']): string {
     });
 }
 
-/** Text of a paste that the terminal does not mark as one. */
+/** Tells whether the text is a paste that the terminal does not mark as one. */
 function isPasted(text: string): boolean {
   const isMuch = text.length >= PASTED_CHARS || (text.match(/\r\n?|\n/g)?.length ?? 0) > PASTED_LINES;
   return isMuch && !text.includes('\x1b');
 }
 
-/** A line end after it is the Enter key. */
+/** Marks the text as a paste. A line end after it is the Enter key. */
 function asPaste(text: string): string {
   const [lines, enter] = text.endsWith('\r') ? [text.slice(0, -1), '\r'] : [text, ''];
   return `${PASTE_START}${lines}${PASTE_END}${enter}`;
