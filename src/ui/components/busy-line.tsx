@@ -5,23 +5,23 @@ import {Rows} from '../text/styled-text.tsx';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const;
-/** How often moving parts are drawn. Milliseconds. */
+/** Milliseconds between two frames of the moving parts. */
 export const TICK_MS = 200;
 
 interface BusyProps {
-  /** What is waited for. */
+  /** Names the work that is waited for. */
   readonly work: string;
-  /** It is not cut for the time and the key. */
+  /** True when the work must not be cut to make space for the time and the key. */
   readonly isWhole?: boolean;
-  /** Both in milliseconds since the epoch. */
+  /** Both times are in milliseconds since the epoch. */
   readonly since: number;
   readonly now: number;
-  /** Of the turn so far, in and out. */
+  /** Tokens of the turn so far, in and out. */
   readonly tokens: number;
   readonly isStatic: boolean;
-  /** Ctrl+B can send awaited subagents to the background. */
+  /** True when Ctrl+B can send awaited subagents to the background. */
   readonly canBackground?: boolean;
-  /** The transcript of a run is shown: there Esc goes back. */
+  /** True while the transcript of a run is shown, where Esc goes back. */
   readonly isRunOpen?: boolean;
   readonly columns: number;
 }
@@ -36,7 +36,7 @@ export function BusyLine(props: BusyProps) {
   const used = tokens > 0 ? `${formatTokens(tokens)} tokens` : '';
   const room = columns - 2;
   const join = (...parts: string[]) => parts.filter((part) => part !== '').join(' · ');
-  // What fits, with the most first; a long call is cut for the time and the key.
+  // The longest choice that fits is shown. A long call is cut to make space for the time and the key.
   const choices = [join(work, time, used, esc, background), join(work, time, used, esc), join(work, time, esc)];
   const least = join(time, esc);
   const cut = join(cutText(work, Math.max(8, room - textWidth(least) - 3)), least);

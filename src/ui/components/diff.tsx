@@ -1,4 +1,4 @@
-/** Diffs as the formatter draws them; without it, as they are written. */
+/** Draws diffs with the formatter. Without the formatter it draws nothing. */
 import {Box} from 'ink';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
@@ -8,13 +8,13 @@ const MAX_DIFF_ROWS = 60;
 
 interface PatchProps {
   readonly patch: string;
-  /** Gives the language. */
+  /** Path of the file. The language follows from it. */
   readonly path: string;
   readonly columns: number;
   readonly formatter: Formatter | undefined;
 }
 
-/** The diff of one file, below a line that names the file. */
+/** Draws the diff of one file, below a line that names the file. */
 export function Patch({patch, path, columns, formatter}: PatchProps) {
   if (!formatter) return null;
   const lines = formatter.diff(patch, path);
@@ -27,7 +27,7 @@ export function Patch({patch, path, columns, formatter}: PatchProps) {
   );
 }
 
-/** Says how many lines are not shown. @param where how to see them */
+/** Says how many lines are not shown. @param where a hint how to see them */
 export function MoreLines({
   count,
   kind = 'more',
@@ -42,7 +42,7 @@ export function MoreLines({
   return <Styled tone="muted">{`… ${shown} ${kind} ${count === 1 ? 'line' : 'lines'}${where}`}</Styled>;
 }
 
-/** The diffs of several files one after another, with other lines around them. */
+/** Draws the diffs of several files one after another, and the other lines around them. */
 export function DiffText({text, columns, formatter}: Omit<PatchProps, 'patch' | 'path'> & {readonly text: string}) {
   return formatter ? <Rows rows={layoutLines(formatter.diffText(text), columns)} /> : null;
 }

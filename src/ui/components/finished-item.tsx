@@ -1,4 +1,4 @@
-/** One finished item, drawn once into the terminal's scrollback. */
+/** Draws one finished item once, into the terminal's scrollback. */
 import {Box, useIsScreenReaderEnabled} from 'ink';
 import type {ReactNode} from 'react';
 import type {AnnouncementItem, FinishedItem, NoticeLevel} from '../state/ui-state.ts';
@@ -14,13 +14,13 @@ import {ToolLine} from './tool-line.tsx';
 interface FinishedProps {
   readonly item: FinishedItem;
   readonly columns: number;
-  /** Undefined until it is loaded; items with markdown are printed after that. */
+  /** Undefined until the formatter is loaded. Items with markdown are printed after that. */
   readonly formatter: Formatter | undefined;
 }
 
 export function FinishedItemView({item, columns, formatter}: FinishedProps) {
   if (item.kind === 'printed') return null;
-  // An answer that streams is printed so: one node for Ink's layout, not two.
+  // Streamed lines are drawn without a box, because Ink's layout then has one node instead of two.
   if (item.kind === 'lines') return <Rows rows={layoutLines(item.lines, columns)} gap={item.gap} />;
   return (
     <Box width={columns} marginTop={item.gap ? 1 : 0} flexDirection="column">
@@ -63,9 +63,9 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
 
 interface MarkdownProps extends Omit<FinishedProps, 'item'> {
   readonly text: string;
-  /** What is before is printed. */
+  /** Place where this part begins; everything before it is printed already. */
   readonly from?: LinePlace;
-  /** Its end is missing. */
+  /** True when the end of the text is missing. */
   readonly isCut?: boolean | undefined;
 }
 
@@ -78,7 +78,7 @@ function Markdown({text, from = START, isCut = false, columns, formatter}: Markd
 const PROMPT: TextStyle = {bold: true};
 const BAR: readonly Span[] = [{text: '▌ ', style: {tone: 'accent'}}];
 
-/** What the person wrote, beside a bar: it is found when scrolling. */
+/** Shows what the person wrote beside a bar, which is easy to find when scrolling. */
 function SentPrompt({text, columns}: {readonly text: string; readonly columns: number}) {
   const isStatic = useIsScreenReaderEnabled();
   const lines = splitLines([{text: isStatic ? `You: ${text}` : text, style: PROMPT}]);
@@ -91,7 +91,7 @@ interface AnnouncementProps extends Omit<FinishedProps, 'item'> {
 
 const INDENT = 2;
 
-/** How a background run ended and what it found. */
+/** Shows how a background run ended and what it found. */
 export function AnnouncementView({announcement, columns, formatter}: AnnouncementProps) {
   const {runId, header, text, more} = announcement;
   const width = columns - INDENT;
@@ -112,7 +112,7 @@ interface NoticeProps {
   readonly columns: number;
 }
 
-/** One message of mini-cc itself: the output of a command, a warning, an error. */
+/** Shows one message of mini-cc itself: the output of a command, a warning or an error. */
 function Notice({level, text, columns}: NoticeProps) {
   if (level === 'error') return <Wrapped tone="error" text={`error: ${text}`} columns={columns} />;
   if (level === 'warning') return <Wrapped tone="warning" text={text} columns={columns} />;

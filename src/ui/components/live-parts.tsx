@@ -25,7 +25,7 @@ import {LiveSubagents} from './subagent-lines.tsx';
 import {TodoList} from './todo-list.tsx';
 import {RunningTools, runningToolRows} from './tool-line.tsx';
 
-/** Idle times are shown in seconds. */
+/** Milliseconds between two frames when only idle times move, which are shown in seconds. */
 const IDLE_TICK_MS = 1000;
 
 interface LayoutInput {
@@ -33,26 +33,29 @@ interface LayoutInput {
   readonly local: LocalState;
   readonly columns: number;
   readonly rows: number;
-  /** For a screen reader. */
+  /** True when a screen reader reads the screen. */
   readonly isStatic?: boolean;
 }
 
 interface LiveLayout {
   readonly given: LiveRows;
-  /** The last rows of the answer that grows. */
+  /** Last rows of the growing answer. */
   readonly tail: readonly Row[];
   readonly question: QuestionRows | undefined;
   readonly prompt: PromptRows;
   readonly offered: readonly Offered[];
   readonly queued: readonly {readonly id: string; readonly text: string}[];
   readonly panel: {readonly runs: readonly SubagentRun[]; readonly marked: number | undefined};
-  /** The opened run: its transcript is shown in place of the turn's parts. */
+  /** The opened run. Its transcript is shown in place of the turn's parts. */
   readonly view: {readonly run: SubagentRun; readonly rows: readonly ViewRow[]} | undefined;
   /** The place of the terminal's cursor, from the top of the live part. */
   readonly cursor: {readonly x: number; readonly y: number};
 }
 
-/** How many rows each live part gets, and where the cursor is. A pure function; `LiveParts` draws exactly this. */
+/**
+ * Decides how many rows each live part gets, and where the cursor is. It is a pure function, and `LiveParts` draws
+ * exactly its result.
+ */
 export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutInput): LiveLayout {
   const {question, count} = currentQuestion(ui, local);
   const isPromptEmpty = local.editor.text === '';
@@ -102,7 +105,7 @@ interface LiveProps extends Omit<LayoutInput, 'rows' | 'isStatic'> {
   readonly isStatic: boolean;
 }
 
-/** Everything that is not finished. Each part gets exactly the rows that the layout gave it. */
+/** Draws everything that is not finished. Each part gets exactly the rows that the layout gave it. */
 export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
   const {given, tail, question, prompt, queued, panel, view} = layout;
   const awaited = awaitedRuns(ui);
@@ -150,7 +153,7 @@ interface BelowProps extends Omit<LiveProps, 'isStatic'> {
   readonly now: number;
 }
 
-/** What is offered, the panel of runs, and the status line. */
+/** Draws the list of completions, the panel of runs, and the status line. */
 function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
   const {given, offered, panel} = layout;
   const hint = getHint(local);
@@ -191,10 +194,10 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
   );
 }
 
-/** Most of what the status line and the panel say fits. Columns. */
+/** Columns in which most parts of the status line and of a panel row fit. */
 const MIN_STATUS = 72;
 
-/** The runs of the panel and the marked one; no runs while something else uses its keys. */
+/** Returns the runs of the panel and the marked one. There are no runs while another part uses the panel's keys. */
 function layoutPanel(ui: UiState, local: LocalState, isHidden: boolean): LiveLayout['panel'] {
   const runs = isHidden ? [] : panelRuns(ui, local.panel !== undefined);
   return {runs, marked: local.panel && runs.length > 0 ? markedIndex(runs, local.panel) : undefined};
@@ -208,14 +211,17 @@ function getHint({historySearch, hint}: LocalState): string {
   return historySearch ? describeSearch(historySearch) : hint;
 }
 
-/** A key that is useful now; empty when there is none. */
+/** Names a key that is useful at the moment; empty when there is none. */
 function getTip(ui: UiState, local: LocalState, {marked}: LiveLayout['panel']): string {
   if (marked !== undefined) return 'Enter opens · Esc back';
   const canEnter = local.editor.text === '' && !ui.openedRun && ui.subagents.some((run) => !hasEnded(run));
   return canEnter ? 'Down: agents' : '';
 }
 
-/** A part that will be printed below a blank row is below a blank row while it is live too. */
+/**
+ * Tells whether a blank row is above the live part. A part that will be printed below a blank row has one while it is
+ * live, too.
+ */
 function hasLead(ui: UiState, tail: readonly Row[], isViewing: boolean): boolean {
   if (ui.finished.length === 0) return false;
   if (isViewing) return true;
@@ -223,15 +229,18 @@ function hasLead(ui: UiState, tail: readonly Row[], isViewing: boolean): boolean
   return shownTools(ui).length > 0 || awaitedRuns(ui).length > 0;
 }
 
-/** Without calls that have dispatched a subagent or wait for an answer: the subagent's line or the question is shown. */
+/**
+ * Leaves out the calls that dispatched a subagent or wait for an answer, because the subagent's line or the question
+ * shows them.
+ */
 function shownTools(ui: UiState) {
   const asked = ui.questions.map(({callId}) => callId);
   return ui.tools.filter(({callId}) => !ui.dispatched.includes(callId) && !asked.includes(callId));
 }
 
 /**
- * The time in milliseconds since the epoch, which goes on by at least `intervalMs`. While `isActive` it goes on by itself:
- * the caller is drawn again when nothing else was for so long.
+ * Returns the time in milliseconds since the epoch. It changes in steps of at least `intervalMs`. While `isActive`, a
+ * timer draws the caller again when nothing else has drawn it for that time.
  */
 function useNow(isActive: boolean, intervalMs: number): number {
   const [, drawAgain] = useReducer((count: number) => count + 1, 0);
@@ -239,7 +248,7 @@ function useNow(isActive: boolean, intervalMs: number): number {
   if (Date.now() - now.current >= intervalMs) now.current = Date.now();
   useEffect(() => {
     if (!isActive) return undefined;
-    // A little later, so that the time has gone on by then, however timers round.
+    // Timers round, so the timer fires a little later, when the time has surely changed.
     const timer = setTimeout(drawAgain, intervalMs + 5);
     return () => clearTimeout(timer);
   });

@@ -13,7 +13,7 @@ export interface PromptRows {
   readonly cursor: {readonly row: number; readonly column: number};
 }
 
-/** At most `maxRows` rows around the cursor. */
+/** Returns at most `maxRows` rows around the cursor. */
 export function promptRows(editor: EditorState, columns: number, maxRows: number): PromptRows {
   const {rows, cursor} = layoutText(editor, promptWidth(columns));
   const first = Math.max(0, Math.min(cursor.row - Math.floor(maxRows / 2), rows.length - maxRows));
@@ -29,7 +29,7 @@ interface QueueProps {
   readonly columns: number;
 }
 
-/** Prompts that were sent during a turn and wait for its next step. */
+/** Shows the prompts that were sent during a turn and wait for its next step. */
 export function QueuedPrompts({prompts, rows, columns}: QueueProps) {
   const {shown, more} = firstRows(prompts, rows);
   return (

@@ -10,10 +10,10 @@ import {screenLine} from '../text/screen-text.ts';
 import {Rows, type Row as Spans, Styled, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
 
-/** A question as rows of the screen: its height must be known before it is drawn. */
+/** A question as rows of the screen. Its height must be known before it is drawn. */
 export interface QuestionRows {
   readonly rows: readonly Row[];
-  /** The place where the note to the model is typed. */
+  /** Place of the cursor in the note to the model. */
   readonly cursor: {readonly row: number; readonly column: number} | undefined;
 }
 
@@ -21,7 +21,7 @@ interface Row {
   readonly key: string;
   readonly text: string;
   readonly style: RowStyle;
-  /** A row of a diff. */
+  /** The styled spans, when the row is a row of a diff. */
   readonly row?: Spans;
 }
 
@@ -33,13 +33,13 @@ interface QuestionState {
   readonly focus: QuestionFocus | undefined;
   readonly isPromptEmpty: boolean;
   readonly columns: number;
-  /** Of the window; default 30. */
+  /** Rows of the window; 30 by default. */
   readonly windowRows?: number;
   readonly formatter?: Formatter | undefined;
 }
 
 const MAX_EXPLANATION_ROWS = 8;
-/** An explanation takes at most this share of the window: what is asked and the options stay on the screen. */
+/** Maximal share of the window for an explanation, so that the question and its options stay on the screen. */
 const EXPLANATION_SHARE = 1 / 4;
 
 const NOTE_LABELS = {why: '    why: ', line: '  ? ', command: '  $ '};
@@ -58,7 +58,7 @@ export function questionRows(state: QuestionState): QuestionRows {
   const {because} = question;
   if (because !== undefined) add('hint', cutRows(wrapText(`(${because})`, columns - 2), MAX_HEAD_ROWS).map(indent));
   const {detail, detailType} = question;
-  // A path or an address at the end of the title is not shown twice.
+  // A path or an address that ends the title is not shown twice.
   const isInTitle = detailType === 'text' && question.title.replace(/\?$/, '').endsWith(detail.trim());
   if (!isLongQuestion(question) && detail.trim() !== '' && !isInTitle) {
     if (detailType !== 'diff') add('detail', wrapText(detail, columns - 2));
@@ -107,7 +107,7 @@ const TAB_HINT = 'Press Tab to answer this question.';
 
 const FILTER_LABEL = '  find: ';
 
-/** The line that narrows the list, and the list. */
+/** Draws the line that narrows the list, and the list. */
 function listPart({question, focus, columns, windowRows = 30}: QuestionState): readonly Row[] {
   const typed = focus?.note?.text ?? '';
   const list = listRows(findInList(question.list ?? [], typed), focus?.marked ?? 0, {columns, windowRows});
@@ -126,7 +126,7 @@ function findCursor({focus, columns}: QuestionState, row: number): QuestionRows[
   return {row, column: Math.min(columns - 1, FILTER_LABEL.length + textWidth(text.slice(0, cursor)))};
 }
 
-/** What the model says the call is for. */
+/** Returns the model's description of the call. */
 function getPurpose({call}: Question): string {
   const {description} = (call?.input ?? {}) as {readonly description?: unknown};
   return typeof description === 'string' ? screenLine(description) : '';
@@ -140,7 +140,7 @@ function cutRows(rows: readonly string[], count: number): readonly string[] {
   return rows.length <= count ? rows : [...rows.slice(0, count - 1), `${rows[count - 1]} …`];
 }
 
-/** `Press 1, 2 or 4, or use the arrows and Enter. Esc means no.` */
+/** Describes the keys, e.g. `Press 1, 2 or 4, or use the arrows and Enter. Esc means no.` */
 function describeKeys(question: Question, focus: QuestionFocus | undefined, columns: number): string {
   const {options, escape: refusal, enter} = question;
   if (options.length === 0) return 'Type your answer. Esc cancels.';
@@ -160,7 +160,7 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
   return choices.find((line) => line.length <= columns) ?? choices.at(-1)!;
 }
 
-/** A question to the person. In a low window the detail is cut, and a row says so. */
+/** Shows a question to the person. In a low window the detail is cut, and a row says so. */
 export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows']; readonly maxRows: number}) {
   const shown = fitRows(rows, maxRows);
   return (
@@ -216,7 +216,7 @@ interface DetailProps {
   readonly formatter: Formatter | undefined;
 }
 
-/** A long command or diff, printed in full above the question. */
+/** Prints a long command or diff in full above the question. */
 export function QuestionDetail({question, columns, formatter}: DetailProps) {
   const {title, detail, detailType} = question;
   const diff = formatter && detailType === 'diff' ? formatter.diff(detail, title.replace(/\?$/, '')) : undefined;

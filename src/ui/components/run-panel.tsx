@@ -8,7 +8,7 @@ import {AgentName} from './agent-name.tsx';
 
 interface PanelProps {
   readonly runs: readonly SubagentRun[];
-  /** Undefined while the keys do not go to the panel. */
+  /** Index of the marked run; undefined while the keys do not go to the panel. */
   readonly marked: number | undefined;
   readonly rows: number;
   readonly columns: number;
@@ -16,7 +16,7 @@ interface PanelProps {
   readonly now: number;
 }
 
-/** The runs of the panel, one row for each. */
+/** Draws the panel of runs, one row for each run. */
 export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
   const isStatic = useIsScreenReaderEnabled();
   const {shown, first, more} = panelWindow(runs, marked ?? 0, rows);

@@ -12,7 +12,7 @@ export interface ViewRow {
   readonly style: TextStyle;
 }
 
-/** The end of a run's transcript as rows of the screen. */
+/** Turns the end of a run's transcript into rows of the screen. */
 export function viewRows(run: SubagentRun, columns: number): ViewRow[] {
   const rows = tailLines(run.tail).flatMap((line) => lineRows(line, columns));
   return rows.map((row, index) => ({...row, key: `${index}`}));
@@ -40,12 +40,12 @@ function lineRows(line: TailLine, columns: number): {text: string; style: TextSt
 interface ViewProps {
   readonly run: SubagentRun;
   readonly rows: readonly ViewRow[];
-  /** Including the header. */
+  /** Number of rows, with the header. */
   readonly maxRows: number;
   readonly columns: number;
 }
 
-/** The newest rows of an opened run. They are live, so that nothing of them stays when the run is closed. */
+/** Shows the newest rows of an opened run. They are live, so that nothing of them remains when the run is closed. */
 export function RunView({run, rows, maxRows, columns}: ViewProps) {
   if (maxRows <= 0) return null;
   const shown = maxRows > 1 ? rows.slice(1 - maxRows) : [];

@@ -10,39 +10,41 @@ interface StatusProps {
   readonly mode: string;
   readonly running: number;
   readonly context: ContextState;
-  /** What the session has used so far. */
+  /** Tokens and cost that the session has used so far. */
   readonly cost: Usage | undefined;
   /** The git branch, where there is one. */
   readonly branch?: string | undefined;
-  /** Shown in place of the line, when not empty. */
+  /** Shown in place of the line when it is not empty. */
   readonly hint: string;
-  /** A key that is useful now. */
+  /** A key that is useful at the moment. */
   readonly tip?: string;
-  /** How many rows there are for a hint. */
+  /** Maximal number of rows for a hint. */
   readonly rows?: number;
   readonly columns: number;
 }
 
-/** A warning must not lose its point in a narrow window. */
+/** A warning needs several rows in a narrow window, so that its end is readable. */
 const MAX_HINT_ROWS = 3;
 
-/** The rows of a hint; one empty row when there is none. */
+/** Returns the rows of a hint, or one empty row when there is none. */
 export function hintRows(hint: string, columns: number): readonly string[] {
   const rows = wrapText(hint, columns);
   if (rows.length <= MAX_HINT_ROWS) return rows;
   return [...rows.slice(0, MAX_HINT_ROWS - 1), cutWords(rows.slice(MAX_HINT_ROWS - 1).join(' '), columns)];
 }
 
-/** The share of what a request may have, or the tokens where the size of the window does not matter yet. */
+/** Formats the used share of the context window, or the tokens while the size of the window does not matter yet. */
 function formatContext({tokens: used, limit}: ContextState): string {
   if (used === 0) return '';
   return `context ${limit === undefined ? tokens(used) : `${Math.round((100 * used) / limit)} %`}`;
 }
 
-/** Columns. */
+/** Maximal width of the branch name in columns. */
 const MAX_BRANCH = 30;
 
-/** Mode, running agents and model. In a narrow window the last parts are left out. */
+/**
+ * Shows mode, running agents, model, tip, context, cost and git branch. In a narrow window the last parts are left out.
+ */
 export function StatusLine({
   model,
   mode,
@@ -71,7 +73,7 @@ export function StatusLine({
     if (textWidth(longer) > columns) break;
     line = longer;
   }
-  // In this mode nothing is asked: it must be easy to see.
+  // In this mode nothing is asked, so the mode must be easy to see.
   const seen = mode === 'bypassPermissions' && line.startsWith(mode) ? mode : '';
   return (
     <Rows

@@ -11,7 +11,7 @@ interface FinishedLinesProps {
   readonly columns: number;
 }
 
-/** Runs that have ended, printed once: one row each. */
+/** Prints the runs that have ended, one row each. */
 export function FinishedSubagents({runs, columns}: FinishedLinesProps) {
   return (
     <Box flexDirection="column">
@@ -28,7 +28,7 @@ interface EndedLineProps {
   readonly columns: number;
 }
 
-/** How a run ended, with as many parts of its receipt as fit into the row. */
+/** Shows how a run ended, with as many parts of its receipt as fit into the row. */
 export function EndedLine({line, run: {agent, color, state, receipt}, columns}: EndedLineProps) {
   let told = '';
   for (const part of receipt) {
@@ -48,7 +48,7 @@ interface LiveLinesProps {
   readonly now: number;
 }
 
-/** The runs that the turn waits for, in order of dispatch, each with its own state. */
+/** Shows the runs that the turn waits for, in order of dispatch, each with its own state. */
 export function LiveSubagents({runs, rows, columns, now}: LiveLinesProps) {
   if (runs.length === 0 || rows <= 0) return null;
   const {shown, rest} = chooseRuns(runs, rows - 1);
@@ -71,14 +71,14 @@ export function LiveSubagents({runs, rows, columns, now}: LiveLinesProps) {
   );
 }
 
-/** When there are too few rows, running runs are shown first; the shown ones keep the order of dispatch. */
+/** Chooses the shown runs when there are too few rows: running runs come first, and the shown ones keep their order. */
 function chooseRuns(runs: readonly SubagentRun[], rows: number) {
   if (runs.length <= rows) return {shown: runs, rest: []};
   const chosen = new Set(runs.toSorted((a, b) => rankRun(a) - rankRun(b)).slice(0, Math.max(0, rows - 1)));
   return {shown: runs.filter((run) => chosen.has(run)), rest: runs.filter((run) => !chosen.has(run))};
 }
 
-/** `3 ended, 2 running, 12 queued` */
+/** Formats the number of runs in each state, e.g. `3 ended, 2 running, 12 queued`. */
 function formatCounts(runs: readonly SubagentRun[]): string {
   const counts = {ended: 0, running: 0, queued: 0};
   for (const run of runs) counts[hasEnded(run) ? 'ended' : run.state === 'queued' ? 'queued' : 'running'] += 1;
@@ -88,7 +88,7 @@ function formatCounts(runs: readonly SubagentRun[]): string {
     .join(', ');
 }
 
-/** Cuts the description, so that state and counts are visible. */
+/** Cuts the description so that state and counts stay visible. */
 function fitLine(run: ProgressState, columns: number): string {
   const line = formatProgressLine(run);
   const excess = textWidth(line) - columns;
@@ -97,7 +97,6 @@ function fitLine(run: ProgressState, columns: number): string {
   return formatProgressLine({...run, description});
 }
 
-/** The colour for the state of a run. */
 function getStateStyle(state: ProgressState['state']): TextStyle {
   switch (state) {
     case 'success':

@@ -17,7 +17,7 @@ interface TodoProps {
   readonly columns: number;
 }
 
-/** The main agent's todos, one line for each. */
+/** Shows the main agent's todos, one line for each. */
 export function TodoList({todos, rows, columns}: TodoProps) {
   const {shown, more} = firstRows(todos, rows);
   const marks = useIsScreenReaderEnabled() ? WORDS : MARKS;

@@ -8,12 +8,12 @@ import {type Span, Styled, StyledText, type TextStyle, Wrapped} from '../text/st
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {MoreLines, Patch} from './diff.tsx';
 
-/** How many rows of a result are shown: of what went wrong more, and none where the first line says it all. */
+/** Maximal number of rows of a result that are shown. An error gets more rows. */
 const MAX_ROWS = 3;
 const MAX_ERROR_ROWS = 8;
 const MAX_COMMAND_ROWS = 5;
 
-/** A shorter call does not say how long it took. */
+/** Milliseconds. A shorter call does not show its duration. */
 const LONG_CALL_MS = 1_000;
 
 interface ToolProps {
@@ -22,7 +22,7 @@ interface ToolProps {
   readonly formatter: Formatter | undefined;
 }
 
-/** `✓ Bash(npm test)` and a few rows of the result. */
+/** Draws a finished call, e.g. `✓ Bash(npm test)`, and a few rows of its result. */
 export function ToolLine({tool, columns, formatter}: ToolProps) {
   return (
     <Box flexDirection="column">
@@ -39,7 +39,9 @@ export function ToolLine({tool, columns, formatter}: ToolProps) {
 
 const MUTED: TextStyle = {tone: 'muted'};
 
-/** The call and what came of it, in one row; in a narrow window the model's words and the end of the call go first. */
+/**
+ * Shows the call and its outcome in one row. In a narrow window the description and the end of the call are left out.
+ */
 function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
   const isStatic = useIsScreenReaderEnabled();
   const {isError, description} = tool;
@@ -63,13 +65,13 @@ function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
   return <StyledText spans={spans} columns={columns} />;
 }
 
-/** `Bash(npm test)`; a long one is cut inside its brackets. */
+/** Formats the call, e.g. `Bash(npm test)`. A long call is cut inside its brackets. */
 function cutCall({call}: Pick<FinishedTool, 'call'>, columns: number): string {
   if (textWidth(call) <= columns) return call;
   return call.endsWith(')') ? `${cutText(call, columns - 1)})` : cutText(call, columns);
 }
 
-/** What the model reads of a result without a text. */
+/** Text that the model reads when a result has no text. */
 const NO_OUTPUT = '(no output)';
 
 function getOutcome({isError, summary, display, preview}: FinishedTool): string {
@@ -88,12 +90,12 @@ function getOutcome({isError, summary, display, preview}: FinishedTool): string 
 function ToolOutcome({tool, columns, formatter}: ToolProps) {
   const {isError, summary, display, preview, lines, isEnd} = tool;
   if (isError && summary === REFUSED) {
-    // The rest is for the model.
+    // The rest of the text is for the model only.
     const [, said] = preview.split(USER_SAYS);
     return said === undefined ? null : <Wrapped tone="muted" text={`you said: ${said}`} columns={columns} />;
   }
   if (isError) {
-    // What a command says of its end is in the row above.
+    // A command's summary of its end is shown in the row above, so it is not repeated.
     const text = summary !== '' && preview.endsWith(summary) ? preview.slice(0, -summary.length) : preview;
     const total = lines === undefined || text === preview ? lines : lines - 1;
     return <Preview text={text} total={total} isEnd={isEnd} rows={MAX_ERROR_ROWS} columns={columns} isError />;
@@ -104,13 +106,13 @@ function ToolOutcome({tool, columns, formatter}: ToolProps) {
         <Patch patch={display.patch} path={display.path} columns={columns} formatter={formatter} />
       );
     case 'todos':
-      // The list itself is live.
+      // The list itself is a live part.
       return null;
     case 'text':
       return <Preview text={display.text} total={undefined} rows={20} columns={columns} />;
     default: {
       const rows = tool.isCommand ? MAX_COMMAND_ROWS : MAX_ROWS;
-      // Where the row above says how much there is, the beginning of it says little.
+      // When the row above says how much there is, the preview adds little.
       return summary === '' ? <Preview text={preview} total={lines} rows={rows} columns={columns} /> : null;
     }
   }
@@ -118,19 +120,19 @@ function ToolOutcome({tool, columns, formatter}: ToolProps) {
 
 interface PreviewProps {
   readonly text: string;
-  /** How many lines there are in all; undefined: as many as `text` has. */
+  /** Number of all lines; undefined when `text` has all of them. */
   readonly total: number | undefined;
-  /** `text` is the end of all lines: its last rows are shown. */
+  /** True when `text` is the end of the output. Then its last rows are shown. */
   readonly isEnd?: boolean;
   readonly rows: number;
   readonly columns: number;
   readonly isError?: boolean;
 }
 
-/** A result, folded to a few rows, and how many lines are not shown. */
+/** Shows a result, folded to a few rows, and says how many lines are not shown. */
 function Preview({text, total, isEnd = false, rows, columns, isError = false}: PreviewProps) {
   if (text.trim() === '' || text === NO_OUTPUT) return null;
-  // npm begins with an empty line: it would look like a gap.
+  // npm prints an empty line first, which would look like a gap.
   const trimmed = text.replace(/^(?:[^\S\n]*\n)+/, '');
   const blank = text.slice(0, text.length - trimmed.length).split('\n').length - 1;
   const lines = trimmed.replace(/\s+$/, '').split('\n');
@@ -149,10 +151,9 @@ function Preview({text, total, isEnd = false, rows, columns, isError = false}: P
   );
 }
 
-/** How many rows of its output a running tool shows. */
+/** Maximal number of output rows that a running tool shows. */
 const PROGRESS_ROWS = 3;
 
-/** How many rows the running tools need. */
 export function runningToolRows(tools: readonly RunningTool[]): number {
   return tools.reduce((rows, tool) => rows + 1 + progressRows(tool).length, 0);
 }
@@ -163,7 +164,7 @@ interface RunningProps {
   readonly columns: number;
 }
 
-/** The running tools of the main agent, each with the end of its output as it is. */
+/** Shows the running tools of the main agent, each with the end of its output. */
 export function RunningTools({tools, rows, columns}: RunningProps) {
   const mark = useIsScreenReaderEnabled() ? 'Running: ' : '● ';
   const lines = tools.flatMap((tool) => [
