@@ -1,10 +1,10 @@
 /**
- * What is typed before the screen is loaded. Plain letters go into the prompt at once. From the first other key on, all
- * keys wait: the screen, which knows what they mean, reads them as if they were typed after it was there.
+ * Collects keys that are typed before the screen is loaded. Plain letters go into the prompt at once. From the first
+ * other key on, all keys wait for the screen, which knows their meaning.
  */
 
 export interface EarlyKeys {
-  /** Stands in the prompt. */
+  /** The text in the prompt. */
   readonly typed: string;
   /** Keys for the screen. */
   readonly waiting: string;
@@ -15,10 +15,10 @@ export const NO_KEYS: EarlyKeys = {typed: '', waiting: ''};
 const BACKSPACE = '\x7f';
 const CTRL_C = '\x03';
 const CTRL_D = '\x04';
-/** Letters that every terminal shows in one column. */
+/** Matches letters that every terminal shows in one column. */
 const PLAIN = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff]$/;
 
-/** @param columns of the prompt's row: what is longer waits */
+/** @param columns columns of the prompt's row; letters that do not fit wait */
 export function takeKeys(keys: EarlyKeys, chunk: string, columns: number): EarlyKeys {
   let {typed, waiting} = keys;
   for (const key of chunk) {
@@ -32,7 +32,7 @@ export function takeKeys(keys: EarlyKeys, chunk: string, columns: number): Early
   return {typed, waiting};
 }
 
-/** The same keys leave when the screen is there. */
+/** Tells whether the keys mean to leave. The screen leaves with the same keys. */
 export function isLeaving({typed, waiting}: EarlyKeys): boolean {
   return typed === '' && (waiting === CTRL_D || waiting === CTRL_C + CTRL_C || waiting === CTRL_C + CTRL_D);
 }

@@ -1,7 +1,7 @@
 /**
- * The first thing on the screen: header, frame and prompt, written before the screen is loaded. It takes keys at once, shows
- * letters in the prompt, and gives all of them to the screen, which erases this frame in the same write in which it draws
- * its own.
+ * Paints the first thing on the screen: header, frame and prompt, before the screen is loaded. It takes keys at once,
+ * shows letters in the prompt, and hands all keys over to the screen. The screen erases this frame in the same write in
+ * which it draws its own.
  */
 import {type EarlyKeys, isLeaving, NO_KEYS, takeKeys} from './early-keys.ts';
 import {changeText, eraseFrame, frameText, type HeaderInfo, hasRoom, headerText, promptRoom} from './frame.ts';
@@ -12,20 +12,20 @@ interface PaintedTerminal {
   readonly stdout: NodeJS.WriteStream;
 }
 
-/** What the screen goes on from. */
+/** The state that the screen continues from. */
 interface Handover {
-  /** Stands in the prompt. */
+  /** The text in the prompt. */
   readonly typed: string;
-  /** Erases the frame. */
+  /** Terminal codes that erase the frame. */
   readonly erase: string;
-  /** Lets the screen read the keys that it must judge itself; call it once the screen reads. */
+  /** Gives the screen the keys that it must handle itself. Call it when the screen reads. */
   readonly giveKeys: () => void;
 }
 
 export interface FirstPaint {
-  /** Ends the paint: from now on the screen reads keys and draws. */
+  /** Ends the paint. From then on the screen reads keys and draws. */
   handOver(): Handover;
-  /** Takes the frame off the screen, for a program that ends before there is a screen. Does nothing after `handOver`. */
+  /** Removes the frame, for a program that ends before there is a screen. It does nothing after `handOver`. */
   remove(): void;
 }
 
@@ -33,11 +33,11 @@ const BRACKETED_PASTE = {on: '\u001b[?2004h', off: '\u001b[?2004l'};
 
 interface Options extends Omit<HeaderInfo, 'columns'> {
   readonly env: NodeJS.ProcessEnv;
-  /** The person left. */
+  /** Called when the person leaves. */
   readonly onLeave: () => void;
 }
 
-/** Paints, and reads keys from now on. The terminal is in raw mode. */
+/** Paints, and starts to read keys. The terminal must be in raw mode. */
 export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave, ...info}: Options): FirstPaint {
   const color = !env.NO_COLOR;
   const canFrame = env.TERM !== 'dumb' && env.INK_SCREEN_READER !== 'true';
@@ -48,7 +48,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
     isFramed = canFrame && hasRoom(columns, stdout.rows || 24);
     return isFramed ? frameText(keys.typed, columns, color) : '';
   };
-  // As Ink does it: a stream that was read by `data` events would have to be paused, and would lose keys.
+  // Ink reads in the same way. A stream that is read by `data` events would have to be paused, and would lose keys.
   const onReadable = () => {
     let chunk = '';
     for (let read = stdin.read(); read !== null; read = stdin.read()) chunk += read;
@@ -83,7 +83,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   stdin.setEncoding('utf8');
   stdin.on('readable', onReadable);
   stdout.on('resize', onResize);
-  // Written over anything that was typed and echoed before this program started.
+  // The header overwrites text that was typed and echoed before this program started.
   stdout.write(`\r\u001b[K${headerText({...info, columns}, color)}${BRACKETED_PASTE.on}${getFrame()}`);
   return {
     handOver: () => {

@@ -1,4 +1,4 @@
-/** The first lines of a session, and the first frame, as text for the terminal: it needs no library. */
+/** Builds the first lines of a session and the first frame as text for the terminal, without any library. */
 import {screenLine} from '../text/screen-text.ts';
 import {
   type FrameSpan,
@@ -13,20 +13,20 @@ import {
 export interface HeaderInfo {
   readonly version: string;
   readonly cwd: string;
-  /** The built-in model will answer. */
+  /** True when the offline model will answer. */
   readonly offline: boolean;
-  /** Nothing was typed in this folder before. */
+  /** True when nothing was typed in this folder before. */
   readonly isFirst: boolean;
   readonly columns: number;
 }
 
-/** What a person reads at the first start; a line about the key follows where none is set. */
+/** Lines that greet a person at the first start. When no key is set, another line about it follows. */
 const WELCOME = [
   'A coding agent: it reads, changes and runs what is in this folder, and asks first.',
   'Say what you want, for example: what does this project do? · ? lists the keys',
 ];
 
-/** The first lines on the screen. @param color false when `NO_COLOR` is set */
+/** Returns the first lines on the screen. @param color false when `NO_COLOR` is set */
 export function headerText({version, cwd, offline, isFirst, columns}: HeaderInfo, color: boolean): string {
   const rules = columns < 44 ? '' : ' (rule-based)';
   const model = offline ? ` · offline model${rules}` : '';
@@ -42,7 +42,7 @@ function paint(code: string, text: string, color: boolean): string {
   return color ? `\u001b[${code}m${text}\u001b[0m` : text;
 }
 
-/** `text/wrap.ts` would do it too, and load what the header does not need. */
+/** Wraps a text at its blanks. `text/wrap.ts` can do it too, but it loads libraries that the header does not need. */
 export function wrapWords(text: string, columns: number): string[] {
   const rows: string[] = [];
   for (const word of text.split(' ')) {
@@ -53,26 +53,26 @@ export function wrapWords(text: string, columns: number): string[] {
   return rows;
 }
 
-/** The placeholder fits in. Columns. */
+/** Columns that the placeholder needs. */
 const MIN_COLUMNS = 40;
 
-/** A lower or narrower window gets its frame from Ink, which leaves parts of it out. */
+/** Tells whether the window is large enough for this frame. In a smaller window Ink draws it and leaves parts out. */
 export function hasRoom(columns: number, rows: number): boolean {
   return columns >= MIN_COLUMNS && rows >= MIN_FRAMED;
 }
 
-/** Letters that the prompt's row takes. */
+/** Returns how many letters fit into the prompt's row. */
 export function promptRoom(columns: number): number {
   return promptWidth(columns) - 1;
 }
 
-/** The frame, with the cursor behind what is typed. Below it is the row that Ink keeps free. */
+/** Returns the frame, with the cursor behind the typed text. The row below it is the one that Ink leaves free. */
 export function frameText(typed: string, columns: number, color: boolean): string {
   const rows = frameRows(typed, columns).map((row) => paintRow(row, color));
   return `\n${rows.join('\n')}\n\n\u001b[3A${promptText(typed, columns, color)}`;
 }
 
-/** Shows what is typed now in place of what was typed before: of a longer text only the rest. */
+/** Replaces the typed text on the screen. When text was only appended, it writes only the new part. */
 export function changeText(before: string, typed: string, columns: number, color: boolean): string {
   return before !== '' && typed.startsWith(before) ? typed.slice(before.length) : promptText(typed, columns, color);
 }
@@ -81,14 +81,14 @@ function frameRows(typed: string, columns: number): FrameSpan[][] {
   return promptFrame({rows: [typed], placeholder: typed === '' ? PLACEHOLDER : '', columns, isFramed: true});
 }
 
-/** In the colours of the terminal: the settings, which name the theme, are not read yet. */
+/** Codes of the terminal's own colours. The settings, which name the theme, are not read yet. */
 const CODES = {accent: '36', muted: '2'};
 
 function paintRow(row: readonly FrameSpan[], color: boolean): string {
   return row.map(({text, style: {tone}}) => (tone ? paint(CODES[tone], text, color) : text)).join('');
 }
 
-/** The prompt's row, written over what stands in it. */
+/** Returns the prompt's row. It overwrites the row on the screen. */
 function promptText(typed: string, columns: number, color: boolean): string {
   const row = paintRow(frameRows(typed, columns)[1]!, color);
   return `\r\u001b[K${row}${typed === '' ? `\r\u001b[${PROMPT_MARK.length}C` : ''}`;
@@ -96,7 +96,8 @@ function promptText(typed: string, columns: number, color: boolean): string {
 
 /**
  * Erases the frame, from its first row on.
- * @param columns that it was drawn for. @param now columns of a window that has wrapped its rows again
+ * @param columns width for which the frame was drawn
+ * @param now width of a window that has wrapped the rows again
  */
 export function eraseFrame(typed: string, columns: number, now = columns): string {
   const rule = Math.ceil(ruleWidth(columns) / now);

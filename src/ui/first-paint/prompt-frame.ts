@@ -1,12 +1,14 @@
-/** The prompt and the frame around it, as rows. The first paint and the screen draw these. */
+/** Builds the rows of the prompt and its frame. The first paint and the screen draw the same rows. */
 
 export const PROMPT_MARK = '> ';
 export const PLACEHOLDER = 'Ask about this project, or /help';
 
-/** In a lower window the prompt has no frame. Rows. */
+/** Rows of the window. In a lower window the prompt has no frame. */
 export const MIN_FRAMED = 16;
 
-/** A rule is not wider: when the window gets narrower, the terminal would break it into two rows. Columns. */
+/**
+ * Maximal columns of a rule. When the window becomes narrower, the terminal would break a longer rule into two rows.
+ */
 const MAX_RULE = 100;
 
 /** A piece of a row in one tone of the theme. */
@@ -16,16 +18,16 @@ export interface FrameSpan {
 }
 
 interface FramedPrompt {
-  /** What is typed. */
+  /** Rows of the typed text. */
   readonly rows: readonly string[];
-  /** Stands there while nothing is typed; else empty. */
+  /** Shown while nothing is typed; otherwise empty. */
   readonly placeholder: string;
-  /** Of the window. */
+  /** Columns of the window. */
   readonly columns: number;
   readonly isFramed: boolean;
 }
 
-/** The rows of the prompt, between two rules where it has a frame. */
+/** Returns the rows of the prompt. A frame adds a rule above and a rule below. */
 export function promptFrame({rows, placeholder, columns, isFramed}: FramedPrompt): FrameSpan[][] {
   const typed = rows.map((row, index): FrameSpan[] => [
     {text: index === 0 ? PROMPT_MARK : '  ', style: {tone: 'accent'}},
@@ -36,27 +38,30 @@ export function promptFrame({rows, placeholder, columns, isFramed}: FramedPrompt
   return [rule, ...typed, rule];
 }
 
-/** Columns of the lines above and below the prompt. */
+/** Returns the width of the rules above and below the prompt in columns. */
 export function ruleWidth(columns: number): number {
   return Math.min(MAX_RULE, columnsBelowPrompt(columns));
 }
 
-/** Columns that the text of the prompt may take. */
+/** Returns how many columns the text of the prompt may take. */
 export function promptWidth(columns: number): number {
   return Math.max(4, columns - PROMPT_MARK.length - 1);
 }
 
 /**
- * Some terminals lose the cursor when rows below it are wrapped again, because the window became narrower (xterm.js, and
- * what is built on it): such rows leave room for one step of that.
- * @param least the row needs so much to be of use, in a window of less than 100 columns
+ * Returns how many columns a row below the prompt may take. Some terminals (xterm.js and programs that use it) lose the
+ * cursor when a narrower window wraps the rows below it again. So these rows leave some columns free.
+ * @param least columns that the row needs to be useful in a window of less than 100 columns
  */
 export function columnsBelowPrompt(columns: number, least = 48): number {
   const share = Math.floor(columns * 0.7);
   return columns < 100 ? Math.min(columns, Math.max(least, share)) : share;
 }
 
-/** These show a narrower window by cutting the rows: they wrap nothing again. */
+/**
+ * Tells whether the terminal wraps rows again when its window becomes narrower. The Linux console, xterm and screen cut
+ * them.
+ */
 export function wrapsAgain({TERM = '', XTERM_VERSION, STY, TMUX}: NodeJS.ProcessEnv): boolean {
   return TERM !== 'linux' && XTERM_VERSION === undefined && (STY === undefined || TMUX !== undefined);
 }
