@@ -1,4 +1,7 @@
-/** The whole screen: finished items above, each printed once; the live part below, always lower than the window. */
+/**
+ * Draws the whole screen: finished items above, each printed once, and the live part below, always lower than the
+ * window.
+ */
 import {Box, Static, useCursor, useInput, useIsScreenReaderEnabled, usePaste, useWindowSize} from 'ink';
 import {useEffect, useMemo, useRef, useSyncExternalStore} from 'react';
 import {FinishedItemView} from './components/finished-item.tsx';
@@ -15,9 +18,9 @@ import {getTheme} from './theme.ts';
 
 interface AppProps {
   readonly controller: Controller;
-  /** Gets to know what of the live part is drawn. */
+  /** Records which parts of the live part are drawn. */
   readonly frame?: LiveFrame;
-  /** As `stdout.getColorDepth` says. */
+  /** Colour depth of the terminal in bits, from `stdout.getColorDepth`. */
   readonly colorBits?: number;
 }
 
@@ -41,7 +44,7 @@ export function App({controller, frame, colorBits}: AppProps) {
   useEffect(() => controller.questionShown(askId), [controller, askId]);
 
   const isAway = local.handover !== undefined;
-  // While the terminal is handed over, Ink draws nothing: what is finished then is printed afterwards.
+  // While another program has the terminal, Ink draws nothing. Items that finish meanwhile are printed afterwards.
   const held = useRef(finished);
   if (!isAway) held.current = finished;
   const printed = held.current;
@@ -73,7 +76,10 @@ export function App({controller, frame, colorBits}: AppProps) {
   );
 }
 
-/** The items up to the first that needs the formatter, until the formatter is loaded: the order must not change. */
+/**
+ * Returns the items before the first one that needs the formatter, until the formatter is loaded, so that the order
+ * stays.
+ */
 function printable(finished: readonly FinishedItem[], isReady: boolean): readonly FinishedItem[] {
   if (isReady) return finished;
   const first = finished.findIndex(needsFormatter);

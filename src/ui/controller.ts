@@ -1,5 +1,5 @@
 /**
- * What the person does becomes verbs of the session; what the session emits becomes the state of the screen. React
+ * Turns what the person does into verbs of the session, and what the session emits into the state of the screen. React
  * draws the two cells and decides nothing. `input/key-router.ts` says which key calls which method.
  */
 import {KEYS} from '../commands/key-help.ts';
@@ -32,23 +32,23 @@ import {screenLine} from './text/screen-text.ts';
 
 interface ControllerOptions {
   readonly history?: readonly SentPrompt[];
-  /** Called for each prompt that is sent, to keep it in a history on disk. */
+  /** Called for each prompt that is sent, to store it in the history on disk. */
   readonly onSubmit?: (sent: SentPrompt) => void;
   readonly onLeave: (exitCode: number) => void;
   readonly onRepaint: () => void;
   /** A monotonic clock in milliseconds. */
   readonly now?: () => number;
-  /** How many rows of an answer may be live, and the width of the window. */
+  /** Returns how many rows of an answer may be live, and the width of the window. */
   readonly room?: () => LiveRoom;
 }
 
 /** The modes that Shift+Tab goes through. */
 const MODE_CYCLE: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan'];
 
-/** How long the warning about running agents is shown: a second press within this time stops them. Milliseconds. */
+/** Milliseconds for which the warning about running agents is shown. A second press within this time stops them. */
 const STOP_AND_LEAVE_MS = 5_000;
 
-/** How many printed items keep their text before it is freed. */
+/** Number of printed items that are collected before their texts are freed. */
 const MAX_PRINTED = 200;
 
 export class Controller {
@@ -57,16 +57,16 @@ export class Controller {
   readonly now: () => number;
   readonly #options: ControllerOptions;
   readonly #pump = createEventPump((events) => this.#setUi(events.reduce(reduce, this.ui.get())));
-  /** Questions from before the session was open, by id: this class answers them itself. */
+  /** Questions that are asked before the session is open, by id. This class answers them itself. */
   readonly #earlyQuestions = new Map<string, (answer: Answer | 'withdrawn') => void>();
   readonly completer: Completer;
-  /** The runs that leaving has stopped. */
+  /** The runs that were stopped because the person left. */
   stoppedRuns: readonly SubagentRun[] = [];
   #session: Session | undefined;
   #unsubscribe: (() => void) | undefined;
   #hintTimer: NodeJS.Timeout | undefined;
   #waitTimer: NodeJS.Timeout | undefined;
-  /** The runs that the last warning before leaving named. */
+  /** Titles of the runs that the last warning before leaving named. */
   #warnedRuns = '';
   #freedItems = 0;
   #images: PromptImages | undefined;
@@ -86,21 +86,21 @@ export class Controller {
     this.local.set({...this.local.get(), ...part});
   }
 
-  /** Sets the state, with its answer formatted and printed as far as it can be. */
+  /** Sets the state, and formats and prints as much of its answer as can be printed. */
   #setUi(state: UiState): void {
     const {formatter} = this.local.get();
     const room = this.#options.room?.() ?? {columns: 80, rows: 16};
     const next = formatter ? settleAnswer(state, formatter, room, this.now()) : state;
     this.ui.set(next);
     if (next.waitingSince === undefined || this.#waitTimer) return;
-    // The model may be silent: what waits for the end of a block must not wait for its next word.
+    // The model may be silent, so a timer shows text that waits for the end of its block.
     this.#waitTimer = setTimeout(() => {
       this.#waitTimer = undefined;
       this.#setUi(this.ui.get());
     }, MAX_WAIT_MS);
   }
 
-  /** Loads the formatter after the first frame, which does not need it; answers wait for it. */
+  /** Loads the formatter after the first frame, which does not need it. Answers wait for it. */
   #loadFormatter(): void {
     const use = (formatter: Formatter) => {
       this.change({formatter});
@@ -112,9 +112,7 @@ export class Controller {
     );
   }
 
-  // The session
-
-  /** The session is open: what was sent before goes to it now. */
+  /** Connects the session once it is open, and sends it the prompts that were typed before. */
   open(session: Session): void {
     const {isLeaving, unsent} = this.local.get();
     if (isLeaving) return;
@@ -123,14 +121,12 @@ export class Controller {
     this.#loadFormatter();
     this.#unsubscribe = session.subscribe(this.#pump.push);
     this.change({unsent: []});
-    // What was typed before could find no files yet.
+    // A search that began before the session was open could find no files.
     this.completer.search();
     for (const text of unsent) inBackground(this.#send(session, text), neverRejects);
   }
 
-  // Enter
-
-  /** Sends what is typed, if anything is: to the opened run, else to the main agent. */
+  /** Sends the typed text, if there is any, to the opened run, or to the main agent when no run is opened. */
   submitEditor(): void {
     const {editor} = this.local.get();
     const sent = getSent(editor);
@@ -143,7 +139,7 @@ export class Controller {
       return;
     }
     this.submit(text);
-    // Not for Up: the prompt would make the user leave again.
+    // `/exit` stays out of the history: with Up it would make the user leave again.
     if (parseTypedLine(text)?.name === 'exit') return;
     try {
       this.#options.onSubmit?.(sent);
@@ -152,13 +148,13 @@ export class Controller {
     }
   }
 
-  /** Sends a prompt or a slash command; before the session is open it waits. */
+  /** Sends a prompt or a slash command. It waits until the session is open. */
   submit(text: string): void {
     if (this.#session) inBackground(this.#send(this.#session, text), neverRejects);
     else this.change({unsent: [...this.local.get().unsent, text]});
   }
 
-  /** Sends a text and follows it to its end. */
+  /** Sends a text and waits for its end. */
   async #send(session: Session, text: string): Promise<void> {
     this.#pump.flush();
     const isCommand = parseTypedLine(text) !== undefined;
@@ -175,7 +171,7 @@ export class Controller {
     this.#reduceOwn({type: 'session', info: session.info});
     this.#pump.flush();
     if (result.type === 'command') this.#endCommand(result);
-    // Around a typed Task no model writes: the text that its agent returned is the answer.
+    // In the turn of a typed Task no model writes, so the text that the agent returned is the answer.
     else if (result.type === 'turn' && parseTypedTask(text) && result.result.outcome !== 'error') {
       this.#setUi(addText(this.ui.get(), result.result.text));
     }
@@ -188,7 +184,7 @@ export class Controller {
     }
   }
 
-  /** Takes prompts that wait for the model's next step back into the prompt. @returns false when none waits. */
+  /** Moves prompts that wait for the model's next step back into the editor. @returns false when none waits. */
   takeBack(which: 'all' | 'newest'): boolean {
     this.#pump.flush();
     const queued = this.ui.get().queued.map(({id}) => id);
@@ -219,7 +215,7 @@ export class Controller {
     this.#reduceOwn({type: 'notice', level, text});
   }
 
-  /** Makes requests of the session, if it is open. An error is printed. */
+  /** Makes requests of the session, if it is open. An error is printed as a notice. */
   #request(ask: (session: Session) => void): void {
     if (!this.#session) return;
     this.#pump.flush();
@@ -230,20 +226,19 @@ export class Controller {
     }
   }
 
-  // Esc and Ctrl+C
-
-  /** Interrupts the turn or the command under way; what waits comes back into the prompt. @returns false when there was none. */
+  /**
+   * Interrupts the running turn or command, and moves queued prompts back into the editor. @returns false when nothing
+   * runs.
+   */
   interrupt(): boolean {
     if (!isWorking(this.ui.get(), this.local.get())) return false;
-    // First: the end of the turn would begin the next one with them.
+    // The queue is emptied first, because the end of this turn starts the next one with it.
     this.takeBack('all');
     this.#session?.abort();
     return true;
   }
 
-  // Shift+Tab and Ctrl+B
-
-  /** Switches to the next permission mode; from `bypassPermissions` to the first. */
+  /** Switches to the next permission mode, and from `bypassPermissions` to the first. */
   nextMode(): void {
     this.#request((session) => {
       const mode = MODE_CYCLE[MODE_CYCLE.indexOf(session.info.permissionMode) + 1] ?? 'default';
@@ -251,19 +246,17 @@ export class Controller {
     });
   }
 
-  /** Sends the awaited subagents to the background: the turn goes on without their results. */
+  /** Sends the awaited subagents to the background. The turn goes on without their results. */
   detachRuns(): void {
     this.#request((session) => session.request({type: 'detach_runs'}));
   }
 
-  // Questions
-
-  /** What the model says of the call that a question is about. */
+  /** Asks the model to explain the call that a question is about. */
   async explainCall(question: string): Promise<string> {
     return (await this.#session?.request({type: 'explain_call', question})) ?? '';
   }
 
-  /** The person answered a question. */
+  /** Passes the person's answer on to the session, or to who asked before the session was open. */
   answer(askId: string, answer: Answer): void {
     this.change({answered: [...this.local.get().answered.slice(-20), askId], focus: undefined});
     const resolve = this.#earlyQuestions.get(askId);
@@ -276,7 +269,7 @@ export class Controller {
     resolve(answer);
   }
 
-  /** Asks the person before the session is open. @returns `withdrawn` when the person left without an answer. */
+  /** Asks the person before the session is open. @returns `withdrawn` when the person leaves without an answer. */
   ask(question: Question): Promise<Answer | 'withdrawn'> {
     this.#reduceOwn({type: 'ask', question});
     return new Promise((resolve) => this.#earlyQuestions.set(question.id, resolve));
@@ -286,23 +279,21 @@ export class Controller {
     this.#setUi(reduce(this.ui.get(), {...body, agentId: 'mini-cc', seq: 0, at: 0}));
   }
 
-  /** Another question is on the screen, or none: it takes keys after a moment. */
+  /** Notes which question is on the screen, if any. A new question takes keys after a moment. */
   questionShown(askId: string | undefined): void {
     const question = this.ui.get().questions.find(({id}) => id === askId);
     if (this.local.get().focus?.id === question?.id) return;
     this.change({focus: question && focusOn(question, this.now())});
   }
 
-  /** The window is too low for the question: it is printed above, once. */
+  /** Prints a question above, once, because the window is too low for it. */
   printQuestion(askId: string): void {
     if (askId === this.#printedQuestion) return;
     this.#printedQuestion = askId;
     this.#setUi(printQuestion(this.ui.get(), askId));
   }
 
-  // The transcript of one run
-
-  /** Shows the end of a run's transcript; what is typed goes to that run until `closeRun`. */
+  /** Shows the end of a run's transcript. Typed text goes to that run until `closeRun` is called. */
   openRun(runId: string): void {
     this.#pump.flush();
     this.ui.set(openRun(this.ui.get(), runId));
@@ -314,20 +305,18 @@ export class Controller {
     const {mainEditor, editor} = this.local.get();
     this.ui.set(closeRun(this.ui.get()));
     if (!mainEditor) return;
-    // A message that was typed but not sent: Ctrl+Y brings it back.
+    // Ctrl+Y brings back a message that was typed but not sent.
     const killed = expandedText(editor) || mainEditor.killed;
     this.change({mainEditor: undefined, editor: {...mainEditor, killed}});
   }
 
-  /** A part of the session's transcript. */
+  /** Returns a part of the session's transcript. */
   readTranscript(from: number, to?: number): TranscriptPart {
     const none = {messages: [], count: 0};
     return this.#session?.request({type: 'transcript', from, ...(to !== undefined && {to})}) ?? none;
   }
 
-  // Leaving
-
-  /** Leaves, but with agents running it first names them and waits for a second press. @param key what to press again */
+  /** Leaves. While agents run, it first names them and waits for a second press. @param key the key to press again */
   askToLeave(key: 'Ctrl+C' | 'Ctrl+D'): void {
     const runs = this.#runningAgents();
     const names = runs.map(formatRunTitle).join(', ');
@@ -359,9 +348,10 @@ export class Controller {
     return this.ui.get().subagents.filter((run) => !hasEnded(run));
   }
 
-  // The screen
-
-  /** Shows a line in place of the status line. @param armed what pressing the same key again does meanwhile */
+  /**
+   * Shows a line in place of the status line. @param armed what pressing the same key again does while the line is
+   * shown
+   */
   hint(text: string, ms: number, armed?: LocalState['armed']): void {
     clearTimeout(this.#hintTimer);
     this.change({hint: text, armed});
@@ -373,7 +363,7 @@ export class Controller {
     this.change({hint: '', armed: undefined});
   }
 
-  /** Puts the image of the clipboard into the prompt; where there is none, a hint says why. */
+  /** Puts the image of the clipboard into the prompt. When there is none, a hint says why. */
   async pasteImage(): Promise<void> {
     const {PromptImages} = await import('./input/clipboard-image.ts');
     this.#images ??= new PromptImages();
@@ -392,7 +382,7 @@ export class Controller {
     this.change({repaints: this.local.get().repaints + 1});
   }
 
-  /** Ink has printed the first `count` finished items. */
+  /** Frees the texts of the first `count` finished items, which Ink has printed. */
   printed(count: number): void {
     if (count - this.#freedItems < MAX_PRINTED) return;
     this.#freedItems = count;

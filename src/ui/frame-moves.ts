@@ -1,19 +1,21 @@
 /**
- * How the cursor moves while a frame is drawn. Ink goes to the last row of the frame, from there to the first, and back
- * through all rows. When the window becomes lower meanwhile, rows below the cursor are gone: the way down ends early, the
- * way up ends above the frame, and the next frame erases what was printed. So the cursor goes from where it is to the rows
- * that change, and comes back by its saved place. That is shorter, too.
+ * Shortens the moves of the cursor while a frame is drawn. Ink goes to the last row of the frame, from there to the
+ * first, and back through all rows. When the window becomes lower meanwhile, rows below the cursor are gone: the way
+ * down ends early, the way up ends above the frame, and the next frame erases text that was printed. So the cursor goes
+ * from where it is directly to the rows that change, and returns to its saved place. This takes fewer bytes, too.
  */
 
-/** Moves, and the parts between them. */
+/** Splits a frame into the cursor moves and the text between them. */
 const PARTS =
   /\x1b\[(\d*)([ABE])|\r?\n|\x1b\[\?25[lh]|\x1b\[(\d+)G(?![\s\S])|(?:(?!\x1b\[\d*[ABE]|\r?\n|\x1b\[\?25[lh])[\s\S])+/g;
-/** A frame in which rows change: from the last row up to the first. */
+/**
+ * Matches the start of a frame in which rows change: the cursor goes down to the last row, then up to the first one.
+ */
 const CHANGES = /^(?:\x1b\[\?25l)?(?:\x1b\[\d+B\x1b\[1G)?\x1b\[\d+A(?=[^J])/;
 const HIDE = '\x1b[?25l';
 const SHOW = '\x1b[?25h';
 
-/** @param text what Ink writes. @returns the same frame with fewer moves; other text as it is */
+/** @param text text that Ink writes. @returns the same frame with fewer moves; any other text unchanged */
 export function shortenMoves(text: string): string {
   if (!CHANGES.test(text) || text.includes('\x1b[2K') || text.includes('\x1b[J')) return text;
   const hides = text.startsWith(HIDE);
@@ -34,14 +36,14 @@ export function shortenMoves(text: string): string {
 }
 
 interface Frame {
-  /** Rows from where the cursor was. */
+  /** Each change with its row, counted from the row where the cursor was. */
   readonly changes: readonly {readonly row: number; readonly text: string}[];
-  /** Where the cursor is at the end, and the column. */
+  /** Row where the cursor is at the end. */
   readonly row: number;
   readonly end: string;
 }
 
-/** @returns undefined when the frame has another number of rows than the one before: rows that are new must scroll */
+/** @returns undefined when the number of rows differs from the frame before, because new rows must scroll the screen */
 function readFrame(body: string): Frame | undefined {
   const changes: {row: number; text: string}[] = [];
   let row = 0;

@@ -1,13 +1,14 @@
 /**
- * The live part as it was drawn last. Most terminals wrap its rows again when the window becomes narrower, and Ink then
- * erases too few of them: its rows would stay above as copies. So it is erased here, before Ink draws it for the new width.
+ * Remembers the live part as it was drawn last. Most terminals wrap its rows again when the window becomes narrower.
+ * Ink then erases too few rows, and the others would stay above as copies. So `erase` removes them before Ink draws for
+ * the new width.
  */
 
 import {stripVTControlCharacters} from 'node:util';
 import type {DOMElement} from 'ink';
 import {rowWidth} from './text/wrap.ts';
 
-/** A text that was drawn. */
+/** A text, with the place where Ink drew it. */
 interface Drawn {
   readonly x: number;
   readonly y: number;
@@ -18,21 +19,21 @@ export class LiveFrame {
   #box: DOMElement | null = null;
   #texts: readonly Drawn[] = [];
   #cursor: {readonly x: number; readonly y: number} | undefined;
-  /** Of the window, when it was drawn. */
+  /** Width of the window when the live part was drawn. */
   #columns = 0;
   #drawnCursor: {readonly x: number; readonly y: number} | undefined;
 
-  /** For Ink: the box around the live part. */
+  /** Ref for Ink: the box around the live part. */
   readonly setBox = (box: DOMElement | null): void => {
     this.#box = box;
   };
 
-  /** @param cursor where the next frame has it; undefined: it is hidden */
+  /** @param cursor position in the next frame; undefined when the cursor is hidden */
   setCursor(cursor: {readonly x: number; readonly y: number} | undefined): void {
     this.#cursor = cursor;
   }
 
-  /** Ink has drawn. @param columns of the window */
+  /** Records what Ink has just drawn. @param columns width of the window */
   record(columns: number): void {
     this.#columns = columns;
     const texts: Drawn[] = [];
@@ -42,8 +43,8 @@ export class LiveFrame {
   }
 
   /**
-   * Erases the live part, from its first row on, as a terminal shows it that has wrapped its rows again.
-   * @param columns of the window now. @returns undefined where it is not known where the cursor is
+   * Builds the codes that erase the live part in a terminal that has wrapped its rows again.
+   * @param columns the new width of the window. @returns undefined when the position of the cursor is unknown
    */
   erase(columns: number): string | undefined {
     const cursor = this.#drawnCursor;

@@ -1,12 +1,12 @@
 /**
- * Calls a person who looks elsewhere: when a question waits, and when a turn of more than ten seconds has ended. Only the
- * terminal knows where the person looks: it says so in mode 1004, and one that says nothing is not disturbed.
+ * Calls a person who looks elsewhere: when a question waits, and when a turn of more than ten seconds has ended. The
+ * terminal reports in mode 1004 whether it has the focus. A terminal that reports nothing gets no calls.
  */
 import type {NotifyKind} from '../core/contract/events.ts';
 import type {Controller} from './controller.ts';
 import {currentQuestion} from './state/local-state.ts';
 
-/** A shorter turn has ended before the person went away. Milliseconds. */
+/** Milliseconds. A person does not go away during a shorter turn. */
 const LONG_TURN_MS = 10_000;
 
 const REPORT_FOCUS = '\x1b[?1004h';
@@ -16,14 +16,14 @@ const BELL = '\x07';
 export class Notifier {
   readonly #controller: Controller;
   readonly #write: (text: string) => void;
-  /** Undefined: the terminal has not said it. */
+  /** Undefined until the terminal has reported it. */
   #hasFocus: boolean | undefined;
   #isReporting = false;
   #askId: string | undefined;
   #busySince: number | undefined;
   #unsubscribe: (() => void)[] = [];
 
-  /** @param write to the terminal, beside Ink */
+  /** @param write writes to the terminal without Ink */
   constructor(controller: Controller, write: (text: string) => void) {
     this.#controller = controller;
     this.#write = write;
@@ -49,7 +49,7 @@ export class Notifier {
     const {ui, local} = this.#controller;
     const [state, own] = [ui.get(), local.get()];
     const kind = state.session?.notify ?? 'bell';
-    // Another program that has the terminal would take the reports for keys.
+    // The reports are off while another program has the terminal, because it would read them as keys.
     this.#report(kind !== 'off' && state.session !== undefined && !own.handover && !own.isLeaving);
     const {question} = currentQuestion(state, own);
     if (question && question.id !== this.#askId) this.#call(kind, question.title);

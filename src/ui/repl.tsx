@@ -1,4 +1,4 @@
-/** The REPL, a front end of a session. The first paint is on the screen before the libraries of the screen are loaded. */
+/** Starts the REPL, a front end of a session. The first paint is on the screen before Ink and React are loaded. */
 import {setImmediate as afterInput} from 'node:timers/promises';
 import type {ReplOptions} from './screen.tsx';
 
@@ -16,7 +16,7 @@ export async function startRepl(options: ReplOptions): Promise<number> {
   }
 }
 
-/** In parts: between them the first paint shows the keys that were typed. */
+/** Loads the libraries one by one, so that the first paint can show typed keys between them. */
 async function loadScreen() {
   await import('react');
   await afterInput();

@@ -18,11 +18,11 @@ import {answerRoom} from './text/live-rows.ts';
 import {screenLine} from './text/screen-text.ts';
 
 export interface ReplOptions {
-  /** The first frame does not wait for it; prompts that are sent earlier wait. */
+  /** The session. The first frame does not wait for it, and prompts that are sent earlier wait. */
   readonly session: Promise<Session>;
-  /** What is on the screen already; it has the keys that were typed meanwhile. */
+  /** The first paint, which is on the screen already and has the keys that were typed meanwhile. */
   readonly firstPaint?: FirstPaint;
-  /** Sent as if it was typed, when the session is open. */
+  /** A prompt that is sent as if it was typed, when the session is open. */
   readonly initialPrompt?: string;
   /** Earlier prompts, oldest first. */
   readonly history?: readonly SentPrompt[];
@@ -32,9 +32,9 @@ export interface ReplOptions {
   readonly onSubmit?: (sent: SentPrompt) => void;
   /** Called once with a function that asks the person before the session is open. */
   readonly onAsk?: (ask: (question: Question) => Promise<Answer | 'withdrawn'>) => void;
-  /** Called once, when the first frame is on the screen. */
+  /** Called once when the first frame is on the screen. */
   readonly onFirstFrame?: () => void;
-  /** Called once with a function that leaves: the conversation stays on the screen, the terminal is restored. */
+  /** Called once with a function that leaves. The conversation stays on the screen, and the terminal is restored. */
   readonly onLeave?: (leave: (exitCode: number) => void) => void;
 }
 
@@ -42,13 +42,13 @@ export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WritableStream;
-  /** A monotonic clock in milliseconds: a new question ignores keys for a moment. */
+  /** A monotonic clock in milliseconds. A new question ignores keys for a moment. */
   readonly now?: () => number;
 }
 
-/** @returns the exit code, when the person has left */
+/** @returns the exit code, after the person has left */
 export async function runScreen(options: ReplOptions, terminal: Terminal = process): Promise<number> {
-  // The screen reports a session that failed once the first frame is drawn; until then, Node must not report it as unhandled.
+  // The session may fail before the code below handles it; Node must not report this as an unhandled rejection.
   options.session.catch(() => undefined);
   const left = Promise.withResolvers<number>();
   let instance: Instance | undefined;
@@ -107,7 +107,10 @@ export async function runScreen(options: ReplOptions, terminal: Terminal = proce
   return exitCode;
 }
 
-/** Gives the terminal back before a crash says why. @returns a function for when that is done otherwise */
+/**
+ * Restores the terminal before a crash is reported. @returns a function that ends this when the terminal is restored
+ * otherwise
+ */
 function giveBackAtExit(instance: Instance): () => void {
   const giveBack = () => {
     instance.clear();
@@ -117,7 +120,7 @@ function giveBackAtExit(instance: Instance): () => void {
   return () => process.removeListener('exit', giveBack);
 }
 
-/** Draws the first frame, in place of the first paint; what was typed there is typed here. */
+/** Draws the first frame in place of the first paint, and types the keys that were typed there. */
 function drawOver(
   firstPaint: FirstPaint | undefined,
   controller: Controller,
@@ -153,10 +156,10 @@ function draw(
     const erase = frame.erase(columns);
     if (erase === undefined) return;
     stdout.write(erase);
-    // Ink need not erase what is no longer on the screen.
+    // Ink need not erase rows that are erased already.
     output.quietly(() => instance.clear());
   };
-  // Before Ink's own listener.
+  // This listener must run before Ink's own one.
   stdout.prependListener('resize', onResize);
   const app = <App controller={controller} frame={frame} colorBits={stdout.getColorDepth?.() ?? 4} />;
   const instance = render(app, {
@@ -168,7 +171,7 @@ function draw(
     exitOnCtrlC: false,
     patchConsole: false,
     incrementalRendering: true,
-    // Events are drawn as `event-pump.ts` says; a typed key does not wait after the frame before it.
+    // `event-pump.ts` limits how often events are drawn. A typed key must not wait for Ink's own limit.
     maxFps: 1000,
     kittyKeyboard: {mode: 'auto'},
   });

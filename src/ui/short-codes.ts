@@ -1,10 +1,10 @@
 /**
- * Shorter codes of styles in what is written: a fifth of an answer with highlighted code is `\x1b[39m`, the end of a colour.
- * Where nothing else is in effect, `\x1b[m` ends it too, and is two bytes shorter.
+ * Shortens the codes of styles in the output. A fifth of an answer with highlighted code is `\x1b[39m`, the end of a
+ * colour. When no other style is in effect, `\x1b[m` ends it too, and is two bytes shorter.
  */
 
 const CODES = /\x1b\[([\d;:]*)m/g;
-/** What ends a style; 22 ends bold and dim. */
+/** The codes that end each style. Code 22 ends both bold and dim. */
 const ENDS: Readonly<Record<string, string>> = {
   1: '22',
   2: '22',
@@ -14,13 +14,13 @@ const ENDS: Readonly<Record<string, string>> = {
   9: '29',
 };
 const END = /^(?:2[2-9]|[3-5]9)$/;
-/** Several styles at once, and others that are not known: only the end of everything ends them. */
+/** Stands for several styles at once and for unknown ones. Only the end of all styles ends them. */
 const UNKNOWN = 'unknown';
 const END_OF_ALL = '\x1b[m';
 
-/** @param text begins without any style. @returns text that looks the same */
+/** @param text text that begins without any style. @returns text that looks the same */
 export function shortenCodes(text: string): string {
-  /** The codes that end what is in effect. */
+  /** The codes that would end the styles in effect. */
   const open = new Set<string>();
   return text.replace(CODES, (code, given: string) => {
     if (given === '' || given === '0') {

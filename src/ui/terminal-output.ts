@@ -1,15 +1,17 @@
 /**
- * The stream to which Ink writes. It passes everything on, but for what is said twice, with fewer moves and shorter codes. A
- * frame may be written at once.
+ * Wraps the stream to which Ink writes: it shortens cursor moves and style codes, can drop what Ink writes, and can
+ * write a whole frame at once.
  */
 import {shortenMoves} from './frame-moves.ts';
 import {shortenCodes} from './short-codes.ts';
 
 export interface TerminalOutput {
   readonly stream: NodeJS.WriteStream;
-  /** Nothing is written while `work` runs. */
+  /** Drops everything that is written while `work` runs. */
   quietly(work: () => void): void;
-  /** What is written while `work` runs goes out in one piece behind `before`: no half of it is ever on the screen. */
+  /**
+   * Writes `before` and everything that is written while `work` runs as one piece, so that no half of it is ever shown.
+   */
   atOnce<T>(before: string, work: () => T): T;
 }
 

@@ -1,28 +1,26 @@
 /**
- * The colours of the screen, and nothing else has any. Components and formatted text name a tone, e.g. `muted`; the theme
- * says how it looks when it is drawn. No state is told by colour alone: a word or a sign says the same.
+ * Defines all colours of the screen. Components and formatted text name a tone, e.g. `muted`, and the theme says how it
+ * is drawn. No state is shown by colour alone: a word or a sign says the same.
  */
 import chalk, {type ChalkInstance, type ForegroundColorName} from 'chalk';
 import type {TextProps} from 'ink';
 import type {ThemeName} from '../core/contract/events.ts';
 
-/** How a tone is drawn. */
 export type Look = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimColor' | 'underline' | 'inverse'>;
 
-/** What a piece of text is. */
+/** The kind of a piece of text. */
 export type Tone =
-  // The person's part: marks of the prompt, what is selected.
+  // The person's part: marks of the prompt, the selected row.
   | 'accent'
-  /** What one may pass over. */
+  /** Less important text. */
   | 'muted'
   | 'success'
   | 'warning'
   | 'error'
-  // Answers.
   | 'heading'
   | 'mark'
   | 'code'
-  // Code, by kind.
+  // Tokens of code.
   | 'keyword'
   | 'type'
   | 'literal'
@@ -39,15 +37,15 @@ export type Tone =
 
 export type Theme = Readonly<Record<Tone, Look>>;
 
-/** How many agents have a colour of their own before the colours begin again. */
+/** One tone for each agent; further agents begin again with the first. */
 export const AGENT_TONES = ['agent0', 'agent1', 'agent2', 'agent3', 'agent4', 'agent5', 'agent6', 'agent7'] as const;
 
-/** The tone of the agent that was dispatched as number `index`, from 0. */
+/** Returns the tone of an agent. @param index number of the agent in the order of dispatch, from 0 */
 export function getAgentTone(index: number): Tone {
   return AGENT_TONES[index % AGENT_TONES.length]!;
 }
 
-/** The first sixteen colours, which the person has chosen for the terminal. */
+/** The first sixteen colours, as the person has chosen them in the terminal. */
 const TERMINAL: Theme = {
   accent: {color: 'cyan'},
   muted: {dimColor: true},
@@ -78,7 +76,7 @@ const TERMINAL: Theme = {
   agent7: {color: 'blueBright'},
 };
 
-/** For a dark background, with exact colours. */
+/** Exact colours for a dark background. */
 const DARK: Theme = {
   ...TERMINAL,
   accent: {color: '#5fd7ff'},
@@ -110,7 +108,7 @@ const DARK: Theme = {
   agent7: {color: '#5fd7af'},
 };
 
-/** For a light background, with exact colours. */
+/** Exact colours for a light background. */
 const LIGHT: Theme = {
   ...TERMINAL,
   accent: {color: '#005f87'},
@@ -142,7 +140,9 @@ const LIGHT: Theme = {
   agent7: {color: '#005f5f'},
 };
 
-/** Blue and orange in place of green and red: most people who do not tell those two apart tell these. */
+/**
+ * Blue and orange in place of green and red: most people who cannot distinguish green and red can distinguish these.
+ */
 const BLUE_AND_ORANGE = {
   dark: {
     success: {color: '#5fafff'},
@@ -170,7 +170,7 @@ const THEMES: Readonly<Record<ThemeName, Theme>> = {
   'light-colorblind': {...LIGHT, ...BLUE_AND_ORANGE.light},
 };
 
-/** What a theme becomes where there are only sixteen colours: green and red stay apart by blue and yellow. */
+/** Changes to a theme for terminals with only sixteen colours: blue and yellow replace green and red. */
 const FEW_COLORS: Readonly<Partial<Record<ThemeName, Partial<Theme>>>> = {
   'dark-colorblind': colorBlindTerminal(),
   'light-colorblind': colorBlindTerminal(),
@@ -187,12 +187,12 @@ function colorBlindTerminal(): Partial<Theme> {
   };
 }
 
-/** @param colorBits of the terminal, as `stdout.getColorDepth` says: 1, 4, 8 or 24 */
+/** @param colorBits colour depth of the terminal, as `stdout.getColorDepth` returns it: 1, 4, 8 or 24 */
 export function getTheme(name: ThemeName = 'terminal', colorBits = 24): Theme {
   return colorBits >= 8 ? THEMES[name] : {...TERMINAL, ...FEW_COLORS[name]};
 }
 
-/** The text with the codes of the terminal: React and Ink draw many pieces as one text, which takes them far less time. */
+/** Returns the text with the terminal codes of its look. React and Ink draw many pieces much faster as one text. */
 export function paint(text: string, look: Look & Pick<TextProps, 'italic' | 'strikethrough'>): string {
   const {dimColor, color, backgroundColor, bold, italic, underline, strikethrough, inverse} = look;
   let painter: ChalkInstance = chalk;
