@@ -35,7 +35,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   debugger: 'code',
 };
 
-export function findRole(roles: Readonly<Record<string, Role>> = {}, agent: string): Role {
+function findRole(roles: Readonly<Record<string, Role>> = {}, agent: string): Role {
   const names = [agent, GROUPS[agent], 'default'];
   const name = names.find((each) => each !== undefined && Object.hasOwn(roles, each));
   return name === undefined ? {} : roles[name]!;

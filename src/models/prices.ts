@@ -30,7 +30,7 @@ function list(input: number, output: number, cacheRead: number): Price {
 }
 
 /** Anthropic's list prices, by the name of the model without its date. */
-export const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
+const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
   'claude-fable-5-1': list(10, 50, 0.25),
   'claude-fable-5': list(10, 50, 1),
   'claude-mythos-5-1': list(10, 50, 0.25),
