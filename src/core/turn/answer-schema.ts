@@ -9,13 +9,13 @@ export interface AnswerSchema {
   findProblem(value: unknown): string | undefined;
 }
 
-/** Problems of one value that are told. */
+/** Most problems of one value that the message names. */
 const MAX_PROBLEMS = 10;
 
 /**
- * Draft 2020-12, and draft 7 where the schema names it. Nothing is loaded from elsewhere.
- * @param where for the error, e.g. `--json-schema`
- * @throws UsageError in one line when it is no JSON Schema
+ * Compiles a schema of draft 2020-12, or of draft 7 when the schema names it. Loads nothing from elsewhere.
+ * @param where name for the error, e.g. `--json-schema`
+ * @throws UsageError in one line when it is not a JSON Schema
  */
 export async function compileAnswerSchema(schema: unknown, where: string): Promise<AnswerSchema> {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
@@ -26,7 +26,7 @@ export async function compileAnswerSchema(schema: unknown, where: string): Promi
   const {default: ajv} = isDraft7 ? await import('ajv') : await import('ajv/dist/2020.js');
   // The package is CommonJS.
   const Ajv = ('default' in ajv ? ajv.default : ajv) as typeof import('ajv').Ajv;
-  // Formats are notes; what a schema says beside its rules does not matter.
+  // The validator does not check formats, and ignores keywords that it does not know.
   const validator = new Ajv({allErrors: true, strict: false, validateFormats: false, logger: false});
   try {
     const validate = validator.compile(schema);

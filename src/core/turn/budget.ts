@@ -1,9 +1,9 @@
 /**
- * What a session and its runs may use: tokens and money. The session's own budget is the parent of those of all runs.
+ * Budgets of tokens and money for a session and its runs. The session's own budget is the parent of those of all runs.
  *
- * - A run with a limit of money gets it set aside from what the session has left, before it starts: all together stay
- *   within the session's limit. A run without one takes from the session's as it goes.
- * - What is used up ends every run at work that depends on it, also in the background.
+ * - A run with a limit of money gets it set aside from the rest of the session's budget before it starts, so that all
+ *   runs together stay within the session's limit. A run without such a limit spends from the session's budget.
+ * - A limit that is used up ends every run at work that depends on it, including those in the background.
  */
 import type {Model, Usage, UsageEntry} from '../contract/model.ts';
 import type {Budget, BudgetLimits, BudgetShare} from '../contract/tool.ts';
@@ -11,9 +11,9 @@ import {UsageError} from '../util/errors.ts';
 import {addUsage, addUsageTo, countTokens, NO_USAGE, sumEntries} from '../util/messages.ts';
 import {formatBudget} from '../util/money.ts';
 
-/** Share of a limit at which a run is asked to report. */
+/** Share of a limit at which a run must report. */
 export const REPORT_AT = 0.9;
-/** Sums of amounts are not exact. US dollars. */
+/** Tolerance for rounding errors of sums, in US dollars. */
 const EPSILON_USD = 1e-9;
 
 class RunBudget implements Budget {
@@ -21,7 +21,7 @@ class RunBudget implements Budget {
   #byModel: Readonly<Record<string, Usage>> = {};
   readonly #children = new Set<RunBudget>();
   #endedChildren: readonly UsageEntry[] = [];
-  /** What runs used that have ended. US dollars. */
+  /** US dollars that ended runs used. */
   #endedUsd = 0;
   readonly #listeners = new Set<() => void>();
 
@@ -112,7 +112,7 @@ class RunBudget implements Budget {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Its limit of money is its own: nothing else takes from it. */
+  /** True when the run has its own limit of money, from which nothing else spends. */
   get #isSetAside(): boolean {
     return this.limits.maxBudgetUsd !== undefined;
   }
@@ -121,7 +121,7 @@ class RunBudget implements Budget {
     return this.#usage.cost_usd ?? 0;
   }
 
-  /** What the parent cannot give to others. */
+  /** US dollars that the parent cannot give to other runs. */
   get #reservedUsd(): number {
     return Math.max(this.spentUsd, this.limits.maxBudgetUsd ?? 0);
   }
@@ -135,14 +135,14 @@ class RunBudget implements Budget {
     return this.#isSetAside || !this.parent ? this.#leftUsd : this.parent.#availableUsd;
   }
 
-  /** What it takes from is spent, not only set aside for others. */
+  /** True when the money that this run depends on is spent, and not only set aside for others. */
   get #isSpent(): boolean {
     const {maxBudgetUsd} = this.limits;
     if (maxBudgetUsd === undefined) return this.parent ? this.parent.#isSpent : false;
     return this.spentUsd > maxBudgetUsd - EPSILON_USD;
   }
 
-  /** The run that spent the last of it ends by itself, with the reply that it has. */
+  /** Ends the runs whose money is spent, except the spender: that run ends by itself with its last reply. */
   #notify(spender: RunBudget): void {
     for (const run of [...this.#children, this]) {
       if (run !== spender && run.#isSpent) for (const end of [...run.#listeners]) end();
@@ -157,14 +157,18 @@ function sum<T>(items: Iterable<T>, get: (item: T) => number): number {
 }
 
 /**
- * The budget of a session, or of a run without one.
- * @param agent whose use it counts. @param onSpend gets what it and its runs have used, after each model call
+ * Creates the budget of a session, or of a run without one.
+ * @param agent name under which the usage counts
+ * @param onSpend gets the usage of the session and its runs after each model call
  */
 export function createBudget(limits: BudgetLimits = {}, agent = 'main', onSpend?: (usage: Usage) => void): Budget {
   return new RunBudget(limits, agent, undefined, onSpend);
 }
 
-/** To be called before the first call. @throws UsageError for a limit of money where the model's price is not known */
+/**
+ * Callers check this before the first model call.
+ * @throws UsageError for a limit of money when the model's price is not known
+ */
 export function checkPrice(
   {name: first, unpriced: name = first, outputPrice}: Pick<Model, 'name' | 'outputPrice' | 'unpriced'>,
   limitUsd: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * Runs a call with a checkpoint: saves what it may change, runs it, and notes what it changed. Of a call that names its
- * files, only these are saved; for a command, the whole workspace.
+ * Runs a call with a checkpoint: saves what the call may change, runs it, and records what it changed. For a call that
+ * names its files only these are saved, and for a command the whole workspace.
  */
 import type {Checkpoints} from '../contract/checkpoints.ts';
 import type {ToolResult} from '../contract/results.ts';
@@ -12,24 +12,24 @@ import {RunAborted} from './run-ending.ts';
 
 export interface CheckpointedCaller {
   readonly agentId: string;
-  /** How messages name the agent, see `Writer`. */
+  /** Name of the agent in messages, see `Writer`. */
   readonly label: string;
   readonly files: FileLedger;
   readonly checkpoints: Checkpoints;
 }
 
-/** After an abort, the checkpoint may take so many milliseconds more; then the result is returned without it. */
+/** Milliseconds that the checkpoint may take after an abort. The result is then returned without it. */
 const CHECKPOINT_GRACE_MS = 500;
-/** The same at the end of the wall time or of the budget: no person waits for it. */
+/** The same at the end of the wall-clock time or of the budget, when no person waits. */
 const CHECKPOINT_GRACE_AT_LIMIT_MS = 5_000;
-/** What the receipt says then of a command. */
+/** Text of a command's receipt when the checkpoint took too long. */
 const NOT_COMPARED = 'the run ended before its files were compared';
 
 /**
- * @param writes the files that the call names, as absolute paths with links resolved; empty for a command, which may
- *   write any file.
+ * @param writes absolute paths of the files that the call names, with links resolved; empty for a command, which may
+ *   write any file
  * @param work runs the call. It ends by itself when `signal` is aborted.
- * @throws what `work` throws; MiniCcError when a file cannot be saved: then the call did not run.
+ * @throws what `work` throws; MiniCcError when a file cannot be saved. The call then did not run.
  */
 export async function runCheckpointed(
   writes: readonly string[],
@@ -88,7 +88,7 @@ async function runWithSavedWorkspace(
 
 /**
  * After an abort, work that has not begun does not begin, and the result of work that ran does not wait for its
- * checkpoint: of a command its receipt then says that what it changed is not counted.
+ * checkpoint. The receipt of a command then says that its changes are not counted.
  */
 async function endSoonAfterAbort(
   signal: AbortSignal,
@@ -102,7 +102,7 @@ async function endSoonAfterAbort(
     working = work();
     return working;
   });
-  // After the grace period there is no caller left for an error of the checkpoint.
+  // After the grace period no caller awaits an error of the checkpoint.
   result.catch(() => undefined);
   return withAbortGrace(result, signal, async (grace) => {
     await working?.catch(() => undefined);
@@ -117,13 +117,14 @@ function isAtLimit({reason}: AbortSignal): boolean {
   return reason instanceof RunAborted && (reason.reason === 'timeout' || reason.reason === 'budget');
 }
 
-/** The result of a call that did not run because of the abort. */
+/** Returns the result of a call that did not run because of the abort. */
 export function notRun(signal: AbortSignal): ToolResult {
   return errorResult(`Not run: ${getErrorMessage(signal.reason)}.`);
 }
 
 /**
- * Waits for `running`. After an abort of `signal` it waits only until `onAbort` resolves, and returns what came first.
+ * Waits for `running`. After an abort of `signal` it waits only until `onAbort` resolves, and returns the earlier
+ * result.
  * @param onAbort called at the abort. Its argument waits for some milliseconds.
  */
 export async function withAbortGrace<T>(
@@ -150,7 +151,7 @@ export async function withAbortGrace<T>(
   }
 }
 
-/** Saves nothing, and says so in its results. */
+/** Saves nothing. Results of commands say so. */
 export const NO_CHECKPOINTS: Checkpoints = {
   beforeWrite: async () => undefined,
   afterWrite: async () => undefined,

@@ -1,4 +1,4 @@
-/** What takes the place of the older part of a conversation: a model's summary, and what the runtime knows by itself. */
+/** Replaces the older part of a conversation by a model's summary and by facts that the runtime knows. */
 import type {Message, ToolUse} from '../contract/model.ts';
 import type {Todo} from '../contract/results.ts';
 import type {SummaryFacts} from '../contract/transcript.ts';
@@ -20,21 +20,22 @@ What did not work, and why.
 ## Next step
 The very next step.`;
 
-/** Files that a summary names at most, newest first. */
+/** Most files that a summary names: the newest ones. */
 const MAX_FILES = 50;
-/** Characters of a prompt that a summary repeats. */
+/** Most characters of a prompt that a summary repeats. */
 const MAX_PROMPT = 4000;
 
 /**
- * The request for a summary, at most so long.
- * @param focus what the user wants to be kept above all. @param maxBytes of the conversation in it
+ * Creates the request for a summary.
+ * @param focus what the user wants the summary to preserve above all
+ * @param maxBytes most bytes of the conversation in the request
  */
 export function createSummaryPrompt(messages: readonly Message[], focus: string, maxBytes: number): string {
   const wish = focus === '' ? '' : `\nThe user asks to keep above all: ${focus}\n`;
   return `The conversation so far:\n\n<conversation>\n${renderConversation(messages, maxBytes)}\n</conversation>\n${wish}\n${HEADINGS}`;
 }
 
-/** The conversation as text. Long results are cut first; where that is not enough, the middle is left out. */
+/** Renders the conversation as text. Long results are cut first. If that is not enough, the middle is left out. */
 function renderConversation(messages: readonly Message[], maxBytes: number): string {
   let text = '';
   for (const maxResult of [2000, 600, 150]) {
@@ -57,7 +58,7 @@ function renderMessage({role, content}: Message, maxResult: number): string[] {
   });
 }
 
-/** What the runtime knows of these messages, and of the summary among them. */
+/** Collects what the runtime knows of these messages, and of the summary among them. */
 export function collectFacts(messages: readonly Message[], earlier: SummaryFacts | undefined): SummaryFacts {
   const files = new Map((earlier?.files ?? []).map(({path, isChanged}) => [path, isChanged]));
   let todos: readonly Todo[] = earlier?.todos ?? [];
@@ -66,7 +67,7 @@ export function collectFacts(messages: readonly Message[], earlier: SummaryFacts
     const isChange = call.name === 'edit_file' || call.name === 'write_file';
     if (typeof path === 'string' && (isChange || call.name === 'read_file')) {
       const wasChanged = files.get(path) ?? false;
-      // Again at the end: the newest are kept.
+      // Moves the file to the end, so that the newest files stay.
       files.delete(path);
       files.set(path, wasChanged || isChange);
     }
@@ -75,7 +76,7 @@ export function collectFacts(messages: readonly Message[], earlier: SummaryFacts
   return {files: [...files].slice(-MAX_FILES).map(([path, isChanged]) => ({path, isChanged})), todos};
 }
 
-/** Where no model could summarise: what can be taken from the messages by rule. */
+/** Creates a digest of the messages by rule, for when no model could summarise them. */
 export function createDigest(messages: readonly Message[]): string {
   const prompts = messages.filter(({role, content}) => role === 'user' && typeof content === 'string');
   const replies = messages.filter(({role}) => role === 'assistant').flatMap(getTexts);
@@ -97,7 +98,10 @@ function getTexts({content}: Message): string[] {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
 }
 
-/** The message in the place of the older part. @param how who wrote the text: a model, or a rule because the model failed */
+/**
+ * Creates the message that replaces the older part.
+ * @param how the author of the text: a model, or a rule because the model failed
+ */
 export function createSummaryMessage(text: string, {files, todos}: SummaryFacts, how: 'model' | 'rule'): Message {
   const open = todos.map(({content, status}) => `- [${MARKS[status]}] ${content}`);
   const parts = [
@@ -119,7 +123,7 @@ function formatFile({path, isChanged}: SummaryFacts['files'][number]): string {
   return `- ${path}${isChanged ? ' (changed)' : ''}`;
 }
 
-/** The prompt that is worked on, where it is not among the messages that stay. */
+/** Repeats the current prompt, shortened, when it is not among the messages that stay. */
 export function shortenPrompt(prompt: Message): Message {
   return {role: 'user', content: cutMiddle(getTexts(prompt).join('\n'), MAX_PROMPT)};
 }

@@ -1,7 +1,7 @@
 /**
- * Makes room in a conversation that fills the context window: first by clearing older results, then by a summary in the
- * place of its older part. The history stays as it was until the summary is there; where no model can make one, what the
- * runtime knows takes its place. The replaced lines stay in the transcript.
+ * Shortens a conversation that fills the context window: first by clearing older results, then by replacing its older
+ * part with a summary. The history does not change until the summary is there. When no model can make one, the
+ * runtime's own facts replace the older part. The replaced lines stay in the transcript.
  */
 import type {Emit} from '../contract/events.ts';
 import type {Message, Model, ToolSpec} from '../contract/model.ts';
@@ -21,12 +21,12 @@ import type {History} from './history.ts';
 import {askModel, type OnUsage} from './model-request.ts';
 import type {RunHooks} from './run-hooks.ts';
 
-/** What of an agent's run concerns its window. */
+/** The parts of an agent's run that concern its window. */
 interface WindowRun {
   readonly system: string;
   readonly history: History;
   readonly model: Model;
-  /** Makes the summaries; undefined: the run's own model. */
+  /** Model that makes the summaries. Undefined means the run's own model. */
   readonly summaryModel: Model | undefined;
   readonly limits: {readonly contextTokens?: number | undefined};
   readonly hooks?: Pick<RunHooks, 'beforeCompaction'> | undefined;
@@ -34,23 +34,24 @@ interface WindowRun {
   readonly emit: Emit;
 }
 
-/** `overflow`: the server said that the request is too long. */
+/** `overflow` means that the server refused the request as too long. */
 type CompactionTrigger = 'auto' | 'manual' | 'overflow';
 
-/** The share of the window that the last messages may keep, beside a summary of the others. */
+/** Share of the request limit that the last messages may keep beside a summary of the others. */
 const KEPT_SHARE = 0.25;
-/** Where the last step alone has more than this share, its results are cut. */
+/** Share of the request limit above which the results of the last step are cut. */
 const MAX_LAST_STEP = 0.5;
-/** To this share. */
+/** Share of the request limit to which these results are cut. */
 const CUT_LAST_STEP = 0.4;
-/** Tokens of the request for a summary beside the conversation: instructions and headings. */
+/** Tokens of instructions and headings in the request for a summary. */
 const SUMMARY_OVERHEAD = 600;
-/** The share of the window that a summary may have. */
+/** Share of the request limit that a summary may have. */
 const SUMMARY_SHARE = 0.2;
 
 /**
- * To be called before each request. Does nothing while there is room.
- * @returns the size of the window, where it is known
+ * Makes the next request fit into the window. Does nothing while there is enough space. Callers run it before each
+ * request.
+ * @returns the size of the window, if it is known
  * @throws the signal's reason when the run is aborted, and what the journal throws
  */
 export async function makeRoom(
@@ -71,8 +72,10 @@ export async function makeRoom(
 }
 
 /**
- * The server said that the request is too long: its own count was not known, or was wrong.
- * @returns false when nothing can be made shorter. @throws as `makeRoom`
+ * Shortens the history after a server refused a request as too long, because the size of the window was unknown or
+ * wrong.
+ * @returns false when nothing can be shortened
+ * @throws what `makeRoom` throws
  */
 export async function recoverFromOverflow(
   run: WindowRun,
@@ -93,7 +96,7 @@ export async function recoverFromOverflow(
   return window.count(toContent(run, tools)) < counted;
 }
 
-/** The server says that the request and its reply do not fit into the model's window. Servers have many words for it. */
+/** Says whether the request and its reply do not fit into the model's window. Servers word this in many ways. */
 export function isTooLong(error: unknown): error is ModelError {
   if (!(error instanceof ModelError) || error.kind !== 'bad_request') return false;
   return (
@@ -104,7 +107,7 @@ export function isTooLong(error: unknown): error is ModelError {
   );
 }
 
-/** `prompt is too long: 223127 tokens > 200000 maximum` → 223127 */
+/** For example `prompt is too long: 223127 tokens > 200000 maximum` → 223127. */
 function getCountedTokens({message}: ModelError): number | undefined {
   const [, counted] = /(\d[\d,]*) tokens/.exec(message) ?? [];
   return counted === undefined ? undefined : Number(counted.replaceAll(',', ''));
@@ -113,12 +116,12 @@ function getCountedTokens({message}: ModelError): number | undefined {
 interface CompactOptions {
   readonly trigger: CompactionTrigger;
   readonly size: WindowSize;
-  /** What the user asks to keep above all. */
+  /** What the user wants the summary to preserve above all. */
   readonly focus?: string;
   readonly onUsage: OnUsage;
 }
 
-/** Puts a summary in the place of the older part. @returns false when there is no older part. @throws as `makeRoom` */
+/** Replaces the older part by a summary. @returns false when there is no older part @throws what `makeRoom` throws */
 export async function compact(
   run: WindowRun,
   tools: readonly ToolSpec[],
@@ -129,7 +132,7 @@ export async function compact(
   cutLastStep(history, size);
   const {lines} = history;
   const messages = lines.map(({message}) => message);
-  // The user asked for a short conversation: keep little, also where there is room for more.
+  // The user asked for a short conversation, so little stays even when there is space for more.
   const kept = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
   const end = findKeptFrom(messages, window, size, kept);
   if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;
@@ -160,7 +163,10 @@ export async function compact(
   return true;
 }
 
-/** The model has not read the last results yet: they stay, as far as they fit. */
+/**
+ * Cuts the results of the last step if they are too large. Otherwise they stay, because the model has not read them
+ * yet.
+ */
 function cutLastStep(history: History, {limit}: WindowSize): void {
   const {messages, window} = history;
   const last = messages.slice(findStarts(messages).at(-1) ?? 0);
@@ -168,7 +174,7 @@ function cutLastStep(history: History, {limit}: WindowSize): void {
   history.shorten(window.chooseCut(last, CUT_LAST_STEP * limit));
 }
 
-/** The first message that stays. @param maxTokens of those that stay */
+/** Finds the first message that stays. @param maxTokens most tokens of the messages that stay */
 function findKeptFrom(
   messages: readonly Message[],
   window: ContextWindow,
@@ -183,19 +189,19 @@ function findKeptFrom(
   return last !== undefined && count(last) <= MAX_LAST_STEP * limit ? last : messages.length;
 }
 
-/** Where a part that stays may begin: not at results, whose calls would be missing. */
+/** Lists where a part that stays may begin: not at results, whose calls would be missing. */
 function findStarts(messages: readonly Message[]): number[] {
   return messages.flatMap((message, index) => (getResults(message).length === 0 ? [index] : []));
 }
 
-/** The prompt that is worked on, where it is in the older part. A subagent's is its first message. */
+/** Finds the current prompt when it is in the older part. The prompt of a subagent is its first message. */
 function findReplacedPrompt(lines: readonly RestoredMessage[], end: number): Message | undefined {
   const last = lines.findLastIndex(({prompt, repeated}) => prompt || repeated);
   const index = last >= 0 ? last : lines[0]?.summary ? -1 : 0;
   return index < end ? lines[index]?.message : undefined;
 }
 
-/** A summary by a model; or what the runtime knows, and why no model made one. */
+/** Summarises by a model. When no model can, returns the digest and the reason. */
 async function summarise(
   {model, summaryModel = model, history: {window}, signal}: WindowRun,
   older: readonly Message[],

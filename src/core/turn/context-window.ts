@@ -1,26 +1,30 @@
 /**
- * How much of the model's context window a conversation uses, and which old results can make room in it. The window is
- * what a request and its reply may have together; the reply's part is set aside, and shares are of the rest.
+ * Measures how much of the model's context window a conversation uses, and chooses old results that can be cleared. The
+ * window is what a request and its reply may have together. Shares are of the window without the tokens set aside for
+ * the reply.
  */
 import type {Message, Model, ToolResultBlock, ToolSpec, ToolUse, Usage} from '../contract/model.ts';
 
-/** At this share older results are cleared, down to the second one: in one step, so that the cache is written anew once. */
+/**
+ * At this share older results are cleared until `CLEAR_TO` is reached. One large step changes the server's cache only
+ * once.
+ */
 const CLEAR_AT = 0.8;
 const CLEAR_TO = 0.6;
 /** At this share the conversation is compacted. */
 const COMPACT_AT = 0.9;
-/** A step that would free less than this share is not worth a new cache. */
+/** A step that frees less than this share is not worth a new cache. */
 const MIN_FREED = 0.1;
-/** The results of so many last messages are never cleared: the model is at work with them. */
+/** Results of this many last messages are never cleared, because the model works with them. */
 const KEPT_RESULTS = 2;
-/** Shorter results stay: the line in their place would not be shorter. Tokens. */
+/** Tokens. Shorter results stay, because the line that replaces them would not be shorter. */
 const MIN_CLEARED = 60;
-/** The largest share of a window that the reply may have. */
+/** Largest share of a window that is set aside for the reply. */
 const MAX_RESERVE = 0.25;
 
 /** UTF-8 bytes of text for one token, until a server has counted. */
 const BYTES_PER_TOKEN = 4;
-/** Of an image, whose size in tokens depends on its pixels: about the most that servers count. */
+/** Tokens of an image: about the most that servers count, since the real number depends on its pixels. */
 const IMAGE_TOKENS = 1600;
 
 export interface WindowSize {
@@ -28,23 +32,24 @@ export interface WindowSize {
   readonly window: number;
   /** Tokens that are set aside for the reply. */
   readonly reserve: number;
-  /** What a request may have: the rest. */
+  /** Tokens that a request may have: the rest. */
   readonly limit: number;
 }
 
-/** What is sent, as far as it counts. */
+/** The parts of a request that count. */
 interface WindowContent {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
   readonly messages: readonly Message[];
 }
 
-/** Below so many tokens no window is full, and no server is asked for its size. */
+/** Tokens of a request that fits into every window, so that no server is asked for the size. */
 const SMALL_REQUEST = 4_500;
 
 /**
- * @param contextTokens binds a run to a smaller window. @param used tokens of the next request
- * @returns undefined where it is not known and does not matter yet
+ * @param contextTokens smaller window for a run
+ * @param used tokens of the next request
+ * @returns undefined when the size is unknown and does not matter yet
  */
 export async function getWindowSize(
   model: Model,
@@ -58,21 +63,21 @@ export async function getWindowSize(
   return {window, reserve, limit: window - reserve};
 }
 
-/** Counts the tokens of one conversation: an estimate, set right by what the server counted of the last request. */
+/** Estimates the tokens of one conversation. What the server counted for the last request corrects the estimate. */
 export class ContextWindow {
-  /** Tokens by the server for one estimated token. */
+  /** Tokens counted by the server for one estimated token. */
   #ratio = 1;
   #isCounted = false;
   readonly #estimates = new WeakMap<Message, number>();
-  /** Of whole lists of messages and of tools: each turn asks several times about the same ones. */
+  /** Estimates of whole lists of messages and of tools, because each turn asks several times about the same ones. */
   readonly #sums = new WeakMap<readonly unknown[], number>();
 
-  /** No server has counted yet. */
+  /** True until a server has counted. */
   get isEstimate(): boolean {
     return !this.#isCounted;
   }
 
-  /** The server counted this request. Some servers do not count: their figure is 0. */
+  /** Records that the server counted this request. Servers that do not count report 0. */
   record({input_tokens, cache_read_input_tokens, cache_creation_input_tokens}: Usage, content: WindowContent): void {
     const counted = input_tokens + cache_read_input_tokens + cache_creation_input_tokens;
     if (counted === 0) return;
@@ -81,19 +86,20 @@ export class ContextWindow {
   }
 
   /**
-   * The server said that this request is too long.
-   * @param counted tokens as the server named them; undefined: more than the limit, it is not known by how many
+   * Records that the server refused this request as too long.
+   * @param counted tokens as the server named them. Undefined when it did not: the request then counts as a little over
+   *   the limit.
    */
   recordOverflow(content: WindowContent, {limit}: WindowSize, counted = 0): void {
     this.#ratio = Math.max(this.#ratio, counted / this.#estimate(content), (1.05 * limit) / this.#estimate(content));
   }
 
-  /** The reply ended because the window was full: counts from now on as so full that room is made before the next one. */
+  /** Records that the reply ended because the window was full, so that the next request is shortened first. */
   recordFull(): void {
     this.#ratio *= 1 / COMPACT_AT;
   }
 
-  /** How many bytes of text have so many tokens, with some room for a count that is wrong. */
+  /** Converts tokens to bytes of text, with a margin for a wrong count. */
   toBytes(tokens: number): number {
     return Math.max(0, Math.floor((tokens * BYTES_PER_TOKEN * 0.8) / Math.max(1, this.#ratio)));
   }
@@ -107,7 +113,7 @@ export class ContextWindow {
     return Math.ceil(this.#estimateMessages(messages) * this.#ratio);
   }
 
-  /** What is to be done before a request with this content is sent. */
+  /** Says what to do before a request with this content is sent. */
   getDueStep(content: WindowContent, {limit}: WindowSize): 'none' | 'clear' | 'compact' {
     const used = this.count(content);
     if (used >= COMPACT_AT * limit) return 'compact';
@@ -115,8 +121,9 @@ export class ContextWindow {
   }
 
   /**
-   * The lines that take the place of older results, by the id of their call. Empty when they would free too little.
-   * @param atLeast tokens that must be freed for it to be worth it; default: a tenth of the limit.
+   * Chooses older results to clear, and the lines that replace them, by the id of their call. Empty when that frees too
+   * little.
+   * @param atLeast tokens that must be freed to be worth it. Default: a tenth of the limit.
    */
   chooseCleared(content: WindowContent, {limit}: WindowSize, atLeast = MIN_FREED * limit): ReadonlyMap<string, string> {
     const cleared = new Map<string, string>();
@@ -137,7 +144,9 @@ export class ContextWindow {
     return before - left >= atLeast ? cleared : new Map();
   }
 
-  /** Results cut in their middle, by the id of their call, each to the same share, so that the messages fit. */
+  /**
+   * Cuts results in their middle, each to the same share, so that the messages fit. The map is by the id of the call.
+   */
   chooseCut(messages: readonly Message[], maxTokens: number): ReadonlyMap<string, string> {
     const excess = this.countMessages(messages) - maxTokens;
     const results = messages.flatMap(getResults).filter((block) => getResultText(block) !== undefined);
@@ -152,7 +161,7 @@ export class ContextWindow {
     return new Map(cut);
   }
 
-  /** The first message of those whose results are kept. */
+  /** Finds the first message whose results stay. */
   #getKeptFrom(messages: readonly Message[]): number {
     const withResults = messages.flatMap((message, index) => (getResults(message).length > 0 ? [index] : []));
     return withResults.at(-KEPT_RESULTS) ?? 0;
@@ -179,7 +188,7 @@ export class ContextWindow {
     const known = this.#estimates.get(message);
     if (known !== undefined) return known;
     const {content} = message;
-    // Four tokens for the role and the marks around a message.
+    // Each message has about four tokens for its role and the marks around it.
     const tokens =
       4 +
       (typeof content === 'string'
@@ -201,7 +210,7 @@ export function getResults({content}: Message): ResultBlock[] {
   return (content as readonly Block[]).flatMap((block) => (block.type === 'tool_result' ? [block] : []));
 }
 
-/** All calls by their id. */
+/** Returns all calls by their id. */
 export function getCalls(messages: readonly Message[]): ReadonlyMap<string, ToolUse> {
   const calls = new Map<string, ToolUse>();
   for (const {content} of messages) {
@@ -211,14 +220,14 @@ export function getCalls(messages: readonly Message[]): ReadonlyMap<string, Tool
   return calls;
 }
 
-/** The text of a result; undefined for one with images. */
+/** Returns the text of a result, or undefined for a result with images. */
 export function getResultText({content}: ResultBlock): string | undefined {
   if (typeof content === 'string') return content;
   const texts = (content ?? []).map((block) => (block.type === 'text' ? block.text : undefined));
   return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;
 }
 
-/** `read_file src/a.ts`, `bash npm test`: the tool, and what it was called for. */
+/** Describes a call by its tool and its first text input: `read_file src/a.ts`, `bash npm test`. */
 export function describeCall({name, input}: ToolUse): string {
   const fields = Object.values((input ?? {}) as Record<string, unknown>);
   const first = fields.find((value) => typeof value === 'string' && value !== '') as string | undefined;
@@ -231,7 +240,7 @@ function formatCleared(call: ToolUse): string {
   return `(The result of ${describeCall(call)} was cleared to save space. ${again} if you need it.)`;
 }
 
-/** Head and tail of a text, with a line between them that says how much is missing. */
+/** Returns head and tail of a text, with a line between them that says how much is missing. */
 export function cutMiddle(text: string, length: number): string {
   if (text.length <= length) return text;
   const head = text.slice(0, Math.ceil(length * 0.6)).toWellFormed();

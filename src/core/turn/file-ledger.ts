@@ -1,6 +1,6 @@
 /**
- * Prevents stale writes: an agent may overwrite a file only if it has read it, and only while the file is as it was
- * then. Each agent has its own ledger. The agents of a session share the log of who wrote what, which errors name.
+ * Prevents stale writes: an agent may overwrite a file only if it has read it and the file has not changed since. Each
+ * agent has its own ledger. The agents of a session share the log of writers, whose names appear in errors.
  */
 import {createHash} from 'node:crypto';
 import {lstatSync} from 'node:fs';
@@ -9,18 +9,18 @@ import type {FileLedger, SeenContent} from '../contract/tool.ts';
 import {MiniCcError} from '../util/errors.ts';
 
 interface LastWrite {
-  /** Of the content that was written. */
+  /** Hash of the content that was written. */
   readonly hash: string;
-  /** More than one where several commands ran at the same time: any of them may have written it. */
+  /** Several agents when their commands ran at the same time: any of them may have written the file. */
   readonly agents: ReadonlySet<string>;
-  /** A tool wrote it, so it is known which agent did. */
+  /** True when a tool wrote it, so that the writer is known. */
   readonly isCertain: boolean;
 }
 
-/** Which agent of the session wrote a file last. Agents are named as in error messages. */
+/** Records which agent of the session wrote a file last. Agents are named as in error messages. */
 export class WriteLog {
   readonly #writers = new Map<string, LastWrite>();
-  /** Files that an agent has read or written. Only the writers of these are logged. */
+  /** Files that an agent has read or written. Only writers of these files are logged. */
   readonly #known = new Set<string>();
 
   knows(path: string): boolean {
@@ -31,12 +31,12 @@ export class WriteLog {
     this.#known.add(path);
   }
 
-  /** A tool of this agent wrote the file. */
+  /** Records that a tool of this agent wrote the file. */
   addWrite(path: string, agent: string, hash: string): void {
     this.#writers.set(path, {hash, agents: new Set([agent]), isCertain: true});
   }
 
-  /** The file got this content while a command of this agent ran. */
+  /** Records that the file got this content while a command of this agent ran. */
   addCommandWrite(path: string, agent: string, hash: string): void {
     const last = this.#writers.get(path);
     const isSame = last?.hash === hash;
@@ -44,12 +44,12 @@ export class WriteLog {
     this.#writers.set(path, {hash, agents: new Set([...(isSame ? last.agents : []), agent]), isCertain: false});
   }
 
-  /** The state of each known file now. */
+  /** Reads the current state of each known file. */
   readStamps(): ReadonlyMap<string, string> {
     return new Map([...this.#known].map((path) => [path, readStamp(path)]));
   }
 
-  /** Who wrote this content of the file; undefined when no agent of this session did. */
+  /** Names the writer of this content. @returns undefined when no agent of this session wrote it */
   findWriter(path: string, hash: string): string | undefined {
     const last = this.#writers.get(path);
     return last?.hash === hash ? [...last.agents].join(' or ') : undefined;
@@ -57,7 +57,9 @@ export class WriteLog {
 }
 
 class AgentFileLedger implements FileLedger {
-  /** Path to what identifies the content. Of small files its hash: two writes may have the same time. */
+  /**
+   * Identity of the content by path. Small files are known by their hash, because two writes may have the same time.
+   */
   readonly #seen = new Map<string, string>();
 
   constructor(
@@ -88,7 +90,7 @@ class AgentFileLedger implements FileLedger {
   async recordCommandWrites(changed: readonly string[]): Promise<void> {
     for (const path of changed.filter((each) => this.log.knows(each))) {
       const hash = await readIdentity(path).catch(() => undefined);
-      // A file that was deleted or cannot be read needs no entry: nothing can overwrite it unseen.
+      // A file that is deleted or cannot be read needs no entry: nothing can overwrite it unseen.
       if (hash !== undefined) this.log.addCommandWrite(path, this.agent, hash);
     }
   }
@@ -110,18 +112,18 @@ class AgentFileLedger implements FileLedger {
   }
 }
 
-/** @param agent the agent's name in error messages: `main`, or `[code] refactor auth`. */
+/** @param agent name of the agent in error messages: `main`, or `[code] refactor auth` */
 export function createFileLedger(log: WriteLog, agent: string): FileLedger {
   return new AgentFileLedger(log, agent);
 }
 
-/** A text that differs after each change of the file. It may also differ when the content is the same. */
+/** Returns a text that differs after each change of the file. It may also differ when the content is the same. */
 function readStamp(path: string): string {
   const stat = lstatSync(path, {bigint: true, throwIfNoEntry: false});
   return stat ? `${stat.mtimeNs} ${stat.ctimeNs} ${stat.size} ${stat.ino}` : '';
 }
 
-/** Larger files are never whole in memory: they are known by their stamp. Bytes. */
+/** Bytes. Larger files are known by their stamp and never read into memory as a whole. */
 export const MAX_WHOLE_BYTES = 10 * 1024 * 1024;
 
 function identify(content: SeenContent): string {

@@ -1,10 +1,11 @@
 /**
- * The messages of one agent. Each change is first written to the transcript and then made in memory: what the model or
- * the screen sees is already on disk. Where the disk is full, lines wait in the journal, and the run waits until it has
- * written them (`transcript-wait.ts`). All methods that write throw what the journal throws; then nothing has changed.
+ * The messages of one agent. Each change is written to the transcript before it is made in memory, so that what the
+ * model or the screen sees is already on disk. When the disk is full, lines wait in the journal, and the run waits
+ * until they are written (`transcript-wait.ts`). All methods that write throw what the journal throws; then nothing has
+ * changed.
  *
- * It is always a history that a server takes, by the rules of `valid-messages.ts`: a message is repaired when it is
- * appended and when it is restored, and calls without a result are answered before anything comes after them.
+ * A server always accepts this history, by the rules of `valid-messages.ts`: a message is repaired when it is appended
+ * and when it is restored, and calls without a result are answered before anything follows them.
  */
 
 import {randomUUID} from 'node:crypto';
@@ -42,15 +43,18 @@ import {
 
 type MessageFacts = Partial<Omit<Extract<TranscriptEntry, {type: 'message'}>, 'type' | 'uuid' | 'at' | 'message'>>;
 
-/** A message, and the uuid of its line; undefined where it stands only in memory, as repaired at each load. */
+/**
+ * A message and the uuid of its line. A message without a uuid is only in memory: each load creates it again as a
+ * repair.
+ */
 interface Line extends Omit<RestoredMessage, 'uuid'> {
   readonly uuid?: string | undefined;
 }
 
 export interface AppendedReply {
-  /** As it is in the history: its calls are to be run with these ids and inputs. */
+  /** Content as it is in the history. The calls are to be run with these ids and inputs. */
   readonly content: readonly AssistantBlock[];
-  /** By the id of the call: what is wrong with its input, so that it cannot run. */
+  /** Problems of inputs that cannot be run, by the id of the call. */
   readonly badInputs: ReadonlyMap<string, string>;
 }
 
@@ -64,22 +68,22 @@ export class History {
   #state: HistoryState = createState();
   #repairs: Repair[] = [];
   #accepted = 0;
-  /** `messages` as it was made last, of which lines, and how many they were: each request asks for it several times. */
+  /** Last value of `messages`, and the lines from which it was made, because each request asks for it several times. */
   #sent: {readonly of: Line[]; readonly count: number; readonly messages: readonly Message[]} = {
     of: this.#lines,
     count: 0,
     messages: [],
   };
-  /** How much of the model's context window the messages use. */
+  /** Counts how much of the model's context window the messages use. */
   readonly window = new ContextWindow();
   readonly #reportedRepairs = new Set<Repair>();
-  /** Messages that are the end of a background run. */
+  /** Messages that announce the end of a background run. */
   readonly #announcements = new WeakSet<Message>();
   #hasAnnouncements = false;
-  /** By the seal of a thinking block. */
+  /** Model that wrote a thinking block, by the block's seal. */
   readonly #thinkers = new Map<string, string>();
 
-  /** @param restored the messages of the transcript so far. They are repaired in memory; their lines stay as they are. */
+  /** @param restored messages of the transcript so far. They are repaired in memory; their lines do not change. */
   constructor(
     private readonly journal: Journal,
     restored: readonly RestoredMessage[] = [],
@@ -87,7 +91,7 @@ export class History {
     this.#restore(restored);
   }
 
-  /** Each one, and all together, as a server takes them, once open calls are answered. The array is not changed later. */
+  /** The messages in a form that a server accepts, once open calls are answered. The array never changes later. */
   get messages(): readonly Message[] {
     const {of, count} = this.#sent;
     if (of !== this.#lines || count !== this.#lines.length) {
@@ -100,8 +104,9 @@ export class History {
   }
 
   /**
-   * Appends a message. @param calls of a message with results: how their calls were shown.
-   * @returns the uuid of its line; undefined when nothing was left of it.
+   * Appends a message.
+   * @param calls what a person saw of the calls, for a message with results
+   * @returns the uuid of its line, or undefined when the repair left nothing of it
    */
   append(message: Message, calls: CallsShown = {}): string | undefined {
     return this.#append(message, Object.keys(calls).length > 0 ? {calls} : {}).uuid;
@@ -117,8 +122,9 @@ export class History {
   }
 
   /**
-   * Appends what the model answered, without what a server would not take back.
-   * @param facts who answered, and what it cost. @param garbled by the id of the call: inputs that were no JSON.
+   * Appends what the model answered, without the parts that a server would refuse.
+   * @param facts the model that answered, and the cost
+   * @param garbled inputs that were not JSON, by the id of the call
    */
   appendReply(
     content: readonly AssistantBlock[],
@@ -137,25 +143,26 @@ export class History {
     return {content: (valid.message?.content ?? []) as readonly AssistantBlock[], badInputs};
   }
 
-  /** Appends a prompt: the conversation can be taken back to before it. */
+  /** Appends a prompt. The conversation can go back to the point before it. */
   appendPrompt(content: PromptContent): string {
     const {uuid} = this.#append(toUserMessage(content), {prompt: true});
     return uuid ?? this.appendPrompt(EMPTY_PROMPT);
   }
 
-  /** Appends the end of a background run. @param message the announcement as the model reads it, in its tag. */
+  /** Appends the end of a background run. @param message the announcement in its tag, as the model reads it */
   appendAnnouncement(message: Message, announcement: Announcement): void {
     this.#append(message, {announcement});
   }
 
-  /** Appends what goes along with a prompt. @param companion what it is, for a person */
+  /** Appends a message that accompanies a prompt. @param companion name of the message for a person */
   appendCompanion(content: PromptContent, companion: string): void {
     this.#append(toUserMessage(content), {companion});
   }
 
   /**
-   * Takes the conversation back to before a message.
-   * @param to the uuid of its line. @param before the messages before it, asked for where it was replaced.
+   * Takes the conversation back to the point before a message.
+   * @param to uuid of the message's line
+   * @param before loads the messages before it. It is called when the message was replaced.
    */
   rewind(to: string, before: () => readonly RestoredMessage[]): void {
     const at = this.#lines.findIndex(({uuid}) => uuid === to);
@@ -165,9 +172,11 @@ export class History {
   }
 
   /**
-   * Puts other messages, or none, in the place of some: what a server refused, or a summary of what would not fit. The
-   * replaced lines stay in the transcript, where a rewind reaches them.
-   * @param start index of the first message. @param end index after the last one. @param because in a few words, for people.
+   * Replaces some messages by others, or by none: by what a server accepts, or by a summary. The replaced lines stay in
+   * the transcript, where a rewind reaches them.
+   * @param start index of the first message
+   * @param end index after the last message
+   * @param because reason in a few words, for people
    */
   replace(start: number, end: number, by: readonly Replacement[], because: string): void {
     const lines = by.map((each) => ({uuid: randomUUID(), ...each}));
@@ -180,29 +189,32 @@ export class History {
     this.#restore([...this.#lines.slice(0, start), ...lines, ...this.#lines.slice(end)]);
   }
 
-  /** Replaces results by shorter texts. @param texts by the id of the call */
+  /** Replaces results by shorter texts. @param texts new texts by the id of the call */
   shorten(texts: ReadonlyMap<string, string>): void {
     if (texts.size === 0) return;
     this.journal.append({type: 'shorten', at: now(), results: [...texts].map(([id, text]) => ({id, text}))});
     this.#restore(this.#lines.map((line) => ({...line, message: withResultTexts(line.message, texts)})));
   }
 
-  /** The messages with what is known of each. */
+  /** The messages with the facts about each. */
   get lines(): readonly RestoredMessage[] {
     return this.#lines as readonly RestoredMessage[];
   }
 
-  /** How many messages the last request had that a server took. */
+  /** Number of messages in the last request that a server accepted. */
   get accepted(): number {
     return this.#accepted;
   }
 
-  /** A server took all messages so far. */
+  /** Records that a server accepted all messages so far. */
   markAccepted(): void {
     this.#accepted = this.#lines.length;
   }
 
-  /** Takes out the last prompt alone and what came after it. @returns the notice for the user; undefined when there is none. */
+  /**
+   * Removes only the last prompt and what follows it.
+   * @returns the notice for the user; undefined when there is no prompt
+   */
   setTurnAside(because: string): string | undefined {
     const start = this.#lines.findLastIndex(({message}) => isPrompt(message));
     if (start < 0) return undefined;
@@ -211,7 +223,7 @@ export class History {
     return 'The last prompt and its turn were left out of the conversation. The transcript still has them; /rewind, also after --resume, goes back to an earlier prompt.';
   }
 
-  /** Leaves out all thinking blocks so far: another server may have signed them. */
+  /** Removes all thinking blocks so far, because another server may have signed them. */
   dropThoughts(): void {
     this.#restore(
       this.#lines.flatMap((line) => {
@@ -221,20 +233,26 @@ export class History {
     );
   }
 
-  /** The model that wrote a thinking block of this history. @param seal its signature, or the data of a redacted one */
+  /**
+   * Finds the model that wrote a thinking block of this history.
+   * @param seal signature of the block, or the data of a redacted one
+   */
   readonly thinkerOf = (seal: string): string | undefined => this.#thinkers.get(seal);
 
-  /** Writes the lines that the disk did not take. @returns why it still does not; undefined when all are written. */
+  /**
+   * Writes the lines that the disk did not accept.
+   * @returns why it still fails; undefined when all lines are written
+   */
   flush(): JournalFault | undefined {
     return this.journal.flush?.();
   }
 
-  /** Writes text of a reply that is being streamed, as far as it is new. @param start it takes the place of the text before */
+  /** Writes new text of a reply that is being streamed. @param start true when it replaces the text before */
   recordPartial(text: string, start: boolean): void {
     this.journal.append({type: 'partial', at: now(), text, ...(start && {start})});
   }
 
-  /** For a request: the ends of background runs that stand side by side as one message. Each keeps a line of its own. */
+  /** Joins adjacent ends of background runs to one message for a request. Each has its own line in the history. */
   joinAnnouncements(messages: readonly Message[]): readonly Message[] {
     if (!this.#hasAnnouncements) return messages;
     const joined: Message[] = [];
@@ -255,12 +273,15 @@ export class History {
     this.journal.append({type: 'end', at: now(), ...end});
   }
 
-  /** Writes what model calls beside the replies used. @param agent for whom, where it is not the agent of this history */
+  /**
+   * Writes the usage of model calls besides the replies.
+   * @param agent name of the user of the tokens, if it is not the agent of this history
+   */
   recordUsage(usage: Usage, model: string, agent?: string): void {
     this.journal.append({type: 'usage', at: now(), model, usage, ...(agent !== undefined && {agent})});
   }
 
-  /** Writes that the run, which had waited for a place, begins its work. */
+  /** Writes that the run begins its work after it waited for a place. */
   recordBegan(): void {
     this.journal.append({type: 'began', at: now()});
   }
@@ -270,18 +291,21 @@ export class History {
     this.journal.append({type: 'background', at: now()});
   }
 
-  /** Writes that an ended run continues. @param round counts from 1. */
+  /** Writes that an ended run continues. @param round counts from 1 */
   recordResumed(round: number): void {
     this.journal.append({type: 'resumed', at: now(), round});
   }
 
-  /** Appends an error result for each call that has none: a run that was cut off between calls and results leaves some. */
+  /** Appends an error result for each call that has none. A run that was cut off leaves such calls. */
   answerOpenCalls(text: string): void {
     if (this.#state.open.length === 0) return;
     this.#write(answerCalls(this.#state.open, text), {});
   }
 
-  /** What was repaired since the last time, as one line for the user. Undefined when nothing was, or the user was told of its kind. */
+  /**
+   * Returns the repairs since the last call as one line for the user. Each kind is reported once.
+   * @returns undefined when there is nothing to report
+   */
   takeRepairs(): string | undefined {
     const repairs = this.#repairs.filter((repair) => !this.#reportedRepairs.has(repair));
     for (const repair of repairs) this.#reportedRepairs.add(repair);
@@ -296,13 +320,12 @@ export class History {
       this.answerOpenCalls(NO_RESULT);
     }
     const uuid = first.message ? this.#write(first.message, facts) : undefined;
-    // Counted once the line is written: a failed append is tried again.
+    // Repairs count only when the line is written, because a failed append is tried again.
     this.#repairs.push(...first.repairs);
     if (first.message) advance(this.#state, first);
     return {uuid, valid: first};
   }
 
-  /** Appends a valid message. */
   #write(message: Message, facts: MessageFacts): string {
     const uuid = randomUUID();
     this.journal.append({type: 'message', uuid, at: now(), message, ...facts});
@@ -326,7 +349,7 @@ export class History {
     if (model !== undefined) for (const seal of getSeals(message)) this.#thinkers.set(seal, model);
   }
 
-  /** Sets the messages, repaired where they must be. */
+  /** Sets the messages, and repairs them where necessary. */
   #restore(restored: readonly Line[]): void {
     const lines: Line[] = [];
     const state = createState();

@@ -9,23 +9,25 @@ import type {Announcement} from '../contract/transcript.ts';
 export interface QueuedMessage {
   readonly id: string;
   readonly content: PromptContent;
-  /** `command`: of a command file. It gets a turn of its own, since its rules and its model hold for that alone. */
+  /**
+   * `command` is the prompt of a command file. It gets its own turn, because its rules and its model apply only to it.
+   */
   readonly kind: 'prompt' | 'announcement' | 'companion' | 'command';
   readonly command?: Prompt['command'];
-  /** What an announcement says, as data for the transcript and the screen. */
+  /** Content of an announcement as data for the transcript and the screen. */
   readonly announcement?: Announcement;
-  /** What a companion is, for a person: `!npm test`. */
+  /** Name of a companion for a person: `!npm test`. */
   readonly label?: string;
-  /** A person typed the prompt: files that it names go along. */
+  /** True when a person typed the prompt. Files that it names are then attached. */
   readonly typed?: boolean;
-  /** An idle agent starts a turn for it; otherwise it waits until the next turn starts. */
+  /** True when an idle agent starts a turn for the message. Otherwise it waits until the next turn. */
   readonly startsTurn: boolean;
 }
 
 interface InboxWatcher {
-  /** A message was queued. */
+  /** Called when a message was queued. */
   queued?(message: QueuedMessage): void;
-  /** A message was taken out to be delivered: the caller appends it to the history before it does anything else. */
+  /** Called when a message was removed for delivery. The caller appends it to the history before anything else. */
   delivered?(message: QueuedMessage): void;
 }
 
@@ -38,12 +40,12 @@ export class Inbox {
     this.#watcher = watcher;
   }
 
-  /** How many messages can be delivered now. */
+  /** Number of messages that can be delivered at this moment. */
   get size(): number {
     return this.#messages.filter((message) => this.#isDue(message)).length;
   }
 
-  /** Whether a message waits for which an idle agent starts a turn. */
+  /** True when an idle agent starts a turn for one of the messages. */
   get startsTurn(): boolean {
     return this.#messages.some((message) => message.startsTurn);
   }
@@ -54,8 +56,9 @@ export class Inbox {
   }
 
   /**
-   * Removes all messages (of this kind) to deliver them; companions only with a prompt, commands only by their kind.
-   * @returns them, oldest first.
+   * Removes the messages that are due, or all of one kind, to deliver them. Without a kind, companions are due only
+   * with a prompt, and commands never.
+   * @returns the messages, oldest first
    */
   deliver(kind?: QueuedMessage['kind']): readonly QueuedMessage[] {
     const due = this.#messages.filter((message) => (kind === undefined ? this.#isDue(message) : message.kind === kind));
@@ -64,7 +67,7 @@ export class Inbox {
     return messages;
   }
 
-  /** The command that has waited longest. Undefined: none waits. */
+  /** Delivers the command that has waited longest. @returns undefined when none waits */
   deliverCommand(): QueuedMessage | undefined {
     const [first] = this.list('command');
     if (!first) return undefined;
@@ -77,17 +80,17 @@ export class Inbox {
     return kind !== 'command' && (kind !== 'companion' || this.#hasPrompt);
   }
 
-  /** Removes all messages of this kind without delivering them. @returns them, oldest first. */
+  /** Removes all messages of this kind without delivering them. @returns the messages, oldest first */
   drop(kind: QueuedMessage['kind']): readonly QueuedMessage[] {
     return this.#remove((message) => message.kind === kind);
   }
 
-  /** The messages of this kind that wait, oldest first. */
+  /** Lists the messages of this kind that wait, oldest first. */
   list(kind: QueuedMessage['kind']): readonly QueuedMessage[] {
     return this.#messages.filter((message) => message.kind === kind);
   }
 
-  /** Removes one prompt without delivering it. @returns undefined when it does not wait any more. */
+  /** Removes one prompt without delivering it. @returns undefined when it is not in the inbox */
   takeBack(id: string): QueuedMessage | undefined {
     return this.#remove(({kind, id: each}) => (kind === 'prompt' || kind === 'command') && each === id)[0];
   }

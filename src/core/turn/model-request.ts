@@ -1,4 +1,4 @@
-/** What requests to a model are made of: the specifications of tools, and questions outside of a conversation. */
+/** Parts of requests to a model: the specifications of tools, and questions outside a conversation. */
 
 import {isDeepStrictEqual} from 'node:util';
 import {type ZodType, z} from 'zod';
@@ -13,12 +13,12 @@ interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' 
 
 const JSON_SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
 
-/** What a model call used; called once for each of its attempts that used something. */
+/** Gets the usage of a model call, once for each attempt that used something. */
 export type OnUsage = (usage: Usage, model: string) => void;
 
 /**
  * Asks one question, without tools and without a history.
- * @throws ModelError when the call failed; the signal's reason when aborted.
+ * @throws ModelError when the call failed; the signal's reason when aborted
  */
 export async function askModel(
   model: Model,
@@ -47,7 +47,7 @@ export async function askModel(
 
 /**
  * Asks one question whose answer is JSON by the schema. The caller parses and checks it.
- * @throws ModelError when the call failed; the signal's reason when aborted.
+ * @throws ModelError when the call failed; the signal's reason when aborted
  */
 export async function askModelForJson(
   model: Model,
@@ -61,15 +61,15 @@ export async function askModelForJson(
 }
 
 /**
- * Converts tools to the specifications that a model server reads: JSON Schema, made from zod once for each schema.
- * One for each run. The specifications keep their bytes while the tools do not change, so that the server's prompt
- * cache stays valid.
+ * Converts tools to the specifications that a model server reads, with JSON Schemas made from zod. Each run has one
+ * converter. The specifications keep their bytes while the tools do not change, so that the server's prompt cache stays
+ * valid.
  */
 export class ToolSpecs {
   readonly #schemas = new WeakMap<ZodType, ToolSpec['input_schema']>();
   #created: readonly ToolSpec[] = [];
 
-  /** @param answer a further tool, by which the model answers. @returns the same array as long as nothing changed */
+  /** @param answer additional tool by which the model answers @returns the same array as long as nothing changed */
   create(tools: readonly Tool[], answer?: ToolSpec): readonly ToolSpec[] {
     const created = tools.map((tool) => ({
       name: tool.name,
@@ -90,15 +90,18 @@ export class ToolSpecs {
   }
 }
 
-/** Bounds that a model keeps to without being told. The check of each call still has them. */
+/**
+ * Bounds that the sent schema leaves out, because models respect them anyway. The check of each call still applies
+ * them.
+ */
 const UNSAID = ['minLength', 'minItems', 'minimum', 'exclusiveMinimum', 'pattern'];
 
-/** A few lines of context need no bound that is told, and no number needs that of all numbers. */
+/** The sent schema leaves out small maxima, which models respect anyway, and the maximum of all safe integers. */
 function isSaid(maximum: number | undefined): boolean {
   return maximum !== undefined && maximum > 100 && maximum < Number.MAX_SAFE_INTEGER;
 }
 
-/** The JSON Schema of an input as it goes along with each request: in few words. */
+/** Creates the short JSON Schema of an input that is sent with each request. */
 function toSentSchema(input: ZodType): ToolSpec['input_schema'] {
   const {$schema: _, ...schema} = z.toJSONSchema(input, {
     io: 'input',
@@ -116,7 +119,10 @@ function toSentSchema(input: ZodType): ToolSpec['input_schema'] {
   return {...schema, type: 'object'};
 }
 
-/** What a model call reports, as the event of its run. @param rawStream also the raw events of the stream */
+/**
+ * Converts a report of a model call to an event of its run.
+ * @param rawStream whether raw events of the stream are included
+ */
 export function toProgressEvent(progress: ModelProgress, rawStream: boolean): AgentEventBody | undefined {
   switch (progress.type) {
     case 'text':

@@ -1,4 +1,4 @@
-/** Which limit of a run is near, or reached, and how the run ends by it. */
+/** Finds the limit of a run that is near or reached, and the ending that follows from it. */
 import type {Limits} from '../contract/results.ts';
 import type {Budget} from '../contract/tool.ts';
 import {formatTimeout} from './run-ending.ts';
@@ -10,7 +10,7 @@ interface LimitedRun {
   readonly budget: Budget;
 }
 
-/** The limit that is so near that this turn must be the report. Never in a run's first turn. */
+/** Finds the limit that is so near that this turn must be the report. It is never found in a run's first turn. */
 export function findNearLimit(run: LimitedRun, turn: number, deadline: Deadline): Ending | undefined {
   if (turn === 1) return undefined;
   if (turn >= run.limits.maxTurns) return endAtTurns(run);
@@ -19,7 +19,7 @@ export function findNearLimit(run: LimitedRun, turn: number, deadline: Deadline)
   return deadline.isReportDue ? {outcome: 'timeout', timeout: formatTimeout(run.limits.timeoutSeconds)} : undefined;
 }
 
-/** The limit that allows no further model call, so that the tools of this turn need not run. */
+/** Finds the limit that allows no further model call, so that the tools of this turn need not run. */
 export function findReachedLimit(run: LimitedRun, turns: number): Ending | undefined {
   if (turns >= run.limits.maxTurns) return endAtTurns(run);
   return findUsedUp(run);

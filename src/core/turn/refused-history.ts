@@ -1,7 +1,7 @@
 /**
- * What to do when a server answers 400 to a history. `History` follows the rules that are known; a server may have more.
- * Parts are left out of the request until the server takes it, and only then out of the history. When the prompt alone
- * is refused as well, the history was not to blame.
+ * Handles a history that a server refuses with status 400. `History` follows the known rules, but a server may have
+ * more. Parts are left out of the request until the server accepts it, and only then out of the history. When the
+ * server refuses even the prompt alone, the history is not the cause.
  */
 
 import type {Emit} from '../contract/events.ts';
@@ -11,10 +11,10 @@ import type {History} from './history.ts';
 import type {Ending} from './tally.ts';
 import {hasResults, hasThoughts, isPrompt, withoutThoughts} from './valid-messages.ts';
 
-/** Servers that name a message are asked again so often. */
+/** Most retries while the server names the message that it refuses. */
 const MAX_TRIALS = 10;
 
-/** A message of the request, with its index in the history; undefined for one that stands for what was left out. */
+/** A message of the request with its index in the history. A note that replaces left-out messages has no index. */
 interface Item {
   readonly index: number | undefined;
   readonly message: Message;
@@ -25,24 +25,24 @@ export class RefusedHistory {
   #trials = 0;
   #isReduced = false;
   #withoutThoughts = false;
-  /** The last thing that the server said. */
+  /** Last error message of the server. */
   #words = '';
 
   constructor(private readonly history: History) {}
 
-  /** For the next request. */
+  /** Messages for the next request. */
   get messages(): readonly Message[] {
     if (this.#trials === 0) return this.history.messages;
     return this.#items.map(({message}) => message);
   }
 
-  /** Leaves out what the server seems to refuse. @returns false when there is nothing more to leave out. */
+  /** Leaves out what the server seems to refuse. @returns false when nothing more can be left out */
   reduce(error: ModelError): boolean {
     if (this.#trials === 0) this.#items = this.history.messages.map((message, index) => ({index, message}));
     this.#trials += 1;
     this.#words = getServerWords(error);
     if (/thinking|signature/i.test(error.message) && !this.#withoutThoughts && this.#dropThoughts()) return true;
-    // The note in the place of what was left out is no prompt.
+    // A note that replaces left-out messages does not count as a prompt.
     const prompt = this.#items.findLastIndex(({index, message}) => index !== undefined && isPrompt(message));
     const named = /\bmessages?[.[](\d+)/.exec(error.message)?.[1];
     if (named !== undefined && this.#trials <= MAX_TRIALS) {
@@ -50,7 +50,8 @@ export class RefusedHistory {
       if (part && !(part[0] <= prompt && prompt < part[1])) return this.#leaveOut(...part);
     }
     if (this.#isReduced) return false;
-    // The server did not say where: leave out first what is new since the last request that was taken, then everything but the prompt.
+    // The server named no message. Leave out what is new since the last accepted request, then everything but the
+    // prompt.
     const end = this.#items.length;
     const start = Math.max(prompt + 1, this.history.accepted);
     if (this.#trials === 1 && start < end) return this.#leaveOut(start, end);
@@ -59,14 +60,17 @@ export class RefusedHistory {
     return (prompt > 0 && this.#leaveOut(0, prompt)) || after;
   }
 
-  /** The server took it: what was left out leaves the history too. @returns the notice for the user, if anything left. */
+  /**
+   * Removes the left-out messages from the history after the server accepted the request.
+   * @returns the notice for the user, if anything was left out
+   */
   commit(): string | undefined {
     if (this.#trials === 0) return undefined;
     const kept = new Set(this.#items.flatMap(({index}) => index ?? []));
     const count = this.history.messages.length;
     const because = `the model's server refused it: ${this.#words}`;
     let left = 0;
-    // From the end: the indexes before stay as they are.
+    // Goes backwards, so that earlier indexes stay valid.
     for (let end = count; end > 0; end -= 1) {
       if (kept.has(end - 1)) continue;
       let start = end - 1;
@@ -87,7 +91,7 @@ export class RefusedHistory {
     return true;
   }
 
-  /** A reply goes with its results. */
+  /** Returns the range of a message. A reply and its results belong together. */
   #getStep(at: number): [start: number, end: number] | undefined {
     const item = this.#items[at];
     if (!item || item.index === undefined) return undefined;
@@ -103,7 +107,7 @@ export class RefusedHistory {
   }
 }
 
-/** The server says that it does not take the messages. A prompt that is too long is another matter: it can be shortened. */
+/** Says whether the server refuses the messages. A prompt that is too long does not count: it can be shortened. */
 export function isHistoryRefused(error: unknown): error is ModelError {
   if (!(error instanceof ModelError) || error.kind !== 'bad_request' || error.details.status !== 400) return false;
   if (/too (?:long|large)|context (?:length|window)|maximum context/i.test(error.message)) return false;
@@ -121,7 +125,7 @@ function getServerWords({message}: ModelError): string {
   return message.replace(/^the model server refused the request \(400\): /, '');
 }
 
-/** The model refused: with the refused turn in the history, it would refuse all that comes after it. */
+/** Removes the refused turn: with it in the history, the model would refuse everything that follows. */
 export function takeOutRefusedTurn(
   {history, emit}: {readonly history: History; readonly emit: Emit},
   reply: ModelReply,

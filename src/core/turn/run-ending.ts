@@ -1,4 +1,4 @@
-/** Why a run was aborted, how it ended as text for people, and sums of results. */
+/** Reasons why a run was aborted, how it ended as text for people, and sums of results. */
 
 import type {Emit} from '../contract/events.ts';
 import type {RunResult, RunTotals} from '../contract/results.ts';
@@ -8,16 +8,16 @@ import {addUsage, INTERRUPTED, NO_USAGE} from '../util/messages.ts';
 import type {History} from './history.ts';
 import type {Tally} from './tally.ts';
 
-/** The reason of the abort signal that ends a run. */
+/** Reason of the abort signal that ends a run. */
 export class RunAborted extends Error {
   constructor(
     /**
      * `user`: a person interrupted the turn. `stop`: a person or the main agent stopped the run. `close`: the session
-     * ends. `timeout`: the wall time is used up. `budget`: other runs have used up what there was for all. `hook`: a hook
-     * ended it.
+     * ends. `timeout`: the wall-clock time is used up. `budget`: other runs used up the shared budget. `hook`: a hook
+     * ended the run.
      */
     readonly reason: 'user' | 'stop' | 'close' | 'timeout' | 'budget' | 'hook',
-    /** Of a `timeout` and of a `budget`: the limit in words. Of a `hook`: what it said. */
+    /** For `timeout` and `budget` the limit as text; for `hook` the message of the hook. */
     words = '',
   ) {
     super(words || (reason === 'user' ? 'interrupted by the user' : 'stopped'));
@@ -25,17 +25,17 @@ export class RunAborted extends Error {
   }
 }
 
-/** The text for a wall time that is used up. The model call itself writes the text for its idle time. */
+/** Text for a wall-clock time that is used up. The model call itself writes the text for its idle time. */
 export function formatTimeout(seconds: number): string {
   return `timed out after ${seconds} s`;
 }
 
-/** The reason where it stands alone, e.g. `limit reached: 50 turns`. Empty for a success. */
+/** Returns the reason as a text that stands alone, e.g. `limit reached: 50 turns`. Empty for a success. */
 export function formatEnding(result: RunResult): string {
   return result.outcome === 'limit' ? `limit reached: ${result.limit}` : formatReason(result);
 }
 
-/** The reason in a few words, for progress lines and receipts, e.g. `50 turns`. Empty for a success. */
+/** Returns the reason in a few words for progress lines and receipts, e.g. `50 turns`. Empty for a success. */
 export function formatReason(result: RunResult): string {
   switch (result.outcome) {
     case 'success':
@@ -51,7 +51,7 @@ export function formatReason(result: RunResult): string {
   }
 }
 
-/** The result of a run that failed outside of the agent loop. */
+/** Creates the result of a run that failed outside the agent loop. */
 export function createInternalError(error: unknown): RunResult {
   return {
     outcome: 'error',
@@ -61,7 +61,7 @@ export function createInternalError(error: unknown): RunResult {
   };
 }
 
-/** Of a run that made no model call. */
+/** Totals of a run that made no model call. */
 export const NO_TOTALS: RunTotals = {
   text: '',
   usage: NO_USAGE,
@@ -72,20 +72,20 @@ export const NO_TOTALS: RunTotals = {
   modelMs: 0,
 };
 
-/** The totals of a result, without how it ended. */
+/** Returns the totals of a result, without its outcome. */
 export function getTotals(result: RunResult): RunTotals {
   const {text, structured, usage, usageByModel, turns, tools, durationMs, modelMs, warnings} = result;
   const totals = {text, usage, usageByModel, turns, tools, durationMs, modelMs};
   return {...totals, ...(structured !== undefined && {structured}), ...(warnings && {warnings})};
 }
 
-/** The result with further warnings before its own. */
+/** Adds further warnings before those of the result. */
 export function withWarnings<T extends RunTotals>(result: T, warnings: readonly string[] = []): T {
   const all = [...new Set([...warnings, ...(result.warnings ?? [])])];
   return all.length > 0 ? {...result, warnings: all} : result;
 }
 
-/** Joins the results of two successive turns: the sums of both, how the second one ended, and the last text. */
+/** Joins the results of two successive turns: the sums of both, the outcome of the second one, and the last text. */
 export function joinTurns(first: RunResult, next: RunResult): RunResult {
   const usageByModel = {...first.usageByModel};
   for (const [model, usage] of Object.entries(next.usageByModel)) {
@@ -110,7 +110,7 @@ interface FailedRun {
   readonly signal: AbortSignal;
 }
 
-/** Ends a run that was aborted or whose model failed. What the model had streamed by then stays in the history. */
+/** Ends a run that was aborted or whose model failed. The text that the model has streamed stays in the history. */
 export function endFailedRun(error: unknown, run: FailedRun, tally: Tally): RunResult {
   const {budget, signal} = run;
   const partial = tally.takeStreamedText();
@@ -122,7 +122,7 @@ export function endFailedRun(error: unknown, run: FailedRun, tally: Tally): RunR
     if (abandoned) run.history.recordUsage(abandoned.usage, abandoned.model);
     recordCutOff(run.history, partial, aborted instanceof RunAborted && aborted.reason === 'user');
   } catch (failure) {
-    // The disk is full: the result has the text all the same, and the next message answers the open calls.
+    // When the disk is full, the result still has the text, and the next message answers the open calls.
     const text = `What the run had is not in the transcript: ${getErrorMessage(failure)}`;
     run.emit({type: 'notice', level: 'error', text});
   }

@@ -2,22 +2,29 @@
 import type {HookAnswer, Hooks} from '../contract/hook.ts';
 import {MiniCcError} from '../util/errors.ts';
 
-/** For where there are none. */
+/** Hooks for a run that has none. */
 export const NO_HOOKS: Hooks = {listens: () => false, run: async () => ({context: []})};
 
-/** A hook may let a run go on this often; then the run ends, and hooks cannot prevent it. */
+/** Most times that hooks may continue a run. After that the run ends, and hooks cannot prevent it. */
 const MAX_CONTINUED = 8;
 
 export interface RunHooks {
-  /** Told once, however often the run goes on. @returns texts for the model. @throws MiniCcError with the code `HOOK` where a hook ends the run */
+  /**
+   * Runs the hooks once, however often the run continues.
+   * @returns texts for the model
+   * @throws MiniCcError `HOOK` when a hook ends the run
+   */
   started(): Promise<readonly string[]>;
-  /** The model has answered. @returns why it must go on, for the model; undefined: it may end */
+  /**
+   * Runs the hooks when the model has answered.
+   * @returns why the model must continue, as text for it; undefined when the run may end
+   */
   beforeEnd(answer: string): Promise<string | undefined>;
-  /** @throws as `started` */
+  /** @throws what `started` throws */
   beforeCompaction(trigger: 'auto' | 'manual', focus: string): Promise<void>;
 }
 
-/** @param subagent undefined: the main agent */
+/** @param subagent undefined for the main agent */
 export function createRunHooks(
   hooks: Hooks,
   subagent: {readonly id: string; readonly name: string; readonly transcript: string} | undefined,
@@ -56,7 +63,7 @@ export function createRunHooks(
   };
 }
 
-/** How a hook ends a run, in words. */
+/** Formats the reason when a hook ends a run. */
 export function formatHookStop(stops: string): string {
   return `a hook ended the run: ${stops}`;
 }

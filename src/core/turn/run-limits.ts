@@ -1,19 +1,19 @@
-/** The limits of a run while it is at work: the wall time. Turns are counted by the agent loop itself, tokens and money by `budget.ts`. */
+/** Limit of the wall-clock time of a run. The agent loop counts turns, and `budget.ts` counts tokens and money. */
 
 import type {Clock, Limits} from '../contract/results.ts';
 import {REPORT_AT} from './budget.ts';
 
-/** The limits of the main agent. Those of subagents are in `limit-profiles.ts`. */
+/** Limits of the main agent. Those of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: Number.POSITIVE_INFINITY, timeoutSeconds: 0};
 
-/** The longest time of a Node timer, in milliseconds: about 24 days. A timer with a longer time fires at once. */
+/** Longest time of a Node timer, in milliseconds: about 24 days. Node fires a timer with a longer time at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => performance.now(),
   wallNow: () => Date.now(),
   setTimer(callback, ms, idle = false) {
-    // The process will not live that long.
+    // No process lives that long.
     if (ms > MAX_TIMER_MS) return () => undefined;
     const timer = setTimeout(callback, ms);
     if (idle) timer.unref();
@@ -21,14 +21,14 @@ export const systemClock: Clock = {
   },
 };
 
-/** Counts the wall time of a run, except while it is paused, and calls `onEnd` once when the time is used up. */
+/** Counts the wall-clock time of a run, except while it is paused, and calls `onEnd` once when the time is used up. */
 export class Deadline {
   #usedMs = 0;
   #runningSince: number | undefined;
   #cancel: (() => void) | undefined;
   #pauses = 0;
 
-  /** Starts to count. @param limitMs milliseconds; 0: no limit. */
+  /** Starts to count. @param limitMs milliseconds; 0 means no limit */
   constructor(
     private readonly clock: Clock,
     private readonly limitMs: number,
@@ -42,12 +42,12 @@ export class Deadline {
     return this.#usedMs + (this.#runningSince === undefined ? 0 : this.clock.now() - this.#runningSince);
   }
 
-  /** So little time is left that the run must report now. */
+  /** True when so little time is left that the run must report. */
   get isReportDue(): boolean {
     return this.limitMs > 0 && this.usedMs >= REPORT_AT * this.limitMs;
   }
 
-  /** Counts again only after as many calls of `resume`. */
+  /** Stops counting until `resume` was called as often as `pause`. */
   pause(): void {
     this.#pauses += 1;
     this.#halt();

@@ -1,11 +1,11 @@
 /**
- * Writes the text of a reply into the transcript while it streams: what stood on the screen for half a second survives a
- * crash. Only what is new is written each time. The whole message replaces it on reading.
+ * Writes the text of a reply into the transcript while it streams: text that was on the screen for half a second
+ * survives a crash. Each write has only the new text. A reader replaces it by the whole message.
  */
 import type {Clock} from '../contract/results.ts';
 import type {History} from './history.ts';
 
-/** Less than the half second that is promised, since timers may be late. */
+/** Shorter than the promised half second, because timers may be late. */
 const WRITE_EVERY_MS = 300;
 
 export class StreamedText {
@@ -24,7 +24,7 @@ export class StreamedText {
     this.#cancel ??= this.clock.setTimer(() => this.#write(), WRITE_EVERY_MS);
   }
 
-  /** The reply begins anew: what came of it so far left the screen. */
+  /** Discards the text so far, because the reply begins again and the screen drops the text too. */
   restart(): void {
     this.end();
     this.#startsAnew = true;
@@ -32,7 +32,7 @@ export class StreamedText {
     this.#isWritten = false;
   }
 
-  /** The whole message follows, or what there is of it. */
+  /** Stops writing: the whole message follows, or its part so far. */
   end(): void {
     this.#cancel?.();
     this.#cancel = undefined;

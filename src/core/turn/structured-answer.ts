@@ -1,6 +1,7 @@
 /**
- * The answer of a run as data: the model gives it by the tool StructuredOutput, or as JSON in its text. It is checked, and
- * asked for again where it does not match. The tool is not forced: some models refuse that, and work comes before the answer.
+ * The answer of a run as data. The model gives it by the tool StructuredOutput, or as JSON in its text. The answer is
+ * checked, and asked for again when it does not match. The tool is not forced, because some models refuse that and work
+ * comes before the answer.
  */
 import type {Emit} from '../contract/events.ts';
 import type {AssistantBlock, Message, ModelReply, ToolSpec, ToolUse, UserBlock} from '../contract/model.ts';
@@ -11,30 +12,29 @@ import type {Inbox} from './inbox.ts';
 import type {Ending, Tally} from './tally.ts';
 
 export const ANSWER_TOOL = 'StructuredOutput';
-/** After the first answer. */
+/** Most further attempts after the first answer. */
 const MAX_MORE_ASKS = 3;
-/** The code of a run that never gave an answer that matches. */
+/** Code of a run that never gave an answer that matches. */
 export const NO_MATCHING_ANSWER = 'STRUCTURED_OUTPUT';
 
-/** Added to the system prompt. */
 export const ANSWER_PROMPT = `Your final answer is data. When the work is done, call the tool ${ANSWER_TOOL} once, with an input that matches its schema; write nothing after it.`;
-/** Added where no tool may be called any more. */
+/** Added to the report prompt when the model may not call tools. */
 export const ANSWER_AS_TEXT = `Report as JSON that matches the schema of ${ANSWER_TOOL}, and with nothing else.`;
 
 type TakenAnswer =
   | {readonly type: 'answer'; readonly value: unknown; readonly message?: Message}
-  /** It does not match. `message` tells the model what is wrong. */
+  /** The answer does not match. `message` tells the model what is wrong. */
   | {readonly type: 'again'; readonly message: Message}
   | {readonly type: 'failed'; readonly error: string; readonly message?: Message};
 
-/** It makes no data of its own: it says so, and asks for none. */
+/** Ending for the offline model, which creates no structured data. */
 export const NO_DATA_OFFLINE: Ending = {
   outcome: 'error',
   code: 'UNABLE',
   error: 'the offline model cannot answer by a JSON Schema: set ANTHROPIC_API_KEY or a provider for a real model',
 };
 
-/** One for each run. */
+/** Takes the structured answer of one run. */
 export class StructuredAnswer {
   readonly spec: ToolSpec;
   readonly #isWrapped: boolean;
@@ -50,7 +50,8 @@ export class StructuredAnswer {
   }
 
   /**
-   * @param badInputs by the id of the call: inputs that could not be read. @param mayBeText the reply ended by itself
+   * @param badInputs inputs that could not be read, by the id of the call
+   * @param mayBeText whether the reply ended by itself
    * @returns undefined when the reply gives no answer: it works on, or says nothing
    */
   take(
@@ -106,7 +107,9 @@ export class StructuredAnswer {
   }
 }
 
-/** @returns how the run ends; `again` when the model was asked again; undefined when the reply is no structured answer */
+/**
+ * @returns how the run ends; `again` when the model is asked again; undefined when the reply is no structured answer
+ */
 export function takeAnswer(
   answer: StructuredAnswer | undefined,
   run: {readonly history: History; readonly inbox: Inbox; readonly emit: Emit},
@@ -131,12 +134,12 @@ function toUserText(text: string): Message {
 
 const COMBINATORS = ['anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref', 'enum', 'const'];
 
-/** Servers take objects alone for the input of a tool, without a choice at the top. */
+/** Servers accept only objects as the input of a tool, without a choice at the top. */
 function isToolSchema(schema: AnswerSchema['schema']): boolean {
   return schema.type === 'object' && !COMBINATORS.some((key) => Object.hasOwn(schema, key));
 }
 
-/** References lead to the definitions, which therefore stay at the top. */
+/** References point to the definitions, which therefore stay at the top. */
 function wrap(schema: AnswerSchema['schema']): ToolSpec['input_schema'] {
   const {$schema: _, $id: _i, $defs, definitions, ...value} = schema;
   return {

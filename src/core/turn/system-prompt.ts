@@ -1,24 +1,24 @@
-/** The system prompt: the agent's prompt, where it works, the memory files. It stays the same for a whole run. */
+/** The system prompt: the agent's prompt, its workplace and the memory files. It stays the same for a whole run. */
 
 import type {AgentDefinition} from '../agent-types.ts';
 
-/** What a system prompt says besides the agent's own prompt. */
+/** Content of a system prompt besides the agent's own prompt. */
 export interface SystemPromptContext {
   readonly cwd: string;
   readonly platform: string;
-  /** For example `2026-11-20`: without a time, so that the prompt keeps its bytes for the server's prompt cache. */
+  /** For example `2026-11-20`, without a time, so that the prompt keeps its bytes for the server's prompt cache. */
   readonly date: string;
-  /** Of a run in a worktree: the workspace that the worktree is a copy of. */
+  /** For a run in a worktree: the workspace of which the worktree is a copy. */
   readonly worktreeSource?: string;
-  /** The current branch, or undefined outside git. */
+  /** Current branch, or undefined outside git. */
   readonly gitBranch?: string;
-  /** Contents of AGENTS.md and the like, nearest last. */
+  /** Contents of AGENTS.md and similar files, nearest last. */
   readonly memory: readonly {readonly path: string; readonly text: string}[];
-  /** `--append-system-prompt`. */
+  /** Text of `--append-system-prompt`. */
   readonly appended?: string;
 }
 
-/** @param prompt the agent's own prompt. */
+/** @param prompt the agent's own prompt */
 export function createSystemPrompt(prompt: string, context: SystemPromptContext): string {
   const lines = [
     `Working directory: ${context.cwd}`,
@@ -41,10 +41,10 @@ function describeWorktree(workspace: string): string {
   ].join(' ');
 }
 
-/** Gives the text of a skill; undefined where there is none of this name. */
+/** Returns the text of a skill, or undefined when there is no skill of this name. */
 export type GetSkill = (name: string) => string | undefined;
 
-/** The agent's own prompt with the skills that it names. @param warn is told of each that is not there */
+/** Returns the agent's own prompt with the skills that it names. @param warn gets a text for each missing skill */
 export function createAgentPrompt(
   {name, prompt, skills = []}: Pick<AgentDefinition, 'name' | 'prompt' | 'skills'>,
   getSkill: GetSkill,

@@ -1,4 +1,4 @@
-/** Counts what a run used and keeps its last answer. The result of the run is made from this. */
+/** Counts what a run used and keeps its last answer. The run's result is made from this. */
 
 import type {ModelReply, Usage} from '../contract/model.ts';
 import type {Clock, RunResult, RunTotals, ToolRecord} from '../contract/results.ts';
@@ -10,7 +10,7 @@ export type Ending<T = RunResult> = T extends {outcome: infer O}
   : never;
 
 export class Tally {
-  /** Model replies so far. */
+  /** Number of model replies so far. */
   turns = 0;
   readonly #tools: ToolRecord[] = [];
   readonly #warnings = new Set<string>();
@@ -21,18 +21,18 @@ export class Tally {
   #callStartedAt = 0;
   #text = '';
   #structured: Pick<RunTotals, 'structured'> = {};
-  /** Of earlier turns. */
+  /** Answers of earlier turns. */
   readonly #texts: string[] = [];
   #joinsNextText = false;
   #streamedText = '';
-  /** What the attempt under way has used so far. */
+  /** Usage of the current attempt so far. */
   #attempt: {readonly usage: Usage; readonly model: string} | undefined;
 
   constructor(private readonly clock: Clock) {
     this.#startedAt = clock.now();
   }
 
-  /** A model call begins. It may take several attempts. */
+  /** Begins a model call, which may take several attempts. */
   beginCall(): void {
     this.#callStartedAt = this.clock.now();
     this.#streamedText = '';
@@ -46,19 +46,19 @@ export class Tally {
     this.#streamedText += text;
   }
 
-  /** Removes and returns what the attempt under way has streamed. */
+  /** Removes and returns the text that the current attempt has streamed. */
   takeStreamedText(): string {
     const text = this.#streamedText;
     this.#streamedText = '';
     return text;
   }
 
-  /** @param usage all that the attempt under way has used so far. */
+  /** @param usage everything that the current attempt has used so far */
   setAttemptUsage(usage: Usage, model: string): void {
     this.#attempt = {usage, model};
   }
 
-  /** The attempt under way failed: its text no longer counts, its tokens do. @returns what it used, if anything. */
+  /** Drops the text of a failed attempt and counts its tokens. @returns what it used, if anything */
   abandonAttempt(): {readonly usage: Usage; readonly model: string} | undefined {
     this.#streamedText = '';
     const attempt = this.#attempt;
@@ -68,14 +68,17 @@ export class Tally {
     return attempt;
   }
 
-  /** The result says it once. @returns whether it is news: it was not said, or a part of the answer was shown */
+  /**
+   * Adds a warning, which the result has once.
+   * @returns whether the user must see it: it is new, or a part of the answer was already shown
+   */
   addWarning(text: string): boolean {
     const isNew = !this.#warnings.has(text) || this.#streamedText !== '';
     this.#warnings.add(text);
     return isNew;
   }
 
-  /** Counts a whole reply, in place of what its attempt had used so far. */
+  /** Counts a whole reply instead of the usage of its attempt so far. */
   addReply(reply: ModelReply): void {
     this.turns += 1;
     this.#streamedText = '';
@@ -87,39 +90,37 @@ export class Tally {
     this.#joinsNextText = false;
   }
 
-  /** Counts a model call beside the conversation, as for a summary. */
+  /** Counts a model call outside the conversation, such as a summary. */
   addCall(usage: Usage, model: string): void {
     this.#addUsage(usage, model);
   }
 
-  /** Counts tool calls that ended, and the tokens that the tools themselves used. */
+  /** Counts tool calls that ended, and the tokens that the tools used themselves. */
   addToolRecords(records: readonly ToolRecord[]): void {
     this.#tools.push(...records);
     for (const {usage, model} of records.flatMap(({used = []}) => used)) this.#addUsage(usage, model);
   }
 
-  /** The text of the next reply continues the text of this one. */
+  /** Lets the text of the next reply continue the text of this one. */
   joinNextText(): void {
     this.#joinsNextText = true;
   }
 
-  /** The answer is data, which its text repeats. */
+  /** Sets the answer as data, and the same data as its text. */
   setStructured(value: unknown): void {
     this.#structured = {structured: value};
     this.#text = JSON.stringify(value);
   }
 
-  /** The answer of the run so far. */
   get text(): string {
     return this.#text;
   }
 
-  /** Sets the answer of the run so far. */
   setText(text: string): void {
     this.#text = text;
   }
 
-  /** The reply under way was cut off: the run ends with what there is. */
+  /** Ends the text with a reply that was cut off. */
   addCutOffText(text: string): void {
     if (text !== '') {
       this.#texts.push(this.#text);
@@ -128,7 +129,7 @@ export class Tally {
     this.joinAllTexts();
   }
 
-  /** The run was cut off without a report: what it said in all of its turns is its answer. */
+  /** Joins the texts of all turns to the answer of a run that was cut off without a report. */
   joinAllTexts(): void {
     this.#text = [...this.#texts, this.#text]
       .filter((text, index, all) => text !== '' && all.indexOf(text) === index)

@@ -1,6 +1,7 @@
 /**
- * A full disk pauses a run: before the model, a tool or the screen sees the next thing, all lines of the transcript must
- * be on disk. The run goes on by itself once there is room. The time counts for its time limit, which may end the wait.
+ * Pauses a run while the disk is full: all lines of the transcript must be on disk before the model, a tool or the
+ * screen sees the next thing. The run continues by itself when there is free space. The wait counts for the run's time
+ * limit, which may end it.
  */
 import type {Emit} from '../contract/events.ts';
 import type {Clock} from '../contract/results.ts';
@@ -16,7 +17,7 @@ interface Waiter {
   readonly signal: AbortSignal;
 }
 
-/** @throws the signal's reason when the run is aborted, MiniCcError for a fault of the disk that does not pass with time */
+/** @throws the signal's reason when the run is aborted, MiniCcError for a fault of the disk that does not pass */
 export async function waitUntilWritten({history, emit, clock, signal}: Waiter): Promise<void> {
   let told: string | undefined;
   for (let fault = history.flush(); fault; fault = history.flush()) {
@@ -33,7 +34,7 @@ export async function waitUntilWritten({history, emit, clock, signal}: Waiter): 
     emit({type: 'notice', level: 'info', text: 'There is room on the disk again: the work goes on.'});
 }
 
-/** Resolves after so many milliseconds, or when the signal is aborted. */
+/** Resolves after this many milliseconds, or when the signal is aborted. */
 async function waitFor(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = () => {

@@ -1,21 +1,21 @@
 /**
- * What model servers take as a message, and how a message becomes so. Servers answer 400 to a whole history because of
- * one block, and so to every later request of the session.
+ * Rules of model servers for messages, and the repair of messages that break them. A single bad block makes a server
+ * refuse the whole history with status 400, and with it every later request of the session.
  *
  * - Each call has one result in the next message, before its other blocks; each result has its call.
  * - The ids of calls are unique in the history; an input is an object; a name has letters, digits, `_` and `-`.
  * - No text is blank, no message is empty, no character is half of a surrogate pair.
  * - Images are whole and within the limits; larger ones become a line of text.
- * - The thinking blocks of a reply stay as they came, or none of them stays.
+ * - The thinking blocks of a reply stay unchanged, or all of them are removed.
  *
- * A message that follows all of this is returned as it is, the same object.
+ * A message that follows all rules is returned as the same object.
  */
 
 import type {Message, ToolResultBlock} from '../contract/model.ts';
 import {findImageProblem, MANY_IMAGES, MAX_IMAGES, MAX_PIXELS_OF_MANY} from '../util/image.ts';
 import {isObject} from '../util/objects.ts';
 
-/** What had to be repaired, for the notice to the user. Blank texts are not named: replies often have them. */
+/** Kinds of repairs, for the notice to the user. Blank texts are not among them, because replies often have them. */
 export type Repair =
   | 'result'
   | 'stray'
@@ -31,15 +31,15 @@ export type Repair =
 /** A call that waits for its result. */
 interface OpenCall {
   readonly id: string;
-  /** As the reply had it: results of earlier versions name it. */
+  /** Id in the reply. Results of earlier versions use it. */
   readonly sentId: string;
-  /** As the reply had it: it may be no object. */
+  /** Input in the reply. It may be something else than an object. */
   readonly input: unknown;
 }
 
-/** What the next message depends on. */
+/** State that the next message depends on. */
 export interface HistoryState {
-  /** Of all calls so far. */
+  /** Ids of all calls so far. */
   readonly ids: Set<string>;
   open: readonly OpenCall[];
 }
@@ -49,20 +49,20 @@ export function createState(): HistoryState {
 }
 
 export interface ValidMessage {
-  /** Undefined when nothing is left of it. */
+  /** Undefined when nothing is left of the message. */
   readonly message: Message | undefined;
   readonly repairs: readonly Repair[];
-  /** Ids of its calls. */
+  /** Ids of the message's calls. */
   readonly newIds: readonly string[];
   readonly open: readonly OpenCall[];
-  /** It has results of the open calls. Else they are to be answered before it, by `answerCalls`. */
+  /** True when the message has results of the open calls. If not, `answerCalls` must answer these before it. */
   readonly hasResults: boolean;
 }
 
 type Block = Readonly<Record<string, unknown>> & {readonly type: string};
 type Call = Block & {readonly id: unknown; readonly name: unknown; readonly input: unknown};
 
-/** @param noResult the text of results that are missing beside others. */
+/** @param noResult text of results that are missing beside others */
 export function toValidMessage(message: Message, state: HistoryState, noResult: string): ValidMessage {
   const repairs: Repair[] = [];
   const content = toWellFormed(message.content);
@@ -73,7 +73,7 @@ export function toValidMessage(message: Message, state: HistoryState, noResult: 
     : toValidUserMessage(wellFormed, message, state.open, noResult, repairs);
 }
 
-/** One error result for each call. */
+/** Creates one error result for each call. */
 export function answerCalls(calls: readonly OpenCall[], text: string): Message {
   return {role: 'user', content: calls.map(({id}) => errorResult(id, text))};
 }
@@ -94,7 +94,10 @@ function toValidReply(reply: Message, given: Message, ids: ReadonlySet<string>, 
   return {message: build(given, keepThoughts(blocks, given, repairs)), repairs, newIds, open, hasResults: false};
 }
 
-/** They end no message and stand in none alone. One that was changed, or lacks its signature, takes the others with it. */
+/**
+ * Removes all thinking blocks when one of them was changed or lacks its signature, when the message ends with one, and
+ * when it has nothing else.
+ */
 function keepThoughts(blocks: readonly Block[], given: Message, repairs: Repair[]): readonly Block[] {
   const sent = toBlocks(given.content).filter(isThought);
   if (sent.length === 0) return blocks;
@@ -129,7 +132,7 @@ function toValidCall(call: Call, isTaken: (id: string) => boolean, repairs: Repa
   return {...call, id: validId, name: validName, input: isObject(input) ? input : {}};
 }
 
-/** The same at each load, so that a resumed history keeps its bytes. */
+/** Creates the same id at each load, so that a resumed history keeps its bytes. */
 function toUniqueId(id: string, isTaken: (id: string) => boolean): string {
   const base = id.replaceAll(/[^\w-]/g, '_') || 'call';
   if (!isTaken(base)) return base;
@@ -190,7 +193,7 @@ function toValidResult(block: Block, id: string, repairs: Repair[]): Block {
 
 function toValidImage(block: Block, repairs: Repair[], maxPixels?: number): Block {
   const {source} = block;
-  // An address: the server loads it.
+  // The server loads the image from its address.
   if (isObject(source) && source.type === 'url') return block;
   const {data, media_type} = isObject(source) && source.type === 'base64' ? source : {};
   const problem =
@@ -203,13 +206,14 @@ function toValidImage(block: Block, repairs: Repair[], maxPixels?: number): Bloc
 }
 
 /**
- * Where there are many images, the large ones become text; beyond the most that a request may have, the oldest do.
- * @returns the same array when nothing changed.
+ * Replaces large images by text when there are many images, and the oldest ones when there are more than a request may
+ * have.
+ * @returns the same array when nothing changed
  */
 export function limitImages<T extends {readonly message: Message}>(lines: T[], repairs: Repair[]): T[] {
   const count = lines.reduce((sum, {message}) => sum + countImages(message), 0);
   if (count <= MANY_IMAGES) return lines;
-  // Some more than needed at a time: each change makes the server write its cache anew.
+  // Removes more images than necessary at a time, because each change makes the server write its cache again.
   let excess = count > MAX_IMAGES ? Math.ceil((count - MAX_IMAGES) / MANY_IMAGES) * MANY_IMAGES : 0;
   const limit = (block: Block): Block => {
     if (block.type === 'tool_result' && Array.isArray(block.content)) {
@@ -244,12 +248,15 @@ export function hasResults({content}: Message): boolean {
   return typeof content !== 'string' && content.some(({type}) => type === 'tool_result');
 }
 
-/** What a reply answers, beside results: a person's prompt, a message of another agent, a note. */
+/**
+ * Says whether a reply answers this message and it has no results: a person's prompt, a message of another agent, a
+ * note.
+ */
 export function isPrompt(message: Message): boolean {
   return message.role === 'user' && !hasResults(message);
 }
 
-/** The signatures, or data, of its thinking blocks. */
+/** Returns the signatures, or the data, of the message's thinking blocks. */
 export function getSeals({content}: Message): readonly string[] {
   return typeof content === 'string' ? [] : toBlocks(content).flatMap(getSeal);
 }
@@ -265,8 +272,8 @@ export function hasThoughts({content}: Message): boolean {
 }
 
 /**
- * The message without thinking blocks; undefined when it has nothing else.
- * @param isLeftOut by the seal of a block: whether it is left out
+ * Removes thinking blocks. @returns undefined when the message has nothing else
+ * @param isLeftOut says by the seal of a block whether it is removed
  */
 export function withoutThoughts(
   message: Message,
@@ -299,7 +306,7 @@ const LABELS: Readonly<Record<Repair, readonly [one: string, many: string]>> = {
   start: ['beginning of the conversation is missing', 'beginnings of the conversation are missing'],
 };
 
-/** All repairs in one line for the user. */
+/** Formats all repairs as one line for the user. */
 export function formatRepairs(repairs: readonly Repair[]): string {
   const counts = new Map<Repair, number>();
   for (const repair of repairs) counts.set(repair, (counts.get(repair) ?? 0) + 1);
@@ -307,7 +314,7 @@ export function formatRepairs(repairs: readonly Repair[]): string {
   return `The conversation was repaired, so that the model's server takes it: ${parts.join(', ')}.`;
 }
 
-/** The given message where its blocks are the same. A text stays a text. */
+/** Returns the given message when its blocks are the same. Content that is a string stays a string. */
 function build(given: Message, blocks: readonly Block[]): Message | undefined {
   if (blocks.length === 0) return undefined;
   const before = given.content;
@@ -337,7 +344,7 @@ function isBlankText({type, text}: Block): boolean {
 const OF_REPLIES: ReadonlySet<string> = new Set(['tool_use', 'thinking', 'redacted_thinking']);
 const KNOWN: ReadonlySet<string> = new Set(['text', 'image', 'document', ...OF_REPLIES]);
 
-/** A tool that the server carried out within the reply, and what it gave: one goes with the other. */
+/** Block types of a tool that the server ran within the reply, and of its result. Each needs the other. */
 const SERVER_CALL = 'server_tool_use';
 const SERVER_RESULT = 'web_search_tool_result';
 
@@ -345,7 +352,7 @@ function isServerBlock({type}: Block): boolean {
   return type === SERVER_CALL || type === SERVER_RESULT;
 }
 
-/** Without calls of the server that have no result in the same reply, and results without a call. */
+/** Removes the server's calls that have no result in the same reply, and results without a call. */
 function pairServerBlocks(blocks: readonly Block[]): readonly Block[] {
   if (!blocks.some(isServerBlock)) return blocks;
   const calls = new Set(blocks.flatMap(({type, id}) => (type === SERVER_CALL ? [id] : [])));
@@ -354,7 +361,7 @@ function pairServerBlocks(blocks: readonly Block[]): readonly Block[] {
   return blocks.filter((block) => !isServerBlock(block) || isPaired(block));
 }
 
-/** The message without searches of a server, and without the places in the texts that only that server can read. */
+/** Removes searches of a server, and the citations in texts that only this server can read. */
 export function withoutServerBlocks(message: Message): Message | undefined {
   const blocks = toBlocks(message.content);
   const isCited = ({type, citations}: Block) => type === 'text' && Array.isArray(citations) && citations.length > 0;
@@ -368,7 +375,10 @@ export function withoutServerBlocks(message: Message): Message | undefined {
   );
 }
 
-/** A damaged disk may have changed the fields; and what another server invented, this one refuses. */
+/**
+ * Says whether a server can read the block. A damaged disk may have changed its fields, and another server may have
+ * invented it.
+ */
 function isReadable({type, text}: Block): boolean {
   return type === 'text' ? typeof text === 'string' : KNOWN.has(type);
 }
@@ -378,7 +388,7 @@ function note(repairs: Repair[], repair: Repair): [] {
   return [];
 }
 
-/** Replaces halves of surrogate pairs in all texts by U+FFFD. @returns the same value when there are none. */
+/** Replaces halves of surrogate pairs in all texts by U+FFFD. @returns the same value when there are none */
 function toWellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
   if (Array.isArray(value)) {
