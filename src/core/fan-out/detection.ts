@@ -1,6 +1,7 @@
 /**
- * Whether a prompt asks for the same work on many files, by its words: "Refactor all files in src/tools/", "给每个函数添加注释".
- * Questions, wishes and quoted texts are none. English, French, Chinese and Russian, also mixed.
+ * Detects by its words whether a prompt asks for the same work on many files: "Refactor all files in src/tools/",
+ * "给每个函数添加注释". Questions, wishes and quoted texts do not count. It knows English, French, Chinese and Russian, also
+ * mixed.
  */
 import {chinese} from './languages/chinese.ts';
 import {english} from './languages/english.ts';
@@ -10,10 +11,10 @@ import {russian} from './languages/russian.ts';
 import {isPattern, PATH_TOKEN} from './path-words.ts';
 
 const LANGUAGES: readonly PromptLanguage[] = [english, french, chinese, russian];
-/** Longer prompts carry their own plan: no sentence of theirs is taken for the whole of it. Characters. */
+/** Number of characters. A longer prompt has its own plan, so no single sentence of it may decide. */
 const MAX_PROMPT = 4_000;
 
-/** `files`: it speaks of files. `code`: of functions, classes and the like, wherever they are. */
+/** `files`: the prompt speaks of files. `code`: it speaks of functions, classes and the like, wherever they are. */
 export type FanOutUnit = 'files' | 'code';
 
 /** @returns undefined when the prompt is not to be split */
@@ -27,7 +28,7 @@ export function detectFanOut(prompt: string): FanOutUnit | undefined {
   return undefined;
 }
 
-/** Replaces what is quoted, and paths with patterns in them, so that their words do not count. */
+/** Replaces quoted texts and paths by placeholders, so that their words do not count. */
 function maskTexts(prompt: string): string {
   return prompt
     .replace(/```[\s\S]*?(?:```|$)/g, ` ${QUOTED} `)
@@ -74,19 +75,19 @@ function asksForWork(sentence: string, unit: FanOutUnit, language: PromptLanguag
   const work = isRequest ? sentence.replace(requests, '').replace(/^\s*(?:please|kindly)?\s*/i, '') : sentence;
   if (!isRequest && (asks.test(sentence) || (/[?？]\s*$/.test(sentence) && !isImperative(work, language))))
     return false;
-  // A request by its form may contain a question: 你能解释为什么….
+  // A sentence with the form of a request may contain a question: 你能解释为什么….
   if (isRequest && asks.test(work.replace(/[吗呢么][?？]?$/u, ''))) return false;
   if (wishes.test(sentence) || aside.test(sentence)) return false;
   if (reads.test(work)) return thenChanges.test(work);
   if (handles.test(work)) {
-    // What else it asks for: "update every file, and list all files".
+    // The rest may ask for more work: "update every file, and list all files".
     const rest = work.replace(handles, ' ').trim();
     return thenChanges.test(work) || judgeSentence(rest) !== undefined;
   }
   return unit === 'code' ? hasChange(work, language) : isImperative(work, language) || isFragment(work, language);
 }
 
-/** English verbs stand in prompts of all languages: "refactor 所有文件". */
+/** English verbs occur in prompts of all languages: "refactor 所有文件". */
 function hasChange(text: string, {changes}: PromptLanguage): boolean {
   return changes.test(text) || english.changes.test(text);
 }
@@ -95,7 +96,7 @@ function isImperative(text: string, language: PromptLanguage): boolean {
   return hasChange(text, language) || language.checks.test(text) || english.checks.test(text);
 }
 
-/** "all *.ts files", with nothing before it but one word that may be a verb: "Dockerize every file". */
+/** Accepts "all *.ts files" with nothing before it, or with one word that may be a verb: "Dockerize every file". */
 function isFragment(text: string, {quantified}: PromptLanguage): boolean {
   const before = text.slice(0, quantified.files.exec(text)?.index).trim();
   return (

@@ -1,15 +1,16 @@
 /**
- * The fan-outs of a session. A prompt, a command, the main model or a program asks for one; then
+ * Plans and runs the fan-outs of a session. A prompt, a command, the main model or a program asks for one. The steps
+ * are:
  *
- * 1. `plan` finds the files and splits them, and a person sees the preview, where one can be asked;
- * 2. the checks of the project run once, where verification is on;
+ * 1. `consider` or `request` finds the files and splits them, and a person sees the preview, if one can be asked;
+ * 2. the checks of the project run once, if verification is on;
  * 3. the parts run side by side through the pool, each with its own files;
- * 4. what they need elsewhere is done by one run, in order;
- * 5. the checks run again, and what fails by the fan-out goes back to those who changed it;
+ * 4. one run makes the changes that they need elsewhere, in order;
+ * 5. the checks run again, and new failures go back to the runs that caused them;
  * 6. the runtime counts and writes the summary.
  *
- * Each step is in the journal, so that a fan-out that was cut off can go on. What reads prompts is loaded late: to parse
- * the patterns of four languages takes a quarter of the time in which Node.js starts.
+ * Each step is in the journal, so that a fan-out that was cut off can continue. The modules that read prompts are
+ * loaded late, because parsing the patterns of four languages takes a quarter of the time in which Node.js starts.
  */
 import {randomUUID} from 'node:crypto';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
@@ -38,11 +39,14 @@ import {describeCutOff, FAN_OUT_VERSION, isCutOff, isDone, readFanOuts} from './
 import {count, formatSummary, nameFiles} from './summary.ts';
 import {verifyParts} from './verify-parts.ts';
 
-/** What the session knows of changed files. */
+/** Finds and undoes the changes of a fan-out. */
 export interface FanOutChanges {
-  /** Absolute paths of the files that these agents changed, and that are different now. @param session an earlier one */
+  /**
+   * Absolute paths of the files that these agents changed and that are still different. @param session an earlier
+   * session
+   */
   changed(agents: readonly string[], session?: string): Promise<readonly string[]>;
-  /** @param session of an earlier session. */
+  /** @param session an earlier session */
   undoAll(agents: readonly string[], label: string, session?: string): Promise<RestoredFiles>;
 }
 
@@ -59,12 +63,12 @@ interface FanOutDeps extends PartRunsDeps {
   readonly clock: Clock;
   readonly sessionId: () => string;
   readonly verifier: Verifier;
-  /** Runs the checks, as this agent. */
+  /** Creates the caller that runs the checks as this agent. */
   readonly createChecker: (agentId: string) => Caller;
   readonly getCost?: GetCost;
   /**
-   * Decides for all files together what is changed where, before any is changed. Undefined: the parts decide.
-   * @throws MiniCcError with the reason, where the change would not be whole
+   * Decides all edits together before any file is changed. When it returns undefined, the parts decide.
+   * @throws MiniCcError with the reason when the change would be incomplete
    */
   readonly decideEdits?: (plan: FanOutPlan, signal: AbortSignal) => Promise<readonly PlannedEdit[] | undefined>;
 }
@@ -72,9 +76,9 @@ interface FanOutDeps extends PartRunsDeps {
 /** A plan that may be carried out. */
 export interface ApprovedFanOut {
   readonly plan: FanOutPlan;
-  /** A person said yes to it. */
+  /** Whether a person approved it. */
   readonly allowed: boolean;
-  /** A fan-out that was cut off, which this one goes on with. */
+  /** Fan-out that was cut off, which this one continues. */
   readonly earlier?: {readonly stored: StoredFanOut; readonly session: string};
 }
 
@@ -84,19 +88,18 @@ const AGENT = 'code';
 
 export class FanOuts {
   readonly #deps: FanOutDeps;
-  /** Of the fan-outs that ended in this process. */
   readonly #results: SubagentResults[] = [];
 
   constructor(deps: FanOutDeps) {
     this.#deps = deps;
   }
 
-  /** Of the fan-outs that ended in this process. */
+  /** Results of the fan-outs that ended in this process. */
   get results(): readonly SubagentResults[] {
     return this.#results;
   }
 
-  /** Decides on a prompt: whether it is split. `withdrawn`: the person interrupted at the preview. */
+  /** Decides whether a prompt is split. `withdrawn`: the person interrupted at the preview. */
   async consider(prompt: string, signal: AbortSignal): Promise<ApprovedFanOut | 'withdrawn' | undefined> {
     const {interactive, settings, listFiles: list, root, emit} = this.#deps;
     const mode = settings.mode ?? (interactive ? 'ask' : 'off');
@@ -118,8 +121,8 @@ export class FanOuts {
   }
 
   /**
-   * A fan-out that was asked for by name. `no`: the person refused. `nobody`: nobody can be asked, and the settings do not
-   * allow it without.
+   * Plans a fan-out that was asked for explicitly. `no`: the person refused. `nobody`: the model asked, no person can
+   * be asked, and the settings require a question.
    * @throws UsageError for files or tools that are wrong
    */
   async request(
@@ -142,7 +145,7 @@ export class FanOuts {
     return (await this.#preview(plan, 'no', signal)) ?? 'no';
   }
 
-  /** The fan-out that was cut off, or whose parts did not all succeed. @throws UsageError when there is none */
+  /** Returns the fan-out that was cut off, or whose parts did not all succeed. @throws UsageError when there is none */
   resume(): ApprovedFanOut {
     const found = this.#findOpen();
     if (!found) throw new UsageError('There is no fan-out to go on with. /fanout shows the last one.');
@@ -152,7 +155,7 @@ export class FanOuts {
     return {plan, allowed, earlier: found};
   }
 
-  /** Carries it out. What goes wrong in its runs is in the report. @throws the error of the file system for the journal */
+  /** Carries out a fan-out. Failures of its runs are in the report. @throws the file system's error for the journal */
   async run(approved: ApprovedFanOut, signal: AbortSignal, callId?: string): Promise<FanOutReport> {
     const {journal, clock, verifier, createChecker} = this.#deps;
     const {plan, allowed, earlier} = approved;
@@ -175,18 +178,18 @@ export class FanOuts {
     return this.#report(work, runs, {wallMs, outside: outside.length, checks, earlier});
   }
 
-  /** The last one of this session. */
+  /** Returns the last fan-out of this session. */
   last(): StoredFanOut | undefined {
     return readFanOuts(this.#deps.journal.read()).at(-1);
   }
 
-  /** Says at the start of a session which parts of a fan-out that was cut off are done. */
+  /** At the start of a session, describes which parts of a fan-out that was cut off are done. */
   describeCutOff(): string | undefined {
     const found = this.#findOpen();
     return found && isCutOff(found.stored) ? describeCutOff(found.stored) : undefined;
   }
 
-  /** Takes back all that the last fan-out changed. @throws UsageError when there is none */
+  /** Undoes everything that the last fan-out changed. @throws UsageError when there is none */
   async undo(): Promise<RestoredFiles & {readonly fanOut: StoredFanOut}> {
     const {journal, changes} = this.#deps;
     const fanOut = readFanOuts(journal.read()).findLast(({undone}) => !undone);
@@ -232,7 +235,7 @@ export class FanOuts {
     const answer = await askForPlan(plan, {questions, emit, no, split: settings.split, getCost}, signal);
     if (answer === 'withdrawn') return answer;
     if (answer === 'no') return undefined;
-    // With fewer files it may be that not all of it can be done.
+    // With fewer files, the edits have to be decided again: it may not be possible to make the whole change.
     const isSame = answer.files.length === plan.files.length;
     return {plan: isSame ? answer : await this.#decide({...answer, edits: undefined}, signal), allowed: true};
   }
@@ -251,7 +254,7 @@ export class FanOuts {
     return undefined;
   }
 
-  /** The fan-outs of earlier sessions that this one went on with, the latest first. */
+  /** Lists the fan-outs of earlier sessions that this one continues, the latest first. */
   #listEarlier(of: StoredFanOut | undefined): readonly {readonly stored: StoredFanOut; readonly session: string}[] {
     if (!of?.continues) return [];
     const {session, id} = of.continues;

@@ -1,6 +1,6 @@
 /**
- * Which files a prompt means: those of its paths, patterns and `@` mentions, within its folders, of its kinds; else the
- * source files that git tracks.
+ * Finds the files that a prompt means: those of its paths, patterns and `@` mentions, within its folders, of its kinds.
+ * If it names none, these are the source files that git tracks.
  */
 
 import {type FileTest, findKind, isSource, isText} from '../util/file-kinds.ts';
@@ -8,23 +8,25 @@ import {Glob} from '../util/glob.ts';
 import type {FanOutUnit} from './detection.ts';
 import {cleanPath, isPattern, PATH_TOKEN} from './path-words.ts';
 
-/** Paths relative to the workspace, with `/`, in the order in which they are listed. */
+/** Paths relative to the workspace, with `/`, in the order of the listing. */
 export interface ProjectFiles {
   readonly tracked: readonly string[];
-  /** Also those that git neither tracks nor ignores. */
+  /** Includes files that git neither tracks nor ignores. */
   readonly all: readonly string[];
 }
 
 interface Named {
   readonly files: string[];
   readonly folders: string[];
-  /** Patterns with a folder in them. */
+  /** Tests for patterns with a folder in them. */
   readonly globs: FileTest[];
-  /** Of names and kinds, in any folder. */
+  /** Tests for names and kinds, which match in any folder. */
   readonly kinds: FileTest[];
 }
 
-/** @param unit what the prompt speaks of; files that are named in passing do not limit "all files" */
+/**
+ * @param unit unit that the prompt speaks of. With `files`, one or two files named in passing do not limit "all files"
+ */
 export function findMeantFiles(prompt: string, project: ProjectFiles, unit?: FanOutUnit): readonly string[] {
   const text = prompt.replace(/```[\s\S]*?(?:```|$)/g, ' ');
   const lookup = new Lookup(project.all);
@@ -68,18 +70,18 @@ function select(named: Named, {tracked, all}: ProjectFiles, unit: FanOutUnit | u
   return known.filter(isSource);
 }
 
-/** Before a path that is left out. */
+/** Text before a path that is left out. */
 const EXCEPT =
   /(?:(?<![\p{L}])(?:except(?:\s+for)?|but\s+not|not|excluding|other\s+than|apart\s+from|without|sauf|excepté|hormis|кроме|исключая|за\s+исключением)(?![\p{L}])|除了?)(?:(?![.!?;]\s)[^。；外])*$/iu;
-/** Before the name of a folder, or behind it. */
+/** Text before the name of a folder; `FOLDER_WORD` matches the text after it. */
 const IN_FOLDER =
   /(?<![\p{L}])(?:in|under|within|inside|below|of|from|dans|sous|dossier|du|de|в|во|из|папке|папки|каталоге|директории)(?:\s+(?:the|my|our|folders?|directory|le|dossier|répertoire))*\s*$|(?:在|目录|文件夹)\s*$/iu;
 const FOLDER_WORD = /^\s*(?:folders?|director(?:y|ies)|dir|tree|目录|文件夹|下|里|中)(?![a-z])/i;
 
-/** Between two folders of a list. */
+/** Text between two folders of a list. */
 const LIST_JOINT = /^\s*(?:,|、|and|or|et|ou|и|или|和|与)+\s*$/iu;
 
-/** @returns whether it names a folder */
+/** @returns whether the word names a folder */
 function addToken(
   token: string,
   {before, after, isListed}: {readonly before: string; readonly after: string; readonly isListed: boolean},
@@ -114,7 +116,7 @@ const KIND_AFTER = new RegExp(
   'giu',
 );
 
-/** "TypeScript files", "fichiers TypeScript", "所有 Python 文件". */
+/** Finds kinds of files, as in "TypeScript files", "fichiers TypeScript", "所有 Python 文件". */
 function findKinds(text: string): FileTest[] {
   const names = [...text.matchAll(KIND_BEFORE), ...text.matchAll(KIND_AFTER)].map((match) => match[1]!);
   return names.flatMap((name) => findKind(name) ?? []);

@@ -1,4 +1,6 @@
-/** The runs of a fan-out: its parts side by side through the pool, then one for what they need elsewhere. */
+/**
+ * Starts the runs of a fan-out: its parts side by side through the pool, and then one run for their changes elsewhere.
+ */
 
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
@@ -18,32 +20,32 @@ import {describePart, type FanOutPlan, type FanOutSettings, formatPartPrompt, ge
 export interface PartRunsDeps {
   readonly manager: SubagentManager;
   readonly journal: FanOutJournal;
-  /** The workspace, links resolved. */
+  /** Root of the workspace, with links resolved. */
   readonly root: string;
-  /** Names of the tools that agents may have. */
+  /** Tools that agents may have. */
   readonly tools: readonly ToolFacts[];
   readonly settings: Pick<FanOutSettings, 'where'>;
 }
 
-/** One fan-out at work. */
+/** A fan-out at work. */
 export interface FanOutWork {
   readonly id: string;
   readonly plan: FanOutPlan;
-  /** A person said yes to it: edits of its files need no further question. */
+  /** Whether a person approved it, so that edits of its files need no further question. */
   readonly allowed: boolean;
   readonly callId?: string | undefined;
   readonly signal: AbortSignal;
 }
 
 export class PartRuns {
-  /** As they are now, in order. */
+  /** Current state of the parts, in order. */
   readonly parts: FanOutPart[];
   readonly outside: OutsideRequest[] = [];
-  /** Of all its runs. */
+  /** Tokens of all runs of the fan-out. */
   tokens = 0;
   /** Milliseconds of all parts together. */
   sumMs = 0;
-  /** Why one of its other runs did not succeed, one line each. */
+  /** Reasons why other runs of the fan-out did not succeed, one line each. */
   readonly problems: string[] = [];
 
   constructor(
@@ -54,13 +56,13 @@ export class PartRuns {
     this.parts = [...parts];
   }
 
-  /** Runs the parts that are not done. Never rejects: what goes wrong is an outcome of its part. */
+  /** Runs these parts. Never rejects: a failure is the outcome of its part. @param todo indexes of the parts to run */
   async runParts(todo: readonly number[]): Promise<void> {
     const reports = await Promise.all(todo.map((index) => this.#runPart(index)));
     for (const outside of reports) this.outside.push(...outside);
   }
 
-  /** Does what the parts asked for outside of their files, one after another, in one run. */
+  /** Makes the changes that the parts asked for outside of their files, one after another, in one run. */
   async runOutside(requests: readonly OutsideRequest[]): Promise<void> {
     const {plan, allowed} = this.work;
     const files = plan.files.map((file) => this.#resolve(file));
@@ -75,7 +77,7 @@ export class PartRuns {
       this.problems.push(`The changes outside of the parts are not complete: ${ended.reason}`);
   }
 
-  /** Another round of a run that has ended. */
+  /** Continues a run that has ended with another round. */
   async resume(runId: string, message: string): Promise<void> {
     try {
       const ended = await this.deps.manager.resume(runId, message, this.work.signal);
@@ -85,7 +87,7 @@ export class PartRuns {
     }
   }
 
-  /** A run that may write all files of the fan-out. */
+  /** Starts a run that may write all files of the fan-out. */
   async runRepair(message: string): Promise<void> {
     const {plan, allowed} = this.work;
     const files = plan.files.map((file) => this.#resolve(file));
@@ -121,7 +123,7 @@ export class PartRuns {
     this.parts[index] = {files, runId, outcome, ...(reason === '' ? {} : {reason})};
     const outside = parseOutside(text).filter((request) => !files.includes(path.normalize(request.path)));
     const entry = {type: 'part_end', id, part: index, outcome, ...(reason !== '' && {reason}), outside} as const;
-    // A run that ends because mini-cc does is cut off: it goes on later.
+    // A run that ends because mini-cc closes is only cut off: its part can continue later.
     if (!isClosing(this.work.signal)) this.#note(entry);
     return outside;
   }
@@ -154,7 +156,10 @@ export class PartRuns {
     return resolveLinks(file, this.deps.root);
   }
 
-  /** Without its journal a fan-out works all the same; only a crash would lose what is done. */
+  /**
+   * Appends to the journal. A fan-out also works without it: after a crash, only the record of finished parts would be
+   * missing.
+   */
   #note(line: Parameters<FanOutJournal['append']>[0]): void {
     try {
       this.deps.journal.append(line);
@@ -165,7 +170,7 @@ export class PartRuns {
   }
 }
 
-/** The session ends: its fan-out is cut off, and can go on later. */
+/** Whether the session closes. Its fan-out is then cut off, and can continue later. */
 export function isClosing({aborted, reason}: AbortSignal): boolean {
   return aborted && (reason as {reason?: unknown} | undefined)?.reason === 'close';
 }

@@ -1,10 +1,10 @@
-/** Splits a list into parts that differ little in size: each item in exactly one part, in its order, no part empty. */
+/** Splits a list into parts of similar size: each item is in exactly one part, in its order, and no part is empty. */
 
 export const SPLITS = ['ceil', 'balanced'] as const;
 /** `ceil`: all parts but the last have the same size. `balanced`: sizes differ by at most one. */
 export type Split = (typeof SPLITS)[number];
 
-/** @param parts how many parts there are at most */
+/** @param parts maximum number of parts */
 export function partition<T>(items: readonly T[], parts: number, split: Split = 'ceil'): T[][] {
   const count = Math.min(parts, items.length);
   const result: T[][] = [];

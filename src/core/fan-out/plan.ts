@@ -1,4 +1,4 @@
-/** What a fan-out will do, before it does it: parts, limits, tools, and the preview that shows them. */
+/** Describes what a fan-out will do: parts, limits, tools, and the preview that shows them. */
 import type {AgentDefinition} from '../agent-types.ts';
 import type {FanOutMode, PlannedEdit} from '../contract/fan-out.ts';
 import type {Model, Usage} from '../contract/model.ts';
@@ -11,13 +11,13 @@ import {partition, type Split} from './partition.ts';
 import {count, nameFiles} from './summary.ts';
 
 export interface FanOutSettings {
-  /** Default: `ask` where a person can be asked, else `off`. */
+  /** Default: `ask` if a person can be asked, otherwise `off`. */
   readonly mode?: FanOutMode | undefined;
   readonly parts: number;
   readonly split: Split;
-  /** Of the parts, by the names of mini-cc. */
+  /** Tools of the parts, by their names in mini-cc. */
   readonly tools: readonly string[];
-  /** On which machine the parts work. Other than `local`: each in a worktree. */
+  /** Machine on which the parts work. With a value other than `local`, each part has a worktree. */
   readonly where: Where;
 }
 
@@ -34,18 +34,18 @@ export interface FanOutPlan {
   readonly agent: AgentDefinition;
   readonly tools: readonly string[];
   readonly model: Model;
-  /** What is to be changed where, where that was decided for all files together. */
+  /** Edits that were decided for all files together, if they were. */
   readonly edits?: readonly PlannedEdit[] | undefined;
-  /** About the choice of the model. */
+  /** Warnings about the choice of the model. */
   readonly warnings?: readonly string[];
   readonly timeoutSeconds?: number | undefined;
 }
 
-/** Model calls of a part, unless the agent's definition or the settings say otherwise. */
+/** Model calls of a part, unless the agent's definition sets another number. */
 const PART_TURNS = 50;
-/** Seconds of a part: at least the first, and the second for each file. */
+/** Seconds of a part: `perFile` for each file, and at least `least`. */
 const PART_SECONDS = {least: 60, perFile: 20};
-/** Tokens: servers on this machine are slow with more, and need memory for it. */
+/** Tokens. With more, models on this machine are slow and need much memory. */
 const LOCAL_CONTEXT = 8192;
 
 export function splitFiles(
@@ -65,7 +65,7 @@ export function getPartLimits({agent, model, timeoutSeconds}: FanOutPlan, files:
   };
 }
 
-/** The prompt of one part: the instruction as it was written, the files, and what was decided about them. */
+/** Formats the prompt of one part: the instruction as it was written, the files, and the edits that were decided. */
 export function formatPartPrompt(
   {instruction, edits}: Pick<FanOutPlan, 'instruction' | 'edits'>,
   files: readonly string[],
@@ -77,15 +77,15 @@ export function formatPartPrompt(
   return `${prompt}\n\nPlaces:\n${places.length > 0 ? places.join('\n') : '(none)'}`;
 }
 
-/** Words for the progress line of a part. */
+/** Describes a part for its progress line. */
 export function describePart(part: number, parts: number, files: number): string {
   return `part ${part} of ${parts}, ${count(files, 'file')}`;
 }
 
-/** What these tokens of this model cost, in US dollars; undefined where a price is not known. */
+/** Returns the cost of these tokens in US dollars; undefined if a price is not known. */
 export type GetCost = (model: Model, usage: Usage) => number | undefined;
 
-/** For a person: what will happen, and what it can cost at most. */
+/** Formats for a person what will happen, and what it can cost at most. */
 export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promise<string> {
   const {parts, model, tools} = plan;
   const limits = parts.map((files) => getPartLimits(plan, files.length));
@@ -102,7 +102,10 @@ export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promis
   ].join('\n');
 }
 
-/** Each call fills the context window, and reads nothing from the cache. @returns no usage where the window is not known */
+/**
+ * Assumes that each call fills the context window and reads nothing from the cache. @returns no usage if the window is
+ * not known
+ */
 async function getWorstCase(limits: readonly PartLimits[], model: Model) {
   const whole = await model.contextWindow(false);
   const calls = limits.reduce((sum, {maxTurns}) => sum + maxTurns, 0);

@@ -1,4 +1,4 @@
-/** The preview of a fan-out: a question that shows it. The number of parts and the files can be changed before the yes. */
+/** Shows a fan-out as a question before it begins. The person can change the number of parts and the files. */
 import {randomUUID} from 'node:crypto';
 import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {Questions} from '../permissions/questions.ts';
@@ -7,7 +7,7 @@ import type {Split} from './partition.ts';
 import {type FanOutPlan, formatPreview, type GetCost, splitFiles} from './plan.ts';
 import {count} from './summary.ts';
 
-/** Parts that a person can choose. */
+/** Largest number of parts that a person can choose. */
 const MAX_PARTS = 64;
 
 interface PreviewDeps {
@@ -15,7 +15,7 @@ interface PreviewDeps {
   readonly emit: Emit;
   readonly split: Split;
   readonly getCost?: GetCost | undefined;
-  /** What a no means. */
+  /** Label of the answer no, which says what happens then. */
   readonly no: string;
 }
 
@@ -64,7 +64,7 @@ function ask(question: Question, {questions, emit}: PreviewDeps, signal: AbortSi
   return questions.ask(question, emit, signal);
 }
 
-/** @returns undefined when the person thought better of it */
+/** @returns undefined when the person changed their mind */
 async function askForText(
   what: 'parts' | 'files',
   {files, parts}: FanOutPlan,
@@ -87,7 +87,7 @@ async function askForText(
   return typeof answer === 'string' ? undefined : answer.note;
 }
 
-/** @returns the problem as a text */
+/** @returns a text when the number is not possible */
 export function changeParts(plan: FanOutPlan, text: string, split: Split): FanOutPlan | string {
   const most = Math.min(MAX_PARTS, plan.files.length);
   const parts = Number(text.trim());
@@ -96,7 +96,7 @@ export function changeParts(plan: FanOutPlan, text: string, split: Split): FanOu
   return {...plan, parts: splitFiles(plan.files, {parts, split})};
 }
 
-/** @returns the problem as a text */
+/** @returns a text when these files cannot be left out */
 export function leaveOut(plan: FanOutPlan, text: string, split: Split): FanOutPlan | string {
   const names = text.split(/[\s,]+/).filter((name) => name !== '');
   const tests = names.map((name) => createFileTest(name));
@@ -107,7 +107,7 @@ export function leaveOut(plan: FanOutPlan, text: string, split: Split): FanOutPl
   return {...plan, files, parts: splitFiles(files, {parts: plan.parts.length, split})};
 }
 
-/** Tests for a path, a folder or a pattern; one without a folder is about names in any folder. */
+/** Creates a test for a path, a folder or a pattern. A pattern without a folder matches names in any folder. */
 export function createFileTest(name: string): (file: string) => boolean {
   const clean = name.replace(/^@|^\.\//, '').replace(/\/+$/, '');
   const glob = new Glob(clean, {braces: true, openStars: true, plainBrackets: true});

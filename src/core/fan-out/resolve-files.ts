@@ -1,4 +1,7 @@
-/** The files of a fan-out: those that a request names, or that its instruction means, as far as agents may write them. */
+/**
+ * Finds the files of a fan-out: those that a request names, or that its instruction means. Agents must be able to write
+ * them.
+ */
 import {lstatSync} from 'node:fs';
 import path from 'node:path';
 import {isProtected} from '../permissions/files/file-zone.ts';
@@ -8,7 +11,10 @@ import {findMeantFiles, type ProjectFiles} from './meant-files.ts';
 import {isPattern} from './path-words.ts';
 import {createFileTest} from './preview.ts';
 
-/** @param names paths, folders or patterns; absent: what the instruction means. @throws UsageError for a name of no file */
+/**
+ * @param names paths, folders or patterns; when absent, the instruction decides
+ * @throws UsageError when a name matches no file
+ */
 export function resolveFiles(
   instruction: string,
   names: readonly string[] | undefined,
@@ -32,7 +38,7 @@ function findFiles(name: string, {all}: ProjectFiles, root: string): readonly st
   return found;
 }
 
-/** No link, which may lead elsewhere, and no file that is asked about in each mode. */
+/** Accepts regular files, but no links, which may lead elsewhere, and no files that are asked about in each mode. */
 function isOrdinary(file: string, root: string): boolean {
   return getKind(path.join(root, file)) === 'file' && !isProtected(`/${file}`);
 }

@@ -1,12 +1,12 @@
-/** Fan-outs as their journal describes them. */
+/** Reads the fan-outs of a session from their journal. */
 import type {FanOutLine, FanOutPart, StoredFanOut} from '../contract/fan-out.ts';
 
-/** Version of the journal's format, in the first line of each fan-out. */
+/** Version of the journal's format, which the first line of each fan-out has. */
 export const FAN_OUT_VERSION = 1;
 
 type Mutable<T> = {-readonly [K in keyof T]: T[K]};
 
-/** Oldest first. Lines of a newer version are left out. */
+/** Returns the fan-outs, oldest first. Those of a newer version are left out. */
 export function readFanOuts(lines: readonly FanOutLine[]): readonly StoredFanOut[] {
   const found = new Map<string, Mutable<StoredFanOut>>();
   for (const line of lines) {
@@ -59,7 +59,7 @@ function apply(line: Exclude<FanOutLine, {type: 'plan'}>, fanOut: Mutable<Stored
   }
 }
 
-/** It was cut off: some of its parts are to be done. */
+/** Whether the fan-out was cut off before its report, and was neither undone nor continued since. */
 export function isCutOff({report, undone, continued}: StoredFanOut): boolean {
   return report === undefined && !undone && !continued;
 }
@@ -68,7 +68,7 @@ export function isDone({outcome}: FanOutPart): boolean {
   return outcome === 'success';
 }
 
-/** `A fan-out was cut off: part 1 of 3 is done, parts 2 and 3 are missing. /fanout continue runs the missing ones.` */
+/** Formats `The fan-out "…" was cut off: of 3 parts part 1 is done, parts 2 and 3 are missing. /fanout continue …`. */
 export function describeCutOff({parts, instruction}: StoredFanOut): string {
   const list = (wanted: boolean) =>
     parts.flatMap((part, index) => (isDone(part) === wanted ? [String(index + 1)] : []));

@@ -1,10 +1,10 @@
-/** Verification of a fan-out: what fails by it goes back to the runs whose files are named, for some rounds. */
+/** Verifies a fan-out: new failures go back, for some rounds, to the runs whose files they name. */
 import {type ComparedCheck, findNamedFiles, formatChecks, formatFailures} from '../verification/check-run.ts';
 import {getNewFailures, NO_CHECKS, type Verification} from '../verification/verifier.ts';
 import type {PartRuns} from './part-runs.ts';
 
 /**
- * @param rounds how often failures go back at most
+ * @param rounds how many times failures go back at most
  * @returns lines for the summary
  */
 export async function verifyParts(
@@ -34,7 +34,7 @@ export async function verifyParts(
     : lines;
 }
 
-/** Each run gets the failures that name its files; what names none of them goes to one run for all files. */
+/** Sends each run the failures that name its files. One run for all files gets those that name none of them. */
 async function sendBack(failures: readonly ComparedCheck[], runs: PartRuns): Promise<void> {
   const sent = runs.parts.flatMap(({files, runId}) => {
     const own = failures.flatMap((check) => {

@@ -1,17 +1,17 @@
 /**
- * Claude Code's names and inputs of tools, for programs that drive mini-cc and for hooks that people have written for it.
- * Each tool says its own; what it does not say is the same on both sides.
+ * Translates names and inputs of tools to those of Claude Code and back, for programs that drive mini-cc and for hooks
+ * that people wrote for Claude Code. Each tool lists its differences; all else is the same on both sides.
  */
 import type {ClaudeInput, ToolFacts} from '../contract/tool-facts.ts';
 import {isObject} from './objects.ts';
 import {findTool, toToolName} from './tool-names.ts';
 
-/** mini-cc's `bash` is `Bash`; the name of a tool that says no other stays. */
+/** Returns Claude Code's name of a tool, such as `Bash` for `bash`. A tool that lists no other name keeps its own. */
 export function toClaudeToolName(name: string, tools: readonly ToolFacts[]): string {
   return findTool(name, tools)?.claude?.name ?? name;
 }
 
-/** The input of a call as Claude Code's tool has it. What is no object stays as it is. */
+/** Returns the input of a call in the form of Claude Code's tool. A value that is no object is returned unchanged. */
 export function toClaudeInput(name: string, input: unknown, tools: readonly ToolFacts[]): unknown {
   const inputs = findTool(name, tools)?.claude?.inputs ?? {};
   return mapEntries(input, (key, value) => {
@@ -22,7 +22,9 @@ export function toClaudeInput(name: string, input: unknown, tools: readonly Tool
   });
 }
 
-/** The reverse of `toClaudeInput`; inputs that have mini-cc's names already stay. @param name in either spelling */
+/**
+ * Reverses `toClaudeInput`. Inputs that already have mini-cc's names stay as they are. @param name in either spelling
+ */
 export function fromClaudeInput(name: string, input: unknown, tools: readonly ToolFacts[]): unknown {
   const inputs = Object.entries(findTool(name, tools)?.claude?.inputs ?? {});
   return mapEntries(input, (key, value) => {
@@ -34,7 +36,7 @@ export function fromClaudeInput(name: string, input: unknown, tools: readonly To
   });
 }
 
-/** A rule as Claude Code writes it: `bash(npm test)` is the tool `Bash` with the content `npm test`. */
+/** Returns a rule in the form of Claude Code: `bash(npm test)` is the tool `Bash` with the content `npm test`. */
 export function toClaudeRule(
   rule: string,
   tools: readonly ToolFacts[],
@@ -43,7 +45,7 @@ export function toClaudeRule(
   return {toolName: toClaudeToolName(name, tools), ...(content !== undefined && {ruleContent: content})};
 }
 
-/** The reverse of `toClaudeRule`. */
+/** Reverses `toClaudeRule`. */
 export function fromClaudeRule(
   {toolName, ruleContent}: {toolName: string; ruleContent?: string | undefined},
   tools: readonly ToolFacts[],

@@ -1,9 +1,9 @@
 import {lstatSync, readlinkSync} from 'node:fs';
 import {quote} from './problem.ts';
 
-/** The base class of mini-cc's errors: a stable `code` for programs, and a message that says what a person can do. */
+/** Base class of mini-cc's errors: a stable `code` for programs, and a message that says what a person can do. */
 export class MiniCcError extends Error {
-  /** Written out in each class, since bundling renames classes. */
+  /** Written out in each class because bundling renames classes. */
   override readonly name: string = 'MiniCcError';
 
   constructor(
@@ -24,7 +24,7 @@ export class UsageError extends MiniCcError {
   }
 }
 
-/** Why a model call can fail. */
+/** Reasons for which a model call can fail. */
 export type ModelErrorKind =
   | 'authentication'
   | 'billing'
@@ -37,7 +37,7 @@ export type ModelErrorKind =
   | 'stream'
   | 'idle';
 
-/** A model call failed. Its `code` is `MODEL_` and the kind in capitals. */
+/** Failure of a model call. Its `code` is `MODEL_` and the kind in capitals. */
 export class ModelError extends MiniCcError {
   override readonly name = 'ModelError';
 
@@ -46,7 +46,7 @@ export class ModelError extends MiniCcError {
     message: string,
     readonly details: {
       readonly status?: number;
-      /** The same call may succeed later. */
+      /** Whether the same call may succeed later. */
       readonly retryable: boolean;
       /** Milliseconds that the server asked to wait (`Retry-After`). */
       readonly retryAfterMs?: number;
@@ -57,18 +57,21 @@ export class ModelError extends MiniCcError {
   }
 }
 
-/** The message of an error, or any other thrown value as text. */
+/** Returns the message of an error, or any other thrown value as text. */
 export function getErrorMessage(error: unknown): string {
   if (error instanceof Error) return error.message;
   return String(error);
 }
 
-/** The `code` of a system error, e.g. `ENOENT`. */
+/** Returns the `code` of a system error, e.g. `ENOENT`. */
 export function getErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** For `catch` where a file may be missing: returns undefined for `ENOENT` and `ENOTDIR`. @throws every other error */
+/**
+ * Handler for `catch` where a file may be missing: returns undefined for `ENOENT` and `ENOTDIR`. @throws every other
+ * error
+ */
 export function ignoreMissing(error: unknown): undefined {
   const code = getErrorCode(error);
   if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
@@ -76,7 +79,7 @@ export function ignoreMissing(error: unknown): undefined {
 
 /**
  * Says why a file that a person wrote cannot be read, e.g. `cannot be read: permission denied`.
- * @param absent the text for a missing file; undefined where the file is optional.
+ * @param absent text for a missing file; undefined if the file is optional
  */
 export function describeReadError<T extends string | undefined>(file: string, error: unknown, absent: T): string | T {
   switch (getErrorCode(error)) {

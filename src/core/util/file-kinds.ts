@@ -1,9 +1,9 @@
-/** Kinds of files by their names: of which language they are, and which are tests, generated, or binary. */
+/** Determines kinds of files by their names: the language, and whether a file is a test, generated, or binary. */
 
-/** `style`: source, but no program. `data`: no source. `plain`: data that is not counted as a language. */
+/** `style`: source that is not a program. `data`: no source. `plain`: data that does not count as a language. */
 type FileType = 'code' | 'style' | 'data' | 'plain';
 
-/** The name of a language as it is shown, and the ends of its files' names. */
+/** Name of each language as it is shown, and the extensions of its files. */
 const LANGUAGES: readonly (readonly [FileType, string, string])[] = [
   ['code', 'TypeScript', 'ts tsx mts cts'],
   ['code', 'JavaScript', 'js jsx mjs cjs'],
@@ -55,7 +55,7 @@ const BY_EXTENSION: ReadonlyMap<string, FileKind> = new Map(
 const BY_NAME: ReadonlyMap<string, readonly string[]> = new Map(
   LANGUAGES.map(([, language, extensions]) => [language.toLowerCase(), extensions.split(' ')]),
 );
-/** What people also call them, in lower case. */
+/** Other names that people use, in lower case. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['ts', 'typescript'],
   ['js', 'javascript'],
@@ -64,7 +64,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['cpp', 'c++'],
   ['csharp', 'c#'],
 ]);
-/** Names for a part of a language's files. */
+/** Names for some of a language's files. */
 const PARTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['tsx', ['tsx']],
   ['jsx', ['jsx']],
@@ -81,7 +81,7 @@ const TEST_FOLDER = /(?:^|\/)(?:tests?|specs?|__tests__|testdata)\//i;
 const TEST_NAME =
   /[._-](?:test|spec)s?\.[A-Za-z]+$|(?:^|\/)test_[^/]*\.\w+$|(?:^|\/)conftest\.py$|(?:^|\/)(?!latest|contest)\w*tests?\.(?:c|cc|cpp|cxx)$|(?:Test|Tests|IT)\.(?:java|cs|php)$/;
 
-/** A glob for tests. It may find some files that are none: `isTest` decides. */
+/** Glob for tests. It may match some files that are no tests: `isTest` decides. */
 export const TEST_FILES = `**/{${[
   `{test,tests,spec,specs,__tests__,testdata,Test,Tests}/**/*.{${[...BY_EXTENSION.keys()].filter(isCodeExtension).join(',')}}`,
   '*{.,_,-}{test,tests,spec,specs}.*',
@@ -93,7 +93,7 @@ export const TEST_FILES = `**/{${[
 
 export type FileTest = (file: string) => boolean;
 
-/** In lower case, without the dot; empty where there is none. */
+/** Returns the extension in lower case, without the dot; empty if there is none. */
 export function getExtension(file: string): string {
   return /\.([A-Za-z0-9]+)$/.exec(file)?.[1]?.toLowerCase() ?? '';
 }
@@ -102,19 +102,19 @@ export function getLanguage(file: string): string | undefined {
   return getLanguageByExtension(getExtension(file));
 }
 
-/** The language for an extension without its dot. */
+/** @param extension extension without its dot */
 export function getLanguageByExtension(extension: string): string | undefined {
   const kind = BY_EXTENSION.get(extension.toLowerCase());
   return kind?.type === 'plain' ? undefined : kind?.language;
 }
 
-/** The extensions of a language, by its name in any case. */
+/** Returns the extensions of a language. @param language name in any case */
 export function getExtensions(language: string): readonly string[] {
   const extensions = BY_NAME.get(language.toLowerCase()) ?? [];
   return extensions.some((each) => getLanguageByExtension(each)) ? extensions : [];
 }
 
-/** @param extension in lower case */
+/** @param extension extension in lower case */
 export function isCodeExtension(extension: string): boolean {
   return BY_EXTENSION.get(extension)?.type === 'code';
 }
@@ -125,29 +125,32 @@ export function isCodeLanguage(language: string): boolean {
 
 export const isCode: FileTest = (file) => isCodeExtension(getExtension(file));
 
-/** Programs and what they look like, as the project has written them. */
+/** Accepts programs and style files that the project has written itself. */
 export const isSource: FileTest = (file) =>
   /code|style/.test(BY_EXTENSION.get(getExtension(file))?.type ?? '') && !INSTALLED.test(file);
 
-/** What agents can edit at all. */
+/** Accepts the files that agents can edit. */
 export const isText: FileTest = (file) => !LOCK.test(file) && !BINARY.test(file) && !INSTALLED.test(file);
 
-/** It is installed, generated or a lock file: not the project's own source. */
+/** Accepts files that are installed, generated or lock files, and so not the project's own source. */
 export const isGenerated: FileTest = (file) => INSTALLED.test(file) || BUILT.test(file) || LOCK.test(file);
 
-/** A test by its name or its folders, of any language. */
+/** Accepts tests by their names or folders, in any language. */
 export const isTestPath: FileTest = (file) => TEST_FOLDER.test(file) || TEST_NAME.test(file);
 
 export const isTest: FileTest = (file) => isTestPath(file) && isCode(file);
 
-/** The files of this kind, as a prompt names it: `TypeScript`, `.ts`, `test`. Undefined for a word that names none. */
+/**
+ * Returns a test for the kind of files that a prompt names: `TypeScript`, `.ts`, `test`. Undefined for a word that
+ * names no kind.
+ */
 export function findKind(name: string): FileTest | undefined {
   const folded = name.toLowerCase();
   if (/^(?:tests?|specs?|тестовы\p{L}+|测试)$/u.test(folded)) return (file) => isTestPath(file) && isSource(file);
   const dotted = /^\.([\w+]{1,8})$/.exec(folded)?.[1];
   const language = OTHER_NAMES.get(folded) ?? folded;
   const extensions = PARTS.get(folded) ?? BY_NAME.get(language) ?? (dotted ? [dotted] : undefined);
-  // Headers of C++ may be named as those of C.
+  // Headers of C++ may have the extension of C headers.
   const also = language === 'c++' ? 'h' : undefined;
   return extensions && ((file) => [...extensions, also].includes(getExtension(file)) && isText(file));
 }

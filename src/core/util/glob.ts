@@ -1,20 +1,20 @@
 /**
- * Patterns of file names, matched in time linear in the name, for every pattern: they come from models and from the settings
- * of projects, and a backtracking RegExp takes minutes for some. A pattern becomes a set of states, and names are read
- * character by character.
+ * Matches patterns of file names in time linear in the name. Patterns come from models and from the settings of
+ * projects, and a backtracking RegExp takes minutes for some of them. A pattern becomes a set of states, and names are
+ * read character by character.
  */
 
 interface GlobOptions {
-  /** `{a,b}` matches a or b. Default: braces are plain characters. */
+  /** Makes `{a,b}` match a or b. Default: braces are plain characters. */
   readonly braces?: boolean;
-  /** `[id]` also matches just that text, as a folder may be named. */
+  /** Makes `[id]` also match exactly that text, because a folder may have such a name. */
   readonly plainBrackets?: boolean;
-  /** `**` also crosses folders where it is only the beginning of a segment: `**.ts`. */
+  /** Makes `**` cross folders even if it is only the beginning of a segment: `**.ts`. */
   readonly openStars?: boolean;
   readonly ignoreCase?: boolean;
 }
 
-/** Tests one character, or `any`. Undefined: goes on to `next` without reading. */
+/** A state. With `test` it reads one character; without it, the next states are reached without reading. */
 interface State {
   readonly test?: (character: string) => boolean;
   readonly next: number[];
@@ -22,7 +22,7 @@ interface State {
 
 type Reached = {readonly states: readonly number[]; readonly isEnd: boolean; readonly after: Map<string, Reached>};
 
-/** So many sets of states are remembered; then they are made anew. */
+/** Number of sets of states that are remembered before all are dropped. */
 const MAX_REMEMBERED = 2000;
 
 export class Glob {
@@ -33,8 +33,8 @@ export class Glob {
   #start: Reached;
 
   /**
-   * `*` and `?` do not match `/`; `**` as a whole segment does; `[a-z]`, `[!a]`; `\` takes away the meaning of the next
-   * character. Brackets and braces that are not closed are plain characters.
+   * `*` and `?` do not match `/`. `**` matches it when it is a whole segment. `[a-z]` and `[!a]` are sets, and `\`
+   * makes the next character plain. Brackets and braces that are not closed are plain characters.
    */
   constructor(pattern: string, options: GlobOptions = {}) {
     this.#ignoreCase = options.ignoreCase ?? false;
@@ -71,7 +71,7 @@ export class Glob {
     return at.isEnd ? 'end' : 'no';
   }
 
-  /** All states that can be reached from these without reading. */
+  /** Returns the set of all states that can be reached from these without reading. */
   #reach(from: readonly number[]): Reached {
     const found = new Set(from);
     for (const state of found) {
@@ -97,7 +97,7 @@ export class Glob {
   }
 }
 
-/** Reads a pattern from left to right, and adds its states behind one another. */
+/** Reads a pattern from left to right, and adds its states one after another. */
 class GlobParser {
   readonly #characters: readonly string[];
   #at = 0;
@@ -110,12 +110,12 @@ class GlobParser {
     this.#characters = [...pattern];
   }
 
-  /** @returns the last state. */
+  /** @returns the last state */
   parse(first: number): number {
     return this.#sequence(first, false);
   }
 
-  /** Up to the end, or in braces up to `,` or `}`. */
+  /** Parses up to the end, or in braces up to `,` or `}`. */
   #sequence(first: number, inBraces: boolean): number {
     let last = first;
     while (this.#at < this.#characters.length) {
@@ -160,7 +160,7 @@ class GlobParser {
     if (!isDouble) return this.#loop(from, isNotSlash);
     if (next === '/') {
       this.#at += 1;
-      // No folder, or several, each with its slash.
+      // This matches no folder or several, each with its slash.
       const head = this.#empty(from);
       const slash = this.#add(this.#loop(head, isNotSlash), isSlash);
       this.states[slash]!.next.push(head);
@@ -209,7 +209,7 @@ class GlobParser {
     return false;
   }
 
-  /** @returns the state behind one character. */
+  /** @returns the state after one character */
   #add(from: number, test: (character: string) => boolean): number {
     const after = this.states.push({next: []}) - 1;
     const reader = this.states.push({test, next: [after]}) - 1;
@@ -217,7 +217,7 @@ class GlobParser {
     return after;
   }
 
-  /** @returns the state behind any number of characters. */
+  /** @returns the state after any number of characters */
   #loop(from: number, test: (character: string) => boolean): number {
     const end = this.#empty(from);
     this.states[end]!.next.push(this.states.push({test, next: [end]}) - 1);
@@ -234,7 +234,7 @@ class GlobParser {
 const isSlash = (character: string): boolean => character === '/';
 const isNotSlash = (character: string): boolean => character !== '/';
 
-/** The inside of brackets: `a-z0-9_`. A range whose end comes first is empty. */
+/** Parses the inside of brackets: `a-z0-9_`. A range whose end comes first is empty. */
 function createSet(body: string, ignoreCase: boolean): (character: string) => boolean {
   const characters = [...body.matchAll(/\\(.)|(.)/gsu)].map(([, escaped, plain]) => ({
     text: (escaped ?? plain)!,
@@ -255,8 +255,8 @@ function createSet(body: string, ignoreCase: boolean): (character: string) => bo
 }
 
 /**
- * Whether a text consists of the pieces, with any characters between them: `a*b` is the pieces `a` and `b`. Linear, too, and
- * for texts that are no paths.
+ * Whether a text consists of the pieces, with any characters between them: `a*b` has the pieces `a` and `b`. This also
+ * takes linear time, and serves texts that are no paths.
  */
 export function matchesPieces(pieces: readonly string[], text: string): boolean {
   const [first = '', ...others] = pieces;

@@ -1,15 +1,15 @@
-/** Size and type of images, and the limits of model servers for them. */
+/** Measures images, and checks them against the limits of model servers. */
 
 import {imageSize} from 'image-size';
 
-/** Longest side in pixels that servers take. */
+/** Longest side in pixels that servers accept. */
 const MAX_IMAGE_PIXELS = 8_000;
-/** The same where a request has more than `MANY_IMAGES`. */
+/** Longest side in pixels in a request with more than `MANY_IMAGES`. */
 export const MAX_PIXELS_OF_MANY = 2_000;
 export const MANY_IMAGES = 20;
-/** The most images of one request. */
+/** Largest number of images in one request. */
 export const MAX_IMAGES = 100;
-/** Characters of an image in base64. */
+/** Largest number of characters of an image in base64. */
 const MAX_BASE64 = 5 * 1024 * 1024;
 
 type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
@@ -27,25 +27,28 @@ interface MeasuredImage {
   readonly height: number;
 }
 
-/** By the content, not by a name. Undefined for what is no image that servers take, or is damaged. */
+/**
+ * Reads the type and size from the content, not from a name. Undefined for a file that is damaged or is no image that
+ * servers accept.
+ */
 export function measureImage(bytes: Uint8Array): MeasuredImage | undefined {
   try {
     const {width, height, type = ''} = imageSize(bytes);
     const known = TYPES[type];
     return known && width > 0 && height > 0 ? {type: known, width, height} : undefined;
   } catch {
-    // The library throws for what it does not know and for what is cut off.
+    // The library throws for unknown types and incomplete files.
     return undefined;
   }
 }
 
-/** @returns e.g. `1200 × 9000 pixels; at most 8000 a side can be shown`; undefined when the image is small enough. */
+/** @returns e.g. `1200 × 9000 pixels; at most 8000 a side can be shown`; undefined when the image is small enough */
 export function describeOversize({width, height}: MeasuredImage, maxPixels = MAX_IMAGE_PIXELS): string | undefined {
   if (Math.max(width, height) <= maxPixels) return undefined;
   return `${width} × ${height} pixels; at most ${maxPixels} a side can be shown`;
 }
 
-/** Why a server would refuse an image in base64; undefined when it would not. */
+/** Returns why a server would refuse an image in base64; undefined when it would accept it. */
 export function findImageProblem(
   {data, media_type}: {readonly data: string; readonly media_type: string},
   maxPixels = MAX_IMAGE_PIXELS,

@@ -2,7 +2,9 @@
 import {applyEdits, modify, type Node, type ParseError, parseTree, printParseErrorCode} from 'jsonc-parser';
 import {type ProblemList, positionAt, quote, START} from './problem.ts';
 
-/** Parses a text that must contain one object. Undefined, with a problem added, for any other text. Never throws. */
+/**
+ * Parses a text that must contain one object. For any other text it adds a problem and returns undefined. Never throws.
+ */
 export function parseRoot(text: string, problems: ProblemList): Node | undefined {
   if (text.trim() === '') {
     problems.error('syntax', START, 'is empty');
@@ -21,8 +23,9 @@ export function parseRoot(text: string, problems: ProblemList): Node | undefined
 }
 
 /**
- * The text with another value of a key. Undefined, with a problem added, for a text that is no object.
- * @param path the keys that lead to it. @param value undefined: it is removed
+ * Returns the text with another value of a key. For a text that is no object it adds a problem and returns undefined.
+ * @param path keys that lead to the value
+ * @param value undefined to remove the key
  */
 export function setProperty(
   text: string,
@@ -35,7 +38,7 @@ export function setProperty(
   return applyEdits(text, edits);
 }
 
-/** The parser is recursive: a text with a million brackets overflows its stack. */
+/** The parser is recursive, so a text with a million brackets overflows its stack. */
 function parseSafely(text: string, errors: ParseError[], problems: ProblemList): Node | undefined {
   try {
     return parseTree(text, errors, {allowTrailingComma: true});
@@ -46,14 +49,14 @@ function parseSafely(text: string, errors: ParseError[], problems: ProblemList):
   }
 }
 
-/** Keys and values of an object, in the order of the text. */
+/** Returns the keys and values of an object, in the order of the text. */
 export function getProperties(node: Node): (readonly [key: Node, value: Node | undefined])[] {
   return (node.children ?? []).flatMap(({children}) => (children?.[0] ? [[children[0], children[1]] as const] : []));
 }
 
 function describeSyntaxError({error, offset, length}: ParseError, text: string): string {
   const found = text.slice(offset, offset + length).split(/[\r\n]/)[0] ?? '';
-  // A JSON string has its own quotes already.
+  // A JSON string already has its own quotes.
   const here = found === '' ? '' : ` before ${quote(found.replace(/^"(.*)"$/s, '$1'))}`;
   const texts: Readonly<Record<string, string>> = {
     InvalidSymbol: `${quote(found)} is not JSON: text needs double quotes`,

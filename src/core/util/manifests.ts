@@ -1,6 +1,6 @@
 /**
- * What the manifests of a project say: package.json, Cargo.toml, pyproject.toml, Makefile and similar files. Each fact has
- * its line. Nothing is run, and what cannot be parsed gives no facts.
+ * Reads the manifests of a project: package.json, Cargo.toml, pyproject.toml, Makefile and similar files. Each fact has
+ * its line. Nothing is run, and a manifest that cannot be parsed gives few facts or none.
  */
 import {toFields} from './objects.ts';
 
@@ -8,24 +8,24 @@ export interface Fact {
   readonly name: string;
   readonly value: string;
   readonly line: number;
-  /** Of a dependency that users of the package do not get with it. */
+  /** Present for a dependency that users of the package do not install with it. */
   readonly use?: 'dev' | 'peer';
 }
 
 export interface Manifest {
   readonly path: string;
   readonly name?: Fact | undefined;
-  /** The name of a Rust library, where it is not that of its package. */
+  /** Name of a Rust library, if the manifest names it separately from the package. */
   readonly library?: Fact | undefined;
   readonly description?: Fact | undefined;
   readonly scripts: readonly Fact[];
   readonly dependencies: readonly Fact[];
   /** Where the program starts, or what it exports: bin, main, exports. */
   readonly entries: readonly Fact[];
-  /** The command that runs the tests. */
+  /** Command that runs the tests. */
   readonly test?: Fact | undefined;
   readonly build?: Fact | undefined;
-  /** The command that starts the program. */
+  /** Command that starts the program. */
   readonly start?: Fact | undefined;
 }
 
@@ -81,11 +81,11 @@ const READERS: Readonly<Record<string, Reader>> = {
 };
 
 export const MANIFEST_NAMES: readonly string[] = Object.keys(READERS);
-/** Manifests whose list of dependencies is read here. */
+/** Manifests from which this module reads a list of dependencies. */
 export const LISTS_DEPENDENCIES =
   /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile|setup\.py)$/;
 
-/** @param path its last part is one of `MANIFEST_NAMES` */
+/** @param path path whose last part is one of `MANIFEST_NAMES` */
 export function parseManifest(path: string, text: string | readonly Line[]): Manifest {
   const name = path.replace(/^.*\//, '');
   const lines = typeof text === 'string' ? toLines(text) : text;
@@ -101,12 +101,12 @@ function command(name: string, line = 1): Fact {
   return {name, value: '', line};
 }
 
-/** The first line that matches; line 1 when none does. */
+/** Returns the number of the first line that matches, or 1 when none does. */
 function findLine(lines: readonly Line[], form: RegExp): number {
   return lines.find((line) => form.test(line.text))?.number ?? 1;
 }
 
-/** The first text that the form captures. */
+/** Returns the first text that the form captures. */
 function findFirst(lines: readonly Line[], form: RegExp, name: string): Fact | undefined {
   for (const {text, number} of lines) {
     const value = form.exec(text)?.[1];
@@ -115,7 +115,7 @@ function findFirst(lines: readonly Line[], form: RegExp, name: string): Fact | u
   return undefined;
 }
 
-/** The name and the value that the form captures, of each line. */
+/** Returns the name and the value that the form captures in each line. */
 function findAll(lines: readonly Line[], form: RegExp): readonly Fact[] {
   return lines.flatMap(({text, number}) => {
     const match = form.exec(text);
@@ -125,7 +125,7 @@ function findAll(lines: readonly Line[], form: RegExp): readonly Fact[] {
 
 function readJson(lines: readonly Line[], path: string): Partial<Manifest> {
   const json = parseJson(lines.map((line) => line.text).join('\n'));
-  // JSON.parse does not give lines. The line of a key is the first line with the key after the line of its section.
+  // JSON.parse reports no lines. The line of a key is the first line with the key after the line of its section.
   const findKey = (key: string, section?: string): number => {
     const start = section === undefined ? 0 : lines.findIndex((line) => line.text.includes(`"${section}"`));
     const found = lines.slice(Math.max(0, start)).find((line) => line.text.includes(`"${key}"`));
@@ -140,7 +140,7 @@ function readJson(lines: readonly Line[], path: string): Partial<Manifest> {
   const single = (key: string): Fact | undefined =>
     typeof json[key] === 'string' ? {name: key, value: json[key], line: findKey(key)} : undefined;
   const own = toFields(json.scripts);
-  // Composer has lists of commands. A number or an object is none.
+  // In composer.json a script may be a list of commands. A number or an object is not a script.
   const isScript = ({name}: Fact) => typeof own[name] === 'string' || Array.isArray(own[name]);
   const scripts = [...section('scripts').filter(isScript), ...section('tasks')];
   const bin = single('bin');
@@ -184,7 +184,7 @@ function parseJson(text: string): Record<string, unknown> {
   try {
     return toFields(JSON.parse(text.replace(/^\uFEFF/, '')));
   } catch (error) {
-    // It has comments, was cut, or is being edited: its own tools cannot read it either.
+    // The file has comments, was cut, or is being edited. Its own tools cannot read it either.
     if (error instanceof SyntaxError) return {};
     throw error;
   }
@@ -221,7 +221,7 @@ function readRequirements(lines: readonly Line[], path: string): Partial<Manifes
   };
 }
 
-/** The items of `install_requires=[…]` in setup.py. */
+/** Reads the items of `install_requires=[…]` in setup.py. */
 function readInstallRequires(lines: readonly Line[]): readonly Fact[] {
   const start = lines.findIndex((line) => /\binstall_requires\s*=\s*\[/.test(line.text));
   if (start < 0) return [];
@@ -240,7 +240,7 @@ interface TomlFact extends Fact {
 /** Sections of TOML whose keys are packages. */
 const PACKAGES =
   /^(?:(?:target\..+\.|workspace\.)?(?:dev-|build-)?dependencies|tool\.poetry\.(?:dev-dependencies|dependencies|group\.[^.]+\.dependencies))$/;
-/** A section for one package: `[dependencies.serde]`. */
+/** Sections for one package: `[dependencies.serde]`. */
 const PACKAGE = /^(?:target\..+\.)?(?:dev-|build-)?dependencies\.([\w-]+)$/;
 /** Lists of packages. */
 const PACKAGE_LISTS = /^(?:project\.dependencies|project\.optional-dependencies\..+|dependency-groups\..+)\[\]$/;
@@ -299,8 +299,8 @@ function toDependency(entry: TomlFact): Fact {
 }
 
 /**
- * Lines `key = value` with their section. The line of a section itself has an empty name. Items of a list have the
- * section `section.key[]`.
+ * Reads lines `key = value` with their section. The line of a section itself becomes a fact with an empty name. Items
+ * of a list have the section `section.key[]`.
  */
 function readToml(lines: readonly Line[]): readonly TomlFact[] {
   const facts: TomlFact[] = [];

@@ -1,4 +1,4 @@
-/** Messages and their text, and sums of token usage. */
+/** Reads and joins messages, and sums token usage. */
 import type {Message, PromptContent, ToolResultBlock, Usage, UsageEntry} from '../contract/model.ts';
 
 export const NO_USAGE: Usage = {
@@ -24,11 +24,13 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Messages by which a transcript says that a reply was cut short. The model reads them too. */
+/** Messages in a transcript that mark a reply that was cut short. The model reads them too. */
 export const INTERRUPTED = '[Interrupted by the user]';
 export const CUT_OFF = '[Cut off here: mini-cc ended before this reply did]';
 
-/** The tokens that came since then, without their cost. @param before an earlier state of the same sum */
+/**
+ * Returns the tokens that were added since `before`, without their cost. @param before earlier state of the same sum
+ */
 export function subtractUsage(now: Usage, before: Usage): Usage {
   const hour = (now.cache_creation_1h_input_tokens ?? 0) - (before.cache_creation_1h_input_tokens ?? 0);
   const searches = (now.web_search_requests ?? 0) - (before.web_search_requests ?? 0);
@@ -42,17 +44,17 @@ export function subtractUsage(now: Usage, before: Usage): Usage {
   };
 }
 
-/** Whether `cost_usd` is all that it cost. Nothing costs nothing. */
+/** Whether `cost_usd` is the whole cost. Usage without tokens has a known cost of nothing. */
 export function isCostKnown(usage: Usage): boolean {
   return usage.cost_unknown !== true && (usage.cost_usd !== undefined || countTokens(usage) === 0);
 }
 
-/** All tokens of a model call: in and out, read from the cache and written to it. */
+/** Counts all tokens of a model call: input and output, read from the cache and written to it. */
 export function countTokens(usage: Usage): number {
   return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 }
 
-/** The sums by name, with one more. */
+/** Adds usage to the sum of one name. */
 export function addUsageTo(
   sums: Readonly<Record<string, Usage>>,
   name: string,
@@ -61,7 +63,7 @@ export function addUsageTo(
   return {...sums, [name]: addUsage(sums[name] ?? NO_USAGE, usage)};
 }
 
-/** One entry for each agent and model, in the order in which they came; none for what used nothing. */
+/** Sums entries by agent and model, in the order in which they first occur. Entries without tokens are left out. */
 export function sumEntries(entries: readonly UsageEntry[]): readonly UsageEntry[] {
   const sums = new Map<string, UsageEntry>();
   for (const {agent, model, usage} of entries) {
@@ -72,7 +74,7 @@ export function sumEntries(entries: readonly UsageEntry[]): readonly UsageEntry[
   return [...sums.values()];
 }
 
-/** The text blocks of a message, joined by blank lines; other blocks are left out. */
+/** Returns the text blocks of a message, joined by blank lines; other blocks are left out. */
 export function getText(content: string | readonly {type: string}[]): string {
   if (typeof content === 'string') return content;
   return content
@@ -82,12 +84,12 @@ export function getText(content: string | readonly {type: string}[]): string {
     .trim();
 }
 
-/** The message of a prompt. Its content is copied. */
+/** Creates the message of a prompt. The content is copied. */
 export function toUserMessage(content: PromptContent): Message {
   return {role: 'user', content: typeof content === 'string' ? content : [...content]};
 }
 
-/** Joins several prompts into one: texts by blank lines; with images, the content is a list of blocks. */
+/** Joins several prompts into one, texts by blank lines. With images, the content is a list of blocks. */
 export function joinContents(contents: readonly PromptContent[]): PromptContent {
   if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n');
   return contents.flatMap((content) =>
@@ -95,7 +97,7 @@ export function joinContents(contents: readonly PromptContent[]): PromptContent 
   );
 }
 
-/** The message with other texts for some of its tool results. @param texts by the id of the call */
+/** Returns the message with other texts for some of its tool results. @param texts texts by the id of the call */
 export function withResultTexts(message: Message, texts: ReadonlyMap<string, string>): Message {
   const {content} = message;
   if (message.role !== 'user' || typeof content === 'string') return message;

@@ -1,9 +1,9 @@
-/** Names that people and models write: suggestions for misspelt ones. */
+/** Suggests known names for misspelt ones that people and models write. */
 import leven from 'leven';
 
 /**
- * The known word with the least edit distance, however far away; undefined only when `known` is empty. For keys, whose
- * message names the nearest one; elsewhere `findMeant`.
+ * Returns the known word with the least edit distance, however far away; undefined only when `known` is empty. Messages
+ * about unknown keys use it; others use `findMeant`.
  */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   const folded = fold(word);
@@ -11,8 +11,8 @@ export function findNearest(word: string, known: readonly string[]): string | un
 }
 
 /**
- * The known word that `word` is probably a typo of: some letters differ, or their order.
- * @param most how many letters may differ; without it a third of them, 1 to 3
+ * Returns the known word that `word` is probably a typo of: some letters differ, or their order.
+ * @param most number of letters that may differ; by default a third of them, 1 to 3
  */
 export function findTypo(word: string, known: readonly string[], most?: number): string | undefined {
   const letters = sortLetters(word);
@@ -24,7 +24,10 @@ export function findTypo(word: string, known: readonly string[], most?: number):
   return leven(fold(word), fold(found)) <= allowed ? found : undefined;
 }
 
-/** Makes `max_turns`, `max-turns` and `maxTurns` equal. Cuts long words, since leven takes time by both lengths. */
+/**
+ * Makes `max_turns`, `max-turns` and `maxTurns` equal. Long words are cut because the time of leven grows with both
+ * lengths.
+ */
 function fold(word: string): string {
   return word
     .slice(0, 80)
@@ -33,8 +36,9 @@ function fold(word: string): string {
 }
 
 /**
- * The known word that a person who typed `word` can have had in mind: a typo of it, or another form of it (`budget` for
- * `max-budget-usd`, `denied` for `deny`). Undefined where none is near: a wrong guess helps less than none.
+ * Returns the known word that a person who typed `word` may have had in mind: a typo of it, or another form of it
+ * (`budget` for `max-budget-usd`, `denied` for `deny`). Undefined if none is similar, because a wrong guess is worse
+ * than none.
  */
 export function findMeant(word: string, known: readonly string[]): string | undefined {
   const typed = fold(word);
@@ -48,7 +52,7 @@ function isOtherForm(one: string, other: string): boolean {
   return one.slice(0, 3) === other.slice(0, 3) && leven(one, other) <= Math.max(one.length, other.length) / 2;
 }
 
-/** ` (did you mean list?)`; empty where no known word is near. @param show how the word is written */
+/** Formats ` (did you mean list?)`, or an empty text if no known word is similar. @param show formats the word */
 export function formatMeant(word: string, known: readonly string[], show = (name: string) => name): string {
   const meant = findMeant(word, known);
   return meant === undefined ? '' : ` (did you mean ${show(meant)}?)`;

@@ -1,13 +1,16 @@
-/** Paths: whether one lies below another or leads out of a project, and how messages print them. */
+/** Checks whether paths are inside of folders or lead out of a project, and formats them for messages. */
 import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 
-/** Whether `target` is one of the folders or lies below one. Paths are all absolute or all relative, without `..`. */
+/**
+ * Whether `target` is one of the folders or is inside one of them. Paths are all absolute or all relative, without
+ * `..`.
+ */
 export function isInside(target: string, folders: readonly string[]): boolean {
   return folders.some((folder) => target === folder || target.startsWith(folder.endsWith('/') ? folder : `${folder}/`));
 }
 
-/** From the repository's root down to the folder. Outside of a repository: the folder alone. */
+/** Lists the folders from the repository's root down to this one. Outside of a repository it lists only this one. */
 export function listProjectFolders(folder: string): string[] {
   const folders: string[] = [];
   for (let at = folder; ; at = path.dirname(at)) {
@@ -18,15 +21,15 @@ export function listProjectFolders(folder: string): string[] {
 }
 
 /**
- * Where a file or folder leads, when that is out of the root; undefined when it stays within.
- * @param target something that exists
+ * Returns the target of a file or folder if it is outside of the root, and undefined otherwise.
+ * @param target existing path
  */
 export function findLinkOut(target: string, root: string): string | undefined {
   const real = realpathSync(target);
   return isInside(real, [realpathSync(root)]) ? undefined : real;
 }
 
-/** The name for a message. It is quoted as JSON if its control characters could imitate lines of mini-cc. */
+/** Formats a name for a message. It is quoted as JSON if its control characters could imitate lines of mini-cc. */
 export function formatFileName(name: string): string {
   return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name) ? JSON.stringify(name) : name;
 }

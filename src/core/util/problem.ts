@@ -1,4 +1,7 @@
-/** Problems in files that people write (settings, agent definitions): where they are and what is wrong. */
+/**
+ * Describes problems in files that people write, such as settings and agent definitions: where they are and what is
+ * wrong.
+ */
 import type {z} from 'zod';
 import {removeLogins} from './text.ts';
 
@@ -9,25 +12,25 @@ export interface Position {
 }
 
 export interface Problem extends Position {
-  /** A path, or `--agents` for a value of that flag. */
+  /** Path of the file, or `--agents` for a value of that flag. */
   readonly file: string;
-  /** `hint`: in a file that people have for another program. Only `lint` shows it. */
+  /** `hint`: a problem in a file that people have for another program. Only `lint` shows it. */
   readonly severity: 'error' | 'warning' | 'hint';
-  /** A stable name for scripts: `syntax`, `unknown-key`, `unknown-tool`, … */
+  /** Stable name for scripts: `syntax`, `unknown-key`, `unknown-tool`, … */
   readonly rule: string;
   readonly message: string;
-  /** The value that the writer probably meant. */
+  /** Value that the writer probably meant. */
   readonly meant?: string;
 }
 
 export const START: Position = {line: 1, column: 1};
 
-/** `PATH:LINE:COL: what is wrong (did you mean …?)` */
+/** Formats `PATH:LINE:COL: what is wrong (did you mean …?)`. */
 export function formatProblem(problem: Problem): string {
   return `${problem.file}:${problem.line}:${problem.column}: ${formatMessage(problem)}`;
 }
 
-/** `what is wrong (did you mean …?)` */
+/** Formats `what is wrong (did you mean …?)`. */
 export function formatMessage({message, meant}: Pick<Problem, 'message' | 'meant'>): string {
   return meant === undefined ? message : `${message} (did you mean ${meant}?)`;
 }
@@ -59,25 +62,25 @@ export class ProblemList {
   }
 }
 
-/** The position of `offset` (UTF-16 units from 0) in `text`. Lines end with LF, CRLF or CR. */
+/** Returns the position of `offset` (UTF-16 units from 0) in `text`. Lines end with LF, CRLF or CR. */
 export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset).split(/\r\n|\n|\r/);
   // An offset between CR and LF is still on the line that they end.
   return {line: before.length, column: before.at(-1)!.length + 1};
 }
 
-/** A value from a file, for a message: quoted, control characters escaped, cut at 60 characters. */
+/** Formats a value from a file for a message: in quotes, with control characters escaped, cut at 60 characters. */
 export function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : String(JSON.stringify(value));
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
 
-/** For a field of a Zod schema: the text of its issue. It says what was given instead. */
+/** Creates the issue text for a field of a Zod schema. It says what was given instead. */
 export function mustBe(what: string): {error: (issue: {readonly input: unknown}) => string} {
   return {error: ({input}) => (input === undefined ? 'is missing' : `must be ${what}, not ${describeValue(input)}`)};
 }
 
-/** A short description of a value for a message about its type: `a list`, `-3`, `"fast"`. */
+/** Describes a value briefly, for a message about its type: `a list`, `-3`, `"fast"`. */
 function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
@@ -87,7 +90,7 @@ function describeValue(value: unknown): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 39)}…` : text);
 }
 
-/** What a schema finds wrong with a value, in one line: `message.content: Invalid input; uuid: expected string, …`. */
+/** Formats what a schema finds wrong in one line: `message.content: Invalid input; uuid: expected string, …`. */
 export function formatIssues({issues}: z.ZodError): string {
   return issues
     .map(({path, message}) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`))

@@ -1,7 +1,7 @@
 /**
- * Starts programs, by execa. No other module starts any. Execa is loaded at the first start, to keep the start-up of
- * mini-cc short. A program gets exactly the environment that its caller passes, and goes on when mini-cc exits, unless
- * its caller ends it.
+ * Starts programs by execa; no other module starts any. Execa is loaded at the first start, so that mini-cc starts
+ * fast. A program gets exactly the environment that its caller passes, and continues when mini-cc exits, unless its
+ * caller ends it.
  */
 import {type ChildProcess, execFileSync} from 'node:child_process';
 import type {Result} from 'execa';
@@ -13,42 +13,42 @@ interface ProcessOptions {
   /** Milliseconds until the program is killed. Default: no limit. */
   readonly limitMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Sent at the limit and on abort. Default: SIGTERM, and SIGKILL five seconds later. */
+  /** Signal that is sent at the limit and on abort. Default: SIGTERM, and SIGKILL five seconds later. */
   readonly killSignal?: NodeJS.Signals | undefined;
 }
 
 export interface ProcessEnd {
   /**
-   * `exit`: with an exit code. `signal`: by a signal that mini-cc did not send. `limit`: its time was over. `abort`:
+   * `exit`: with an exit code. `signal`: by a signal that mini-cc did not send. `limit`: its time was over. `abort`: by
    * its abort signal. `output`: it printed more than allowed. `start`: it could not be started.
    */
   readonly ended: 'exit' | 'signal' | 'limit' | 'abort' | 'output' | 'start';
-  /** Undefined when it did not exit by itself. */
+  /** Undefined when the program did not exit by itself. */
   readonly exitCode: number | undefined;
-  /** The system's error code when it could not be started, such as `ENOENT` or `E2BIG`. */
+  /** Error code of the system when the program could not be started, such as `ENOENT` or `E2BIG`. */
   readonly code: string | undefined;
-  /** Why it failed, in one line; empty after exit code 0. */
+  /** Reason of the failure in one line; empty after exit code 0. */
   readonly message: string;
 }
 
 interface ProgramOptions extends ProcessOptions {
-  /** Written to standard input. Default: empty. */
+  /** Data for standard input. Default: empty. */
   readonly input?: string | Uint8Array | undefined;
-  /** What the program can read from the descriptors 3, 4, …; `undefined` leaves that descriptor closed. */
+  /** Data for the descriptors 3, 4, …; `undefined` leaves that descriptor closed. */
   readonly inputs?: readonly (Uint8Array | undefined)[];
-  /** Limit for standard output and for standard error each. Default: 100 MB. */
+  /** Limit for standard output and for standard error, each. Default: 100 MB. */
   readonly maxBytes?: number | undefined;
 }
 
 interface ProgramResult extends ProcessEnd {
-  /** Bytes, since file names and patches need not be UTF-8. */
+  /** Bytes, because file names and patches need not be UTF-8. */
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
 /**
- * Runs a program to its end and collects what it prints. A failure is a result, not an error.
- * @throws TypeError for an argument that holds a NUL byte.
+ * Runs a program to its end and collects its output. A failure is a result, not an error.
+ * @throws TypeError for an argument that contains a NUL byte
  */
 export async function runProgram(
   file: string,
@@ -68,25 +68,25 @@ export async function runProgram(
 }
 
 interface StartOptions extends ProcessOptions {
-  /** For the descriptors 0, 1, 2, …; a number is an open descriptor of mini-cc. */
+  /** Uses of the descriptors 0, 1, 2, …; a number is an open descriptor of mini-cc. */
   readonly stdio: readonly ('pipe' | 'ignore' | 'inherit' | number)[];
-  /** Gives it a process group of its own, as `detached` does, and ends the whole group with it. */
+  /** Gives the program a process group of its own, as `detached` does, and ends the whole group with it. */
   readonly killDescendants?: boolean;
   readonly detached?: boolean;
-  /** Ends it when mini-cc exits, unless mini-cc is killed by SIGKILL. */
+  /** Ends the program when mini-cc exits, unless mini-cc is killed by SIGKILL. */
   readonly endsWithMiniCc?: boolean;
 }
 
 interface StartedProcess {
-  /** Undefined when it could not be started; `end` says why. */
+  /** Undefined when the program could not be started; `end` says why. */
   readonly pid: number | undefined;
   /** Node's own handle, for its streams, its `exit` event and `unref`. */
   readonly child: ChildProcess;
-  /** Resolves when it has ended and its pipes are closed. Never rejects. */
+  /** Resolves when the program has ended and its pipes are closed. Never rejects. */
   readonly end: Promise<ProcessEnd>;
 }
 
-/** Starts a program whose streams the caller handles. @throws TypeError for an argument that holds a NUL byte. */
+/** Starts a program whose streams the caller handles. @throws TypeError for an argument that contains a NUL byte */
 export async function startProcess(
   file: string,
   args: readonly string[],
@@ -105,23 +105,24 @@ export async function startProcess(
 }
 
 /**
- * Runs a program and blocks until it ends: for `exit` handlers and locks. Not by execa, which cannot be loaded
+ * Runs a program and blocks until it ends, for `exit` handlers and locks. It does not use execa, which cannot be loaded
  * synchronously.
- * @returns its standard output. @throws Node's error with a `status` when it ends with another code than 0.
+ * @returns the standard output
+ * @throws Node's error with a `status` when the program ends with another code than 0
  */
 export function runProgramSync(file: string, args: readonly string[]): string {
   return execFileSync(file, args, {encoding: 'utf8'});
 }
 
 /**
- * Calls the listener when this process exits. Each makes room for itself: a program that opens many sessions gets no
- * warning of Node about too many listeners.
- * @returns stops listening
+ * Calls the listener when this process exits. Each listener raises Node's limit of listeners, so that a program with
+ * many sessions gets no warning about too many of them.
+ * @returns a function that removes the listener
  */
 export function onProcessExit(listener: () => void): () => void {
   const makeRoom = (change: 1 | -1) => {
     const most = process.getMaxListeners();
-    // 0 stands for no limit.
+    // A maximum of 0 means no limit.
     if (most > 0) process.setMaxListeners(most + change);
   };
   makeRoom(1);
@@ -153,7 +154,7 @@ type Ended = {
 };
 
 function toProcessEnd({exitCode, code, originalMessage, shortMessage, ...result}: Ended): ProcessEnd {
-  // For a missing folder, execa's message has further lines; the last one says what is wrong.
+  // For a missing folder, execa's message has several lines, and the last one says what is wrong.
   const message = originalMessage?.split('\n').at(-1) || shortMessage || '';
   const ended = getEndKind(exitCode, result);
   return {ended, exitCode: ended === 'exit' ? exitCode : undefined, code, message};

@@ -1,21 +1,22 @@
 /** Recognises prompts that do not go to the model as they are: commands, and Tasks that a person types. */
 
 export interface CommandLine {
-  /** Without the slash; `!` and `#` for lines that begin with these. */
+  /** Name without the slash; `!` and `#` for lines that begin with these. */
   readonly name: string;
-  /** What follows the name, without white space around it. */
+  /** Text after the name, without white space around it. */
   readonly args: string;
 }
 
-/** Parses `/help` or `/model opus`. Undefined for other prompts, also for a path such as `/etc/hosts`. */
+/** Parses `/help` or `/model opus`. Undefined for other prompts, including a path such as `/etc/hosts`. */
 export function parseCommandLine(prompt: string): CommandLine | undefined {
   const [, name, args = ''] = /^\/([a-z][\w:-]*)(?:\s+([\s\S]*))?$/i.exec(prompt) ?? [];
   return name === undefined ? undefined : {name, args: args.trim()};
 }
 
 /**
- * Parses a line that a person typed into a terminal. Besides slash commands these are commands: `!ls` for the shell, a note
- * of one line (`#text`), `exit` and `quit`. Elsewhere they are not: a program passes on texts that others wrote.
+ * Parses a line that a person typed into a terminal. Besides slash commands it accepts `!ls` for the shell, a note of
+ * one line (`#text`), `exit` and `quit`. Other callers must not accept these, because a program passes on texts that
+ * others wrote.
  */
 export function parseTypedLine(line: string): CommandLine | undefined {
   if (/^(?:exit|quit)$/i.test(line)) return {name: 'exit', args: ''};

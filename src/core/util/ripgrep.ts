@@ -6,11 +6,13 @@ import {type ProcessEnd, startProcess} from './processes.ts';
 export const SEARCH_LIMIT_MS = 20_000;
 const MAX_STDERR_CHARS = 4000;
 
-/** Every search includes hidden files, respects `.gitignore` also outside git, and ignores the user's configuration. */
+/**
+ * Every search includes hidden files, respects `.gitignore` also outside of git, and ignores the user's configuration.
+ */
 const COMMON = ['--no-config', '--no-require-git', '--hidden', '--color=never'];
-/** Placed after the globs of the call, because the last glob that matches wins. */
+/** These globs come after those of the call, because the last glob that matches wins. */
 const NOT_GIT = ['--glob', '!.git'];
-/** No search reads keys, also where the workspace is a home directory. */
+/** No search reads keys, even if the workspace is a home directory. */
 const NOT_KEYS = [
   '.ssh',
   '.gnupg',
@@ -25,23 +27,23 @@ const NOT_KEYS = [
 
 export interface RipgrepRun {
   readonly args: readonly string[];
-  /** Where it runs; globs are relative to it. */
+  /** Folder in which ripgrep runs. Globs are relative to it. */
   readonly cwd: string;
-  /** The files or directories to search, relative to `cwd` or absolute. */
+  /** Files or directories to search, relative to `cwd` or absolute. */
   readonly paths: readonly string[];
-  /** Ends each record. */
+  /** Character that ends each record. */
   readonly separator: '\n' | '\0';
-  /** Gets each record. @returns false when no more are needed. */
+  /** Called with each record. @returns false when no more records are needed */
   readonly onRecord: (record: string) => boolean;
 }
 
 export interface RipgrepEnd extends Pick<ProcessEnd, 'ended'> {
-  /** 0 found, 1 nothing found, 2 errors; undefined when it was ended. */
+  /** 0: found, 1: nothing found, 2: errors. Undefined when ripgrep was killed. */
   readonly exitCode: number | undefined;
   readonly errors: string;
 }
 
-/** @throws MiniCcError `RIPGREP` when it cannot be started. */
+/** @throws MiniCcError `RIPGREP` when ripgrep cannot be started */
 export async function runRipgrep(
   run: RipgrepRun,
   {

@@ -1,7 +1,7 @@
-/** Text from models, tools and files, made safe to print; and text in one line. */
+/** Makes text from models, tools and files safe to print, and puts text into one line. */
 import type {Retry} from '../contract/model.ts';
 
-/** Texts without any character that must be replaced. Most texts match. */
+/** Matches texts without any character that must be replaced. Most texts match. */
 const PLAIN = /^[\t\n\x20-\x7e]*$/;
 
 /**
@@ -12,13 +12,13 @@ const UNSAFE =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 /**
- * Invisible characters that are part of the visible character before them. They are kept. Made at the first use: to parse
- * the pattern takes 1.5 ms, and most starts show none of them.
+ * Matches invisible characters that belong to the visible character before them and therefore stay. The expression is
+ * created at first use: parsing it takes 1.5 ms, and most starts need none.
  */
 const createAllowedInvisible = () =>
   new RegExp(
     [
-      // Emoji: variants, and several joined into one.
+      // Emoji: variants, and several emoji joined into one.
       '(?<=[\\p{Emoji}--[0-9#*]])[\\ufe0e\\ufe0f]',
       '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
       '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
@@ -34,7 +34,7 @@ const createAllowedInvisible = () =>
 
 /**
  * Replaces characters that a terminal would obey or hide by visible ones: ESC by `␛`, a bidi override by `\u202E`, a
- * tag by `\u{E0041}`. Newlines and tabs are kept.
+ * tag by `\u{E0041}`. Newlines and tabs stay.
  */
 export function showControls(text: string): string {
   if (PLAIN.test(text)) return text;
@@ -47,7 +47,10 @@ export function showControls(text: string): string {
   return text.replace(UNSAFE, (character, at: number) => (kept.has(at) ? character : toVisible(character)));
 }
 
-/** Indented JSON that is safe to print: what `showControls` would replace is written as an escape of JSON, so nothing is lost. */
+/**
+ * Formats indented JSON that is safe to print. Characters that `showControls` would replace become escapes of JSON, so
+ * that nothing is lost.
+ */
 export function formatJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(UNSAFE, (character) =>
     [...Array(character.length).keys()]
@@ -64,18 +67,21 @@ function toVisible(character: string): string {
   return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
 }
 
-/** The text in one line of at most `most` characters. A longer one ends with `…`. */
+/** Returns the text in one line of at most `most` characters. A longer one ends with `…`. */
 export function toShortLine(text: string, most: number): string {
   const line = toOneLine(text);
   return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** The text in one line: each run of white space becomes one space, none is left at the ends. */
+/** Returns the text in one line: each run of white space becomes one space, and the ends are trimmed. */
 export function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** `retrying in 4s (429), attempt 2`, or who is asked instead. @param startsOver a part of the answer was shown: it comes again from its start. */
+/**
+ * Formats a retry such as `retrying in 4s (429), attempt 2`, or names the model that is asked instead.
+ * @param startsOver whether a part of the answer was shown, so that the answer starts again
+ */
 export function formatRetry({waitMs, reason, attempt, fallback}: Retry, startsOver = false): string {
   if (fallback) {
     const text = `${fallback.from} cannot answer (${reason}): ${fallback.to} answers instead`;
@@ -85,7 +91,7 @@ export function formatRetry({waitMs, reason, attempt, fallback}: Retry, startsOv
   return startsOver ? `Connection lost; ${retry}. The answer starts over.` : retry;
 }
 
-/** The name, password and query of an address may be unknown keys: they are replaced by `…`. */
+/** Replaces the name, password and query of an address by `…`, because they may be unknown keys. */
 export function removeLogins(text: string): string {
   return text
     .replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/@]*@/gi, '$1…@')

@@ -1,9 +1,9 @@
-/** The names of tools: which tool a name means, and how people read it. */
+/** Finds the tool that a name means, and formats names of tools for people. */
 import type {ToolFacts} from '../contract/tool-facts.ts';
 
 /**
- * Tools that Claude Code has or had. Rules, definitions and settings of its users name them, so that each is a known name
- * here, whether mini-cc has such a tool or not.
+ * Tools that Claude Code has or had. Rules, definitions and settings of its users name them, so each of these names is
+ * known here, whether mini-cc has such a tool or not.
  */
 const CLAUDE_CODE_TOOLS: readonly string[] = `
   Agent AskUserQuestion Bash BashOutput CronCreate CronDelete CronList Edit EnterPlanMode EnterWorktree ExitPlanMode
@@ -13,7 +13,7 @@ const CLAUDE_CODE_TOOLS: readonly string[] = `
   .trim()
   .split(/\s+/);
 
-/** The tool that has this name, here or elsewhere. @param tools all that are known */
+/** Finds a tool by its name in mini-cc or elsewhere. @param tools all known tools */
 export function findTool<T extends ToolFacts>(name: string, tools: readonly T[]): T | undefined {
   return (
     tools.find((tool) => tool.name === name) ??
@@ -21,17 +21,20 @@ export function findTool<T extends ToolFacts>(name: string, tools: readonly T[])
   );
 }
 
-/** The name of the tool in mini-cc: names from elsewhere are resolved, unknown names are returned unchanged. */
+/** Returns mini-cc's name of a tool for a name from elsewhere. Unknown names are returned unchanged. */
 export function toToolName(name: string, tools: readonly ToolFacts[]): string {
   return findTool(name, tools)?.name ?? name;
 }
 
-/** Claude Code's tools that none of these is. */
+/** Lists the tools of Claude Code for which there is none among `tools`. */
 export function listMissingTools(tools: readonly ToolFacts[]): readonly string[] {
   return CLAUDE_CODE_TOOLS.filter((name) => findTool(name, tools) === undefined);
 }
 
-/** `Read` for `read_file`; `github: create_issue` for `mcp__github__create_issue`; other names as they are. */
+/**
+ * Formats `read_file` as `Read` and `mcp__github__create_issue` as `github: create_issue`. Other names stay as they
+ * are.
+ */
 export function formatToolName(name: string, tools: readonly ToolFacts[]): string {
   const tool = findTool(name, tools);
   if (tool) return tool.label ?? tool.name;
@@ -39,14 +42,14 @@ export function formatToolName(name: string, tools: readonly ToolFacts[]): strin
   return server === undefined ? name : `${server}: ${rest}`;
 }
 
-/** A call as people read it: `Read src/a.ts`, `Bash(npm test)`. @param title what the tool says of the call */
+/** Formats a call for people: `Read src/a.ts`, `Bash(npm test)`. @param title what the tool says about the call */
 export function formatCall(tool: string, title: string, tools: readonly ToolFacts[]): string {
   const name = formatToolName(tool, tools);
   if (title === '') return name;
   return isCommand(tool, tools) ? `${name}(${title})` : `${name} ${title}`;
 }
 
-/** The title of its calls is a command. */
+/** Whether the title of the tool's calls is a command. */
 export function isCommand(tool: string, tools: readonly ToolFacts[]): boolean {
   return findTool(tool, tools)?.kind === 'execute';
 }

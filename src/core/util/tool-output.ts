@@ -1,29 +1,29 @@
-/** Results of tools, and the cutting of long output: the model reads head and tail, a file has the whole. */
+/** Creates results of tools, and cuts long output: the model reads its start and end, and a file has all of it. */
 import type {OutputFile, OutputStore, ToolResult} from '../contract/results.ts';
 import {getErrorMessage} from './errors.ts';
 import {getText} from './messages.ts';
 import {toOneLine} from './text.ts';
 
-/** What came of a call that a person refused. */
+/** Summary of a call that a person refused. */
 export const REFUSED = 'refused';
-/** Stands before what the person said to the model with it. */
+/** Precedes the person's words in a message for the model. */
 export const USER_SAYS = 'The user says: ';
 
-/** Of a result, for a tool that names no number of its own. */
+/** Number of characters of a result, for a tool that sets no limit of its own. */
 const DEFAULT_MAX_CHARS = 30_000;
 
 export function textResult(text: string, more: Omit<ToolResult, 'content'> = {}): ToolResult {
   return {content: text, ...more};
 }
 
-/** An error that the model can correct: the text says what was wrong and what to do. */
+/** Creates an error that the model can correct: the text says what was wrong and what to do. */
 export function errorResult(text: string, more: Omit<ToolResult, 'content' | 'isError'> = {}): ToolResult {
   return {content: text, isError: true, ...more};
 }
 
 /**
  * Cuts the middle out of a text of more than `maxChars` UTF-16 units.
- * @param savedAt where the whole text is, for the line that stands in place of the middle.
+ * @param savedAt place of the whole text, for the line that replaces the middle
  */
 export function cutMiddle(text: string, maxChars: number, savedAt: string): string {
   if (text.length <= maxChars) return text;
@@ -40,7 +40,7 @@ export function joinCut(head: string, tail: string, missing: number, savedAt: st
 
 const NAMING_KEYS = ['command', 'path', 'pattern', 'url', 'query', 'description'];
 
-/** Names a call by its input alone, where it is not known how the tool named it. */
+/** Describes a call by its input alone, when the tool's own description is not available. */
 export function describeInput(input: unknown): string {
   if (typeof input !== 'object' || input === null) return '';
   const values = Object.entries(input);
@@ -48,7 +48,7 @@ export function describeInput(input: unknown): string {
   return typeof value === 'string' ? toOneLine(value) : '';
 }
 
-/** A longer text is cut in the middle, and kept whole in a file. What else a result has stays as it is. */
+/** Cuts a longer text in the middle, and writes the whole text to a file. Other content of the result is unchanged. */
 export function cutContent(
   content: ToolResult['content'],
   maxChars: number = DEFAULT_MAX_CHARS,
@@ -69,12 +69,12 @@ function keepAndCut(text: string, maxChars: number, output: OutputStore, callId:
     file.close();
     return cutMiddle(text, maxChars, file.path);
   } catch (error) {
-    // A full disk must not take the result with it.
+    // A full disk must not lose the result too.
     return cutMiddle(text, maxChars, `could not be kept: ${getErrorMessage(error)}`);
   }
 }
 
-/** Knows which file was opened last. */
+/** Remembers the file that was opened last. */
 export class WatchedOutput implements OutputStore {
   file: string | undefined;
 

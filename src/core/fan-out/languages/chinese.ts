@@ -1,4 +1,6 @@
-/** Chinese writes no spaces: words are found as they stand, and what stands before and after them is not looked at. */
+/**
+ * Patterns for Chinese prompts. Chinese has no spaces between words, so the characters around a word are not checked.
+ */
 import {PATH, type PromptLanguage} from './language.ts';
 
 const ALL = '(?:所有|全部|每一?[个份处条]|各个|一切)(?:的)?';

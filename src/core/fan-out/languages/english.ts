@@ -1,9 +1,11 @@
-/** English: the verb decides where it stands as a command, not as a noun ("the update of all files"). */
+/**
+ * Patterns for English prompts. A verb counts where it stands as a command, not as a noun ("the update of all files").
+ */
 import {PATH, type PromptLanguage, QUOTED, word} from './language.ts';
 
 const ALL =
   "(?:all|every|each)(?:\\s+(?:single|one|and\\s+every|of))*(?:\\s+(?:the|my|our|your|these|those|its|this\\s+project['’]s))*";
-/** Words between "all" and its unit: adjectives and names, not what begins another part of the sentence. */
+/** Words between "all" and its unit: adjectives and names, but no words that begin another part of the sentence. */
 const BETWEEN =
   '(?:\\s+(?!(?:in|of|to|that|which|who|and|or|with|for|from|by|is|are|was|were|be|the|a|an|it|things?|times?)(?![\\p{L}\\p{N}_]))[\\p{L}\\p{N}_+#.*/-]+){0,4}?';
 const FILES = `files?|source\\s+code|sources|${PATH}`;
@@ -27,9 +29,12 @@ const HANDLE_VERBS =
   'delete|remove|move|copy|commit|push|stage|unstage|zip|compress|upload|download|run|execute|install|restore|revert|discard|' +
   'ignore|stash|archive|backup|save|close|open|list|print|add|include|exclude|import|load|fetch|read|keep|track|untrack|select|' +
   'touch|chmod|checkout|create|generate';
-/** What a program does or should do, and how files are: "the tool should process all files", "every file is broken". */
+/**
+ * Sentences about what a program should do or how files are: "the tool should process all files", "every file is
+ * broken".
+ */
 const STATEMENT = `^(?:the|this|that|it|its|our|my|an?)(?![\\p{L}\\p{N}_])[^,;:]{0,80}?\\s(?:should|must|shall|has\\s+to|needs\\s+to|ought\\s+to|will|can|could|may|might)\\s[^,;:]*?${ALL}|^${ALL}${BETWEEN}\\s+(?:${FILES})\\s+(?:is|are|was|were|has|have|had|does|do|did|seems?|looks?|fails?|breaks?|contains?|gets?|can(?:not)?|could|would|may|might|will)`;
-/** Before a verb in the imperative. */
+/** Text before a verb in the imperative. */
 const BEGIN =
   "(?:^|[,;:(—–]|(?<![\\p{L}\\p{N}_])(?:and|then|to|please|also|now|just|you|should|must|we|let['’]?s|or|but|first|next|finally|kindly|simply|go|help\\s+me))\\s*(?:(?!only)\\p{L}+ly\\s+)?";
 

@@ -1,4 +1,4 @@
-/** French. A verb is known by its infinitive and its imperative. */
+/** Patterns for French prompts. Verbs are listed in their infinitive and their imperative. */
 import {PATH, type PromptLanguage, word} from './language.ts';
 
 const ALL = '(?:tous|toutes)\\s+(?:les|mes|nos|ces|ses)|chaque|chacun(?:e)?\\s+(?:des|de\\s+ces)|tout\\s+(?=fichier)';
@@ -9,7 +9,7 @@ const CODE =
   'fonctions?|méthodes?|methodes?|classes?|modules?|composants?|interfaces?|types?|structures?|tests?|imports?|exports?|' +
   'commentaires?|variables?|constantes?|scripts?|routes?|services?|modèles?|vues?|en-têtes?|entêtes?|appels?|occurrences?|' +
   'références?|commandes?|outils?|paquets?|contrôleurs?|gabarits?|déclarations?';
-/** `er` stands for the endings of the first group. */
+/** Adds the endings of verbs of the first group. */
 const er = (...stems: readonly string[]) => `(?:${stems.join('|')})(?:er|ez|e|ons)`;
 const FRENCH_CHANGES = [
   er('amélior', 'amelior', 'refactor', 'refactoris', 'remani', 'renomm', 'ajout', 'modifi', 'chang', 'remplac'),

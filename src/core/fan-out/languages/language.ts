@@ -1,33 +1,33 @@
-/** What the words of one language say about a prompt. All patterns are for whole words; `word` makes them so. */
+/** Describes what the words of one language say about a prompt. The patterns match whole words, except in Chinese. */
 
 export interface PromptLanguage {
-  /** `all the`, `every`, with what may stand between it and its unit. */
+  /** Words such as `all the` and `every`, with the words up to their unit. */
   readonly quantified: {readonly files: RegExp; readonly code: RegExp};
-  /** It tells to change something. */
+  /** The prompt asks for a change. */
   readonly changes: RegExp;
-  /** It tells to look through the files one by one: work that can be split, too. */
+  /** The prompt asks to look through the files one by one. Such work can be split too. */
   readonly checks: RegExp;
-  /** At the beginning of the sentence: it asks to find or tell something, which is one answer for all files together. */
+  /** The sentence begins with a request to find or explain something, which has one answer for all files together. */
   readonly reads: RegExp;
-  /** After one that reads: a change is asked for as well. */
+  /** After a request to read, the sentence also asks for a change. */
   readonly thenChanges: RegExp;
-  /** The files themselves are moved, deleted, listed: one command, and no work on each of them. */
+  /** The files themselves are moved, deleted or listed. That is one command, and no work on each file. */
   readonly handles: RegExp;
-  /** A question. */
+  /** The sentence is a question. */
   readonly asks: RegExp;
-  /** A question by its form that asks for work: "can you …?" */
+  /** The sentence has the form of a question but asks for work: "can you …?" */
   readonly requests: RegExp;
-  /** It wishes for a state ("make all tests pass"), and does not say what to do. */
+  /** The sentence wishes for a state ("make all tests pass"), and does not say what to do. */
   readonly wishes: RegExp;
-  /** It is about the one file at hand, or speaks of all files in passing: "a function that reads all files". */
+  /** The sentence is about the current file, or mentions all files in passing: "a function that reads all files". */
   readonly aside: RegExp;
 }
 
-/** Stands for a path or a pattern in the prompt, and for what was quoted. */
+/** Placeholders in the prompt: `PATH` for a pattern of paths, `QUOTED` for a quoted text or a plain path. */
 export const PATH = '\uE000';
 export const QUOTED = '\uE001';
 
-/** No letter, digit or underscore beside the word. */
+/** Matches the alternatives only if no letter, digit or underscore is next to them. */
 export function word(alternatives: string, flags = 'iu'): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${alternatives})(?![\\p{L}\\p{N}_])`, flags);
 }

@@ -1,4 +1,4 @@
-/** Russian. Words are known in their cases; a verb by its infinitive and its imperative. */
+/** Patterns for Russian prompts. Words are listed in their cases, verbs in their infinitive and their imperative. */
 import {PATH, type PromptLanguage, word} from './language.ts';
 
 const ALL = '(?:все|всех|всем|всеми|вс[её]м|кажд(?:ый|ого|ому|ым|ом|ая|ую|ой|ое))(?:\\s+из)?';

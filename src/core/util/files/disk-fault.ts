@@ -1,4 +1,4 @@
-/** Says why a place of mini-cc cannot be written, and whether it is worth to wait. */
+/** Explains why mini-cc cannot write to a place, and whether waiting may help. */
 import {statfsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorCode, getErrorMessage} from '../errors.ts';
@@ -6,11 +6,16 @@ import {getErrorCode, getErrorMessage} from '../errors.ts';
 export interface DiskFault {
   /** One line: what is wrong, where, and what to do. */
   readonly text: string;
-  /** There may be room later, when space is freed or a quota is raised. Other faults need a person and a new start. */
+  /**
+   * Whether the fault may pass when space is freed or a quota is raised. Other faults need a person and a new start.
+   */
   readonly mayPass: boolean;
 }
 
-/** @param folder where it was to be written; it need not exist. @returns undefined for errors that are not the file system's */
+/**
+ * @param folder folder that could not be written to; it need not exist
+ * @returns undefined for errors that are not the file system's
+ */
 export function describeDiskFault(error: unknown, folder: string): DiskFault | undefined {
   const code = getErrorCode(error);
   if (code === undefined || !(error instanceof Error && 'syscall' in error)) return undefined;
@@ -42,7 +47,7 @@ function lowerFirst(text: string): string {
   return text[0]!.toLowerCase() + text.slice(1);
 }
 
-/** ` (file system mounted at /home, 0 B free)`; empty where the system does not say it. */
+/** Formats ` (file system mounted at /home, 0 B free)`, or an empty text if the system does not report it. */
 function describePlace(folder: string): string {
   try {
     const existing = findExisting(folder);
@@ -58,7 +63,7 @@ function findExisting(folder: string): string {
   return statSync(folder, {throwIfNoEntry: false}) ? folder : findExisting(path.dirname(folder));
 }
 
-/** The highest folder above that is on the same device. */
+/** Returns the highest folder above that is on the same device. */
 function findMount(folder: string): string {
   const above = path.dirname(folder);
   return above === folder || statSync(above).dev !== statSync(folder).dev ? folder : findMount(above);

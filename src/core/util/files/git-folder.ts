@@ -1,19 +1,19 @@
 /**
- * Repositories, read from their files as git reads them. No git is started, nothing is written and nothing is thrown: a
- * project's `.git` may be hostile, broken or unreadable.
+ * Reads repositories from their files as git does. It starts no git, writes nothing and throws nothing: a project's
+ * `.git` may be hostile, broken or unreadable.
  */
 import {closeSync, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 
 export interface GitRepository {
-  /** The folder that contains `.git`; the folder itself for a bare repository. */
+  /** Folder that contains `.git`; for a bare repository the folder itself. */
   readonly top: string;
   /** `top/.git`, or for a bare repository `top`. */
   readonly entry: string;
   readonly kind: 'folder' | 'file' | 'bare';
-  /** The git folder of this checkout. Git fails where it does not exist or is not one, see `isGitFolder`. */
+  /** Git folder of this checkout. Git fails if it does not exist or is not one, see `isGitFolder`. */
   readonly folder: string;
-  /** The git folder with settings, hooks, objects and refs, which linked worktrees share. */
+  /** Git folder with settings, hooks, objects and refs, which linked worktrees share. */
   readonly common: string;
 }
 
@@ -24,21 +24,21 @@ interface UnreadableGit {
   readonly kind: 'unreadable';
 }
 
-/** Larger files are no settings and no pointers: git refuses larger `.git` files too. */
+/** Larger files are neither settings nor pointers: git refuses larger `.git` files too. */
 const MAX_BYTES = 1024 * 1024;
 /** Code points that file systems of Apple ignore in names. */
 const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
- * Whether some file system takes the name for `.git`: in capitals, with invisible characters, with dots or blanks at its
- * end, or as the short name of Windows. Git keeps files below such names out of commits.
+ * Whether some file system treats the name as `.git`: in capitals, with invisible characters, with dots or blanks at
+ * its end, or as the short name of Windows. Git refuses to commit such names.
  */
 export function isGitName(name: string): boolean {
   const plain = name.replace(HFS_IGNORED, '').toLowerCase();
   return /^(?:\.git|git~\d)[. ]*(?::.*)?$/s.test(plain);
 }
 
-/** The repository in which git works when it is started in the folder. @param folder absolute, links resolved */
+/** Finds the repository that git uses when it starts in the folder. @param folder absolute, with links resolved */
 export function findRepository(folder: string): GitRepository | UnreadableGit | undefined {
   for (let at = folder; ; at = path.dirname(at)) {
     const found = readRepository(at);
@@ -47,7 +47,7 @@ export function findRepository(folder: string): GitRepository | UnreadableGit | 
   }
 }
 
-/** The repository with its top here: by its `.git`, or because the folder is a bare repository. */
+/** Reads the repository with its top here: because of its `.git`, or because the folder is a bare repository. */
 export function readRepository(top: string): GitRepository | UnreadableGit | undefined {
   const entry = path.join(top, '.git');
   try {
@@ -68,27 +68,33 @@ function createRepository(top: string, entry: string, kind: GitRepository['kind'
   return {top, entry, kind, folder, common: findCommonFolder(folder)};
 }
 
-/** The absolute path that a file `.git` names; undefined for another file. Git removes line breaks at its end, no blanks. */
+/**
+ * Returns the absolute path that a file `.git` names; undefined for another file. Git removes line breaks at the end,
+ * but no blanks.
+ */
 function readGitFile(file: string): string | undefined {
   const [, target] = /^gitdir: (.+?)[\r\n]*$/s.exec(readSmallFile(file) ?? '') ?? [];
   return target === undefined ? undefined : resolveReally(path.dirname(file), target);
 }
 
-/** Whether git takes the folder for a repository. */
+/** Whether git treats the folder as a repository. */
 export function isGitFolder(folder: string): boolean {
-  // A HEAD that is a link may lead nowhere yet.
+  // A HEAD that is a link may have no target yet.
   if (!exists(path.join(folder, 'HEAD'))) return false;
   const common = findCommonFolder(folder);
   return exists(path.join(common, 'objects')) && exists(path.join(common, 'refs'));
 }
 
-/** The folder that `commondir` names: settings and hooks of a linked worktree lie there. */
+/** Returns the folder that `commondir` names, which has the settings and hooks of a linked worktree. */
 function findCommonFolder(folder: string): string {
   const text = readSmallFile(path.join(folder, 'commondir'))?.replace(/[\r\n]+$/, '');
   return text ? resolveReally(folder, text) : folder;
 }
 
-/** The branch that is checked out, or the start of a commit's id; undefined outside of a repository. One line. */
+/**
+ * Returns the branch that is checked out, or the start of a commit's id, in one line; undefined outside of a
+ * repository.
+ */
 export function readBranch(folder: string): string | undefined {
   const repository = findRepository(folder);
   if (repository === undefined || repository.kind === 'unreadable') return undefined;
@@ -97,9 +103,8 @@ export function readBranch(folder: string): string | undefined {
 }
 
 /**
- * Whether the git folder belongs to this checkout by what lies in it, not only by what the checkout says: a linked
- * worktree is named by the `gitdir` of its git folder, a submodule by `core.worktree`. Otherwise a project's `.git` file
- * could name any repository of the user as its own.
+ * Whether the git folder itself names this checkout: a linked worktree by `gitdir`, a submodule by `core.worktree`.
+ * Without this check, a project's `.git` file could claim any repository of the user as its own.
  */
 export function pointsBack({kind, top, entry, folder}: GitRepository): boolean {
   if (kind !== 'file') return !isLink(entry);
@@ -110,7 +115,7 @@ export function pointsBack({kind, top, entry, folder}: GitRepository): boolean {
   return worktree ? isSame(resolveReally(folder, worktree), top) : false;
 }
 
-/** Files of settings that git reads in the repository, whether they exist or not. */
+/** Lists the files of settings that git reads in the repository, whether they exist or not. */
 export function getSettingsFiles({folder, common}: Pick<GitRepository, 'folder' | 'common'>): string[] {
   return [
     ...new Set([path.join(common, 'config'), ...[common, folder].map((each) => path.join(each, 'config.worktree'))]),
@@ -118,19 +123,22 @@ export function getSettingsFiles({folder, common}: Pick<GitRepository, 'folder' 
 }
 
 export interface GitSetting {
-  /** `section.name` or `section.subsection.name`, or the name alone; section and name in small letters. */
+  /** `section.name` or `section.subsection.name`, or the name alone; section and name in lower case. */
   readonly key: string;
-  /** `true` for a name without `=`. */
+  /** Value of the setting; `true` for a name without `=`. */
   readonly value: string;
 }
 
-/** All settings of a file in their order, without those of included files; undefined when git could not read it either. */
+/**
+ * Reads all settings of a file in their order, without those of included files; undefined when git could not read it
+ * either.
+ */
 export function readSettings(file: string): readonly GitSetting[] | undefined {
   const text = readSmallFile(file);
   return text === undefined ? undefined : parseSettings(text);
 }
 
-/** @returns undefined for what git calls a bad file */
+/** @returns undefined for a file that git calls bad */
 export function parseSettings(text: string): readonly GitSetting[] | undefined {
   const source = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
   const found: GitSetting[] = [];
@@ -168,11 +176,11 @@ export function parseSettings(text: string): readonly GitSetting[] | undefined {
   return found;
 }
 
-/** Quotes may begin and end anywhere in a value; a backslash before a line break continues it. */
+/** Reads a value. Quotes may begin and end anywhere in it, and a backslash before a line break continues it. */
 function readValue(source: string, from: number): {readonly value: string; readonly end: number} | undefined {
   const escapes: Readonly<Record<string, string>> = {n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"', '\n': ''};
   let value = '';
-  /** The length without blanks at the end that are not quoted. */
+  /** Length of the value without trailing blanks that are not quoted. */
   let kept = 0;
   let isQuoted = false;
   for (let at = from; ; at += 1) {
@@ -197,7 +205,10 @@ function readValue(source: string, from: number): {readonly value: string; reado
   }
 }
 
-/** As the system resolves it: `a/../b` leads elsewhere than `b` where `a` is a link. Node's other functions shorten it. */
+/**
+ * Resolves a path as the system does: `a/../b` leads elsewhere than `b` if `a` is a link. Node's other functions
+ * shorten it.
+ */
 function resolveReally(base: string, target: string): string {
   const place = path.isAbsolute(target) ? target : `${base}/${target}`;
   try {
@@ -207,7 +218,10 @@ function resolveReally(base: string, target: string): string {
   }
 }
 
-/** Undefined for what does not exist, cannot be read, is no file, or is too large for git. Never waits for a pipe. */
+/**
+ * Returns undefined for a path that does not exist, cannot be read, is no file, or is too large for git. Never waits
+ * for a pipe.
+ */
 function readSmallFile(file: string): string | undefined {
   let descriptor: number | undefined;
   try {

@@ -1,33 +1,36 @@
 /**
- * A folder that is held open by its descriptor, so that what is opened, renamed or removed in it lies in this very folder,
- * also when a folder above it was swapped for a link meanwhile.
+ * Keeps a folder open by its descriptor. Files that are opened, renamed or removed through it are in this very folder,
+ * even if a folder above it was replaced by a link in the meantime.
  */
 import {constants, existsSync} from 'node:fs';
 import {type FileHandle, lstat, mkdir, open, realpath} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorCode, MiniCcError} from '../errors.ts';
 
-/** Linux's O_PATH, which Node does not name: a descriptor that needs no permission to list the folder. */
+/** Linux's O_PATH, which Node does not define. Such a descriptor needs no permission to list the folder. */
 const O_PATH = 0x200000;
 const FOLDER_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 interface OpenOptions {
-  /** Creates the folder and those above it where they are missing. */
+  /** Creates the folder and those above it if they are missing. */
   readonly create?: boolean;
-  /** Permission bits of folders that are created. Default: as the umask says. */
+  /** Permission bits of folders that are created. Default: according to the umask. */
   readonly mode?: number;
 }
 
 export class OpenFolder {
   private constructor(
-    /** Absolute, without links. */
+    /** Absolute path without links. */
     readonly path: string,
-    /** Undefined on systems where a descriptor cannot stand in a path: there the path is checked around each use. */
+    /**
+     * Undefined on systems where a path cannot contain a descriptor. There the path is checked before and after each
+     * use.
+     */
     private readonly handle: FileHandle | undefined,
   ) {}
 
   /**
-   * @param folder absolute, with links resolved: a link in it is an error, since it was put there meanwhile
+   * @param folder absolute, with links resolved. A link in it is an error, because somebody put it there after that
    * @throws MiniCcError `LINK`; the file system's error, `ENOENT` among them
    */
   static async open(folder: string, {create = false, mode = 0o777}: OpenOptions = {}): Promise<OpenFolder> {
@@ -63,16 +66,16 @@ export class OpenFolder {
     return new OpenFolder(path.join(this.path, name), handle);
   }
 
-  /** @throws MiniCcError `LINK` when a link has this name. */
+  /** @throws MiniCcError `LINK` when a link has this name */
   async assertNoLink(name: string): Promise<void> {
     if (!(await this.use(name, (file) => lstat(file))).isSymbolicLink()) return;
     throw createLinkError(path.join(this.path, name));
   }
 
   /**
-   * Calls `work` with a path that leads to the name in this folder. The last part of that path may be a link: `work` must
-   * not follow it.
-   * @throws what `work` throws; errors of the file system name the real path.
+   * Calls `work` with a path that leads to the name in this folder. The last part of that path may be a link, which
+   * `work` must not follow.
+   * @throws what `work` throws; errors of the file system name the real path
    */
   async use<T>(name: string, work: (file: string) => Promise<T>): Promise<T> {
     if (this.handle === undefined) await this.#assertSamePath();
@@ -94,7 +97,7 @@ export class OpenFolder {
 
   async #assertSamePath(): Promise<void> {
     const now = await realpath(this.path);
-    // Some file systems return a name in another case or Unicode form than was asked for.
+    // Some file systems return a name in another case or Unicode form than the requested one.
     const fold = (text: string) => text.normalize('NFC').toLowerCase();
     if (fold(now) !== fold(this.path)) throw createLinkError(this.path);
   }
@@ -111,8 +114,8 @@ function ignoreExisting(error: unknown): void {
 const FILE_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Opens a regular file of the folder, never waiting for the other end of a pipe.
- * @returns undefined when nothing has this name. The caller closes the handle.
+ * Opens a regular file of the folder. It never waits for the other end of a pipe.
+ * @returns undefined when nothing has this name. The caller closes the handle
  * @throws MiniCcError `DIRECTORY`, `NOT_A_FILE`, `LINK`; the file system's error, `EACCES` among them
  */
 export async function openRegularFile(folder: OpenFolder, name: string): Promise<FileHandle | undefined> {
@@ -120,7 +123,7 @@ export async function openRegularFile(folder: OpenFolder, name: string): Promise
   const before = await folder.use(name, (place) => lstat(place)).catch(ignoreAbsent);
   if (before === undefined) return undefined;
   if (before.isSymbolicLink()) throw createLinkError(file);
-  // Opening a device can do something by itself.
+  // Opening a device may already have an effect, so the kind of the file is checked first.
   assertRegular(before, file);
   const handle = await folder.use(name, (place) => open(place, constants.O_RDONLY | FILE_FLAGS));
   try {

@@ -1,14 +1,16 @@
-/** Files with conversations: only the user can read them, with every umask, and also if others could before. */
+/**
+ * Creates files that only the user can read, such as conversations, with any umask. It also restricts existing files.
+ */
 import {appendFileSync, chmodSync, closeSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorCode} from '../errors.ts';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** The permissions of group and others. */
+/** Permissions of group and others. */
 const OTHERS_MASK = 0o077;
 
-/** Opens a file and creates its folder; removes the permissions of others from the file. @returns the descriptor. */
+/** Opens a file and creates its folder; removes the permissions of others from the file. @returns the descriptor */
 export function openPrivateFile(file: string, flags: 'a' | 'a+' | 'w'): number {
   makeFolders(path.dirname(file));
   const fd = openSync(file, flags, FILE_MODE);
@@ -22,7 +24,10 @@ export function createPrivateFolder(folder: string): void {
   if ((statSync(folder).mode & OTHERS_MASK) !== 0) restrictMode(() => chmodSync(folder, FOLDER_MODE));
 }
 
-/** `mkdirSync` with `recursive` never returns where a folder that exists answers ENOENT to a new name, as /proc does. */
+/**
+ * Creates folders one by one: `mkdirSync` with `recursive` never returns below a folder that answers ENOENT to new
+ * names, as /proc does.
+ */
 function makeFolders(folder: string): void {
   try {
     mkdirSync(folder, {mode: FOLDER_MODE});
@@ -36,8 +41,8 @@ function makeFolders(folder: string): void {
 }
 
 /**
- * Runs `work` while all that this process creates is for the user alone. For code of Node that creates files without a
- * mode; it must not start other programs.
+ * Runs `work` with a umask that makes new files readable by the user alone, for code of Node that creates files without
+ * a mode. `work` must not start other programs.
  */
 export function withPrivateUmask<T>(work: () => T): T {
   const before = process.umask(OTHERS_MASK);
@@ -48,7 +53,7 @@ export function withPrivateUmask<T>(work: () => T): T {
   }
 }
 
-/** Appends to a file that is not kept open. */
+/** Appends to a file and closes it again. */
 export function appendPrivateFile(file: string, text: string): void {
   const fd = openPrivateFile(file, 'a');
   try {

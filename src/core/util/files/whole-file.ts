@@ -1,9 +1,9 @@
 /**
- * Writes a file whole or not at all: a reader, a full disk or a killed mini-cc leaves the old content or the new one.
+ * Writes a file completely or not at all: after an error or a kill, the file has the old content or the new one.
  *
- * The content goes into a temporary file in the same folder, which then gets the file's name. A file that cannot be
- * replaced so (a mount, a hard link, a folder or an owner that does not let us) is written in place, after a copy of its
- * old content was kept.
+ * The content goes into a temporary file in the same folder, which then gets the file's name. If a file cannot be
+ * replaced in this way (a mount, a hard link, or a folder or an owner that does not permit it), it is written in place,
+ * after its old content was copied.
  */
 import {randomBytes} from 'node:crypto';
 import {type BigIntStats, constants, readdirSync, unlinkSync} from 'node:fs';
@@ -14,20 +14,23 @@ import type {FileStamp} from '../../contract/tool.ts';
 import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError} from '../errors.ts';
 import {OpenFolder} from './open-folder.ts';
 
-/** The new content. A function gets the old content to read from: it may be more than fits into memory. */
+/** The new content. A function gets the old content to read from, which may not fit into memory. */
 export type NewContent = string | Uint8Array | ((old: FileHandle) => AsyncIterable<Uint8Array>);
 
 interface WriteOptions {
-  /** Permission bits, also of a file that is there. Default: those it has; of a new file, as the umask says. */
+  /**
+   * Permission bits, also for an existing file. Default: those of the existing file; for a new file, according to the
+   * umask.
+   */
   readonly mode?: number;
-  /** What must be there, else nothing is written: nothing, or the file as it was then. Default: any file or link. */
+  /** What must be there before anything is written: nothing, or the file with this stamp. Default: any file or link. */
   readonly over?: 'nothing' | FileStamp;
-  /** False: the content may be lost when the whole machine stops. Default: it is on the disk when this returns. */
+  /** When false, the content may be lost if the whole machine stops. Default: it is on the disk when this returns. */
   readonly durable?: boolean;
 }
 
 /**
- * @param file a link is followed, and what it leads to is written
+ * @param file path; if it is a link, the target of the link is written
  * @throws as `writeWholeIn`, and the file system's error when the folder is missing
  */
 export async function writeWhole(file: string, content: NewContent, options: WriteOptions = {}): Promise<void> {
@@ -41,9 +44,9 @@ export async function writeWhole(file: string, content: NewContent, options: Wri
 }
 
 /**
- * @returns the stamp of the written file.
- * @throws MiniCcError `NOT_WRITTEN`: the file is as it was; `DAMAGED`: it is neither, and the message names the copy of its
- *   old content; `CHANGED`: something else is there than `over` says
+ * @returns the stamp of the written file
+ * @throws MiniCcError `NOT_WRITTEN`: the file is unchanged; `DAMAGED`: it has neither content, and the message names
+ * the copy of the old one; `CHANGED`: the file is not what `over` requires
  */
 export async function writeWholeIn(
   folder: OpenFolder,
@@ -59,7 +62,8 @@ export async function writeWholeIn(
   if (old && !old.isFile()) throw new MiniCcError('NOT_WRITTEN', `${file} is not a regular file: it is not written`);
   const job: Job = {folder, name, file, content, old, options};
   try {
-    // A name of several: with a new file, the other names would keep the old content.
+    // A file with several names is written in place. If it were replaced, the other names would still have the old
+    // content.
     if (!(old && old.nlink > 1n && (await writeInPlace(job, old)))) await replace(job);
   } catch (error) {
     if (error instanceof MiniCcError || getErrorCode(error) === undefined) throw error;
@@ -72,15 +76,15 @@ export async function writeWholeIn(
 interface Job {
   readonly folder: OpenFolder;
   readonly name: string;
-  /** The path for messages. */
+  /** Path for messages. */
   readonly file: string;
   readonly content: NewContent;
-  /** The file that is there. */
+  /** The existing file. */
   readonly old: BigIntStats | undefined;
   readonly options: WriteOptions;
 }
 
-/** Errors of a folder or mount in which a file cannot be replaced by another; perhaps it can be written. */
+/** With these errors a file cannot be replaced in its folder or mount, but it may be possible to write it in place. */
 const NOT_REPLACEABLE = new Set<unknown>(['EACCES', 'EPERM', 'EROFS', 'EBUSY', 'EXDEV']);
 
 async function replace(job: Job): Promise<void> {
@@ -103,7 +107,7 @@ async function replaceByRename({folder, name, file, content, old, options}: Job)
       if (mode !== undefined) await handle.chmod(mode).catch(ignoreWithoutModes);
       if (options.durable !== false) await flush(handle);
     } finally {
-      // Some file systems report only now that there is no room.
+      // Some file systems report only at this point that there is no room.
       await handle.close();
     }
     assertExpected(await readStats(folder, name), options.over, file);
@@ -115,7 +119,7 @@ async function replaceByRename({folder, name, file, content, old, options}: Job)
   }
 }
 
-/** By a hard link, which fails where a file has the name: nothing is replaced. */
+/** Names the draft by a hard link, which fails if a file already has the name, so that no file is replaced. */
 async function giveNewName(folder: OpenFolder, draft: string, name: string, file: string): Promise<void> {
   try {
     await folder.use(draft, (from) => folder.use(name, (to) => link(from, to)));
@@ -130,7 +134,10 @@ async function giveNewName(folder: OpenFolder, draft: string, name: string, file
 /** Error codes of file systems without hard links. */
 const NO_HARD_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** @returns false when it may not be written in place either. @throws MiniCcError `DAMAGED`; why it was not written */
+/**
+ * @returns false when the file may not be written in place either
+ * @throws MiniCcError `DAMAGED`; the error of the write if the old content was restored
+ */
 async function writeInPlace({folder, name, file, content, options}: Job, old: BigIntStats): Promise<boolean> {
   const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await folder.use(name, (place) => open(place, flags)).catch(() => undefined);
@@ -183,9 +190,9 @@ interface KeptCopy {
   remove(): Promise<void>;
 }
 
-/** In the same folder; where nothing can be created in it, in one for temporary files. */
+/** Copies the old content into the same folder, or into a temporary folder if nothing can be created there. */
 async function keepCopy(folder: OpenFolder, from: FileHandle): Promise<KeptCopy> {
-  // Not the name of a draft: after a crash it may be all that is left of the old content.
+  // The name differs from that of a draft, because after a crash this copy may be the only old content.
   const name = createName('kept');
   const create = (place: string) => open(place, 'wx+', 0o600);
   let handle: FileHandle;
@@ -214,7 +221,10 @@ async function keepCopy(folder: OpenFolder, from: FileHandle): Promise<KeptCopy>
   }
 }
 
-/** Writes from the file's start. A short write is followed by another, which fails. @returns how many bytes */
+/**
+ * Writes from the start of the file. After a short write another one follows, which reports the error. @returns the
+ * number of bytes
+ */
 async function writeAll(
   handle: FileHandle,
   content: NewContent,
@@ -247,9 +257,10 @@ const CHUNK_BYTES = 4 * 1024 * 1024;
 const FIRST_CHUNK_BYTES = 16 * 1024;
 
 /**
- * Chunks begin small and grow while they are filled: most files are small, and buffers that are too large for them pile
- * up as garbage.
- * @param from and `to` in bytes; `to` exclusive. Default: the whole file.
+ * Reads a file in chunks. They begin small and grow while they are filled, because most files are small, and buffers
+ * that are too large pile up as garbage.
+ * @param from first byte
+ * @param to byte after the last one. Default: the end of the file
  */
 export async function* readAll(handle: FileHandle, from = 0, to = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
   let size = FIRST_CHUNK_BYTES;
@@ -262,14 +273,14 @@ export async function* readAll(handle: FileHandle, from = 0, to = Number.POSITIV
   }
 }
 
-/** @throws the error `EPERM` when the file belongs to someone to whom it cannot be given. */
+/** @throws the error `EPERM` when the file belongs to somebody to whom the new file cannot be given */
 async function keepOwner(handle: FileHandle, old: BigIntStats | undefined): Promise<void> {
   if (!old) return;
   const now = await handle.stat({bigint: true});
   if (now.uid !== old.uid || now.gid !== old.gid) await handle.chown(Number(old.uid), Number(old.gid));
 }
 
-/** Also asks for the errors that some file systems keep until then. */
+/** Flushes a file to the disk. Some file systems report errors only at this point. */
 async function flush(handle: FileHandle): Promise<void> {
   await handle.sync().catch((error: unknown) => {
     if (!['EINVAL', 'ENOSYS', 'ENOTSUP'].includes(getErrorCode(error) ?? '')) throw error;
@@ -311,23 +322,28 @@ function isSameFile(a: Pick<FileStamp, 'dev' | 'ino'>, b: Pick<FileStamp, 'dev' 
   return a.dev === b.dev && a.ino === b.ino;
 }
 
-/** Of an error of the file system, without the call and the path that Node adds: `ENOSPC: no space left on device`. */
+/**
+ * Returns the message of a file system error without the call and the path that Node adds: `ENOSPC: no space left on
+ * device`.
+ */
 function describe(error: unknown): string {
   return getErrorMessage(error).split(', ')[0]!;
 }
 
-/** Short, since a file's own name may be as long as names can be. */
+/** Creates a short name, because the file's own name may already have the maximum length. */
 function createName(kind: 'draft' | 'kept'): string {
   return `.mini-cc-${kind}-${process.pid}-${randomBytes(6).toString('hex')}`;
 }
 
-/** Removes the temporary files that killed processes left in a folder. What cannot be removed stays. Never throws. */
+/**
+ * Removes the temporary files that killed processes left in a folder. Files that cannot be removed stay. Never throws.
+ */
 export function removeDrafts(folder: string): void {
   let names: string[] = [];
   try {
     names = readdirSync(folder);
   } catch {
-    // It is missing, or may not be listed.
+    // The folder is missing, or may not be listed.
   }
   for (const name of names) {
     const pid = /^\.mini-cc-draft-(\d+)-[0-9a-f]{12}$/.exec(name)?.[1];
@@ -335,7 +351,7 @@ export function removeDrafts(folder: string): void {
     try {
       unlinkSync(path.join(folder, name));
     } catch {
-      // Another mini-cc removed it, or it may not be removed.
+      // Another mini-cc removed the file, or it may not be removed.
     }
   }
 }
