@@ -1,4 +1,4 @@
-/** What a driver may ask of the session besides prompts: each control request is a spelling of a session's request. */
+/** Handles the requests of a driver besides prompts. Each control request becomes a request of the session. */
 import {z} from 'zod';
 import {PERMISSION_MODES, type PermissionMode} from '../../core/contract/events.ts';
 import type {RestoredFiles} from '../../core/contract/session-requests.ts';
@@ -67,7 +67,7 @@ function setMode(mode: PermissionMode, {session, mayBypass}: ControlContext): vo
   session.request({type: 'set_permission_mode', mode});
 }
 
-/** Settings that can change while a session lasts; null: as at the start. */
+/** Settings that can change while a session runs. Null restores the value from the start. */
 const flagSettings = z.strictObject({
   model: z.string().nullish(),
   thinking: z.enum(['off', 'low', 'medium', 'high']).nullish(),
@@ -81,7 +81,7 @@ const flagSettings = z.strictObject({
     .nullish(),
 });
 
-/** Stops at the first that cannot be: what stands before it in `flagSettings` holds. */
+/** Applies the settings in the order of `flagSettings`. When one fails, the settings before it stay applied. */
 function applyFlagSettings({settings}: {settings: Record<string, unknown>}, context: ControlContext): object {
   const parsed = flagSettings.safeParse(settings);
   if (!parsed.success) {
@@ -113,7 +113,7 @@ function describeRestored(files: RestoredFiles | undefined) {
   };
 }
 
-/** @throws MiniCcError `UNSUPPORTED_REQUEST` for a subtype that is not there */
+/** @throws MiniCcError `UNSUPPORTED_REQUEST` when the subtype is unknown */
 export async function answerControlRequest(request: ControlRequest, context: ControlContext): Promise<object> {
   const {subtype} = request;
   if (!Object.hasOwn(HANDLERS, subtype)) {

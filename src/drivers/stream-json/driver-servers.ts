@@ -1,4 +1,4 @@
-/** MCP servers in the driver's own process: their messages go as `mcp_message` requests, both ways. */
+/** Connects MCP servers in the driver's own process. Their messages go both ways as `mcp_message` requests. */
 import {z} from 'zod';
 import type {McpEntries, McpServerState} from '../../core/contract/mcp.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
@@ -6,10 +6,14 @@ import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 import {type Handler, handler} from './control-handler.ts';
 import type {Initialize} from './initialize.ts';
 
-/** Sends a request to the driver. @returns its response. @throws Error when it refuses it, or has left */
+/**
+ * Sends a request to the driver.
+ * @returns its response.
+ * @throws Error when the driver refuses the request or has left
+ */
 type CallDriver = (request: object, signal: AbortSignal) => Promise<Readonly<Record<string, unknown>>>;
 
-/** What a server tells before it is started, as the driver sends it. */
+/** The tools of a server, which the driver sends before the server is started. */
 const manifestSchema = z.looseObject({
   toolsListResult: z.looseObject({
     tools: z.array(z.looseObject({name: z.string(), inputSchema: z.looseObject({type: z.literal('object')})})),
@@ -46,7 +50,7 @@ export class MessageServers implements DriverServers {
     return () => this.#listeners.delete(server);
   }
 
-  /** The driver's server sends this by itself. */
+  /** Passes on a message that the driver's server sends by itself. */
   receive(server: string, message: object): void {
     const listener = this.#listeners.get(server);
     if (!listener) throw new MiniCcError('NO_SUCH_SERVER', `the MCP server ${server} is not connected`);
@@ -54,13 +58,12 @@ export class MessageServers implements DriverServers {
   }
 }
 
-/** How long `mcp_status` waits for servers that start, in milliseconds. */
+/** Milliseconds that `mcp_status` waits for servers that start. */
 const STATUS_WAIT_MS = 2_000;
 
-/** The control requests about MCP servers. */
 export const SERVER_HANDLERS: Readonly<Record<string, Handler>> = {
   mcp_status: handler(z.looseObject({}), async (_, {session}) => {
-    // Who asks for their state needs them.
+    // A driver that asks for the state needs the servers, so they are started.
     const started = session.request({type: 'start_mcp_servers'});
     await Promise.race([started, new Promise((resolve) => setTimeout(resolve, STATUS_WAIT_MS))]);
     return {mcpServers: session.request({type: 'mcp_servers'}).map(toStatus)};
@@ -88,7 +91,7 @@ export const SERVER_HANDLERS: Readonly<Record<string, Handler>> = {
   ),
 };
 
-/** The protocol has no word for a server that is not approved. */
+/** Converts the state of a server. The protocol has no status for a server that is not approved. */
 function toStatus({name, status, problem, version, tools, from}: McpServerState) {
   return {
     name,

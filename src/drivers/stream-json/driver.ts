@@ -1,7 +1,8 @@
 /**
- * A program drives the session by JSON lines on standard input and output, as Claude Code's Agent SDK speaks them. Prompts
- * are answered one after the other, each with a `result` line; control requests are answered at once, also during a turn.
- * Tools have Claude Code's names and inputs on this side. What goes wrong with one line is the answer to that line alone.
+ * Lets a program drive the session by JSON lines on standard input and output, in the protocol of Claude Code's Agent
+ * SDK. Prompts are answered one after the other, each with a `result` line. Control requests are handled when they
+ * arrive, also during a turn. On this side, tools have Claude Code's names and inputs. An error in one line is reported
+ * as the answer to that line only.
  */
 
 import {randomUUID} from 'node:crypto';
@@ -27,17 +28,17 @@ interface DriverOptions {
   readonly lines: AsyncIterable<string>;
   /** Writes one line to the driver. */
   write(object: Record<string, unknown>): void;
-  /** For the person who reads standard error. */
+  /** Writes a line for the person who reads standard error. */
   warn(line: string): void;
-  /** Makes the session once it is known what the driver asks for. @throws UsageError */
+  /** Creates the session when the driver's first request is known. @throws UsageError */
   open(initialize: Initialize, callHook: CallHook, servers: MessageServers): Promise<Session>;
-  /** It may turn all questions off. */
+  /** True when the driver may turn all questions off. */
   readonly mayBypass: boolean;
-  /** Why the program is ending before the work is done, in words; the result is then no success. */
+  /** Tells in words why the program ends before the work is done. The result is then not a success. */
   readonly getLeaving: () => string | undefined;
 }
 
-/** Serves until the driver closes its end, and its prompts are answered. @returns the exit code, by the last prompt */
+/** Serves until the driver closes its end and its prompts are answered. @returns the exit code of the last prompt */
 export async function drive(options: DriverOptions): Promise<number> {
   const driver = new StreamJsonDriver(options);
   for await (const line of options.lines) {
@@ -56,16 +57,16 @@ class StreamJsonDriver {
   /** Requests to the driver that wait for its response. */
   readonly #waiting = new Map<string, (response: ControlResponse) => void>();
   #hasEnded = false;
-  /** Those in the driver's process. */
+  /** MCP servers in the driver's process. */
   #servers: MessageServers | undefined;
-  /** Why there can be no session. */
+  /** The error because of which there can be no session. */
   #failure: unknown;
 
   constructor(options: DriverOptions) {
     this.#options = options;
   }
 
-  /** Rejects only when there can be no session. */
+  /** Handles one line. It rejects only when there can be no session. */
   async take(text: string): Promise<void> {
     const line = parseDriverLine(text);
     switch (line.type) {
@@ -86,7 +87,7 @@ class StreamJsonDriver {
     }
   }
 
-  /** The driver sends no more: what it sent is answered to its end. */
+  /** Waits until everything that the driver has sent is answered. Call it when the driver sends nothing more. */
   async finish(): Promise<number> {
     this.#hasEnded = true;
     for (const settle of this.#waiting.values()) settle(DRIVER_HAS_LEFT);
@@ -108,7 +109,7 @@ class StreamJsonDriver {
       findPoint: (messageId: string) => points.get(messageId),
       receive: (server: string, message: object) => this.#servers?.receive(server, message),
     };
-    // Not awaited: an interrupt must not wait for a request that takes time.
+    // The answer is not awaited, because an interrupt must not wait for a request that takes time.
     inBackground(
       this.#answer(id, () => answerControlRequest(request, context)),
       neverRejects,
@@ -125,7 +126,7 @@ class StreamJsonDriver {
     return {
       ...describeSession(session.info),
       agents: session.request({type: 'agents'}),
-      // Without it the SDK ends the session.
+      // Without this field, the SDK ends the session.
       ...(parsed.data.mcpServers && {mcp_servers_applied: true}),
     };
   }
@@ -137,7 +138,7 @@ class StreamJsonDriver {
 
   async #open(initialize: Initialize): Promise<Opened> {
     if (this.#opened) return this.#opened;
-    // What the driver asked for at first could not be: it must not get a session without it.
+    // The driver's first request failed, so the driver must not get a session that ignores it.
     if (this.#failure) throw this.#failure;
     this.#servers = new MessageServers(initialize, (request, signal) => this.#callDriver(request, signal));
     const session = await this.#options.open(initialize, this.#callHook, this.#servers);
@@ -157,7 +158,7 @@ class StreamJsonDriver {
     return opened;
   }
 
-  /** One prompt after the other. */
+  /** Runs the prompts one after the other. */
   async #work(): Promise<void> {
     for (let prompt = this.#prompts.shift(); prompt; prompt = this.#prompts.shift()) {
       await this.#runPrompt(this.#opened!, prompt);
@@ -170,10 +171,10 @@ class StreamJsonDriver {
     const {getLeaving} = this.#options;
     const startedAt = performance.now();
     const reported = countReported(session);
-    // Anew for each prompt, which is not sent back: the driver knows it.
+    // Each prompt gets a new translation, which leaves the prompt out because the driver knows it.
     opened.toObject = createStreamJson(session);
     this.#write(createInitObject(session));
-    // The schema of the line has checked the blocks; their images are checked where all images are.
+    // The schema of the line has checked the blocks. The session checks their images.
     const submitted = await session.submit({content: message.content as never});
     const ended: RunResult =
       submitted.type === 'turn'
@@ -199,13 +200,13 @@ class StreamJsonDriver {
     return this.#prompts.flatMap(({uuid}) => uuid ?? []);
   }
 
-  /** Puts a question to the driver, and takes it back when something else settled it. */
+  /** Puts a question to the driver, and cancels it when another side has answered it. */
   #askDriver(session: Session, event: AgentEvent): void {
     if (event.type === 'ask_end') this.#settled(event.askId);
     if (event.type !== 'ask') return;
     const {question} = event;
     if (!isCallQuestion(question)) {
-      // Questions of commands have no spelling in this protocol.
+      // This protocol has no questions of commands.
       session.answer(question.id, {choice: 'escape'});
     } else if (this.#hasEnded) {
       session.answer(question.id, {choice: 'no', note: DRIVER_HAS_LEFT.error});
@@ -258,7 +259,7 @@ class StreamJsonDriver {
     this.#options.write({type: 'control_request', request_id: id, request});
   }
 
-  /** Something else than the driver has answered. */
+  /** Cancels a request to the driver that is settled without its response. */
   #settled(id: string): void {
     if (!this.#waiting.delete(id)) return;
     this.#options.write({type: 'control_cancel_request', request_id: id});
@@ -294,10 +295,10 @@ class StreamJsonDriver {
 
 interface Opened {
   readonly session: Session;
-  /** For the prompt under way. */
+  /** Translates the events of the current prompt. */
   toObject: ReturnType<typeof createStreamJson> | undefined;
   readonly firstModel: string;
-  /** Where each of the driver's messages can be rewound to, by the id that it gave. */
+  /** Rewind points of the driver's messages, by the ids that the driver gave. */
   readonly points: Map<string, string>;
 }
 

@@ -1,4 +1,4 @@
-/** The first request of a driver: what the session is made with, beside the command line. */
+/** Parses the first request of a driver, whose options complete those of the command line. */
 import {z} from 'zod';
 import type {SessionInfo} from '../../core/contract/events.ts';
 import {HOOK_EVENTS} from '../../core/contract/hook.ts';
@@ -8,7 +8,7 @@ import {readHookOutput} from '../../extensions/hooks/hook-output.ts';
 import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 
 export const initializeSchema = z.looseObject({
-  /** A list whose parts are joined; `[""]` is an empty prompt. */
+  /** A list is joined to one prompt. `[""]` is an empty prompt. */
   systemPrompt: z.union([z.string(), z.array(z.string())]).optional(),
   appendSystemPrompt: z.string().optional(),
   agents: z.record(z.string(), z.looseObject({})).optional(),
@@ -25,7 +25,7 @@ export const initializeSchema = z.looseObject({
       ),
     )
     .nullish(),
-  /** MCP servers in the driver's process. */
+  /** Names of MCP servers in the driver's process. */
   sdkMcpServers: z.array(z.string()).optional(),
   sdkMcpServerManifests: z.record(z.string(), z.unknown()).optional(),
   mcpServers: z.record(z.string(), z.looseObject({})).optional(),
@@ -33,7 +33,7 @@ export const initializeSchema = z.looseObject({
 
 export type Initialize = Readonly<Partial<z.infer<typeof initializeSchema>>>;
 
-/** Asks the driver to call one of its hooks. @returns what it said, as JSON */
+/** Asks the driver to call one of its hooks. @returns the output of the hook as JSON */
 export type CallHook = (
   callbackId: string,
   input: Readonly<Record<string, unknown>>,
@@ -42,8 +42,8 @@ export type CallHook = (
 ) => Promise<unknown>;
 
 /**
- * The options of a session that follow.
- * @throws UsageError for events that mini-cc does not have
+ * Converts the request to options of a session.
+ * @throws UsageError when a hook's event does not exist in mini-cc
  */
 export function toSessionOptions(
   {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers}: Initialize,
@@ -86,7 +86,7 @@ function createHooks(name: string, groups: NonNullable<Initialize['hooks']>[stri
   );
 }
 
-/** What `initialize` is answered with, besides what depends on the request. */
+/** Returns the part of the answer to `initialize` that does not depend on the request. */
 export function describeSession({commands, model}: SessionInfo) {
   return {
     commands: commands.map(({name, description, argumentHint = ''}) => ({name, description, argumentHint})),

@@ -1,6 +1,6 @@
 /**
- * The lines of the stream-json protocol, as programs send them: one JSON object a line, in the shapes of Claude Code's
- * Agent SDK. Facts about it: `docs/drivers.md`.
+ * Parses the lines of the stream-json protocol: one JSON object a line, in the shapes of Claude Code's Agent SDK.
+ * `docs/drivers.md` describes the protocol.
  */
 import {z} from 'zod';
 import {formatIssues} from '../../core/util/problem.ts';
@@ -37,7 +37,7 @@ const controlResponseLine = z.looseObject({
   }),
 });
 
-/** Lines that need no answer. `control_cancel_request`: all requests of drivers are answered at once. */
+/** Lines that need no answer. `control_cancel_request` has no effect: the cancelled request is answered anyway. */
 const quietLine = z.looseObject({type: z.enum(['keep_alive', 'control_cancel_request'])});
 
 const lineSchema = z.discriminatedUnion('type', [userLine, controlRequestLine, controlResponseLine, quietLine]);
@@ -49,13 +49,13 @@ export type ControlResponse = z.infer<typeof controlResponseLine>['response'];
 
 export interface BadLine {
   readonly type: 'bad';
-  /** What is wrong with it, after "the line". */
+  /** Describes the error; it continues the words "the line". */
   readonly problem: string;
-  /** Of a request that cannot be read. */
+  /** Id of the request, when the line is a request that cannot be parsed. */
   readonly requestId?: string;
 }
 
-/** An answer that cannot be read is one all the same: what was asked must not wait for another. */
+/** A response that cannot be parsed still counts as a response, so that the request does not wait for another. */
 const unreadableResponse = z.looseObject({
   type: z.literal('control_response'),
   response: z.looseObject({request_id: z.string()}),
@@ -87,7 +87,10 @@ export function parseDriverLine(text: string): DriverLine | BadLine {
 
 const MAX_QUOTED_CHARS = 80;
 
-/** A line may be as long as a string may be. Only a line feed ends it: JSON has other line separators in its strings. */
+/**
+ * Reads lines up to the maximal length of a string. Only a line feed ends a line, because JSON strings may contain
+ * other line separators.
+ */
 export async function* readLines(input: NodeJS.ReadableStream): AsyncGenerator<string> {
   input.setEncoding('utf8');
   let parts: string[] = [];

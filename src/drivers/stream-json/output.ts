@@ -1,4 +1,7 @@
-/** The objects of `json-output.ts` with Claude Code's tool names and inputs, and with all fields that its drivers read. */
+/**
+ * Converts the objects of `json-output.ts` to Claude Code's tool names and inputs, and adds all fields that its drivers
+ * read.
+ */
 import {version} from '../../../package.json';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {toClaudeInput, toClaudeToolName} from '../../core/util/claude-tools.ts';
@@ -15,7 +18,8 @@ export function toClaudeShape(object: JsonObject, tools: readonly ToolFacts[]): 
     }
     case 'stream_event': {
       const event = object.event as {readonly content_block?: JsonObject};
-      // The input of a call comes in pieces that cannot be translated: the `assistant` line has it translated, and whole.
+      // The input of a call arrives in pieces that cannot be translated. The `assistant` line has the whole input,
+      // translated.
       if (!event.content_block) return object;
       return {...object, event: {...event, content_block: toClaudeBlock(event.content_block, tools)}};
     }
@@ -48,7 +52,7 @@ function resultFields(object: JsonObject, tools: readonly ToolFacts[]): JsonObje
   const isTimeout = subtype === 'error_timeout';
   const denials = permission_denials as readonly {readonly tool_name: string; readonly tool_input: unknown}[];
   return {
-    // Their type has no other.
+    // Their type has no timeout.
     subtype: isTimeout ? 'error_during_execution' : subtype,
     stop_reason: is_error ? null : 'end_turn',
     ...(is_error === true && {errors: [isTimeout ? `timeout: ${result}` : result]}),
@@ -58,7 +62,7 @@ function resultFields(object: JsonObject, tools: readonly ToolFacts[]): JsonObje
         usage.costUSD === null ? {...usage, costUSD: 0, cost_unknown: true} : usage,
       ]),
     ),
-    // Their type has no null: the sum of what is known.
+    // Their type has no null, so the sum of the known costs is sent.
     ...(typeof cost === 'number' ? {} : {total_cost_usd: sumCosts(modelUsage), cost_unknown: true}),
     permission_denials: denials.map((denial) => ({
       ...denial,

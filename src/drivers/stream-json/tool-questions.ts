@@ -1,4 +1,7 @@
-/** Questions about calls, put to the driver as `can_use_tool`: its answer is one of the answers that a person could give. */
+/**
+ * Puts questions about calls to the driver as `can_use_tool`. The driver gives one of the answers that a person can
+ * give.
+ */
 import {z} from 'zod';
 import {type Answer, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
@@ -62,14 +65,14 @@ const answerSchema = z.discriminatedUnion('behavior', [
 
 interface ToolAnswer {
   readonly answer: Answer;
-  /** The driver stops the turn, too. */
+  /** True when the driver stops the turn, too. */
   readonly interrupts: boolean;
   readonly mode?: PermissionMode;
-  /** What the driver asked for and gets no more than this once, in words. */
+  /** Describes the permission updates that are not supported and were left out. */
   readonly ignored?: string;
 }
 
-/** @param response what the driver sent. @returns a refusal when it cannot be read */
+/** @param response the response of the driver @returns a refusal when the response cannot be parsed */
 export function readToolAnswer(
   {call, options}: CallQuestion,
   response: unknown,
@@ -94,7 +97,10 @@ export function readToolAnswer(
   };
 }
 
-/** A rule for this session alone is a grant; any other is saved for this project. No more than what was offered. */
+/**
+ * Chooses the answer for the rules of the driver: a rule for the session is a grant, and any other is saved for this
+ * project. The answer allows no more than the options that were offered.
+ */
 function chooseHowLong(
   updates: readonly z.infer<typeof ruleUpdate>[],
   offered: Question['options'],
