@@ -1,4 +1,7 @@
-/** One session of an editor: its prompts, its questions about calls, its mode. Updates go out as the session's events come. */
+/**
+ * Serves one session of an editor: its prompts, its questions about calls, and its mode. The session's events go out as
+ * updates.
+ */
 
 import path from 'node:path';
 import {
@@ -24,9 +27,9 @@ import {replay} from './replay.ts';
 import {formatTitle, readPatch, textContent} from './tool-calls.ts';
 import {Updates} from './updates.ts';
 
-/** The other end of the connection. */
+/** The editor at the other end of the connection. */
 export interface Editor {
-  /** It shows notices beside the conversation. */
+  /** True when the editor shows notices beside the conversation. */
   readonly showsNotices: boolean;
   update(sessionId: string, update: SessionUpdate): void;
   askPermission(request: RequestPermissionRequest, signal: AbortSignal): Promise<RequestPermissionResponse>;
@@ -54,16 +57,16 @@ export class AcpSession {
   readonly #updates: Updates;
   readonly #tools: readonly ToolFacts[];
   readonly #titles = new RunTitles();
-  /** What the person should read, from before the first prompt. */
+  /** Warnings from before the first prompt, which the person should read. */
   #warnings: readonly string[];
-  /** Of open questions, by their ids: takes the question back. */
+  /** Controllers by the ids of open questions. Aborting one cancels its question. */
   readonly #asking = new Map<string, AbortController>();
   #turn: Promise<StopReason> | undefined;
   #isCancelled = false;
-  /** Tokens that a request may have. */
+  /** Number of tokens that a request may have. */
   #windowLimit: number | undefined;
 
-  /** @param mayBypass the editor may turn all questions off */
+  /** @param mayBypass true when the editor may turn all questions off */
   constructor(session: Session, editor: Editor, mayBypass: boolean) {
     const {info} = session;
     const {sessionId, permissionMode, warnings, toolFacts} = info;
@@ -97,12 +100,12 @@ export class AcpSession {
     });
   }
 
-  /** Tells the conversation so far. */
+  /** Sends the conversation so far. */
   replay(): void {
     replay(this.#session.request({type: 'transcript', from: 0}).messages, this.#updates);
   }
 
-  /** @throws RequestError for a mode that was not offered */
+  /** @throws RequestError when the mode was not offered */
   setMode(mode: string): void {
     const found = this.#modes.find((each) => each === mode);
     if (!found) {
@@ -111,7 +114,10 @@ export class AcpSession {
     this.#session.request({type: 'set_permission_mode', mode: found});
   }
 
-  /** A prompt that comes during a turn steers it, and ends with it. @throws RequestError for what cannot be sent, and when the turn failed */
+  /**
+   * Sends a prompt. A prompt that arrives during a turn joins that turn and ends with it.
+   * @throws RequestError when the content cannot be sent or the turn fails
+   */
   async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
     const content = toPromptContent(blocks, this.#session.info.cwd);
     if (content.length === 0) throw RequestError.invalidParams(undefined, 'the prompt is empty');
@@ -131,7 +137,7 @@ export class AcpSession {
     }
   }
 
-  /** Ends the turn with all that it started. The prompt under way answers `cancelled`. */
+  /** Ends the turn and everything that it started. The running prompt answers `cancelled`. */
   async cancel(): Promise<void> {
     if (!this.#turn) return;
     this.#isCancelled = true;
@@ -147,7 +153,7 @@ export class AcpSession {
   #end(submitted: SubmitResult): StopReason {
     if (this.#isCancelled) return 'cancelled';
     if (submitted.type === 'turn') return this.#endTurn(submitted.result);
-    // What went wrong was told as a notice.
+    // An error was already sent as a notice.
     if (submitted.type === 'command' && submitted.ok && submitted.text !== '') this.#updates.say(submitted.text);
     return 'end_turn';
   }
@@ -155,7 +161,7 @@ export class AcpSession {
   #endTurn(result: RunResult): StopReason {
     switch (result.outcome) {
       case 'success':
-        // After a task that the person typed no model writes.
+        // In the turn of a Task that the person typed, no model writes.
         if (!this.#updates.hasSpoken && result.text !== '') this.#updates.say(result.text);
         return 'end_turn';
       case 'stopped':
@@ -182,23 +188,26 @@ export class AcpSession {
     }
   }
 
-  /** Never rejects. @param limit asked for where it is not known yet */
+  /** Sends the used tokens. It never rejects. @param limit tokens of the window; when absent, the session is asked */
   async #sendUsage(tokens: number, limit?: number): Promise<void> {
     this.#windowLimit ??= limit ?? (await this.#session.request({type: 'context'})).limit;
     this.#updates.sendUsage(tokens, limit ?? this.#windowLimit);
   }
 
-  /** For the person. An editor that shows no notices gets it as a part of the answer, during a turn alone. */
+  /**
+   * Shows a notice to the person. When the editor cannot show notices, it becomes a part of the answer; outside of a
+   * turn only warnings do.
+   */
   #tell(severity: NoticeSeverity, title: string): void {
     if (this.#editor.showsNotices) this.#editor.update(this.id, {sessionUpdate: 'notice', severity, title});
     else if (this.#turn || severity === 'warning') this.#updates.say(`> ${title.replaceAll('\n', '\n> ')}\n\n`);
   }
 
-  /** Puts a question about a call to the person; something else may settle it first. Never rejects. */
+  /** Puts a question about a call to the person. Another side may answer it first. It never rejects. */
   async #ask(question: Question): Promise<void> {
     const {call} = question;
     if (!call) {
-      // Questions of commands have no spelling in this protocol.
+      // This protocol has no questions of commands.
       this.#session.answer(question.id, {choice: 'escape'});
       return;
     }

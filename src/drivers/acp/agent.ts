@@ -1,6 +1,7 @@
 /**
- * The Agent Client Protocol, by which editors such as Zed drive mini-cc: JSON-RPC on standard input and output, by the
- * official package. One process has as many sessions as the editor opens; each is a session of mini-cc like any other.
+ * Serves the Agent Client Protocol, by which editors such as Zed drive mini-cc: JSON-RPC on standard input and output,
+ * with the official package. One process has as many sessions as the editor opens, and each is an ordinary session of
+ * mini-cc.
  */
 import {
   type AgentContext,
@@ -22,26 +23,26 @@ import {AcpSession, type Editor} from './acp-session.ts';
 export interface OpenSession {
   readonly cwd: string;
   readonly addDirs: readonly string[];
-  /** Entries as in `.mcp.json`, by name. */
+  /** Entries by name, as in `.mcp.json`. */
   readonly mcpServers: Readonly<Record<string, object>>;
-  /** The stored session to go on with. Absent: a new one. */
+  /** Id of the stored session to resume; absent for a new session. */
   readonly resume?: string;
 }
 
 interface AcpOptions {
   readonly input: ReadableStream<Uint8Array>;
   readonly output: WritableStream<Uint8Array>;
-  /** For the person who reads standard error. */
+  /** Writes a line for the person who reads standard error. */
   warn(line: string): void;
-  /** @throws MiniCcError when it cannot be opened */
+  /** Opens a session. @throws MiniCcError when it cannot be opened */
   open(request: OpenSession): Promise<Session>;
-  /** @param cwd undefined: the folder that mini-cc was started in */
+  /** @param cwd undefined for the folder in which mini-cc was started */
   listSessions(cwd: string | undefined): readonly (SessionSummary & {readonly cwd: string})[];
-  /** An editor may turn all questions off. */
+  /** True when an editor may turn all questions off. */
   readonly mayBypass: boolean;
 }
 
-/** Serves until the editor closes its end; then every session is closed. */
+/** Serves until the editor closes its end, and then closes every session. */
 export async function serveAcp(options: AcpOptions): Promise<void> {
   const sessions = new Sessions(options);
   const {closed} = createAgent(sessions).connect(ndJsonStream(options.output, options.input));
@@ -58,7 +59,7 @@ function createAgent(sessions: Sessions) {
     })
     .onRequest(methods.agent.session.new, async ({params, client}) => {
       const session = await sessions.open(client, params);
-      // The editor has to know the id first: the answer goes out before the next round of the event loop.
+      // The editor must know the id first, and the answer goes out before the next round of the event loop.
       setImmediate(() => session.sendCommands());
       return {sessionId: session.id, modes: session.modes};
     })
@@ -88,7 +89,7 @@ function createAgent(sessions: Sessions) {
     .onNotification(methods.agent.session.cancel, ({params}) => sessions.get(params.sessionId).cancel());
 }
 
-/** The protocol's code for what is not there. */
+/** The protocol's code for a missing resource. */
 const NOT_FOUND = -32002;
 
 class Sessions {
@@ -115,7 +116,7 @@ class Sessions {
     };
   }
 
-  /** @param resume the id of a stored session. @throws RequestError when it cannot be opened */
+  /** @param resume id of a stored session @throws RequestError when the session cannot be opened */
   async open(
     client: AgentContext,
     {
@@ -125,7 +126,7 @@ class Sessions {
     }: {cwd: string; additionalDirectories?: string[]; mcpServers: McpServer[]},
     resume?: string,
   ): Promise<AcpSession> {
-    // The editor opens again what it has open already: the same process would find its own lock.
+    // An editor may open a session again that it has open. Without closing it first, mini-cc would find its own lock.
     if (resume !== undefined) await this.close(resume);
     const {open, mayBypass} = this.#options;
     const request = {cwd, addDirs, mcpServers: toServerEntries(mcpServers), ...(resume !== undefined && {resume})};
@@ -135,7 +136,7 @@ class Sessions {
     return session;
   }
 
-  /** @throws RequestError when the editor has not opened it */
+  /** @throws RequestError when the editor has not opened the session */
   get(id: string): AcpSession {
     const session = this.#sessions.get(id);
     if (!session) throw new RequestError(NOT_FOUND, `no session ${id} is open: session/load opens a stored one`);
@@ -179,7 +180,7 @@ class Sessions {
   }
 }
 
-/** What mini-cc says itself needs no further words; the editor shows it. */
+/** Passes on mini-cc's own errors with their messages, which the editor shows. */
 async function explained<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

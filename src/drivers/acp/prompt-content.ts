@@ -1,4 +1,4 @@
-/** What a person sends from an editor, as the content of a prompt. */
+/** Converts the content that a person sends from an editor to the content of a prompt. */
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import type {ContentBlock} from '@agentclientprotocol/sdk';
@@ -8,7 +8,10 @@ import {UsageError} from '../../core/util/errors.ts';
 type PromptBlock = Exclude<PromptContent, string>[number];
 type ImageSource = Extract<PromptBlock, {type: 'image'}>['source'];
 
-/** Adjacent texts become one: a command and its arguments, or a sentence with files in it. @throws UsageError for audio and other data */
+/**
+ * Joins adjacent texts, e.g. a command and its arguments, or a sentence with files in it.
+ * @throws UsageError when a block has audio or other data that cannot be read
+ */
 export function toPromptContent(blocks: readonly ContentBlock[], cwd: string): PromptContent {
   const content: PromptBlock[] = [];
   let attached = '';
@@ -16,7 +19,7 @@ export function toPromptContent(blocks: readonly ContentBlock[], cwd: string): P
     const read = readBlock(block, cwd);
     const last = content.at(-1);
     if (typeof read !== 'string') content.push(read);
-    // The text of files comes last: what the person wrote stays in one piece.
+    // Texts of files come last, so that the person's words stay together.
     else if (block.type === 'resource') attached += `\n\n${read}`;
     else if (last?.type === 'text') content[content.length - 1] = {type: 'text', text: last.text + read};
     else content.push({type: 'text', text: read});
@@ -55,11 +58,14 @@ function toImage(data: string, mimeType: string): PromptBlock {
   if (!IMAGE_TYPES.includes(mimeType)) {
     throw new UsageError(`mini-cc cannot read an image of the type ${mimeType}: send ${IMAGE_TYPES.join(', ')}`);
   }
-  // Its size is checked where all images are.
+  // The session checks the size of the image.
   return {type: 'image', source: {type: 'base64', media_type: mimeType, data} as ImageSource};
 }
 
-/** Of a file in the working directory its path from there; of another its whole path; else the address as it is. */
+/**
+ * Returns a relative path for a file in the working directory, an absolute path for another file, and any other address
+ * unchanged.
+ */
 function toShortPath(uri: string, cwd: string): string {
   if (!uri.startsWith('file:')) return uri;
   const file = fileURLToPath(uri.split('#')[0]!);

@@ -1,4 +1,7 @@
-/** A loaded session's conversation, as the events that showed it, for the same translation as what happens now. */
+/**
+ * Replays a loaded session's conversation as the events that showed it, so that the translation is the same as for live
+ * events.
+ */
 import type {ContentBlock} from '@agentclientprotocol/sdk';
 import type {AgentEvent, AgentEventBody} from '../../core/contract/events.ts';
 import type {AssistantBlock, UserBlock} from '../../core/contract/model.ts';
@@ -7,11 +10,11 @@ import {CUT_OFF, getText, INTERRUPTED, NO_USAGE} from '../../core/util/messages.
 import {describeInput} from '../../core/util/tool-output.ts';
 import type {Updates} from './updates.ts';
 
-/** Of a result, as much as a live one brings. Characters. */
+/** Characters of a result that are shown, as many as a live result has. */
 const PREVIEW_CHARS = 2_000;
 
 export function replay(messages: readonly RestoredMessage[], updates: Updates): void {
-  // In transcripts of earlier versions no prompt is marked: then what the runtime wrote looks like one.
+  // Older transcripts mark no prompts, so text of the runtime looks like a prompt there.
   const areMarked = messages.some(({prompt}) => prompt);
   for (const restored of messages) {
     const {message, repeated, summary, announcement, companion} = restored;

@@ -1,18 +1,21 @@
-/** Tool calls in the words of ACP: their kind, the places that they are about, and changes of files as old and new text. */
+/** Describes tool calls in the terms of ACP: their kind, their locations, and changes of files as old and new text. */
 import path from 'node:path';
 import type {Diff, ToolCallContent, ToolCallLocation} from '@agentclientprotocol/sdk';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {toClaudeInput, toClaudeToolName} from '../../core/util/claude-tools.ts';
 import {findTool, isCommand} from '../../core/util/tool-names.ts';
 
-/** A call before it ran, as the model wrote it. */
+/** A call as the model wrote it, before it ran. */
 export interface AnnouncedCall {
   readonly callId: string;
   readonly tool: string;
   readonly input: unknown;
 }
 
-/** What does not change while the call runs. Names and inputs are Claude Code's, as in the other protocol. */
+/**
+ * Returns the fields that stay the same while the call runs. Names and inputs are Claude Code's, as in the other
+ * protocol.
+ */
 export function describeCall({callId, tool, input}: AnnouncedCall, cwd: string, tools: readonly ToolFacts[]) {
   const place = getPlace(input, cwd);
   return {
@@ -24,14 +27,16 @@ export function describeCall({callId, tool, input}: AnnouncedCall, cwd: string, 
   };
 }
 
-/** `Read src/a.ts`; of a command the command alone, which an editor shows as code. */
+/**
+ * Formats the title, e.g. `Read src/a.ts`. The title of a command is the command alone, which an editor shows as code.
+ */
 export function formatTitle(tool: string, title: string, tools: readonly ToolFacts[]): string {
   if (isCommand(tool, tools)) return `\`${title.replaceAll('`', "'")}\``;
   const name = toClaudeToolName(tool, tools);
   return title === '' ? name : `${name} ${title}`;
 }
 
-/** The file or folder that the input names. */
+/** Returns the file or folder that the input names. */
 function getPlace(input: unknown, cwd: string): ToolCallLocation | undefined {
   if (typeof input !== 'object' || input === null) return undefined;
   const {path: named, offset} = input as {readonly path?: unknown; readonly offset?: unknown};
@@ -43,7 +48,7 @@ export function textContent(text: string): ToolCallContent {
   return {type: 'content', content: {type: 'text', text}};
 }
 
-/** The output of a command, so that an editor does not read it as Markdown. */
+/** Wraps the output of a command, so that an editor does not render it as Markdown. */
 export function outputContent(text: string): ToolCallContent {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
@@ -54,11 +59,11 @@ const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,\d+)? @@/;
 
 interface FileChange {
   readonly content: readonly (Diff & {readonly type: 'diff'})[];
-  /** Where each stretch begins. */
+  /** The first line of each hunk. */
   readonly locations: readonly ToolCallLocation[];
 }
 
-/** One change for each stretch of the patch, with the lines around it. @param file absolute */
+/** Converts each hunk of the patch to a change, with the lines around it. @param file absolute path */
 export function readPatch(file: string, patch: string): FileChange {
   const content: (Diff & {readonly type: 'diff'})[] = [];
   const locations: ToolCallLocation[] = [];

@@ -1,7 +1,7 @@
 /**
- * What a session does, told to an editor as `session/update`: one translation for what happens now and for what a loaded
- * session brings back. A subagent is one card, that of the call which dispatched it; of its own calls those that change
- * files, and those about which the person is asked, have a card too.
+ * Reports to an editor what a session does, as `session/update`. The same translation serves live events and loaded
+ * sessions. A subagent is shown as one card, which is the card of the call that dispatched it. Of the subagent's own
+ * calls, those that change files or need the person's answer have a card, too.
  */
 import type {ContentBlock, PlanEntry, SessionUpdate} from '@agentclientprotocol/sdk';
 import type {AgentEvent, AgentEventBody, SessionInfo} from '../../core/contract/events.ts';
@@ -12,10 +12,10 @@ import {formatRetry} from '../../core/util/text.ts';
 import {isCommand} from '../../core/util/tool-names.ts';
 import {type AnnouncedCall, describeCall, formatTitle, outputContent, readPatch, textContent} from './tool-calls.ts';
 
-/** Lines of a subagent's calls that its card shows. */
+/** Maximal number of lines about a subagent's calls on its card. */
 const MAX_RUN_LINES = 20;
 
-/** A subagent at work, or one that has ended. */
+/** The card of a subagent's run. */
 interface RunCard {
   readonly cardId: string;
   readonly title: string;
@@ -32,14 +32,14 @@ export class Updates {
   readonly #tools: readonly ToolFacts[];
   readonly #send: Send;
   readonly #calls = new Map<string, AnnouncedCall>();
-  /** Calls that have a card. */
+  /** Ids of calls that have a card. */
   readonly #shown = new Set<string>();
   readonly #runs = new Map<string, RunCard>();
   #mode: string;
   #cost = 0;
-  /** Something was said since the last message. */
+  /** True when text was streamed since the last message. */
   #isStreamed = false;
-  /** Something was said since `begin`. */
+  /** True when text was sent since `begin`. */
   #hasSpoken = false;
 
   constructor({cwd, permissionMode, toolFacts}: SessionInfo, send: Send) {
@@ -49,7 +49,7 @@ export class Updates {
     this.#send = send;
   }
 
-  /** A prompt begins. */
+  /** Begins a new prompt. */
   begin(): void {
     this.#hasSpoken = false;
   }
@@ -58,7 +58,7 @@ export class Updates {
     return this.#hasSpoken;
   }
 
-  /** Text of mini-cc itself, or of the model. */
+  /** Sends text of mini-cc itself or of the model. */
   say(text: string): void {
     this.#hasSpoken = true;
     this.#send({sessionUpdate: 'agent_message_chunk', content: {type: 'text', text}});
@@ -73,7 +73,7 @@ export class Updates {
     else this.#takeRun(event);
   }
 
-  /** Shows the call about which the person is asked, if it has no card yet. */
+  /** Shows a call that needs the person's answer, if it has no card yet. */
   showCall(call: AnnouncedCall, title: string): void {
     this.#calls.set(call.callId, call);
     if (this.#shown.has(call.callId)) return;
@@ -81,7 +81,7 @@ export class Updates {
     this.#send({sessionUpdate: 'tool_call', ...describeCall(call, this.#cwd, this.#tools), title, status: 'pending'});
   }
 
-  /** A call that was announced. */
+  /** Returns a call that was announced. */
   findCall(callId: string): AnnouncedCall | undefined {
     return this.#calls.get(callId);
   }
@@ -120,7 +120,7 @@ export class Updates {
     }
   }
 
-  /** The calls of a reply get their cards. What was not streamed, as the summary of a fan-out, is said now. */
+  /** Shows cards for the calls of a reply. Text that was not streamed, e.g. the summary of a fan-out, is sent here. */
   #endReply(content: Extract<Of<'message'>, {role: 'assistant'}>['content']): void {
     const text = getText(content);
     if (!this.#isStreamed && text !== '') this.say(text);
@@ -129,7 +129,7 @@ export class Updates {
       if (block.type !== 'tool_use') continue;
       const call = {callId: block.id, tool: block.name, input: block.input};
       this.#calls.set(call.callId, call);
-      // The plan says what a list of todos would.
+      // The editor shows todos as its plan, so they need no card.
       if (call.tool !== 'todo_write') this.showCall(call, formatTitle(call.tool, '', this.#tools));
     }
   }
@@ -142,7 +142,7 @@ export class Updates {
   #endCall(event: Of<'tool_end'>): void {
     const {callId, isError, display} = event;
     if (display?.type === 'todos') this.#sendPlan(display.todos);
-    // A subagent in the background goes on: its card ends with it.
+    // A subagent in the background continues, so its card ends when the subagent does.
     const isAtWork = [...this.#runs.values()].some(({cardId, isActive}) => cardId === callId && isActive);
     if (!isAtWork)
       this.#update(callId, {status: isError ? 'failed' : 'completed', ...describeResult(event, this.#tools)});
@@ -178,7 +178,7 @@ export class Updates {
     const cardId = callId ?? agentId;
     const run = {cardId, title, lines: [], isActive: true};
     this.#runs.set(agentId, run);
-    // A part of a fan-out, and a run that continues, has no call of its own.
+    // A part of a fan-out and a continued run have no call of their own.
     if (callId === undefined) this.showCall({callId: cardId, tool: 'Task', input: {description}}, title);
     this.#update(cardId, {title, status: 'in_progress'});
   }
@@ -203,7 +203,7 @@ export class Updates {
     this.#update(run.cardId, {status, content: [textContent(lines.map((line) => `- ${line}`).join('\n'))]});
   }
 
-  /** Nothing for a call without a card. */
+  /** Does nothing when the call has no card. */
   #update(callId: string, change: CardChange): void {
     if (!this.#shown.has(callId)) return;
     this.#send({sessionUpdate: 'tool_call_update', toolCallId: callId, ...change});
@@ -220,7 +220,7 @@ export class Updates {
     this.#send({sessionUpdate: 'current_mode_update', currentModeId: mode});
   }
 
-  /** Tokens of the model's window. */
+  /** Reports used tokens and the size of the model's context window. */
   sendUsage(used: number, size: number): void {
     const cost = this.#cost > 0 ? {cost: {amount: this.#cost, currency: 'USD'}} : {};
     this.#send({sessionUpdate: 'usage_update', used, size, ...cost});
