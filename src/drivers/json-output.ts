@@ -1,4 +1,4 @@
-/** The objects of `--output-format json` and `stream-json`, in Claude Code's shapes. */
+/** Creates the objects of `--output-format json` and `stream-json` in Claude Code's shapes. */
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {SubagentResults} from '../core/contract/fan-out.ts';
@@ -12,7 +12,7 @@ import {addUsage, addUsageTo, isCostKnown, NO_USAGE, subtractUsage} from '../cor
 import {isBudget} from '../core/util/money.ts';
 import {getKnownWindow} from '../models/context-size.ts';
 
-/** The first line of stream-json. */
+/** Creates the first line of stream-json. */
 export function createInitObject(session: Session): Record<string, unknown> {
   const {cwd, sessionId, tools, model, permissionMode, commands, agents} = session.info;
   return {
@@ -30,14 +30,17 @@ export function createInitObject(session: Session): Record<string, unknown> {
   };
 }
 
-/** The shape has no word for a server that is not approved. */
+/** Lists the MCP servers. The shape has no status for a server that is not approved. */
 function listServers(session: Session) {
   return session
     .request({type: 'mcp_servers'})
     .map(({name, status}) => ({name, status: status === 'not-approved' ? 'disabled' : status}));
 }
 
-/** Makes an object of each event that is printed. A subagent's carry the id of the Task call that dispatched it. */
+/**
+ * Creates a function that converts each printed event to an object. Objects of a subagent have the id of the Task call
+ * that dispatched it.
+ */
 export function createStreamJson(session: Session): (event: AgentEvent) => Record<string, unknown> | undefined {
   const {sessionId} = session.info;
   const taskCalls = new Map<string, string>();
@@ -57,7 +60,7 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
     if (event.type !== 'message') return undefined;
     if (event.role === 'user') {
       const {content} = event;
-      // The main agent's prompt is left out: the caller knows it. A subagent's prompt is the model's.
+      // The main agent's prompt is left out, because the caller knows it. A subagent's prompt comes from the model.
       const isPrompt = typeof content === 'string' || content.every(({type}) => type !== 'tool_result');
       if (isPrompt && event.parent === undefined && !promptSeen) {
         promptSeen = true;
@@ -82,12 +85,12 @@ export function createStreamJson(session: Session): (event: AgentEvent) => Recor
   };
 }
 
-/** How much of the session an earlier result has told. */
+/** The parts of the session that earlier results have reported. */
 interface Reported {
   readonly runs: number;
   readonly denials: number;
   readonly fanOuts: number;
-  /** Of all models and agents. */
+  /** Usage of all models and agents. */
   readonly usage: Usage;
 }
 
@@ -101,9 +104,9 @@ export function countReported(session: Session): Reported {
 }
 
 /**
- * The last line of stream-json, and the only one of json.
- * @param durationMs since the start of the prompt
- * @param reported what is left out; default: nothing
+ * Creates the last line of stream-json, which is the only line of json.
+ * @param durationMs milliseconds since the start of the prompt
+ * @param reported parts that the result leaves out; none by default
  */
 export function createResultObject(
   session: Session,
@@ -127,12 +130,12 @@ export function createResultObject(
     result: result.outcome === 'success' ? result.text : withReason(result),
     ...(result.structured !== undefined && {structured_output: result.structured}),
     session_id: session.info.sessionId,
-    // The cost and the models are those of the whole session, as in Claude Code.
+    // The cost and the models cover the whole session, as in Claude Code.
     total_cost_usd: toCost(total),
     ...(isCostKnown(total) ? {} : {cost_unknown: true}),
     usage: toApiUsage(subtractUsage(total, reported.usage)),
     modelUsage: toModelUsage(current),
-    // Another model answered than the one that was asked for.
+    // Warnings say that another model answered than the requested one.
     ...(result.warnings && {warnings: result.warnings}),
     permission_denials: session
       .request({type: 'denials'})
@@ -162,7 +165,7 @@ export function createResultObject(
   };
 }
 
-/** Undefined where there was no fan-out. */
+/** Returns undefined when there was no fan-out. */
 function sumResults(results: readonly SubagentResults[]): SubagentResults | undefined {
   if (results.length === 0) return undefined;
   const sum = (key: keyof SubagentResults) => results.reduce((total, each) => total + each[key], 0);
@@ -190,7 +193,7 @@ function getSubtype(result: RunResult): string {
   }
 }
 
-/** The text there is, and why it is not complete. */
+/** Returns the text, followed by the reason why it is incomplete. */
 function withReason(result: RunResult): string {
   const reason = formatEnding(result);
   return result.text === '' || result.text === reason ? reason : `${result.text}\n\n${reason}`;
@@ -200,7 +203,7 @@ function sumUsage(entries: readonly UsageEntry[]): Usage {
   return entries.reduce((all, {usage}) => addUsage(all, usage), NO_USAGE);
 }
 
-/** As a server counts: the cost has fields of its own. */
+/** Converts usage to the fields of a model server, which have no cost. */
 function toApiUsage(usage: Usage) {
   const {cost_usd: _, cost_unknown: _u, cache_creation_1h_input_tokens: hour, ...rest} = usage;
   const {web_search_requests: searches, ...tokens} = rest;
@@ -210,7 +213,7 @@ function toApiUsage(usage: Usage) {
   return {...counts, cache_creation: {ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour}};
 }
 
-/** An unknown price must not look like 0, nor a part like the whole. */
+/** Returns null when a price is unknown, because neither 0 nor a part may look like the whole cost. */
 function toCost(usage: Usage): number | null {
   return isCostKnown(usage) ? (usage.cost_usd ?? 0) : null;
 }

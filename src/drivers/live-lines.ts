@@ -1,4 +1,7 @@
-/** Lines at the bottom of a terminal that change in place. Each keeps its row, in the order in which it was added. */
+/**
+ * Draws lines at the bottom of a terminal that change in place. Each line stays in its row, in the order in which it
+ * was added.
+ */
 import stringWidth from 'string-width';
 
 export interface LiveTerminal {
@@ -11,7 +14,7 @@ export class LiveLines {
 
   constructor(private readonly terminal: LiveTerminal) {}
 
-  /** Draws these lines over the former ones. Their control characters must be visible already. */
+  /** Draws these lines over the former ones. Their control characters must already be visible. */
   draw(lines: readonly string[]): void {
     const fitted = lines.map((line) => cut(line, this.terminal.columns));
     if (fitted.join('\n') === this.#lines.join('\n')) return;
@@ -21,7 +24,6 @@ export class LiveLines {
     this.#lines = fitted;
   }
 
-  /** Prints a line above the block, which moves down. */
   printAbove(line: string): void {
     const block = this.#lines;
     const up = block.length > 0 ? `\u001b[${block.length}A\u001b[J` : '';
@@ -30,13 +32,13 @@ export class LiveLines {
     this.draw(block);
   }
 
-  /** Leaves what is drawn; the next lines begin below it. */
+  /** Leaves the drawn lines on the screen. The next lines begin below them. */
   settle(): void {
     this.#lines = [];
   }
 }
 
-/** A line that wraps would take two rows, and the cursor would go up too few. */
+/** Cuts a line to the width. A line that wraps would take two rows, and the cursor would not go up far enough. */
 function cut(line: string, columns: number): string {
   if (stringWidth(line) < columns) return line;
   let fitting = '';

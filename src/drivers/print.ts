@@ -1,4 +1,7 @@
-/** Print mode: one answer. Standard output gets the answer alone; standard error gets progress, warnings and errors. */
+/**
+ * Implements print mode, which gives one answer. Standard output gets only the answer; standard error gets progress,
+ * warnings and errors.
+ */
 import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session-requests.ts';
 import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
@@ -12,20 +15,20 @@ export type OutputFormat = 'text' | 'json' | 'stream-json';
 
 interface PrintOptions {
   readonly prompt: string;
-  /** The whole prompt stood on the command line: files that it names by `@path` go along. */
+  /** True when the whole prompt was on the command line. Files that it names by `@path` are then attached. */
   readonly isTyped: boolean;
   readonly format: OutputFormat;
-  /** Also each tool call, on standard error. */
+  /** Prints each tool call on standard error, too. */
   readonly verbose: boolean;
   readonly stdout: (text: string) => void;
   readonly stderr: (line: string) => void;
-  /** Standard error, if it is a terminal: there progress lines change in place. */
+  /** Standard error when it is a terminal. Progress lines then change in place. */
   readonly liveTerminal?: LiveTerminal;
-  /** Why the program is ending before the work is done, in words; the result is then no success. */
+  /** Tells in words why the program ends before the work is done. The result is then not a success. */
   readonly getLeaving: () => string | undefined;
 }
 
-/** Runs the prompt to its end. @returns the exit code: 0 done, 1 failed, 3 a limit ended it. */
+/** Runs the prompt to its end. @returns the exit code: 0 for success, 1 for a failure, 3 when a limit ended it */
 export async function print(session: Session, options: PrintOptions): Promise<number> {
   const {format, stdout} = options;
   const live = options.liveTerminal && (await createLiveLines(options.liveTerminal));
@@ -56,7 +59,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   }
   const submitted = await session.submit({content: options.prompt, typed: options.isTyped});
   if (submitted.type === 'command') {
-    // An error was printed as a notice already.
+    // An error was already printed as a notice.
     if (submitted.ok && submitted.text !== '' && format === 'text') stdout(`${submitted.text}\n`);
     const ended: RunResult = submitted.ok
       ? {...NO_TOTALS, outcome: 'success', text: submitted.text}
@@ -80,18 +83,18 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   return getExitCode(result);
 }
 
-/** Of denied calls so many are named; the JSON result lists all. */
+/** Maximal number of denied calls that are named. The JSON result lists all. */
 const MAX_DENIALS = 5;
-/** Characters of what a denied call would have done. */
+/** Characters of a denied call that are shown. */
 const DENIED_CHARS = 80;
 
-/** Loaded late: measuring text is needed in a terminal alone. */
+/** The module is loaded late, because text is measured only in a terminal. */
 async function createLiveLines(terminal: LiveTerminal): Promise<LiveLines> {
   const {LiveLines} = await import('./live-lines.ts');
   return new LiveLines(terminal);
 }
 
-/** 0 done, 1 failed, 3 a limit ended it. */
+/** @returns 0 for success, 1 for a failure, 3 when a limit ended the run */
 export function getExitCode({outcome}: RunResult): number {
   switch (outcome) {
     case 'success':

@@ -1,16 +1,17 @@
-/** Progress lines of subagents on standard error in print mode. */
+/** Prints progress lines of subagents on standard error in print mode. */
 import type {AgentEvent} from '../core/contract/events.ts';
 import {formatProgressLine, formatTaskHeader, type ProgressState} from '../core/runs/progress-line.ts';
 import type {LiveLines} from './live-lines.ts';
 
 interface ShownRun {
   readonly line: ProgressState;
-  /** When it left the queue. Milliseconds since the epoch. */
+  /** Milliseconds since the epoch when the run left the queue. */
   readonly startedAt: number;
 }
 
 /**
- * For standard error that is not a terminal: the header and a first line at the start of a run, a last line at its end.
+ * Creates the progress for standard error that is not a terminal: a header and a first line when a run starts, and a
+ * last line when it ends.
  * @param write gets one line without its newline
  */
 export function createProgress(write: (line: string) => void): (event: AgentEvent) => void {
@@ -30,10 +31,12 @@ export function createProgress(write: (line: string) => void): (event: AgentEven
   };
 }
 
-/** How often the seconds of running agents are drawn again. */
+/** Milliseconds between two updates of the running agents' seconds. */
 const TICK_MS = 200;
 
-/** For a terminal: a line for each run, in order of dispatch, that changes in place. */
+/**
+ * Creates the progress for a terminal: a header and a line for each run, in order of dispatch, which change in place.
+ */
 export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => void {
   const runs = new Map<string, ShownRun>();
   let timer: NodeJS.Timeout | undefined;
@@ -62,7 +65,7 @@ export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => voi
   };
 }
 
-/** The run after the event. Undefined when the event changes no line. */
+/** Returns the run after the event; undefined when the event changes no line. */
 function advance(run: ShownRun | undefined, event: AgentEvent): ShownRun | undefined {
   if (event.type === 'run_start') {
     if (event.parent === undefined) return undefined;
