@@ -1,4 +1,4 @@
-/** `mini-cc acp`: an editor drives mini-cc by the Agent Client Protocol. */
+/** Runs `mini-cc acp`, by which an editor drives mini-cc with the Agent Client Protocol. */
 import {Readable, Writable} from 'node:stream';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -8,7 +8,7 @@ import type {Arguments} from './arguments.ts';
 import {onSignals, type Pipes} from './process.ts';
 import type {Start} from './start.ts';
 
-/** Serves until the editor closes its end. @returns the exit code. @throws UsageError for bad usage */
+/** Serves until the editor closes its end. @returns the exit code @throws UsageError for bad usage */
 export async function runAcp(
   start: Start,
   {session: given, driver}: Arguments,
@@ -45,7 +45,7 @@ export async function runAcp(
     await ended;
   };
   onSignals(leave);
-  // An editor that went away sends no more, but its end of our input may stay open.
+  // An editor that went away sends nothing more, but its end of standard input may stay open.
   pipes.onClosed = () => inBackground(leave(), neverRejects);
   await ended;
   return 0;

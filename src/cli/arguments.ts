@@ -1,6 +1,7 @@
 /**
- * The command line. meow parses it by the table of flags.ts, prints --help and --version, converts numbers and checks
- * choices. Around it stands what meow has no option for: `toMeowArguments` before it, `checkFlags` and the rest after it.
+ * Parses the command line. meow parses it by the table of flags.ts, prints --help and --version, converts numbers and
+ * checks choices. The other functions do what meow has no option for: `toMeowArguments` before meow, `checkFlags` and
+ * the others after it.
  */
 
 import {existsSync, statSync} from 'node:fs';
@@ -38,25 +39,25 @@ export interface Arguments {
   readonly subcommand?: Subcommand;
   readonly format: OutputFormat;
   readonly verbose: boolean;
-  /** A program drives the session, by lines of JSON or by the Agent Client Protocol. */
+  /** Set when a program drives the session, by lines of JSON or by the Agent Client Protocol. */
   readonly driver?: {readonly mayBypass: boolean};
-  /** For `compose`, without what the process itself decides. */
+  /** Options for `compose`, without those that the process itself decides. */
   readonly session: Omit<SessionOptions, 'env' | 'home' | 'interactive'>;
 }
 
-/** `mini-cc agents …` and the like. */
+/** A subcommand, e.g. `mini-cc agents …`. */
 export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
   readonly name: SubcommandName;
-  /** Of `mini-cc mcp`. */
+  /** Flags of `mini-cc mcp`. */
   readonly server?: ServerFlags;
-  /** Of `mini-cc worker` and `mini-cc workers`. */
+  /** Flags of `mini-cc worker` and `mini-cc workers`. */
   readonly worker?: WorkerFlags;
 }
 
 /**
- * Ends the process for --help and --version.
- * @param currentFolder for tests
- * @throws UsageError in one line that names the flag and what it takes
+ * Parses the arguments. It ends the process for --help and --version.
+ * @param currentFolder replaced in tests
+ * @throws UsageError in one line that names the flag and the values that it takes
  */
 export function parseArguments(
   args: readonly string[],
@@ -66,7 +67,7 @@ export function parseArguments(
 ): Arguments {
   const {flags, input} = parseFlags(args, tools);
   checkFlags(args);
-  // What follows -- in `mini-cc mcp add NAME -- COMMAND` is the command.
+  // In `mini-cc mcp add NAME -- COMMAND`, the words after -- are the command of the server.
   const isServer = input[0] === 'mcp' && args.slice(0, args.indexOf('--')).includes('mcp');
   const isPrompt = flags.print || (args.includes('--') && !isServer);
   const subcommand = isPrompt ? undefined : getSubcommand(input, flags);
@@ -90,7 +91,7 @@ export function parseArguments(
 type Flags = ReturnType<typeof parseFlags>['flags'];
 
 function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): Arguments['session'] {
-  // meow has checked what has choices against those of the table.
+  // meow has checked the choices against those of the table.
   const mode = last(flags.permissionMode) as PermissionMode | undefined;
   const fanOut = last(flags.fanOut) as FanOutMode | undefined;
   const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
@@ -147,22 +148,23 @@ function parseByMeow(args: readonly string[], tools: readonly ToolFacts[]) {
       booleanDefault: undefined,
     });
   } catch (error) {
-    // One line for each flag with a wrong choice.
+    // The message has one line for each flag with a wrong choice.
     throw new UsageError(withoutMarks(getErrorMessage(error)).split('\n')[0]!, {cause: error});
   }
 }
 
-/** `--name`, `--name=value`, `-n`. Anything else is text: `-5 apples`, `- be brief`. */
+/** Matches `--name`, `--name=value` and `-n`. Anything else is text, e.g. `-5 apples` or `- be brief`. */
 const FLAG = /^--?([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
-/** In place of a session's id: the person chooses one. No id can be this. */
+/** Stands for a session's id when the person chooses the session. No id can have this value. */
 const CHOOSE = '?';
-/** No argument can contain it. */
+/** Marks text. No argument can contain this character. */
 const MARK = '\0';
 
 /**
- * Two things that meow has no option for. It takes any text that begins with a dash for a flag, `true` behind a switch
- * for its value, and quotes off: such text is marked, so that it comes back as it was typed. And as in Claude Code
- * several rules may follow one --allowed-tools, where meow wants the flag before each.
+ * Prepares the arguments for meow, in two cases for which meow has no option. meow reads text that begins with a dash
+ * as a flag, reads `true` after a switch as its value, and removes quotes; such text is marked, so that it comes back
+ * as it was typed. And several rules may follow one --allowed-tools, as in Claude Code, but meow needs the flag before
+ * each rule.
  */
 function toMeowArguments(args: readonly string[], tools: readonly ToolFacts[]): string[] {
   const words: string[] = [];
@@ -173,7 +175,7 @@ function toMeowArguments(args: readonly string[], tools: readonly ToolFacts[]): 
     if (isBareResume(flag, value, args[index + 1])) {
       words.push(`--resume=${CHOOSE}`);
     } else if (flag?.startsWith('no-') && value === undefined) {
-      // Else `--no-x` would set `x` to false.
+      // Without a value, `--no-x` would set `x` to false.
       words.push(`${arg}=true`);
     } else if (flag !== undefined) {
       const isOfRules = ['allowedTools', 'disallowedTools'].includes(camelCase(flag));
@@ -191,7 +193,7 @@ function toMeowArguments(args: readonly string[], tools: readonly ToolFacts[]): 
   return words;
 }
 
-/** Without an id: the person chooses one. */
+/** Tells whether --resume has no id, so that the person chooses a session. */
 function isBareResume(flag: string | undefined, value: string | undefined, next: string | undefined): boolean {
   if ((flag !== 'resume' && flag !== 'r') || value !== undefined) return false;
   return next === undefined || next === '--' || FLAG.test(next);
@@ -209,14 +211,14 @@ function withoutMarks(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutMarks(each)]));
 }
 
-/** A whole rule is no prompt. */
+/** Tells whether the word is a whole rule, and so not a prompt. */
 function isRule(word: string, tools: readonly ToolFacts[]): boolean {
   return /^\w+(?:\(.*\))?$/s.test(word) && !('problem' in parseRule(word, tools));
 }
 
 /**
- * meow ends the process at an unknown flag without the flag that was meant, passes over a flag without its value and
- * takes `--print=maybe` for false. Here each is an error.
+ * Checks flags that meow does not handle well: it ends the process at an unknown flag without naming a similar one,
+ * ignores a flag without its value, and reads `--print=maybe` as false. Here each of these is an error.
  */
 function checkFlags(args: readonly string[]): void {
   for (const [index, arg] of args.entries()) {
@@ -268,7 +270,7 @@ function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subco
   };
 }
 
-/** A flag that would have no effect is an error: it is not ignored. */
+/** Rejects flags that would have no effect. */
 function checkCombination(flags: Flags, subcommand: Subcommand | undefined): void {
   const given = (Object.keys(FLAGS) as FlagName[]).filter((each) => {
     const value = flags[each];
@@ -280,7 +282,7 @@ function checkCombination(flags: Flags, subcommand: Subcommand | undefined): voi
     const subcommands = goesWith(wrong).map((each) => `mini-cc ${each}`);
     throw new UsageError(`${written(wrong)} goes with ${new Intl.ListFormat('en').format(subcommands)}`);
   }
-  // The id of a fork is that of the new session.
+  // When a session is forked, --session-id is the id of the new session.
   const namesSession = flags.forkSession
     ? (['continue', 'resume'] as const)
     : (['continue', 'resume', 'sessionId'] as const);
@@ -337,13 +339,13 @@ function getSessionId(flags: Flags): string | undefined {
   return id.toLowerCase();
 }
 
-/** meow makes the number; NaN is what was none. */
+/** Checks a number that meow converted. It is NaN when the text was not a number. */
 function wholeNumber(flag: FlagName, value: number | undefined, least = 1): number | undefined {
   if (value === undefined || (Number.isInteger(value) && value >= least)) return value;
   throw new UsageError(`${written(flag)} takes a whole number from ${least} on`);
 }
 
-/** `A,B` */
+/** Splits a list like `A,B`. */
 function splitNames(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((name) => name.trim());
 }
@@ -355,7 +357,7 @@ function amount(flag: FlagName, value: string | undefined): number | undefined {
   throw new UsageError(`${written(flag)} takes an amount in US dollars above 0, not ${JSON.stringify(value)}`);
 }
 
-/** @param base what a relative path begins at, and the folder when none is given */
+/** @param base start of a relative path, and the folder when none is given */
 function getFolder(dir: string | undefined, base: () => string): string {
   const absolute = dir !== undefined && path.isAbsolute(dir) ? path.resolve(dir) : path.resolve(base(), dir ?? '.');
   if (!existsSync(absolute) || !statSync(absolute).isDirectory()) {
@@ -364,7 +366,6 @@ function getFolder(dir: string | undefined, base: () => string): string {
   return absolute;
 }
 
-/** @returns undefined for all tools */
 function parseTools(value: string | undefined): readonly string[] | undefined {
   return value === undefined || value.trim() === 'default' ? undefined : splitRules(value);
 }

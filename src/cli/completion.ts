@@ -1,6 +1,7 @@
 /**
- * `mini-cc completion bash|zsh|fish`: the completion script of a shell, made from the table of flags. A script completes
- * subcommands, what follows them, flags that go with them, and the values of flags that name choices, files or folders.
+ * Runs `mini-cc completion bash|zsh|fish`: it creates the completion script of a shell from the table of flags. A
+ * script completes subcommands, the words after them, their flags, and the values of flags that name choices, files or
+ * folders.
  */
 import {createUnknownVerb, type SubcommandArguments} from '../commands/command-line.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -19,19 +20,19 @@ export function completionCommandLine({verb, words}: Pick<SubcommandArguments, '
 }
 
 interface Flag {
-  /** `--output-format`, and `-p` where there is a short one. */
+  /** The long form, e.g. `--output-format`, and the short form when there is one, e.g. `-p`. */
   readonly spellings: readonly string[];
   readonly long: string;
   readonly short: string | undefined;
   readonly help: string;
-  /** Absent: it is a switch. */
+  /** The value of the flag; absent for a switch. */
   readonly value?: {
     readonly name: string;
     readonly choices: readonly string[];
     readonly isFile: boolean;
     readonly isFolder: boolean;
   };
-  /** The subcommands that it goes with; `session` for none. */
+  /** Subcommands that the flag goes with. `session` means no subcommand. */
   readonly uses: readonly string[];
 }
 
@@ -56,7 +57,7 @@ function listFlags(): readonly Flag[] {
   });
 }
 
-/** `show NAME` is `show`. */
+/** Returns the first word of each verb: `show` for `show NAME`. */
 function getVerbs(name: (typeof SUBCOMMANDS)[number]): readonly string[] {
   return SUBCOMMAND_TEXTS[name].verbs.map((verb) => verb.split(' ')[0]!);
 }

@@ -1,4 +1,4 @@
-/** `mini-cc config show [--json]` and `mini-cc config schema`. */
+/** Runs `mini-cc config show [--json]` and `mini-cc config schema`. */
 import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/command-line.ts';
 import {formatSettings} from '../commands/settings/config.ts';
 import type {SessionOptions} from '../compose/options.ts';
@@ -13,7 +13,7 @@ type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile
 const VERBS = ['show', 'schema'] as const;
 const USAGE = 'mini-cc config show [--json] [--settings FILE] [--cwd DIR] | mini-cc config schema';
 
-/** @throws UsageError for bad usage and for settings that are wrong. */
+/** @throws UsageError for bad usage and for wrong settings */
 export async function configCommandLine(options: ConfigOptions, {verb, words, json}: ConfigArguments) {
   const found = VERBS.find((each) => each === verb);
   if (verb === '') throw new UsageError(`config: say what to do: ${USAGE}`);

@@ -1,4 +1,4 @@
-/** What stands on the screen before anything is loaded or read, but a few small files that say what the header tells. */
+/** Paints the first screen before anything is loaded. It reads only a few small files that the header depends on. */
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {SessionOptions} from '../compose/options.ts';
@@ -9,7 +9,7 @@ import {EXIT_CODES, type Start} from './start.ts';
 
 type Shown = Pick<SessionOptions, 'cwd' | 'model' | 'offline'>;
 
-/** The terminal is in raw mode. */
+/** Paints the first frame. The terminal must be in raw mode. */
 export function paintFirst({home, version}: Start, {cwd, model = '', offline}: Shown): FirstPaint {
   const signals = Object.entries(EXIT_CODES).map(([signal, code]) => ({signal, leave: () => process.exit(code)}));
   const paint = startFirstPaint(process, {
@@ -32,7 +32,7 @@ export function paintFirst({home, version}: Start, {cwd, model = '', offline}: S
   };
 }
 
-/** The settings are not read yet: one of the files seems to name a provider, or the model names one. */
+/** Guesses before the settings are read: a settings file seems to name a provider, or the model names one. */
 function mayHaveModel(home: string, cwd: string, model: string): boolean {
   if (isModelConfigured(process.env) || model.includes('/')) return true;
   const project = path.join(cwd, '.mini-cc');
@@ -41,7 +41,7 @@ function mayHaveModel(home: string, cwd: string, model: string): boolean {
     try {
       return readFileSync(file, 'utf8').includes('"providers"');
     } catch {
-      // Most often there is none. What else is wrong with it is reported when it is read.
+      // Usually there is no such file. Other errors are reported when the settings are read.
       return false;
     }
   });

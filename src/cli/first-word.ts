@@ -1,16 +1,19 @@
-/** Words that were meant as a command of mini-cc, or of a program like it, are not sent to a model as a prompt. */
+/**
+ * Checks words that were meant as a command of mini-cc or of a similar program. They are not sent to a model as a
+ * prompt.
+ */
 import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
 import {SUBCOMMANDS} from './flags.ts';
 
-/** Commands of other programs of this kind, which mini-cc does not have. */
+/** Commands of similar programs that mini-cc does not have. */
 const FOREIGN = ['plugin', 'update', 'upgrade', 'serve', 'login', 'logout', 'install', 'setup-token'];
-/** A prompt has more words. */
+/** Maximal number of words that may be a command. A prompt has more. */
 const MAX_WORDS = 2;
 
 /**
- * @param words what was typed beside the flags, without `-p` and `--`; the first one is no subcommand
- * @throws UsageError when at most two bare words are there, and the first one names a command or nearly does
+ * @param words words beside the flags, without `-p` and `--`; the first one is not a subcommand
+ * @throws UsageError when there are at most two bare words, and the first one names a command or is similar to one
  */
 export function checkFirstWord(words: readonly string[]): void {
   const [first = ''] = words;

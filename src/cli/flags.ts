@@ -1,4 +1,7 @@
-/** The one table of flags: meow parses by it, --help prints it, and arguments.ts checks by it what goes with what. */
+/**
+ * Defines the one table of flags. meow parses by it, --help prints it, and arguments.ts checks by it which flags go
+ * together.
+ */
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
@@ -7,14 +10,14 @@ import {wrapWords} from '../ui/first-paint/frame.ts';
 
 type InputFormat = 'text' | 'stream-json';
 
-/** Subcommands that report something, also as JSON. */
+/** Subcommands that report something. They can print JSON. */
 const REPORTS = ['agents', 'sessions', 'doctor', 'config', 'mcp', 'workers'] as const;
 export const SUBCOMMANDS = [...REPORTS, 'worker', 'acp', 'completion'] as const;
 export type SubcommandName = (typeof SUBCOMMANDS)[number];
 
 interface SubcommandText {
   readonly help: string;
-  /** What may follow, each with what it takes: `show NAME`. */
+  /** Words that may follow the subcommand, each with its argument, e.g. `show NAME`. */
   readonly verbs: readonly string[];
 }
 
@@ -39,7 +42,7 @@ export const SUBCOMMAND_TEXTS: Readonly<Record<SubcommandName, SubcommandText>> 
   completion: {help: 'prints the completion script of a shell', verbs: ['bash', 'zsh', 'fish']},
 };
 
-/** What a flag may be used with. `session`: the REPL, print mode and stream-json. */
+/** Where a flag may be used. `session` means the REPL, print mode and stream-json. */
 type FlagUse = 'session' | SubcommandName;
 
 const OUTPUT_FORMATS: OutputFormat[] = ['text', 'json', 'stream-json'];
@@ -48,12 +51,12 @@ const ANYWHERE: readonly FlagUse[] = ['session', ...SUBCOMMANDS];
 /** Subcommands that read agents and models as a session does. */
 const WITH_MODEL: readonly FlagUse[] = ['session', 'agents', 'sessions', 'doctor', 'mcp', 'acp'];
 const WITH_SERVERS: readonly FlagUse[] = ['session', 'mcp', 'acp'];
-/** What an editor does not decide for each of its sessions. */
+/** Uses of a flag whose value an editor does not choose for each session. */
 const SESSIONS: readonly FlagUse[] = ['session', 'acp'];
 
 interface FlagText {
   readonly help: string;
-  /** Default: the session alone. */
+  /** Uses of the flag; only the session by default. */
   readonly goesWith?: readonly FlagUse[];
   readonly shortFlag?: string;
 }
@@ -62,7 +65,10 @@ function aSwitch(help: string, more: Omit<FlagText, 'help'> = {}) {
   return {type: 'boolean', help, ...more} as const;
 }
 
-/** Takes a value. `isMultiple`: of a flag that is given twice the last value counts, where meow would refuse it. */
+/**
+ * Defines a flag with a value. With `isMultiple`, the last value counts when the flag is given twice; meow would refuse
+ * it.
+ */
 function text(valueName: string, help: string, more: Omit<FlagText, 'help'> = {}) {
   return {type: 'string', isMultiple: true, valueName, help, ...more} as const;
 }
@@ -76,10 +82,10 @@ function count(valueName: string, help: string, more: Omit<FlagText, 'help'> = {
   return {type: 'number', isMultiple: true, valueName, help, ...more} as const;
 }
 
-/** The levels of Claude Code: those above `high` are `high` here. */
+/** The levels of Claude Code. Levels above `high` mean `high` here. */
 type Effort = Thinking | 'xhigh' | 'max';
 
-/** @param effort checked by meow against the choices of the table */
+/** @param effort a level that meow has checked against the choices of the table */
 export function toThinking(effort: string | undefined): Thinking | undefined {
   return effort === 'xhigh' || effort === 'max' ? 'high' : (effort as Thinking | undefined);
 }
@@ -148,7 +154,7 @@ export const FLAGS = {
 
 export type FlagName = keyof typeof FLAGS;
 
-/** `maxTurns` → `--max-turns` */
+/** Returns the flag as it is typed: `maxTurns` becomes `--max-turns`. */
 export function written(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
@@ -158,7 +164,7 @@ export function goesWith(name: FlagName): readonly FlagUse[] {
   return flag.goesWith ?? ['session'];
 }
 
-/** What --help prints below the description of the program. */
+/** Returns the text of --help below the description of the program. */
 export function helpText(): string {
   const rows = Object.entries(FLAGS).map(([name, flag]: [string, FlagText & {readonly valueName?: string}]) => {
     const short = flag.shortFlag === undefined ? '' : `-${flag.shortFlag}, `;
@@ -187,10 +193,10 @@ Exit codes: 0 done, 1 the run failed, 2 bad usage, 3 a limit ended it, 129 130 1
 `;
 }
 
-/** meow indents all by two. Columns. */
+/** Maximal columns of the help. meow indents all lines by two. */
 const MAX_HELP_COLUMNS = 98;
 
-/** Two columns; a longer second one goes on below itself. */
+/** Formats two columns. A long second column continues on rows below itself. */
 function formatRows(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([what]) => what.length));
   const room = MAX_HELP_COLUMNS - width - 4;
@@ -198,7 +204,7 @@ function formatRows(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([what, help]) => `  ${what.padEnd(width)}  ${wrapWords(help, room).join(next)}`).join('\n');
 }
 
-/** `stored sessions: list, show ID (--json, --yes)` */
+/** Describes a subcommand, e.g. `stored sessions: list, show ID (--json, --yes)`. */
 function describeSubcommand(name: SubcommandName): string {
   const {help, verbs} = SUBCOMMAND_TEXTS[name];
   const own = (Object.keys(FLAGS) as FlagName[]).filter(
@@ -208,7 +214,7 @@ function describeSubcommand(name: SubcommandName): string {
   return `${[help, ...(verbs.length > 0 ? [verbs.join(', ')] : [])].join(': ')}${flags}`;
 }
 
-/** Each can be typed as it is, in bash. */
+/** Examples that can be typed unchanged in bash. */
 export const EXAMPLES: readonly (readonly [string, string])[] = [
   ['mini-cc "explain src/server.ts"', 'begins with this prompt'],
   ['git diff | mini-cc -p "review this"', 'about what is piped in'],

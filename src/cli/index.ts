@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry. It is light: what a start needs is loaded by the code that needs it. */
+/** Starts the program. It loads little itself: each part loads the code that it needs. */
 import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,16 +16,17 @@ if (major < 22 || (major === 22 && minor < 12)) {
   process.stderr.write(`mini-cc needs Node.js 22.12 or newer; this is ${process.versions.node}.\n`);
   process.exitCode = 2;
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
-  // meow would print the same and triple the time, which is measured.
+  // meow would print the same, but would triple the time, which is measured.
   process.stdout.on('error', (error) => {
     process.stderr.write(`mini-cc: ${error.message}\n`);
     process.exitCode = 1;
   });
   process.stdout.write(`${version}\n`);
 } else {
-  // In this order: what has no use for standard input must not load what reads it, all of Node's streams.
+  // This order matters: a start that does not need standard input must not load its code, which is all of Node's
+  // streams.
   if (startsRepl() && process.stdin.isTTY && process.stdout.isTTY) {
-    // From the first moment: a line that is typed before this is echoed, and its Enter comes as a new line.
+    // Raw mode begins at once, because a line that is typed before it is echoed and its Enter comes as a newline.
     process.stdin.setRawMode(true);
     process.on('exit', () => process.stdin.setRawMode(false));
   }
@@ -35,11 +36,11 @@ if (major < 22 || (major === 22 && minor < 12)) {
   const {main} = await import('./main.ts');
   await main(start);
   await writesEnded();
-  // Else Node.js takes its memory apart piece by piece, and waits for connections that are not used any more.
+  // Without this call, Node.js would free its memory piece by piece and wait for unused connections.
   process.exit();
 }
 
-/** Also what came of them: an error, which sets the exit code, is told a moment later. */
+/** Waits until the writes have ended. An error of a write, which sets the exit code, is reported one round later. */
 async function writesEnded(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     if (stream.writableLength > 0) await new Promise<void>((resolve) => stream.write('', () => resolve()));
@@ -47,7 +48,7 @@ async function writesEnded(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A guess before anything is parsed. A wrong one costs only the raw mode, which the exit takes back. */
+/** Guesses before anything is parsed. A wrong guess costs only the raw mode, which the exit ends. */
 function startsRepl(): boolean {
   const end = args.indexOf('--');
   const flags = end === -1 ? args : args.slice(0, end);
@@ -55,26 +56,29 @@ function startsRepl(): boolean {
   return !isOther && !SUBCOMMANDS.some((name) => name === args[0]);
 }
 
-/** Without arguments there is nothing to find out first. */
+/** Paints at once when there are no arguments to parse. */
 function paintBareStart(start: Start): Start {
   if (args.length > 0 || !process.stdin.isTTY || !process.stdout.isTTY) return start;
   try {
     return {...start, firstPaint: paintFirst(start, {cwd: getCurrentFolder()})};
   } catch {
-    // The folder was removed, or a file cannot be read: the code that needs it says so.
+    // The folder was removed, or a file cannot be read. The code that needs it reports the error.
     return start;
   }
 }
 
-/** Not in the shared folder of temporary files: compiled code is only as safe as the folder it is read from. */
+/**
+ * Enables Node's cache of compiled code. It is not in the shared folder of temporary files, because compiled code is
+ * only as safe as its folder.
+ */
 function enableCompileCache(folder: string): void {
   try {
     createPrivateFolder(folder);
   } catch {
-    // A home that cannot be written has no cache. The code that stores something there reports the reason.
+    // A home that cannot be written has no cache. The code that stores something there reports the error.
     return;
   }
   withPrivateUmask(() => module.enableCompileCache?.(path.join(folder, 'compiled')));
-  // Node writes the files of the cache behind this.
+  // Node writes the files of the cache after this listener was registered.
   process.on('exit', () => withPrivateUmask(() => module.flushCompileCache?.()));
 }

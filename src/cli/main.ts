@@ -1,4 +1,4 @@
-/** Picks the front end, and turns how it ended into an exit code. */
+/** Picks the front end, and turns its end into an exit code. */
 
 import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
@@ -6,15 +6,15 @@ import type {Arguments} from './arguments.ts';
 import {createEnvironmentRedactor, type Pipes, watchPipes} from './process.ts';
 import {getCurrentFolder, isDebugSet, type Start} from './start.ts';
 
-/** Sets the exit code; prints one line for any error. */
+/** Runs the program and sets the exit code. It prints one line for any error. */
 export async function main(start: Start): Promise<void> {
   const pipes = watchPipes();
   const debug = start.args.includes('--debug') || isDebugSet(process.env);
-  // Node's warnings speak to developers, and would stand in the middle of the screen.
+  // Node's warnings are for developers, and would appear in the middle of the screen.
   if (!debug) process.removeAllListeners('warning');
   const fail = (error: unknown) => {
     start.firstPaint?.remove();
-    // What mini-cc or the system says itself needs no other words; all else is a fault of mini-cc.
+    // Errors of mini-cc and of the system explain themselves. Any other error is a defect of mini-cc.
     const isNamed = error instanceof MiniCcError || (error instanceof Error && 'syscall' in error);
     const text = isNamed ? getErrorMessage(error) : `internal error: ${getErrorMessage(error)}`;
     const stack = debug && error instanceof Error ? `${error.stack}\n` : '';
@@ -22,7 +22,8 @@ export async function main(start: Start): Promise<void> {
     return error instanceof UsageError ? 2 : 1;
   };
   process.on('uncaughtException', (error) => {
-    // The screen gives the terminal back at the exit, and what was printed into it before would be gone.
+    // The screen restores the terminal at the exit, which erases text that was printed before. So the error is printed
+    // later.
     process.once('exit', () => fail(error));
     process.exit(1);
   });
@@ -35,10 +36,10 @@ export async function main(start: Start): Promise<void> {
 
 async function run(start: Start, pipes: Pipes): Promise<number> {
   const isTerminal = () => Boolean(process.stdin.isTTY && process.stdout.isTTY);
-  // A bare start is the common one: there is nothing to parse, so meow is not loaded for it.
+  // Most starts have no arguments. They need no parser, so meow is not loaded.
   if (start.args.length === 0 && isTerminal()) return repl(start, undefined);
   const {parseArguments} = await import('./arguments.ts');
-  // Where rules follow a flag, their names tell which of the words are the prompt.
+  // When rules follow a flag, the names of the tools show which words are rules and which are the prompt.
   const hasRules = start.args.some((arg) => /^--(?:dis)?allowed-?tools$/i.test(arg));
   const tools = hasRules ? (await import('../compose/known-tools.ts')).ALL_TOOLS : [];
   const parsed = parseArguments(start.args, process.env, getCurrentFolder, tools);

@@ -1,4 +1,4 @@
-/** The front ends without a screen: `mini-cc -p` answers one prompt, a driver sends as many as it likes. */
+/** Runs the front ends without a screen: `mini-cc -p` answers one prompt, and a driver sends any number of prompts. */
 import {fstatSync, readdirSync, readlinkSync} from 'node:fs';
 import type {Session} from '../core/contract/session-requests.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
@@ -8,14 +8,14 @@ import type {Arguments} from './arguments.ts';
 import {createWriter, onSignals, type Pipes} from './process.ts';
 import type {Start} from './start.ts';
 
-/** @returns the exit code. @throws UsageError without a prompt, and for settings or names that are wrong */
+/** @returns the exit code @throws UsageError without a prompt, and for wrong settings or names */
 export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): Promise<number> {
   const {prompt, isTyped} = await readPrompt(parsed.prompt);
   if (prompt === '') {
     throw new UsageError('no prompt, and no terminal for a REPL: type mini-cc -p "your question", or pipe it in');
   }
   const ending = watchEnding(pipes);
-  // Loaded when there is something to answer: everything else is in these two.
+  // These two modules load everything else, so they are loaded when there is a prompt.
   const [{compose}, {print}] = await Promise.all([import('../compose/session.ts'), import('../drivers/print.ts')]);
   const session = await compose({...parsed.session, env: process.env, home: start.home, interactive: false});
   return ending.during(session, () =>
@@ -32,7 +32,11 @@ export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): P
   );
 }
 
-/** `mini-cc --input-format stream-json`. @returns the exit code. @throws UsageError as `runPrint` */
+/**
+ * Runs `mini-cc --input-format stream-json`.
+ * @returns the exit code
+ * @throws UsageError in the same cases as `runPrint`
+ */
 export async function runDriver(start: Start, parsed: Arguments, mayBypass: boolean, pipes: Pipes): Promise<number> {
   if (parsed.prompt.trim() !== '') throw new UsageError('--input-format stream-json takes its prompts as lines');
   const ending = watchEnding(pipes);
@@ -43,7 +47,7 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
     import('../drivers/stream-json/initialize.ts'),
   ]);
   const write = createWriter(process.stdout);
-  // A driver that went away sends no more, but its end of our input may stay open.
+  // A driver that went away sends nothing more, but its end of standard input may stay open.
   pipes.onClosed = () => {
     inBackground(
       ending.leave('the driver has left').finally(() => process.exit(1)),
@@ -71,7 +75,7 @@ function writeError(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Ends the work in order at a signal, and when the reader of standard output has left. */
+/** Ends the work in order at a signal, or when the reader of standard output has left. */
 function watchEnding(pipes: Pipes) {
   let session: Session | undefined;
   let leaving: string | undefined;
@@ -82,14 +86,14 @@ function watchEnding(pipes: Pipes) {
     await closed;
   };
   onSignals(() => leave('stopped'));
-  // Once the work is done, this changes nothing: the exit code is that of the work.
+  // After the work this changes nothing: the exit code is that of the work.
   pipes.onClosed = () => {
     inBackground(leave('stopped: standard output was closed before the work was done'), neverRejects);
   };
   return {
     getLeaving: () => leaving,
     leave,
-    /** @param first the session, where there is one already; else `work` names it once there is one */
+    /** @param first the session when it is already open; otherwise `work` passes it to `opened` */
     async during(first: Session | undefined, work: (opened: (session: Session) => void) => Promise<number>) {
       session = first;
       try {
@@ -104,31 +108,35 @@ function watchEnding(pipes: Pipes) {
 }
 
 /**
- * A pipe into which nothing is written must not stop a prompt that is there already. A command before us in a pipeline
- * may take its time for the first byte; a program that started us and left the pipe open has written already, or never will.
+ * Milliseconds to wait for the first byte of standard input. A silent pipe must not stop a prompt that is already
+ * there. An earlier command of a pipeline may need time for its first byte. A program that started mini-cc and left the
+ * pipe open has already written, or never will.
  */
 const FIRST_BYTE_MS = {pipeline: 3_000, other: 300};
 
-/** The prompt of the command line, what is piped in, or both. What is piped in may be anybody's words: it names no files. */
+/**
+ * Joins the prompt of the command line and the piped text. The piped text may come from anybody, so its words attach no
+ * files.
+ */
 async function readPrompt(typed: string): Promise<{prompt: string; isTyped: boolean}> {
   const piped = isReadable() ? await readStandardInput(typed.trim() !== '') : '';
   const parts = [typed.trim(), piped.trim()].filter((part) => part !== '');
   return {prompt: parts.join('\n\n'), isTyped: piped.trim() === ''};
 }
 
-/** A terminal is not, and needs no stream to find that out. */
+/** Tells whether standard input can be read to its end. A terminal cannot, and this check needs no stream. */
 function isReadable(): boolean {
   try {
     const stat = fstatSync(0);
     return stat.isFile() || stat.isFIFO() || stat.isSocket();
   } catch (error) {
-    // Standard input was closed before we started.
+    // Standard input was closed before mini-cc started.
     if (error instanceof Error && 'code' in error && error.code === 'EBADF') return false;
     throw error;
   }
 }
 
-/** @param isOptional go on without it when its first byte does not come in time */
+/** @param isOptional true to continue without it when its first byte does not come in time */
 async function readStandardInput(isOptional: boolean): Promise<string> {
   const chunks: Buffer[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -155,8 +163,8 @@ async function readStandardInput(isOptional: boolean): Promise<string> {
 }
 
 /**
- * Whether a command beside us may write into our standard input: a process that has it open and did not start us. Known
- * on Linux; elsewhere it may always be so.
+ * Tells whether another command may write into standard input: a process that has it open and did not start mini-cc.
+ * Only Linux shows this; on other systems the answer is always true.
  */
 async function isPipeline(): Promise<boolean> {
   if (process.platform !== 'linux') return true;
@@ -169,7 +177,7 @@ async function isPipeline(): Promise<boolean> {
   return table.some(({pid}) => !ancestors.has(pid) && hasOpen(pid, pipe));
 }
 
-/** False for another user's process, and for one that has ended. */
+/** Returns false for a process of another user and for one that has ended. */
 function hasOpen(pid: number, name: string): boolean {
   const read = <T>(look: () => T): T | undefined => {
     try {

@@ -1,4 +1,4 @@
-/** What the command line takes from its process: the environment, output streams, signals. */
+/** Connects the command line with its process: environment, output streams and signals. */
 import {fstatSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {getKnownSecrets} from '../core/secrets/known-secrets.ts';
@@ -7,36 +7,40 @@ import {inBackground, neverRejects} from '../core/util/background.ts';
 import {showControls} from '../core/util/text.ts';
 import {EXIT_CODES} from './start.ts';
 
-/** Without a session: removes what the environment alone shows to be a key. */
+/** Creates a redactor for use without a session. It knows only the keys that the environment shows. */
 export function createEnvironmentRedactor(env: NodeJS.ProcessEnv): Redactor {
   let folders = [homedir()];
   try {
     folders = [process.cwd(), ...folders];
   } catch {
-    // The working directory was removed. The error that says so is printed through this redactor.
+    // The working directory was removed. The error that reports this is printed through this redactor.
   }
   return new Redactor(getKnownSecrets(env, [], folders));
 }
 
-/** Writes to a stream. On a terminal control characters are made visible; files and pipes get the text as it is. */
+/**
+ * Creates a function that writes to a stream. A terminal gets visible control characters; files and pipes get the
+ * unchanged text.
+ */
 export function createWriter(stream: NodeJS.WriteStream): (text: string) => void {
   return (text) => stream.write(stream.isTTY ? showControls(text) : text);
 }
 
-/** What happens when the reader of standard output leaves before the end (`| head -1`). */
+/** Decides what happens when the reader of standard output leaves before the end (`| head -1`). */
 export interface Pipes {
   onClosed: () => void;
 }
 
-/** At first a reader that leaves ends the program, as one who has read enough. */
+/** Watches the output streams. By default, a reader that leaves ends the program, because it has read enough. */
 export function watchPipes(): Pipes {
   const pipes: Pipes = {onClosed: () => process.exit(process.exitCode ?? 0)};
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // The terminal was closed; SIGHUP ends this process.
+      // The terminal was closed, and SIGHUP ends this process.
       if (error.code === 'EIO') return;
       if (error.code !== 'EPIPE') throw error;
-      // The reader of the progress has left: the answer still counts, unless both go the same way (`2>&1 | head`).
+      // When only the reader of the progress has left, the answer still counts, unless both streams have one reader
+      // (`2>&1 | head`).
       if (stream === process.stdout || isSameFile(1, 2)) pipes.onClosed();
     });
   }
@@ -48,12 +52,12 @@ function isSameFile(one: number, other: number): boolean {
   return a.dev === b.dev && a.ino === b.ino;
 }
 
-/** Longer than any tool needs to end. */
+/** Milliseconds. No tool takes longer to end. */
 const MAX_CLOSING_MS = 3_000;
 
 /**
- * Signals end the work in order: tools and subagents first, then the transcript, then the process.
- * @param close ends the session; called once, with the exit code. A second signal does not wait for it.
+ * Ends the work in order at a signal: tools and subagents first, then the transcript, then the process.
+ * @param close ends the session. It is called once, with the exit code. A second signal does not wait for it.
  */
 export function onSignals(close: (code: number) => Promise<unknown>): void {
   let closing = false;

@@ -10,7 +10,7 @@ import {paintFirst} from './first-paint.ts';
 import {createEnvironmentRedactor, onSignals} from './process.ts';
 import {getCurrentFolder, isDebugSet, type Start} from './start.ts';
 
-/** @returns the exit code. The session is composed after the first frame is on the screen. */
+/** Runs the REPL. The session is composed after the first frame is on the screen. @returns the exit code */
 export async function runRepl(start: Start, parsed: Arguments | undefined): Promise<number> {
   const options = parsed?.session ?? {
     cwd: getCurrentFolder(),
@@ -18,10 +18,10 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     debug: isDebugSet(process.env),
   };
   const firstPaint = start.firstPaint ?? paintFirst(start, options);
-  // Tools get the environment as the user set it, without what the screen adds.
+  // Tools get the user's environment, without the variables that the screen adds.
   const env = {...process.env};
   const history = new PromptHistory(start.home, options.cwd);
-  // Until the session exists: it also knows the keys that settings name.
+  // This redactor is used until the session exists, which also knows the keys that settings name.
   let redact = (text: string) => createEnvironmentRedactor(env).text(text);
   let ask: SessionOptions['ask'];
   let firstFrameShown: () => void = () => undefined;
@@ -32,7 +32,8 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     await firstFrame;
     const {compose} = await import('../compose/session.ts');
     const composed = await compose({...options, env, home: start.home, interactive: true, ...(ask ? {ask} : {})});
-    // Node writes its compile cache only at exit, unless asked: a session that is killed must not slow the next start.
+    // By default, Node writes its compile cache only at exit. A session that is killed must not make the next start
+    // slow.
     withPrivateUmask(() => module.flushCompileCache?.());
     redact = (text) => composed.request({type: 'redact', text});
     return composed;
@@ -45,7 +46,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     redact: (text) => redact(text),
     onSubmit: (sent) => {
       const text = redact(sent.text);
-      // Where a key was redacted, the places of pastes are not known any more.
+      // Redacting moves the text, so the places of the pastes are unknown.
       history.add(text === sent.text ? sent : {text});
     },
     onFirstFrame: firstFrameShown,
@@ -57,7 +58,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
     },
     ...(parsed?.prompt ? {initialPrompt: parsed.prompt} : {}),
   });
-  // The screen itself leaves: it gives the terminal back as it was.
+  // The screen must leave by itself, because it restores the terminal.
   onSignals(async (code) => {
     if (!leave) return (await session).close();
     leave(code);
@@ -70,7 +71,7 @@ export async function runRepl(start: Start, parsed: Arguments | undefined): Prom
   return code;
 }
 
-/** What could not be written is said on standard error: there is no screen any more. */
+/** Closes the session. Its errors are printed on standard error, because there is no screen. */
 function closeAfterScreen(session: Session): Promise<void> {
   session.subscribe((event) => {
     if (event.type !== 'notice' || event.level !== 'error') return;

@@ -1,17 +1,19 @@
-/** What a start knows before it loads anything. The entry uses it: it must stay light. */
+/**
+ * Defines the values that a start knows before it loads anything. The entry imports this file, so it must load little.
+ */
 import {UsageError} from '../core/util/errors.ts';
 import type {FirstPaint} from '../ui/first-paint/first-paint.ts';
 
 export interface Start {
   readonly args: readonly string[];
   readonly version: string;
-  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  /** The folder `~/.mini-cc`, or the one that `MINI_CC_HOME` names. */
   readonly home: string;
-  /** What is on the screen already. */
+  /** The first paint when it is already on the screen. */
   readonly firstPaint?: FirstPaint;
 }
 
-/** @throws UsageError when the directory was removed. */
+/** @throws UsageError when the directory was removed */
 export function getCurrentFolder(): string {
   try {
     return process.cwd();
@@ -21,10 +23,10 @@ export function getCurrentFolder(): string {
   }
 }
 
-/** `MINI_CC_DEBUG` is set, and not to 0. */
+/** Tells whether `MINI_CC_DEBUG` is set to another value than 0. */
 export function isDebugSet(env: NodeJS.ProcessEnv): boolean {
   return !['', '0', undefined].includes(env.MINI_CC_DEBUG);
 }
 
-/** Of a program that a signal ended. */
+/** Exit codes of a program that was ended by a signal. */
 export const EXIT_CODES = {SIGHUP: 129, SIGINT: 130, SIGTERM: 143} as const;

@@ -1,14 +1,17 @@
-/** `mini-cc agents …`, `sessions …`, `doctor`, `config …`, `completion …`, `worker`, `workers`: no session, no REPL. */
+/**
+ * Runs the subcommands that print something and end, e.g. `agents`, `sessions`, `doctor`, `config`, `mcp` and
+ * `workers`. They need no session and no REPL.
+ */
 import type {SessionOptions} from '../compose/options.ts';
 import type {Arguments, Subcommand} from './arguments.ts';
 import type {SubcommandName} from './flags.ts';
 import {createEnvironmentRedactor, createWriter} from './process.ts';
 import type {Start} from './start.ts';
 
-/** One that prints something and ends. */
+/** A subcommand that prints something and ends. */
 type Reporting = Subcommand & {readonly name: Exclude<SubcommandName, 'acp'>};
 
-/** @returns the exit code. @throws UsageError for bad usage */
+/** @returns the exit code @throws UsageError for bad usage */
 export async function runSubcommand(start: Start, parsed: Arguments, subcommand: Reporting): Promise<number> {
   const options = {...parsed.session, env: process.env, home: start.home, interactive: false};
   const redactor = createEnvironmentRedactor(process.env);
