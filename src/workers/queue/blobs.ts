@@ -1,6 +1,6 @@
 /**
- * Bytes in Redis, in chunks of at most 1 MB. At most `WINDOW` chunks of what is taken out lie there at a time: the writer
- * waits for the reader. What no side takes out expires.
+ * Stores bytes in Redis, in chunks of at most 1 MB. Of a streamed blob at most `WINDOW` chunks are stored at a time:
+ * the writer waits for the reader. Chunks that no side removes expire.
  */
 import {createHash, randomUUID} from 'node:crypto';
 import type {Redis} from 'ioredis';
@@ -10,7 +10,7 @@ import {type BlobRef, LIFE_MS} from './messages.ts';
 export const CHUNK_BYTES = 1024 * 1024;
 export const WINDOW = 16;
 const POLL_MS = 200;
-/** Without any progress of the other side. Milliseconds. */
+/** Milliseconds to wait without any progress of the other side. */
 const GIVE_UP_MS = 60_000;
 
 export class Blobs {
@@ -19,13 +19,13 @@ export class Blobs {
     private readonly prefix: string,
   ) {}
 
-  /** What a blob of these bytes is. @param id default: a new one */
+  /** Describes a blob of these bytes. @param id default: a new one */
   describe(bytes: Buffer, id: string = randomUUID()): BlobRef {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     return {id, chunks: Math.ceil(bytes.length / CHUNK_BYTES), bytes: bytes.length, sha256};
   }
 
-  /** Whether all of it lies in Redis. What does will stay as long as new ones do. */
+  /** Whether the whole blob is in Redis. If so, its life is extended to that of a new one. */
   async has({id, chunks}: BlobRef): Promise<boolean> {
     const touched = await Promise.all(this.#keys(id, chunks).map((key) => this.connection.pexpire(key, LIFE_MS)));
     return touched.every((one) => one === 1);
@@ -36,7 +36,7 @@ export class Blobs {
     for (const [index, key] of this.#keys(ref.id, ref.chunks).entries()) await this.#write(key, bytes, index);
   }
 
-  /** Writes a blob whose chunks the reader takes out: while `WINDOW` of them lie there, it waits. */
+  /** Writes a blob whose chunks the reader removes. It waits while `WINDOW` of them are stored. */
   async stream(bytes: Buffer, ref: BlobRef, signal: AbortSignal): Promise<void> {
     const keys = this.#keys(ref.id, ref.chunks);
     for (const [index, key] of keys.entries()) {
@@ -47,8 +47,9 @@ export class Blobs {
   }
 
   /**
-   * @param take each chunk is removed once it is read; it may still be on its way. Without it all of them are there
-   * @throws MiniCcError `QUEUE` when a part does not come, or is not what was written
+   * @param take when true, each chunk is removed once it is read, and chunks may still be on their way. When false, all
+   * chunks must be there
+   * @throws MiniCcError `QUEUE` when a part does not arrive, or is not what was written
    */
   async read(ref: BlobRef, {take, signal}: {readonly take: boolean; readonly signal: AbortSignal}): Promise<Buffer> {
     const parts: Buffer[] = [];

@@ -1,26 +1,32 @@
-/** Connections to Redis or Valkey, and what goes wrong with them in words. */
+/** Connects to Redis or Valkey, and describes failures of connections. */
 import {Redis, type RedisOptions} from 'ioredis';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {formatAddress} from './address.ts';
 
-/** The name of the queue within the prefix. Who has another secret or format has another queue, and never gets these jobs. */
+/**
+ * Returns the name of the queue within the prefix. Sides with another secret or format use another queue, and never get
+ * these jobs.
+ */
 export function getQueueName(signer: string): string {
   return `runs-${signer}`;
 }
 
 const CONNECT_MS = 5_000;
-/** Until the first answer. Milliseconds. */
+/** Milliseconds until the first answer. */
 const ANSWER_MS = 10_000;
-/** Between two attempts to connect again, at most. Milliseconds. */
+/** Longest pause between two attempts to connect again, in milliseconds. */
 const MAX_PAUSE_MS = 1_000;
-/** Each connection is asked for a sign of life so often. Milliseconds. */
+/** Milliseconds between two pings on each connection. */
 const PING_MS = 2_000;
-/** Without an answer to so many looks in a row it is gone. Counted, since this process may have been stopped meanwhile. */
+/**
+ * Number of unanswered pings after which the connection counts as lost. Pings are counted instead of time, because this
+ * process may have been suspended.
+ */
 const MAX_SILENT_PINGS = 3;
 
 /**
- * A connection that is there when this resolves. Later it connects again by itself, and commands wait meanwhile. One that is
- * gone without a word (a router forgot it) is noticed within about 10 s.
+ * Returns a connection that is established. Later it reconnects by itself, and commands wait until then. A connection
+ * that is lost without notice (a router forgot it) is noticed within about 10 s.
  * @throws MiniCcError `QUEUE` with one line when the server cannot be reached or refuses
  */
 export async function connect(url: string): Promise<Redis> {
@@ -31,7 +37,7 @@ export async function connect(url: string): Promise<Redis> {
   const options: RedisOptions = {
     lazyConnect: true,
     connectTimeout: CONNECT_MS,
-    // BullMQ asks for it: commands wait until the connection is back.
+    // BullMQ requires this: commands wait until the connection is back.
     maxRetriesPerRequest: null,
     keepAlive: 5_000,
     retryStrategy: () => null,
@@ -48,7 +54,7 @@ export async function connect(url: string): Promise<Redis> {
   });
   try {
     await Promise.race([connection.connect().then(() => connection.ping()), silent]);
-    // Without the database of the address ioredis goes on in database 0.
+    // If the address names a database that does not exist, ioredis continues in database 0.
     if (last !== undefined) throw last;
   } catch (error) {
     connection.disconnect();
@@ -62,7 +68,10 @@ export async function connect(url: string): Promise<Redis> {
   return connection;
 }
 
-/** TCP alone would notice after a quarter of an hour. A blocking command must be shorter than the pings that may be missed. */
+/**
+ * Detects lost connections, which TCP alone would notice after a quarter of an hour. A blocking command must take less
+ * time than the pings that may be missed.
+ */
 function watchSilence(connection: Redis): void {
   let [isAsked, missed] = [false, 0];
   const answered = () => {
@@ -70,7 +79,7 @@ function watchSilence(connection: Redis): void {
   };
   const timer = setInterval(() => {
     const {status} = connection;
-    // Connecting has a limit of its own; after it, `connect` lasts until the server has answered.
+    // Connecting has a limit of its own. After it, the status is `connect` until the server has answered.
     if (status !== 'ready' && status !== 'connect') return answered();
     if (status === 'ready' && !isAsked) {
       isAsked = true;
@@ -89,7 +98,7 @@ function watchSilence(connection: Redis): void {
 
 const NO_TLS = 'no server answers there over TLS: redis:// is without it, rediss:// with it';
 
-/** In a few words. */
+/** Describes a failure in a few words. */
 export function describeFailure(error: unknown): string {
   const text = getErrorMessage(error);
   if (/ECONNREFUSED/.test(text)) return 'no Redis server answers there (connection refused)';

@@ -1,13 +1,13 @@
-/** The messages between a session and its workers. All of them are signed, see `signatures.ts`. */
+/** Defines the messages between a session and its workers. All of them are signed, see `signatures.ts`. */
 import {z} from 'zod';
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 
-/** How long jobs, results and all that belongs to them stay in Redis when no side takes them out. Milliseconds. */
+/** Milliseconds that jobs, results and their parts stay in Redis when no side removes them. */
 export const LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** What of a job or its result is larger goes beside it. Bytes. */
+/** Bytes. Larger parts of a job or its result are stored separately. */
 export const MAX_INLINE_BYTES = 64 * 1024;
 
 const blobSchema = z.object({
@@ -16,17 +16,17 @@ const blobSchema = z.object({
   bytes: z.int().min(0),
   sha256: z.string(),
 });
-/** Bytes that lie in Redis in chunks. */
+/** Bytes that are stored in Redis in chunks. */
 export type BlobRef = z.output<typeof blobSchema>;
 
 const treeSchema = z.object({
-  /** The same for the same files, base, branch and folder. */
+  /** The key is the same for the same files, base, branch and folder. */
   key: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Of the repository on its machine: trees of one repository share their objects. */
+  /** Identifies the repository on its machine. Trees of one repository share their objects. */
   repository: z.string().regex(/^[0-9a-f]{64}$/),
-  /** The name of its folder. */
+  /** Name of the tree's folder. */
   name: z.string().regex(/^[^/\0]{1,255}$/),
-  /** The git tree of all its files, by their bytes. */
+  /** Git tree of all its files, by their bytes. */
   start: z.string().regex(/^[0-9a-f]{40,64}$/),
   base: z
     .string()
@@ -48,19 +48,21 @@ export const jobSchema = z.object({
   runId: z.string().regex(/^[\w-]{1,80}$/),
   round: z.int(),
   tree: treeSchema,
-  /** The parts of the tree that lie in Redis. A worker asks for others. */
+  /** Parts of the tree that are in Redis. A worker asks for the others. */
   patch: blobSchema.optional(),
   bundle: blobSchema.optional(),
-  /** The `RemoteTask` as JSON, with paths as `paths.ts` says. It is signed, so its shape is that of `PROTOCOL`. */
+  /**
+   * The `RemoteTask` as JSON, with paths as in `relative-paths.ts`. It is signed, so its shape is that of `PROTOCOL`.
+   */
   work: z.union([z.string(), blobSchema]),
   traceparent: z.string().optional(),
 });
 export type Job = z.output<typeof jobSchema>;
 
-/** What a worker that does not have a tree asks for: what its base does not have, and the base. */
+/** Part that a worker without the tree asks for: what the base lacks (`patch`), or the base (`bundle`). */
 export type TreePart = 'patch' | 'bundle';
 
-/** From a worker to the session: how a job goes on. */
+/** Message of a worker to the session about the progress of a job. */
 export interface JobEvent {
   readonly jobId: string;
   readonly attempt: number;
@@ -73,31 +75,34 @@ export interface JobEvent {
     | {readonly type: 'event'; readonly event: AgentEventBody};
 }
 
-/** From the session to the worker that has the job. */
+/** Message of the session to the worker that has the job. */
 export type JobControl =
   | {readonly type: 'stop'}
   | {readonly type: 'send'; readonly id: string; readonly text: string}
   | {readonly type: 'part'; readonly part: TreePart; readonly blob: BlobRef};
 
-/** What the queue keeps of a job that ended. */
+/** Result of a job that ended, as it is stored in the queue. */
 export const resultSchema = z.object({
   jobId: z.string(),
   attempt: z.int(),
   worker: z.string(),
-  /** `RemoteOutcome`, compressed; base64 where it is small: then it is there, or is not, with the end of the job. */
+  /**
+   * `RemoteOutcome`, compressed. A small one is included as base64, so that it exists exactly if the end of the job
+   * does.
+   */
   outcome: z.union([z.string(), blobSchema]),
 });
 export type JobResult = z.output<typeof resultSchema>;
 
-/** What a run did. */
+/** Outcome of a run at a worker. */
 export interface RemoteOutcome {
-  /** Its paths are relative to the session's folder. */
+  /** Result with paths relative to the session's folder. */
   readonly result: RunResult;
-  /** The lines of its transcript after the prompt. */
+  /** Lines of the transcript after the prompt. */
   readonly entries: readonly TranscriptEntry[];
-  /** What did not come along, for a person. */
+  /** Notes for a person about what was not sent back. */
   readonly notes: readonly string[];
-  /** Base64 of the patch from the tree's start, and of a bundle of its commits. */
+  /** Patch from the tree's start, in base64. `commits` is a bundle of the run's commits, also in base64. */
   readonly patch?: string;
   readonly commits?: string;
 }

@@ -1,38 +1,38 @@
-/** The keys of Redis beside those of BullMQ. */
+/** Builds the keys in Redis that are not those of BullMQ. */
 export class Keys {
   constructor(readonly prefix: string) {}
 
-  /** A hash: what each worker says of itself, by its name. */
+  /** Hash of the workers' entries by their names. */
   get workers(): string {
     return `${this.prefix}:workers`;
   }
 
-  /** A hash: who put jobs into queues, each with the time. */
+  /** Hash of the signers that queued jobs, with the time of each. */
   get signers(): string {
     return `${this.prefix}:signers`;
   }
 
-  /** A hash: why workers gave a job back, by their ids. */
+  /** Hash of the reasons why workers gave a job back, by their ids. */
   declined(jobId: string): string {
     return `${this.prefix}:declined:${jobId}`;
   }
 
-  /** A stream: what workers say of the jobs of a session. */
+  /** Stream of the workers' events about the jobs of a session. */
   events(sessionId: string): string {
     return `${this.prefix}:events:${sessionId}`;
   }
 
-  /** A stream: what the session says to the worker that has the job. */
+  /** Stream of the session's messages to the worker that has the job. */
   control(jobId: string): string {
     return `${this.prefix}:control:${jobId}`;
   }
 
-  /** There while the session's process is. */
+  /** Exists while the session's process does. */
   presence(sessionId: string): string {
     return `${this.prefix}:session:${sessionId}`;
   }
 
-  /** The job that a nonce belongs to, or `ended`. */
+  /** Value: the job that a nonce belongs to, or `ended`. */
   nonce(nonce: string): string {
     return `${this.prefix}:nonce:${nonce}`;
   }

@@ -1,14 +1,14 @@
-/** Paths of a workspace in messages and results, for another machine where it lies elsewhere. */
+/** Replaces paths of a workspace in messages and results, because on another machine the workspace has another path. */
 
-/** Stands for the workspace in what goes through the queue. */
+/** Placeholder for the path of the workspace in messages of the queue. */
 const PLACE = '\u{F0000}workspace\u{F0000}';
 
-/** The value with this folder's path replaced in all of its texts. @param root absolute */
+/** Replaces this folder's path in all texts of the value. @param root absolute path */
 export function toRelative<T>(value: T, root: string): T {
   return mapTexts(value, (text) => text.replaceAll(root, PLACE)) as T;
 }
 
-/** The value with the path of this workspace. */
+/** Inserts the path of this workspace into all texts of the value. */
 export function fromRelative<T>(value: T, root: string): T {
   return mapTexts(value, (text) => text.replaceAll(PLACE, root)) as T;
 }

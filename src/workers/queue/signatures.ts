@@ -1,15 +1,15 @@
 /**
- * What goes through the queue is signed by HMAC-SHA256 with the secret that both sides share: one who reaches the Redis
- * server, but does not know the secret, can neither give work to a worker nor a patch to a workspace.
+ * Signs all messages of the queue by HMAC-SHA256 with the secret that both sides share. Somebody who reaches the Redis
+ * server without knowing the secret can give neither work to a worker nor a patch to a workspace.
  */
 import {createHmac, randomUUID, timingSafeEqual} from 'node:crypto';
 import {z} from 'zod';
 import {MiniCcError} from '../../core/util/errors.ts';
 
-/** The format of all messages. Raise it when a worker of before could not do what a job asks for. */
+/** Version of the format of all messages. Raise it when an older worker could not do what a job asks for. */
 export const PROTOCOL = 2;
 
-/** What a message is for: one of one kind is never taken for one of another. */
+/** Purpose of a message. A message of one kind is never accepted as one of another kind. */
 type MessageKind = 'job' | 'event' | 'control' | 'result';
 
 const signedSchema = z.object({
@@ -23,7 +23,7 @@ const signedSchema = z.object({
 });
 export type SignedMessage = z.output<typeof signedSchema>;
 
-/** Why a message is refused. */
+/** Reason why a message is refused. */
 type RefusalCode = 'format' | 'version' | 'signature' | 'expired' | 'replayed';
 
 export class RefusedMessage extends MiniCcError {
@@ -36,7 +36,7 @@ export class RefusedMessage extends MiniCcError {
 }
 
 export class Signatures {
-  /** The same for sides that share the secret and the format. The secret does not follow from it. */
+  /** Equal for sides that share the secret and the format. It does not reveal the secret. */
   readonly signer: string;
 
   /** @param now milliseconds since the epoch */
@@ -48,14 +48,16 @@ export class Signatures {
     this.signer = `${PROTOCOL}-${named.slice(0, 12)}`;
   }
 
-  /** @param lifeMs how long it is valid, milliseconds */
+  /** @param lifeMs milliseconds for which the message is valid */
   sign(kind: MessageKind, body: unknown, lifeMs: number): SignedMessage {
     const unsigned = {protocol: PROTOCOL, kind, nonce: randomUUID(), expires: this.now() + lifeMs};
     const text = JSON.stringify(body);
     return {...unsigned, body: text, mac: this.#sign({...unsigned, body: text}).toString('hex')};
   }
 
-  /** @throws RefusedMessage when it is of another format or kind, not signed with the secret, or too old */
+  /**
+   * @throws RefusedMessage when the message has another format or kind, is not signed with the secret, or is too old
+   */
   verify(
     kind: MessageKind,
     message: unknown,

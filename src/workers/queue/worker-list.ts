@@ -1,19 +1,19 @@
-/** What workers say of themselves, each few seconds, and how a session and `mini-cc workers` read it. */
+/** Lists the workers by the entries that they write every few seconds, for sessions and `mini-cc workers`. */
 import type {Redis} from 'ioredis';
 import {z} from 'zod';
 import type {Keys} from './redis-keys.ts';
 
 export const HEARTBEAT_MS = 2_000;
-/** Without a sign of life for this long, a worker counts as gone. */
+/** Milliseconds without a heartbeat after which a worker counts as gone. */
 const GONE_MS = 15_000;
-/** A worker that is gone is listed for this long. */
+/** Milliseconds for which a worker that is gone stays in the list. */
 const FORGET_MS = 24 * 60 * 60 * 1000;
 
 const entrySchema = z.object({
   name: z.string(),
-  /** Of this process: another one may have the same name later. */
+  /** Id of the worker's process. Another process may have the same name later. */
   id: z.string(),
-  /** `Signatures.signer`: it gets only jobs of this one. */
+  /** `Signatures.signer` of the worker. It gets only jobs of this signer. */
   signer: z.string().default(''),
   labels: z.array(z.string()),
   state: z.enum(['idle', 'busy', 'leaving']),
@@ -35,18 +35,21 @@ export interface ListedWorker {
   readonly cached: readonly string[];
 }
 
-/** How the list shows a tree that a worker has. */
+/** Formats a tree of a worker for the list. */
 export function formatCached({name, key}: {readonly name: string; readonly key: string}): string {
   return `${name}@${key.slice(0, 12)}`;
 }
 
-/** By the server's clock: those of several machines differ. Milliseconds since the epoch. */
+/**
+ * Returns the time of the server's clock in milliseconds since the epoch, because the clocks of several machines
+ * differ.
+ */
 export async function getServerTime(connection: Redis): Promise<number> {
   const [seconds, micros] = await connection.time();
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
-/** Sorted by name. Those that are gone for a day are forgotten. */
+/** Lists the workers by name. Those that are gone for a day are removed. */
 export async function listWorkers(connection: Redis, keys: Keys): Promise<readonly ListedWorker[]> {
   const [entries, now] = await Promise.all([connection.hgetall(keys.workers), getServerTime(connection)]);
   const found: ListedWorker[] = [];
@@ -64,12 +67,12 @@ export async function listWorkers(connection: Redis, keys: Keys): Promise<readon
   return found.sort((a, b) => a.name.localeCompare(b.name, 'en', {numeric: true}));
 }
 
-/** Workers that take jobs of this signer now. */
+/** Returns the workers that take jobs of this signer at present. */
 export function getServing(workers: readonly ListedWorker[], signer: string): readonly ListedWorker[] {
   return workers.filter((worker) => worker.signer === signer && (worker.state === 'idle' || worker.state === 'busy'));
 }
 
-/** Why one side does not work for the other; undefined when it does. */
+/** Returns why one side does not work for the other; undefined when it does. */
 export function describeMismatch(signer: string, own: string): string | undefined {
   if (signer === own) return undefined;
   const [format] = own.split('-');
@@ -84,7 +87,7 @@ function parseEntry(text: string): WorkerEntry | undefined {
   }
 }
 
-/** Takes the first name that no living worker has: `build`, `build-2`, … @returns it */
+/** Reserves the first name that no living worker has: `build`, `build-2`, … @returns the name */
 export async function takeName(connection: Redis, keys: Keys, base: string, entry: Omit<WorkerEntry, 'name' | 'at'>) {
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}-${number}`;

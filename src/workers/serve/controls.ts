@@ -1,18 +1,21 @@
-/** What sessions say to the runs of this worker: one question to the server for all of them, twice a second. */
+/**
+ * Reads the messages of sessions to the runs of this worker. One request to the server, twice a second, serves all
+ * runs.
+ */
 import type {Redis} from 'ioredis';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 
 interface Follower {
   readonly handle: (text: string) => void;
-  /** Of the last entry that was read. */
+  /** Id of the last entry that was read. */
   last: string;
 }
 
 const POLL_MS = 500;
 
 export class Controls {
-  /** By the key of the stream. */
+  /** Followers by the key of their stream. */
   readonly #followers = new Map<string, Follower>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -21,7 +24,11 @@ export class Controls {
     private readonly keys: Keys,
   ) {}
 
-  /** Calls `handle` with each message for the job, from the first: another worker may have had the job. @returns ends that */
+  /**
+   * Calls `handle` with each message for the job from the first one on, because another worker may have had the job
+   * before.
+   * @returns a function that ends this
+   */
   follow(jobId: string, handle: (text: string) => void): () => void {
     const key = this.keys.control(jobId);
     const follower = {handle, last: '0'};
@@ -38,7 +45,7 @@ export class Controls {
     try {
       const read = asked.size === 0 ? [] : await this.connection.xread('STREAMS', ...asked.keys(), ...last);
       for (const [key, entries] of read ?? []) {
-        // A job that came back meanwhile is read from the first entry.
+        // A job that came back in the meantime is read from the first entry.
         const follower = asked.get(key);
         if (!follower || this.#followers.get(key) !== follower) continue;
         for (const [id, [, text = '']] of entries) {

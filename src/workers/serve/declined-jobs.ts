@@ -1,19 +1,20 @@
 /**
- * Jobs that a worker could not do: another one may. A job that none of those at work can do goes on in the queue for a
- * minute, in case that one is repaired or comes, and fails then with the reasons of all.
+ * Records the jobs that a worker could not do, so that another one may. If none of the present workers can do a job, it
+ * stays in the queue for a minute, in case a worker is repaired or added. After that it fails with the reasons of all
+ * workers.
  */
 import type {Redis} from 'ioredis';
 import type {Keys} from '../queue/redis-keys.ts';
 import {getServerTime, getServing, listWorkers} from '../queue/worker-list.ts';
 
 const KEEP_TRYING_MS = 60_000;
-/** A worker tries a job again after this time: its disk may have room by then. Milliseconds. */
+/** Milliseconds after which a worker tries a job again, because its disk may have room by then. */
 const AGAIN_MS = 20_000;
 
 interface Declined {
   readonly worker: string;
   readonly why: string;
-  /** By the server's clock, milliseconds. */
+  /** Milliseconds of the server's clock. */
   readonly first: number;
   readonly last: number;
 }
@@ -25,13 +26,13 @@ export class DeclinedJobs {
     private readonly worker: {readonly id: string; readonly name: string; readonly signer: string},
   ) {}
 
-  /** Why this worker leaves the job to others now; undefined when it may try. */
+  /** Returns why this worker leaves the job to others at present; undefined when it may try. */
   async find(jobId: string): Promise<string | undefined> {
     const own = parse(await this.connection.hget(this.keys.declined(jobId), this.worker.id));
     return own && (await getServerTime(this.connection)) - own.last < AGAIN_MS ? own.why : undefined;
   }
 
-  /** @returns whether the worker had said the same of it before */
+  /** @returns whether the worker gave the same reason before */
   async add(jobId: string, why: string): Promise<boolean> {
     const key = this.keys.declined(jobId);
     const {id, name: worker} = this.worker;
@@ -45,7 +46,7 @@ export class DeclinedJobs {
     return before?.why === why;
   }
 
-  /** The reasons of all workers, once none of them can do it for long enough. */
+  /** Returns the reasons of all workers, once none of them could do the job for long enough; undefined before that. */
   async getFailure(jobId: string): Promise<string | undefined> {
     const [entries, workers, now] = await Promise.all([
       this.connection.hgetall(this.keys.declined(jobId)),

@@ -1,12 +1,20 @@
-/** The jobs that ended at this worker, kept in its own folder: a copy of one is refused, also where Redis does not know it. */
+/**
+ * Stores in the worker's own folder which jobs ended here. A copy of such a job is refused, even if Redis does not know
+ * it.
+ */
 import {appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 
 export class EndedJobs {
-  /** Milliseconds since the epoch from which on its message is too old anyway, by nonce. */
+  /**
+   * Expiry of each message by its nonce, in milliseconds since the epoch. After it, the message is refused as too old.
+   */
   readonly #expires = new Map<string, number>();
 
-  /** @param file lines of a nonce and a time. @param now milliseconds since the epoch */
+  /**
+   * @param file file with lines of a nonce and a time
+   * @param now milliseconds since the epoch
+   */
   constructor(
     private readonly file: string,
     private readonly now: () => number = Date.now,

@@ -1,13 +1,19 @@
-/** Jobs that wait in this queue for workers with another secret or version: this one never gets them, and says so. */
+/**
+ * Finds jobs that wait in this queue for workers with another secret or version. This worker never gets them, and
+ * reports them.
+ */
 import type {Redis} from 'ioredis';
 import {getQueueName} from '../queue/connection.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 import {describeMismatch} from '../queue/worker-list.ts';
 
-/** A session that has put in no job for this long is not looked at any more. Milliseconds. */
+/** Milliseconds. A session that has queued no job for this long is ignored. */
 const RECENT_MS = 24 * 60 * 60 * 1000;
 
-/** @param now by the server's clock. @returns one line for each signer with jobs that wait */
+/**
+ * @param now time of the server's clock, in milliseconds
+ * @returns one line for each signer with jobs that wait
+ */
 export async function findForeignJobs(
   connection: Redis,
   keys: Keys,

@@ -1,4 +1,4 @@
-/** One job at a worker: its tree, its run, its result. */
+/** Carries out one job at a worker: opens its tree, runs the agent and packs the result. */
 import {gzipSync} from 'node:zlib';
 import type {Redis} from 'ioredis';
 import type {AgentEventBody} from '../../core/contract/events.ts';
@@ -26,15 +26,15 @@ import {fromRelative, toRelative} from '../queue/relative-paths.ts';
 import {RefusedMessage, type Signatures} from '../queue/signatures.ts';
 import type {Controls} from './controls.ts';
 
-/** What a worker does with a job; `compose/` makes it of a session. */
+/** Function that carries out the run of a job. `compose/` builds it from a session. */
 export type Execute = (work: RemoteTask, place: ExecutePlace) => Promise<Executed>;
 
 export interface ExecutePlace {
   readonly runId: string;
-  /** The workspace here. */
+  /** Checkout of the workspace on this machine. */
   readonly tree: CachedTree;
   readonly traceparent: string | undefined;
-  /** Aborted: the run is stopped, and returns what it has. */
+  /** An abort stops the run, which then returns what it has. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: AgentEventBody) => void;
   readonly onDelivered: (id: string) => void;
@@ -47,7 +47,7 @@ export interface Executed {
   readonly entries: readonly TranscriptEntry[];
   readonly notes: readonly string[];
   readonly patch?: Buffer | undefined;
-  /** A bundle of the commits that it made. */
+  /** Bundle of the commits that the run made. */
   readonly commits?: Buffer | undefined;
 }
 
@@ -60,13 +60,13 @@ export interface JobRunDeps {
   readonly worker: string;
   readonly controls: Controls;
   readonly execute: Execute;
-  /** Whether the job still is this worker's. */
+  /** Whether this worker still holds the job. */
   isHeld(): Promise<boolean>;
 }
 
-/** The job cannot be done now, and goes back to the queue. */
+/** Thrown when the job cannot be done at present and goes back to the queue. */
 export class GiveBack extends MiniCcError {
-  /** @param isOwn it is this worker that cannot: another one may */
+  /** @param isOwn whether only this worker cannot do the job, so that another one may */
   constructor(
     text: string,
     readonly isOwn = true,
@@ -75,17 +75,17 @@ export class GiveBack extends MiniCcError {
   }
 }
 
-/** The main mini-cc, where it is there, answers within this time. Milliseconds. */
+/** Milliseconds within which the session, if it is at work, sends a part of the tree. */
 const PART_MS = 60_000;
-/** While a worker waits for it, it looks so often whether it is there. Milliseconds. */
+/** Milliseconds between two checks whether the session is still present, while a worker waits for it. */
 const LOOK_MS = 2_000;
-/** Events kept for a session that does not read them. */
+/** Number of events that are stored for a session that does not read them. */
 const MAX_EVENTS = 5_000;
-/** Content of larger messages stays here until the end. */
+/** Bytes. The content of larger messages is sent only with the result. */
 const MAX_EVENT_BYTES = 4_096;
-/** Results that are larger than this when they are compressed leave out what can be. */
+/** Compressed results that are larger than this leave out the transcript and the commits. */
 const MAX_RESULT_BYTES = WINDOW * CHUNK_BYTES;
-/** Of these a session hears while the run is at work. */
+/** Only these events are sent to the session while the run is at work. */
 const PUBLISHED = new Set(['tool_start', 'tool_end', 'message', 'retry', 'notice', 'run_note']);
 
 export class JobRun {
@@ -101,12 +101,12 @@ export class JobRun {
     private readonly deps: JobRunDeps,
   ) {}
 
-  /** A person stopped it, rather than this worker. */
+  /** Whether the session stopped the run, rather than this worker. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
 
-  /** Ends it without a result. */
+  /** Ends the run without a result. */
   abort(reason: Error): void {
     this.#abort.abort(reason);
   }
@@ -125,7 +125,7 @@ export class JobRun {
         traceparent: job.traceparent,
         signal: this.#abort.signal,
         onEvent: (event) => this.#publishEvent(event),
-        // Where the queue is away, the message counts as not delivered in its session.
+        // If the queue cannot be reached, the session counts the message as not delivered.
         onDelivered: (id) => inBackground(this.publish({type: 'delivered', id}), () => undefined),
         onMessage: (listener) => {
           this.#onMessage = listener;
@@ -139,7 +139,10 @@ export class JobRun {
     }
   }
 
-  /** @throws GiveBack for any failure: its disk may be full, and another worker's is not */
+  /**
+   * @throws GiveBack for any failure but an abort: for example, this disk may be full, and that of another worker is
+   * not
+   */
   async #openTree(): Promise<CachedTree> {
     const {tree, patch, bundle} = this.job;
     try {
@@ -162,7 +165,7 @@ export class JobRun {
     await connection.pipeline().xadd(key, 'MAXLEN', '~', MAX_EVENTS, '*', 'm', text).pexpire(key, LIFE_MS).exec();
   }
 
-  /** Progress may be lost: the result has it all. */
+  /** An event of progress may be lost, because the result has the same facts. */
   #publishEvent(event: AgentEventBody): void {
     if (!PUBLISHED.has(event.type)) return;
     if (event.type === 'message' && event.role === 'user') return;
@@ -186,7 +189,7 @@ export class JobRun {
     return this.#askForPart(part);
   }
 
-  /** @throws GiveBack when the session is away or does not send it: no place of this worker is held for one that is not there */
+  /** @throws GiveBack when the session is absent or does not send the part, so that it does not occupy this worker */
   async #askForPart(part: TreePart): Promise<Buffer> {
     const {connection, keys, blobs} = this.deps;
     const over = new AbortController();
@@ -196,7 +199,7 @@ export class JobRun {
       if ((await connection.exists(keys.presence(this.job.sessionId))) === 0) giveUp('is away');
     };
     const timers = [
-      // The next look asks again.
+      // A failed check is ignored, because the next one follows.
       setInterval(() => inBackground(look(), () => undefined), LOOK_MS),
       setTimeout(() => giveUp('does not send them'), PART_MS),
     ];
@@ -208,7 +211,7 @@ export class JobRun {
         this.#parts.set(part, resolve);
         signal.addEventListener('abort', () => reject(signal.reason as Error), {once: true});
       });
-      // While the queue is away the question itself waits: it is given up all the same.
+      // While the queue cannot be reached, `publish` itself waits. The limits apply to that wait too.
       const [ref] = await Promise.all([answered, this.publish({type: 'needs', part})]);
       clearTimeout(timers[1]);
       return await blobs.read(ref, {take: true, signal});
@@ -250,7 +253,7 @@ export class JobRun {
     if (bytes.length <= MAX_INLINE_BYTES) return bytes.toString('base64');
     const ref = blobs.describe(bytes);
     try {
-      // Of a job that another worker has by now, no session would take it out.
+      // If another worker has the job by then, no session would remove this result from the queue.
       if (!(await this.deps.isHeld())) throw new MiniCcError('WORKER', 'another worker has taken it over');
       await blobs.put(bytes, ref);
     } catch (error) {
@@ -262,7 +265,7 @@ export class JobRun {
   }
 }
 
-/** @throws MiniCcError when the changes alone are more than a result may have */
+/** @throws MiniCcError when the changes alone are larger than a result may be */
 function compress(outcome: RemoteOutcome): Buffer {
   const whole = gzipSync(JSON.stringify(outcome));
   if (whole.length <= MAX_RESULT_BYTES) return whole;

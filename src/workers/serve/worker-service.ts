@@ -1,6 +1,6 @@
 /**
- * A worker: takes jobs from the queue, checks them, runs them, and says how it is. BullMQ sees to it that a job whose
- * worker is silent goes to another one, and that only the worker that holds a job can end it.
+ * Runs a worker: takes jobs from the queue, checks them, runs them and reports the state of the worker. BullMQ ensures
+ * that the job of a silent worker goes to another one, and that only the worker that holds a job can end it.
  */
 import {randomUUID} from 'node:crypto';
 import os from 'node:os';
@@ -31,30 +31,36 @@ interface WorkerOptions {
   readonly trees: TreeCache;
   readonly ended: EndedJobs;
   readonly execute: Execute;
-  /** One line for the person who started it. */
+  /** Prints one line for the person who started the worker. */
   readonly say: (text: string) => void;
 }
 
-/** A worker that is silent for this long has lost its jobs. Milliseconds. */
+/** Milliseconds. A worker that is silent for this long loses its jobs. */
 const LOCK_MS = 15_000;
-/** How often a worker says that it holds its jobs. A connection that is gone is noticed before the lock is over. */
+/**
+ * Milliseconds between two renewals of the worker's locks. They are short enough to notice a lost connection before a
+ * lock expires.
+ */
 const RENEW_MS = 3_000;
-/** How often workers look for such jobs. A job is taken over at the second look, at the latest: within `LOCK_MS` and two of these. */
+/**
+ * Milliseconds between two searches for jobs of silent workers. A job is taken over at the second search at the latest,
+ * so within `LOCK_MS` and two of these.
+ */
 const STALLED_MS = 2_500;
-/** A job is taken over at most so often. */
+/** Number of times that a job is taken over at most. */
 const MAX_TAKEOVERS = 2;
-/** What runs at the end of a worker has this long; then it goes back to the queue. */
+/** Milliseconds that runs have when the worker leaves. After that they go back to the queue. */
 const LEAVE_MS = 10_000;
-/** What a worker that leaves still has to say to the server has this long. Milliseconds. */
+/** Milliseconds that the last commands of a leaving worker have to reach the server. */
 const AWAY_MS = 1_500;
-/** A job that this worker cannot do comes again after this time, to any worker. */
+/** Milliseconds after which a job that this worker cannot do is offered again, to any worker. */
 const PAUSE_MS = 5_000;
-/** The same for one that it has said so of before. */
+/** Milliseconds of the pause after a job that this worker has declined before. */
 const LEAVE_TO_OTHERS_MS = 1_000;
-/** The pause grows with each attempt up to this; a session that comes back ends it. Milliseconds. */
+/** Milliseconds. The pause grows with each attempt up to this length; a session that comes back ends it. */
 const MAX_PAUSE_MS = 10 * 60_000;
 
-/** What BullMQ says of a job that this worker does not hold any more. */
+/** BullMQ's messages about a job that this worker no longer holds. */
 const LOST_JOB = /(?:could not renew lock|Lock mismatch|Missing (?:lock|key)) for job ([\w-]+)/;
 
 export class WorkerService {
@@ -65,19 +71,19 @@ export class WorkerService {
   readonly #done: Promise<void>;
   #finish: () => void = () => undefined;
   #isLeaving = false;
-  /** It is no longer listed: a sign of life that comes later would list it again. */
+  /** Set when the worker is removed from the list, since a later heartbeat would add it again. */
   #hasLeft = false;
   #served = 0;
   #timer: NodeJS.Timeout | undefined;
   #said = new Set<string>();
-  /** Said once in the life of this worker. */
+  /** Texts that this worker prints only once. */
   readonly #saidForGood = new Set<string>();
   readonly #declined: DeclinedJobs;
 
   private constructor(
     private readonly options: WorkerOptions,
     private readonly connection: Redis,
-    /** As `mini-cc workers` and progress lines show it. */
+    /** Name in `mini-cc workers` and in progress lines. */
     readonly name: string,
     private readonly id: string,
   ) {
@@ -106,7 +112,7 @@ export class WorkerService {
     return new WorkerService(options, connection, name, id);
   }
 
-  /** Until it is told to leave, or has served its one job. */
+  /** Serves until the worker is asked to leave, or has served its only job. */
   async serve(): Promise<void> {
     const {address, concurrency} = this.options;
     const worker = new Worker<unknown, unknown>(
@@ -135,10 +141,10 @@ export class WorkerService {
   }
 
   #worker: Worker<unknown, unknown> | undefined;
-  /** What is to be said and kept at the end of each job. */
+  /** Work to do at the end of each job, such as publishing the end, by the id of the job. */
   readonly #ending = new Map<string, () => Promise<void>>();
 
-  /** Takes no further job. What is at work ends within ten seconds, or goes back to the queue. */
+  /** Takes no more jobs. Runs at work end within ten seconds, or go back to the queue. */
   async leave(): Promise<void> {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
@@ -150,12 +156,12 @@ export class WorkerService {
     }, LEAVE_MS);
     await unlessAway(paused);
     const until = performance.now() + LEAVE_MS + AWAY_MS;
-    // Without the server no job can be given back: it notices that this worker is gone.
+    // Without the server no job can be given back. The server then notices by itself that this worker is gone.
     const waits = () => this.connection.status === 'ready' || performance.now() < until;
     while (this.#runs.size > 0 && waits()) await new Promise((resolve) => setTimeout(resolve, 50));
     clearTimeout(timer);
     clearTimeout(this.#timer);
-    // A result may be on its way.
+    // A result may still be on its way.
     await unlessAway(worker?.close(), this.connection.status === 'ready' ? LEAVE_MS : AWAY_MS);
     await unlessAway(Promise.all([...this.#saying]));
     this.#hasLeft = true;
@@ -205,7 +211,7 @@ export class WorkerService {
       }
       throw error;
     } finally {
-      // It may have come back to this worker meanwhile, after it had lost the network.
+      // The job may have come back to this worker in the meantime, after the worker lost the network.
       if (this.#runs.get(body.jobId) === run) this.#runs.delete(body.jobId);
       this.#served += 1;
       inBackground(this.#beat(), neverRejects);
@@ -213,7 +219,7 @@ export class WorkerService {
     }
   }
 
-  /** Only what is signed, is not too old, and did not run before. */
+  /** Accepts only jobs that are signed, are not too old, and did not run before. */
   async #check(job: Job<unknown>) {
     try {
       const {body, nonce, expires} = this.#signatures.verify('job', job.data);
@@ -232,7 +238,7 @@ export class WorkerService {
     }
   }
 
-  /** @throws BullMQ's signal that the job is in the queue again; UnrecoverableError when no worker can do it */
+  /** @throws BullMQ's signal that the job is in the queue again; UnrecoverableError when no worker can do the job */
   async #giveBack(job: Job<unknown>, token: string, error: GiveBack, atOnce: boolean): Promise<never> {
     const hopeless = error.isOwn && (await this.#declined.getFailure(job.id!));
     if (hopeless) throw new UnrecoverableError(hopeless);
@@ -254,7 +260,7 @@ export class WorkerService {
     throw new DelayedError();
   }
 
-  /** The session hears of the end at once; it also looks by itself. */
+  /** Reports the end of a job to its session at once. The session also checks by itself. */
   async #ended(jobId: string): Promise<void> {
     const said = this.#ending
       .get(jobId)?.()
@@ -321,7 +327,7 @@ export class WorkerService {
   }
 }
 
-/** The server may be away, and then its answer is not waited for. */
+/** Waits for work, but at most `ms` milliseconds, because the server may be unreachable. */
 async function unlessAway(work: Promise<unknown> | undefined, ms = AWAY_MS): Promise<void> {
   await Promise.race([work?.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, ms))]);
 }

@@ -1,6 +1,6 @@
 /**
- * The jobs of a session, each in a file beside its run's transcript: from before it is in the queue until its end is on disk
- * here. A session that leaves, or is killed, finds it again.
+ * Stores each job of a session in a file beside its run's transcript, from before it is queued until its end is on disk
+ * here. A session that closed or was killed finds the job again.
  */
 import {readFileSync} from 'node:fs';
 import {mkdir, rm} from 'node:fs/promises';
@@ -14,17 +14,17 @@ export const JOB_FILE = 'job.json';
 
 export interface StoredJob {
   readonly jobId: string;
-  /** Of its message: once it has ended, no worker takes a copy of it. */
+  /** Nonce of the job's message. Once the job has ended, no worker accepts a copy of that message. */
   readonly nonce: string;
-  /** Of its message: with another one it is not found. */
+  /** Signer of the job's message. With another secret or format the job cannot be found. */
   readonly signer: string;
   readonly tree: TreeState;
-  /** Its changes are in the workspace. */
+  /** Present when the changes of the job are in the workspace. */
   readonly brought?: BroughtBack;
 }
 
 export class JobFiles {
-  /** @param folder of a run, with its transcript */
+  /** @param folder returns the folder of a run, which has its transcript */
   constructor(private readonly folder: (runId: string) => string) {}
 
   async write(runId: string, job: StoredJob): Promise<void> {
@@ -37,7 +37,7 @@ export class JobFiles {
     await rm(path.join(this.folder(runId), JOB_FILE), {force: true});
   }
 
-  /** Undefined when the run has none. */
+  /** Returns the stored job; undefined when the run has none. */
   read(runId: string): StoredJob | undefined {
     try {
       return JSON.parse(readFileSync(path.join(this.folder(runId), JOB_FILE), 'utf8')) as StoredJob;

@@ -1,11 +1,11 @@
-/** Places for the jobs of a session in the queue: what lies there is bounded, and further runs wait here for an end. */
+/** Limits how many jobs a session has in the queue. Further runs wait here until one ends. */
 import PQueue from 'p-queue';
 
 export class JobLimit {
   readonly #queue: PQueue;
   #isNotified = false;
 
-  /** @param notify is told once when runs begin to wait */
+  /** @param notify called once when runs begin to wait */
   constructor(
     private readonly places: number,
     private readonly notify: (text: string) => void,
@@ -13,7 +13,7 @@ export class JobLimit {
     this.#queue = new PQueue({concurrency: places});
   }
 
-  /** @param stopped what is returned for a run that is aborted while it waits */
+  /** @param stopped returns the result of a run that is aborted while it waits */
   async run<T>(work: () => Promise<T>, signal: AbortSignal, stopped: () => T): Promise<T> {
     if (signal.aborted) return stopped();
     this.#tell();

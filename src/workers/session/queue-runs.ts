@@ -1,4 +1,4 @@
-/** Runs of a session at workers, over BullMQ: jobs go into the queue, and their ends and changes come back. */
+/** Gives runs of a session to workers over BullMQ: jobs go into the queue, and their ends and changes come back. */
 import {Job, Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/runs/remote-runs.ts';
@@ -31,24 +31,24 @@ import {WorkerPresence} from './worker-presence.ts';
 
 export interface QueueRunsDeps {
   readonly address: QueueAddress;
-  /** Jobs of the session in the queue at a time; the others wait here. */
+  /** Number of jobs of the session that may be in the queue at a time. Other jobs wait here. */
   readonly maxJobs: number;
-  /** The workspace, links resolved. */
+  /** Root of the workspace, with links resolved. */
   readonly root: string;
   readonly sessionId: () => string;
-  /** The folder of a run, with its transcript. */
+  /** Returns the folder of a run, which has its transcript. */
   readonly runFolder: (runId: string) => string;
   readonly trees: ShippedTrees;
-  /** Of the span that the run belongs to. */
+  /** Returns the traceparent of the span that the run belongs to. */
   readonly traceparent: (runId: string) => string | undefined;
   readonly notify: (text: string) => void;
-  /** Without the values of known keys. */
+  /** Replaces the values of known keys. */
   readonly redact: <T>(value: T) => T;
 }
 
-/** A run whose worker does not answer a stop is given up. */
+/** Milliseconds after which a run is given up when its worker does not answer a stop. */
 const STOP_MS = 8_000;
-/** What is still to be taken out of the queue has this long when the session ends. */
+/** Milliseconds that removals from the queue may take when the session ends. */
 const CLOSE_MS = 2_000;
 
 interface CapturedTask extends RemoteTask {
@@ -85,7 +85,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   }
 
   run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
-    // The files as they are now, also where it waits: runs that are sent together share one reading.
+    // The files are captured at once, even if the run waits for the queue. Runs that are sent together share one
+    // capture.
     const captured = this.deps.trees.capture(watch.signal);
     captured.catch(() => undefined);
     const work = async () => {
@@ -115,7 +116,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     return this.#follow(runId, stored, watch, connected);
   }
 
-  /** Jobs go on. */
+  /** Closes the connection. Jobs continue. */
   async close(): Promise<void> {
     const connected = await this.#connected?.catch(() => undefined);
     await Promise.race([Promise.all(this.#tidying), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
@@ -160,7 +161,9 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     return {connection, queue, blobs, uploads, events, served};
   }
 
-  /** While the queue cannot be reached it waits. A job that was stopped meanwhile is taken out again. */
+  /**
+   * Sends a job, and waits while the queue cannot be reached. A job that was stopped in the meantime is removed again.
+   */
   async #sendUnlessStopped(
     task: CapturedTask,
     signal: AbortSignal,
@@ -183,7 +186,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     }
   }
 
-  /** Work that no run waits for: the server may be away. */
+  /** Starts work that no run waits for, because the server may be unreachable. */
   #tidy(work: Promise<unknown>): void {
     const tidied: Promise<unknown> = work.catch(() => undefined).finally(() => this.#tidying.delete(tidied));
     this.#tidying.add(tidied);
@@ -228,13 +231,13 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     return stored;
   }
 
-  /** Keys of this machine mean nothing elsewhere, and what the run may do there its settings say. */
+  /** Removes what applies only to this machine: its keys, and permissions, which the worker's settings decide there. */
   #describe(task: RemoteTask): RemoteTask {
     const {apiKeyEnv: _, permissionMode: _m, mcpServers: _s, hooks: _h, ...agent} = task.agent;
     return toRelative({...task, agent}, this.deps.root);
   }
 
-  /** Waits for the end of a job, and brings its changes here. */
+  /** Waits for the end of a job, and brings its changes back. */
   async #follow(
     runId: string,
     stored: StoredJob,
@@ -256,10 +259,10 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       watch.begun(worker);
     };
     const onEvent = ({what, worker, attempt}: JobEvent) => {
-      // Of a worker that has lost the job since.
+      // The event is from a worker that has since lost the job.
       if (attempt < current) return;
       current = attempt;
-      // An earlier process may have heard how it began.
+      // An earlier process may have received the event that the job began.
       if (what.type === 'begun' || at !== worker) begun(worker);
       if (what.type === 'event') watch.event(what.event);
       else if (what.type === 'delivered') watch.delivered(what.id);
@@ -270,7 +273,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const [over, sent] = [new AbortController(), [] as Promise<BlobRef | undefined>[]];
     const ended = await this.#waitForEnd(jobId, events, onEvent, watch.signal, control, connected);
     over.abort();
-    // A worker that died did not take them out.
+    // A worker that died did not remove these parts.
     for (const part of sent) this.#tidy(part.then((blob) => blob && connected.blobs.remove(blob)));
     if (ended === 'left') {
       this.deps.notify(`${watch.label} goes on ${at ? `at ${at}` : 'in the queue'}: --continue follows it`);
@@ -302,7 +305,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
         const {reason} = signal;
         if (reason instanceof RunAborted && reason.reason === 'close') resolve('left');
         else {
-          // The server may be away: then the run is given up all the same.
+          // The server may be unreachable, so the run is given up after this time in any case.
           setTimeout(() => resolve('stopped'), STOP_MS).unref();
           const stopped = this.#stop(jobId, control, queue).then((isGone) => isGone && resolve('stopped'));
           inBackground(stopped, neverRejects);
@@ -315,7 +318,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     try {
       const ended = await Promise.race([follower.ended, stopping]);
       if (ended === 'left' || ended === 'stopped') return ended;
-      // It was stopped before its files were there.
+      // The run was stopped before its files arrived at the worker.
       if (ended === 'failed' && signal.aborted) return 'stopped';
       const job = await Job.fromId(queue, jobId);
       if (!job) return {job: undefined as never, failed: 'its job is not in the queue any more'};
@@ -326,9 +329,9 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     }
   }
 
-  /** @returns true when no worker had it yet */
+  /** @returns true when no worker had the job yet */
   async #stop(jobId: string, control: (message: JobControl) => Promise<void>, queue: Queue): Promise<boolean> {
-    // First, so that a worker that takes the job just now finds it.
+    // The message comes first, so that a worker that takes the job at this moment finds it.
     await control({type: 'stop'}).catch(() => undefined);
     try {
       return (await queue.remove(jobId)) === 1;
@@ -343,7 +346,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     await connection.pipeline().xadd(key, '*', 'm', signed).pexpire(key, LIFE_MS).exec();
   }
 
-  /** Never rejects. @returns what is in the queue now, or a part of it */
+  /** Never rejects. @returns the blob, which may be in the queue in part */
   async #sendPart(
     part: TreePart,
     tree: TreeState,
@@ -373,7 +376,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const {blobs} = connected;
     const results = new Results({blobs, signatures: this.#signatures, trees: this.deps.trees, files: this.#files});
     const {ref, outcome, worker} = await results.read(job).catch((error: unknown) => {
-      // It will never be another one.
+      // The result would be the same at the next attempt.
       this.#tidy(this.#remove(runId, stored, connected));
       throw new MiniCcError('WORKER', `its result cannot be taken: ${getErrorMessage(error)}`);
     });
@@ -385,7 +388,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       result,
       entries: outcome.entries,
       brought: {...brought, notes: [...brought.notes, ...outcome.notes]},
-      // Its end is in the transcript: it is not asked for again.
+      // The end is in the transcript, so the queue's copy is removed.
       acknowledge: async () => {
         if (typeof ref !== 'string') this.#tidy(blobs.remove(ref));
         this.#tidy(this.#remove(runId, stored, connected));
@@ -397,7 +400,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
     await queue.remove(jobId).catch(() => undefined);
     await connection.unlink(this.#keys.control(jobId), this.#keys.declined(jobId));
-    // The run may be in its next round by now.
+    // The run may be in its next round by then.
     if (this.#files.read(runId)?.jobId === jobId) await this.#files.remove(runId);
   }
 }

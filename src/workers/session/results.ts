@@ -1,4 +1,4 @@
-/** What a worker sent back: it is read, checked, and its changes come into the workspace once. */
+/** Reads and checks what a worker sent back, and applies its changes to the workspace once. */
 import {gunzipSync} from 'node:zlib';
 import type {Job} from 'bullmq';
 import type {BroughtBack} from '../../core/contract/worktree.ts';
@@ -19,7 +19,7 @@ interface ResultsDeps {
 export class Results {
   constructor(private readonly deps: ResultsDeps) {}
 
-  /** @throws MiniCcError when it is not signed, is that of another run, or is not in the queue any more */
+  /** @throws MiniCcError when the result is not signed, belongs to another run, or is no longer in the queue */
   async read(job: Job) {
     const {blobs, signatures} = this.deps;
     const {jobId, outcome: ref, worker} = resultSchema.parse(signatures.verify('result', job.returnvalue).body);
@@ -29,13 +29,13 @@ export class Results {
     return {ref, worker, outcome: JSON.parse(gunzipSync(bytes).toString()) as RemoteOutcome};
   }
 
-  /** Once, also where something else ends in between. */
+  /** Applies the changes once, even if this process was interrupted in between. */
   async bringBack(runId: string, job: StoredJob, outcome: RemoteOutcome, label: string): Promise<BroughtBack> {
     if (job.brought) return job.brought;
     const {trees, files} = this.deps;
     const patch = Buffer.from(outcome.patch ?? '', 'base64');
     const commits = outcome.commits === undefined ? undefined : Buffer.from(outcome.commits, 'base64');
-    // What of it is in the workspace already, since a crash cut it off, stays as it is.
+    // Changes that are already in the workspace, because a crash interrupted this step, stay as they are.
     const brought = await trees.bringBack({agentId: runId, label}, job.tree, patch, commits);
     await files.write(runId, {...job, brought});
     return brought;

@@ -1,6 +1,6 @@
 /**
- * What workers say of a session's jobs, from its stream, which is emptied as it is read. A job's end is also looked up
- * every few seconds: a worker that dies between the two writes says nothing.
+ * Reads the events of workers about a session's jobs from its stream, and removes them from it. It also checks every
+ * few seconds whether jobs have ended, because a worker that dies between two writes sends no event.
  */
 import {Job, type Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
@@ -11,7 +11,7 @@ import {RefusedMessage, type Signatures} from '../queue/signatures.ts';
 
 interface SessionEventsDeps {
   readonly connection: Redis;
-  /** A connection of its own: it waits for the next event. */
+  /** Separate connection, because it blocks until the next event. */
   readonly reader: Redis;
   readonly queue: Queue;
   readonly signatures: Signatures;
@@ -27,17 +27,17 @@ interface Follower {
 
 const BLOCK_MS = 2_000;
 const LOOK_UP_MS = 2_000;
-/** Without a sign of life for this long, the session counts as away. Milliseconds. */
+/** Milliseconds without a sign of life after which the session counts as absent. */
 const AWAY_MS = 10_000;
 const PAUSE_MS = 200;
 
 export class SessionEvents {
   readonly #followers = new Map<string, Follower>();
-  /** Those of this process, `/clear` begins another one, with the last event that was read of each. */
+  /** Id of the last event that was read, for each session of this process. `/clear` begins another session. */
   readonly #sessions = new Map<string, string>();
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
-  /** When workers heard of it last, milliseconds of `performance.now()`. */
+  /** Time when workers last saw the session, in milliseconds of `performance.now()`. */
   #shownAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly deps: SessionEventsDeps) {}
@@ -48,7 +48,9 @@ export class SessionEvents {
     this.#plan();
   }
 
-  /** Calls `onEvent` for the job's events until it is closed. `ended` resolves when the job has, and never rejects. */
+  /**
+   * Calls `onEvent` for the job's events until it is closed. `ended` resolves at the end of the job, and never rejects.
+   */
   follow(jobId: string, onEvent: (event: JobEvent) => void) {
     let end: (end: End) => void = () => undefined;
     const ended = new Promise<End>((resolve) => {
@@ -58,7 +60,9 @@ export class SessionEvents {
     return {ended, close: () => this.#followers.delete(jobId)};
   }
 
-  /** Says that the session is there: a worker that has a job asks it for files. After an absence it calls jobs back. */
+  /**
+   * Shows workers that the session is present, so that they ask it for files. After an absence it calls its jobs back.
+   */
   async showPresence(sessionId: string): Promise<void> {
     if (!this.#sessions.has(sessionId)) {
       this.#sessions.set(sessionId, '0');
@@ -77,14 +81,14 @@ export class SessionEvents {
     if (before.includes(null)) await this.callBack([...this.#followers.keys()]);
   }
 
-  /** Workers that found no session have left these jobs aside for a while: they may begin now. */
+  /** Lets delayed jobs begin at once. Workers that found no session had put them aside for a while. */
   async callBack(jobIds: readonly string[]): Promise<void> {
     const {connection, queue} = this.deps;
     if (jobIds.length === 0) return;
     const delayed = await connection.zmscore(queue.toKey('delayed'), ...jobIds);
     const left = jobIds.filter((_, index) => delayed[index] !== null);
     const promote = async (jobId: string) => (await Job.fromId(queue, jobId))?.promote();
-    // One that begins just now is not delayed any more.
+    // A job that begins at this moment is no longer delayed, which is no error.
     await Promise.allSettled(left.map(promote));
   }
 
@@ -92,7 +96,7 @@ export class SessionEvents {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.deps.reader.disconnect();
-    // While the server is away nothing is waited for: what it knows expires.
+    // The call does not wait for the server, which may be unreachable: the keys expire by themselves.
     const {connection, keys} = this.deps;
     connection.unlink(...[...this.#sessions.keys()].map((id) => keys.presence(id))).catch(() => undefined);
   }
@@ -125,7 +129,7 @@ export class SessionEvents {
       if (event.what.type === 'ended') this.#lookUp([event.jobId]).catch(() => undefined);
       else follower.onEvent(event);
     } catch (error) {
-      // Another may write into the stream: what is not signed does not count.
+      // Others may write into the stream. Messages that are not signed are ignored.
       if (!(error instanceof RefusedMessage || error instanceof SyntaxError)) throw error;
     }
   }
@@ -145,7 +149,7 @@ export class SessionEvents {
     const {connection, queue} = this.deps;
     if (jobIds.length === 0) return;
     const key = (type: string) => queue.toKey(type);
-    // First, so that a job that ends meanwhile is found in its set.
+    // This comes first, so that a job that ends in the meantime is found in its set.
     const there = await connection.exists(...jobIds.map((id) => queue.toKey(id)));
     const [completed, failed] = await Promise.all([
       connection.zmscore(key('completed'), ...jobIds),
@@ -160,7 +164,7 @@ export class SessionEvents {
     if (there < jobIds.length) await this.#endMissing(open);
   }
 
-  /** Jobs that are there are not asked for: that one is missing is rare. */
+  /** Finds out which jobs are missing. It has a request of its own because missing jobs are rare. */
   async #endMissing(jobIds: readonly string[]): Promise<void> {
     const {connection, queue} = this.deps;
     const asked = connection.pipeline();
@@ -172,7 +176,7 @@ export class SessionEvents {
   }
 }
 
-/** All entries up to this one are trimmed. */
+/** Returns the id after this one, so that trimming removes all entries up to this one. */
 function nextId(id: string): string {
   const [time, count = '0'] = id.split('-');
   return `${time}-${Number(count) + 1}`;

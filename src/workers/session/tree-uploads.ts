@@ -1,4 +1,7 @@
-/** The parts of a tree in Redis. All runs of a tree share them: they are laid there once, and not where all workers have it. */
+/**
+ * Uploads the parts of a tree to Redis. All runs of a tree share one upload, and there is none if all workers have the
+ * tree.
+ */
 import type {Redis} from 'ioredis';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
 import type {Blobs} from '../queue/blobs.ts';
@@ -11,11 +14,11 @@ interface UploadedParts {
   readonly bundle?: BlobRef;
 }
 
-/** Larger bundles are sent to a worker that asks. Bytes. */
+/** Bytes. Larger bundles are sent only to a worker that asks. */
 const MAX_UPLOAD_BYTES = 32 * 1024 * 1024;
 
 export class TreeUploads {
-  /** By key of the tree. */
+  /** Uploads by the key of their tree. */
   readonly #uploads = new Map<string, Promise<UploadedParts>>();
 
   constructor(
@@ -29,7 +32,7 @@ export class TreeUploads {
   async upload(tree: TreeState): Promise<UploadedParts> {
     const known = this.#uploads.get(tree.key);
     if (known && (await this.#isThere(await known))) return known;
-    // Another run of the same tree may have begun to lay it meanwhile.
+    // Another run of the same tree may have begun an upload in the meantime.
     const current = this.#uploads.get(tree.key);
     if (current && current !== known) return current;
     const uploading = this.#uploadNow(tree);
@@ -50,7 +53,7 @@ export class TreeUploads {
 
   async #uploadNow(tree: TreeState): Promise<UploadedParts> {
     const serving = getServing(await listWorkers(this.connection, this.keys), this.signer);
-    // A worker that comes later asks for what it needs.
+    // A worker that comes later asks for the parts that it needs.
     if (serving.length > 0 && serving.every(({cached}) => cached.includes(formatCached(tree)))) return {};
     const patch = await this.#put(tree, 'patch', await this.read(tree, 'patch'));
     if (tree.remotes.length > 0) return {patch};

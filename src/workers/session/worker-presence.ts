@@ -1,22 +1,22 @@
-/** Whether workers take the jobs of a session, and what keeps them waiting, in words for the person. */
+/** Checks whether workers take the jobs of a session, and explains to the person why jobs wait. */
 import type {Redis} from 'ioredis';
 import {LIFE_MS} from '../queue/messages.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 import {describeMismatch, getServerTime, getServing, listWorkers} from '../queue/worker-list.ts';
 
-/** The list is looked at so often, at most, when runs are sent. Milliseconds. */
+/** Milliseconds between two checks of the list at least, when runs are sent. */
 const LOOK_MS = 10_000;
 
 interface WorkerPresenceDeps {
   readonly keys: Keys;
   readonly signer: string;
-  /** Of the queue, as it is shown. */
+  /** Address of the queue, in the form for the screen. */
   readonly address: string;
   readonly notify: (text: string) => void;
 }
 
 export class WorkerPresence {
-  /** By the server's clock, milliseconds. */
+  /** Milliseconds of the server's clock. */
   #lookedAt = 0;
   #said: string | undefined;
 
@@ -30,7 +30,10 @@ export class WorkerPresence {
     return getServing(await listWorkers(this.connection, keys), signer).length > 0;
   }
 
-  /** After a job was sent: a person hears once why it does not begin. Workers with another secret hear that it waits. */
+  /**
+   * After a job was sent, notifies the person once if no worker takes it. It also records the signer, so that workers
+   * with another secret can report the waiting job.
+   */
   async notifyUnserved(): Promise<void> {
     const {connection} = this;
     const {keys, signer, notify} = this.deps;
