@@ -3,14 +3,14 @@
  * the run. The main agent and all subagents use this loop. One turn goes through these steps:
  *
  * 1. Append the queued messages of the inbox to the history (`appendDelivered`).
- * 2. If a limit is near (`findNearLimit`), ask the model to report now and forbid tool calls.
+ * 2. If a limit is near (`findNearLimit`), ask the model to report and forbid tool calls.
  * 3. Send the history to the model and emit its reply while it streams (`requestReply`).
  * 4. Append the reply to the history (`appendReply`) and subtract its tokens from the budget.
  * 5. Run its tool calls, or refuse them if a limit is reached (`findReachedLimit`), and append one result for each.
  * 6. End the run, or start the next turn: after tool calls, when the server paused, when the answer was cut at the
- *    output limit, and when a message came in meanwhile.
+ * output limit, does not match its schema or is empty, when a hook requires it, and when a message came in.
  *
- * If the run is aborted or the model fails, `endFailedRun` makes the history valid and the result of what there is.
+ * If the run is aborted or the model fails, `endFailedRun` makes the history valid and returns the result so far.
  */
 
 import {attachFiles} from './attached-files.ts';
@@ -36,27 +36,27 @@ import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getText, toUserMessage} from './util/messages.ts';
 import {formatRetry} from './util/text.ts';
 
-/** The arguments of one run: made once, never changed. */
+/** The arguments of one run. They are created once and never change. */
 export interface AgentRun extends Caller {
   readonly system: string;
   readonly history: History;
-  /** Summarises what does not fit into the window; undefined: the run's own model. */
+  /** Model that summarises what does not fit into the window. Undefined means the run's own model. */
   readonly summaryModel: Model | undefined;
   readonly inbox: Inbox;
   readonly limits: Limits;
   readonly clock: Clock;
-  /** Ends the run. Aborted with a `RunAborted`; the first reason wins. */
+  /** Ends the run. It is aborted with a `RunAborted`; the first reason wins. */
   readonly signal: AbortSignal;
   readonly hooks?: RunHooks | undefined;
-  /** The answer must match it. */
+  /** Schema that the answer must match. */
   readonly answerSchema?: AnswerSchema | undefined;
-  /** Emit also the raw events of the model's stream. */
+  /** True when the raw events of the model's stream are emitted too. */
   readonly rawStream: boolean;
 }
 
-/** How often a request is made shorter after the server said that it is too long. */
+/** How many times a request is shortened after the server said that it is too long. */
 const MAX_OVERFLOWS = 3;
-/** How often the model is asked to continue an answer that was cut at the output limit. */
+/** How many times the model is asked to continue an answer that was cut at the output limit. */
 const MAX_CONTINUATIONS = 3;
 const CONTINUE = 'Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.';
 const ANSWER_NOW = 'Your last reply had neither text nor a tool call. Answer now, or go on with the work.';
@@ -69,7 +69,7 @@ const EMPTY_ANSWER: Ending = {
   error: 'failed: empty answer (twice, the model sent neither text nor a tool call)',
 };
 
-/** Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has what there was. */
+/** Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has everything so far. */
 export async function runAgent(run: AgentRun): Promise<RunResult> {
   const tally = new Tally(run.clock);
   const {timeoutSeconds} = run.limits;
@@ -77,7 +77,7 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   const deadline = new Deadline(run.clock, timeoutSeconds * 1000, () =>
     ending.abort(new RunAborted('timeout', formatTimeout(timeoutSeconds))),
   );
-  // Others have used up what there was for all: the run ends at once, also in a call.
+  // When other runs have used up the shared budget, this run ends at once, even during a call.
   const stopWatching = run.budget.onUsedUp(() => ending.abort(new RunAborted('budget', run.budget.usedUp)));
   const signal = AbortSignal.any([run.signal, ending.signal]);
   const limited = {...run, signal, permit: pauseWhileDeciding(run.permit, deadline)};
@@ -97,7 +97,7 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
   const answer = run.answerSchema && new StructuredAnswer(run.answerSchema);
   if (answer && run.model.offline) return tally.result(NO_DATA_OFFLINE);
   const again: Repeats = {continuations: 0, emptyReplies: 0};
-  // Of the history as it was restored. What the run repairs is reported at its end.
+  // Reports the repairs of the restored history. Repairs during the run are reported at its end.
   reportRepairs(run);
   await run.moreTools?.ready(run.signal);
   for (const text of (await run.hooks?.started()) ?? []) run.history.appendCompanion(text, 'a SubagentStart hook');
@@ -141,13 +141,13 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
   }
 }
 
-/** How often a run went on after a reply without tool calls. */
+/** How many times a run continued after a reply without tool calls. */
 interface Repeats {
   continuations: number;
   emptyReplies: number;
 }
 
-/** @returns how the run ends with this reply, which has no tool calls; undefined when it goes on */
+/** @returns how the run ends with this reply, which has no tool calls; undefined when it continues */
 async function endAfterText(
   run: AgentRun,
   reply: AppendedReply,
@@ -164,7 +164,7 @@ async function endAfterText(
       appendUserText(run, CONTINUE);
       return undefined;
     case 'model_context_window_exceeded':
-      // The reply filled what was left of the window: the next request has more room.
+      // The reply filled the rest of the window, so the next request must be shorter.
       again.continuations += 1;
       tally.joinNextText();
       run.history.window.recordFull();
@@ -183,14 +183,14 @@ async function endAfterText(
   }
 }
 
-/** Otherwise the model reads why not. */
+/** Says whether the run may end. If not, the model reads why. */
 async function mayEnd(run: AgentRun, answer: string): Promise<boolean> {
   const why = answer === '' ? ANSWER_NOW : await run.hooks?.beforeEnd(answer);
   if (why !== undefined) appendUserText(run, why);
   return why === undefined;
 }
 
-/** Counts what was used beside the replies of the conversation: summaries, and attempts that failed. */
+/** Counts usage besides the replies of the conversation: summaries and failed attempts. */
 function spendOutsideReplies(
   {history, budget}: AgentRun,
   used: {readonly usage: Usage; readonly model: string} | undefined,
@@ -201,7 +201,7 @@ function spendOutsideReplies(
 }
 
 /**
- * Makes one model call. Where the server does not take the history, parts of it are set aside.
+ * Makes one model call. When the server refuses the history, parts of it are left out.
  * @throws what `callModel` throws
  */
 async function requestReply(
@@ -256,7 +256,7 @@ async function callModel(
   {mayCallTools, size}: {readonly mayCallTools: boolean; readonly size: WindowSize | undefined},
 ): Promise<ModelReply> {
   const {model, system, budget, signal} = run;
-  // The server ends a reply that would exceed the budget, or the window.
+  // The server ends a reply that would exceed the budget or the window.
   const most = Math.min(budget.maxOutputTokens(model.outputPrice), size?.reserve ?? Number.POSITIVE_INFINITY);
   const limits = most === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: most};
   tally.beginCall();
@@ -293,14 +293,19 @@ async function callModel(
   }
 }
 
-/** Appends what waits in the inbox, the prompts last: until the files that they name are read, nothing else may wait. */
+/**
+ * Appends the queued messages. Prompts come last, so that no other message waits while the files that they name are
+ * read.
+ */
 async function deliverMessages(run: AgentRun): Promise<void> {
   const messages = run.inbox.deliver();
   for (const message of messages.filter(({kind}) => kind !== 'prompt')) appendDelivered(run, message);
   for (const message of messages.filter(({kind}) => kind === 'prompt')) await appendPrompt(run, message);
 }
 
-/** Appends a prompt, and before it the files that it names where a person typed it. Never rejects because of these. */
+/**
+ * Appends a prompt. If a person typed it, the files that it names come before it. Never rejects because of these files.
+ */
 export async function appendPrompt(
   run: AgentRun,
   {content, typed = false}: Pick<QueuedMessage, 'content' | 'typed'>,
@@ -309,7 +314,7 @@ export async function appendPrompt(
   appendDelivered(run, {kind: 'prompt', content});
 }
 
-/** Appends a queued message, or a new prompt, to the history and emits it. */
+/** Appends a queued message or a new prompt to the history and emits it. */
 export function appendDelivered(
   {history, emit}: Pick<AgentRun, 'history' | 'emit'>,
   {kind, content, announcement, label = ''}: Pick<QueuedMessage, 'kind' | 'content' | 'announcement' | 'label'>,
@@ -326,10 +331,10 @@ function appendUserText(run: AgentRun, text: string): void {
   run.emit({type: 'message', role: 'user', content: text});
 }
 
-/** A reply as it is in the history. */
+/** A reply in the form that the history has. */
 type AppendedReply = ModelReply & {readonly badInputs: ReadonlyMap<string, string>};
 
-/** @throws as `waitUntilWritten` */
+/** @throws what `waitUntilWritten` throws */
 async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Promise<AppendedReply> {
   tally.addReply(reply);
   run.budget.spend(reply.usage, reply.model);
@@ -337,18 +342,21 @@ async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Prom
   const facts = {model, ...(asked !== undefined && asked !== model && {asked}), usage, stopReason};
   const {content, badInputs} = run.history.appendReply(reply.content, facts, reply.garbledInputs);
   await waitUntilWritten(run);
-  // Nothing is left of an empty reply.
+  // An empty reply leaves no message in the history.
   if (content.length > 0) run.emit({type: 'message', role: 'assistant', id: reply.id, content, ...facts});
   return {...reply, content, badInputs};
 }
 
-/** What was repaired in the history, as one notice. */
+/** Emits one notice about the repairs of the history. */
 function reportRepairs({history, emit}: AgentRun): void {
   const text = history.takeRepairs();
   if (text !== undefined) emit({type: 'notice', level: 'warning', text});
 }
 
-/** Runs the calls of a reply, or refuses them at a limit, and appends their results. @returns how a hook ends the run, if one does */
+/**
+ * Runs the calls of a reply, or refuses them at a limit, and appends their results.
+ * @returns how a hook ends the run, if one does
+ */
 async function answerCalls(
   run: AgentRun,
   reply: AppendedReply,
@@ -369,7 +377,7 @@ async function answerCalls(
   return stops === undefined ? undefined : {outcome: 'error', code: 'HOOK', error: formatHookStop(stops)};
 }
 
-/** The time in which a person is asked does not count as the run's. */
+/** Pauses the deadline while a permit decides, because a question to a person must not cost the run's time. */
 function pauseWhileDeciding(permit: Permit, deadline: Deadline): Permit {
   return async (request, signal) => {
     deadline.pause();

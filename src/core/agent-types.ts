@@ -1,4 +1,4 @@
-/** What an agent definition is, and the built-in agents. To add one, add an entry to `AGENT_TYPES`. */
+/** Defines what an agent is, and the built-in agents. To add one, add an entry to `AGENT_TYPES`. */
 import type {PermissionMode} from './contract/events.ts';
 import type {HookSetting} from './contract/hook.ts';
 import type {Thinking} from './contract/model.ts';
@@ -10,48 +10,48 @@ import {findTypo} from './util/names.ts';
 
 export interface AgentDefinition {
   readonly name: string;
-  /** When to choose the agent, for the main model. */
+  /** Text for the main model: when to choose the agent. */
   readonly description: string;
   /** Names of tools, or `*` for all base tools. A subagent never gets the Task tools. */
   readonly tools: '*' | readonly string[];
-  /** Its system prompt. */
+  /** System prompt of the agent. */
   readonly prompt: string;
-  /** The sandbox confines its bash, and nothing it calls may write. */
+  /** True when the sandbox confines the agent's bash and nothing that it calls may write. */
   readonly readOnly: boolean;
   readonly model?: string;
   /** How much its model thinks before it answers. */
   readonly thinking?: Thinking;
-  /** The variable of the environment that has its own key for its model's server. */
+  /** Environment variable with the agent's own key for its model's server. */
   readonly apiKeyEnv?: string;
-  /** Model calls of a run, 1 to 400. */
+  /** Most model calls of a run, 1 to 400. */
   readonly maxTurns?: number;
-  /** Seconds of wall time; 0 = none. */
+  /** Seconds of wall-clock time; 0 means no limit. */
   readonly timeoutSeconds?: number;
-  /** Tokens of a run, in and out, including the cache. */
+  /** Most input and output tokens of a run, including the cache. */
   readonly maxTokens?: number;
-  /** Cost of a run in US dollars. */
+  /** Most cost of a run in US dollars. */
   readonly maxBudgetUsd?: number;
-  /** Binds its runs to a smaller context window. Tokens. */
+  /** Size of the context window in tokens, if its runs have a smaller one than the model. */
   readonly contextTokens?: number;
-  /** `worktree`: each run works in its own worktree. A Task call cannot lift that. */
+  /** With `worktree`, each run works in its own worktree. A Task call cannot change that. */
   readonly isolation?: Isolation;
-  /** On which machine its runs work, unless the Task call says otherwise. Only with isolation: worktree. */
+  /** Machine of its runs, unless the Task call names another. Allowed only with isolation: worktree. */
   readonly where?: Where;
-  /** Its runs go on in the background, unless the Task call says otherwise. */
+  /** True when its runs continue in the background, unless the Task call says otherwise. */
   readonly background?: boolean;
-  /** The permission mode of its runs, in place of the session's. */
+  /** Permission mode of its runs, instead of the session's. */
   readonly permissionMode?: PermissionMode;
   /** JSON Schema that its answer must match. */
   readonly outputSchema?: Readonly<Record<string, unknown>>;
-  /** Servers that it names: of the session, or with an entry of its own as `.mcp.json` has them. */
+  /** Servers that the agent names: those of the session, or its own with an entry as in `.mcp.json`. */
   readonly mcpServers?: readonly {readonly name: string; readonly entry?: unknown}[];
-  /** Skills whose texts it has from the start. */
+  /** Skills whose texts the agent has from the start. */
   readonly skills?: readonly string[];
-  /** Commands that are run at events of its runs. */
+  /** Commands that run at events of its runs. */
   readonly hooks?: readonly HookSetting[];
-  /** Tools of MCP servers that it may not have. */
+  /** Tools of MCP servers that the agent may not have. */
   readonly disallowedMcp?: readonly string[];
-  /** Its colour on the screen. Default: chosen by its name. */
+  /** Colour of the agent on the screen. Default: it depends on the name. */
   readonly color?: string;
 }
 
@@ -79,7 +79,7 @@ export const AGENT_TYPES: Readonly<Record<string, AgentDefinition>> = {
   },
 };
 
-/** The agent with only those of its tools. @param offered the tools of an agent with `*`. */
+/** Returns the agent with only those of its tools. @param offered tools of an agent with `*` */
 export function restrictTools(
   agent: AgentDefinition,
   only: readonly string[],
@@ -89,15 +89,16 @@ export function restrictTools(
   return {...agent, tools: has.filter((tool) => only.includes(tool))};
 }
 
-/** The agents that can be dispatched. Each call returns the definitions as they are now. */
+/** The agents that can be dispatched. Each call returns the current definitions. */
 export interface AgentCatalog {
   list(): readonly AgentDefinition[];
   get(name: string): AgentDefinition | undefined;
 }
 
 /**
- * The error text for an unknown agent.
- * @param sent the name as it was sent. @param name the name after its repair, without quotes and tags.
+ * Formats the error for an unknown agent.
+ * @param sent name as it was sent
+ * @param name name after its repair, without quotes and tags
  */
 export function formatUnknownAgent(sent: string, name: string, agents: readonly string[]): string {
   const meant = findTypo(name, agents);
@@ -105,7 +106,7 @@ export function formatUnknownAgent(sent: string, name: string, agents: readonly 
   return `Invalid agent_type: "${sent}".${suggestion} Valid types: ${agents.join(', ')}`;
 }
 
-/** Applies `subagents.allowAgents`: only these agents can be dispatched. @param allowed names; `*` allows all. */
+/** Applies `subagents.allowAgents`: only these agents can be dispatched. @param allowed names; `*` allows all */
 export function restrictCatalog(catalog: AgentCatalog, allowed: readonly string[]): AgentCatalog {
   const isAllowed = (name: string) => allowed.includes('*') || allowed.includes(name);
   return {

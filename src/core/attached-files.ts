@@ -1,6 +1,6 @@
 /**
- * Files that a person names by `@path` in a prompt go before the model together with it: text with line numbers, images as
- * images, folders as a listing. Each is a call of a tool like any other, decided by the same permissions.
+ * Attaches files that a person names by `@path` in a prompt: text with line numbers, images as images, folders as a
+ * listing. Each is a call of a tool like any other, and the same permissions decide on it.
  */
 import {randomUUID} from 'node:crypto';
 import {statSync} from 'node:fs';
@@ -14,17 +14,17 @@ import {getErrorMessage} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {cutContent} from './util/tool-output.ts';
 
-/** The model reads the names of further ones in the prompt. */
+/** Most files that are attached. The model reads the names of further ones in the prompt. */
 const MAX_FILES = 10;
 const MENTION = /(?<![^\s(])@(?:"([^"\n]+)"|([^\s"]+))/g;
 
-/** The paths that a prompt names, as they are written, each once. */
+/** Returns the paths that a prompt names, as they are written, each once. */
 function findMentions(prompt: string): readonly string[] {
   const named = [...prompt.matchAll(MENTION)].map(([, quoted, plain]) => quoted ?? plain!);
   return [...new Set(named)];
 }
 
-/** Appends what the prompt names to the history. Never rejects: what could not be read says so in its place. */
+/** Appends the named files to the history. Never rejects: a file that could not be read is replaced by the reason. */
 export async function attachFiles(
   prompt: PromptContent,
   run: Caller & {readonly history: History},
@@ -53,7 +53,7 @@ function attach(mention: string, found: ToolResult['content'], run: Caller & {re
   run.emit({type: 'message', role: 'user', content});
 }
 
-/** `@SERVER:URI`, of MCP servers. */
+/** Attaches resources of MCP servers, which are named by `@SERVER:URI`. */
 async function attachResources(prompt: string, run: Caller & {readonly history: History}, signal: AbortSignal) {
   const {moreTools, output} = run;
   if (!moreTools) return;
@@ -66,9 +66,9 @@ async function attachResources(prompt: string, run: Caller & {readonly history: 
   }
 }
 
-/** Undefined where nothing is, and where the agent has no tool for it. */
+/** Creates the call that reads a path. @returns undefined when nothing is there, or the agent has no tool for it */
 function createCall(mention: string, root: string, {tools}: Caller): {mention: string; call: ToolUse} | undefined {
-  // A sentence may end after a name.
+  // Punctuation of the sentence may follow the name.
   for (const name of [mention, mention.replace(/[.,;:!?)\]}'’]+$/, '')]) {
     const file = path.resolve(root, name.replace(/^~(?=\/|$)/, homedir()));
     const kind = getKind(file);
@@ -87,7 +87,7 @@ function getKind(file: string): 'file' | 'folder' | undefined {
     const stats = statSync(file);
     return stats.isDirectory() ? 'folder' : 'file';
   } catch (error) {
-    // No such file, or none that may be looked at: `@` stands before other words too.
+    // The file is missing or not readable, because `@` stands before other words too.
     if (error instanceof Error) return undefined;
     throw error;
   }

@@ -1,11 +1,14 @@
-/** Commands within a prompt file, such as `!`git status``: they run as calls of bash, under the same permissions, before the prompt is sent. */
+/**
+ * Runs commands within a prompt file, such as `!`git status``, as calls of bash before the prompt is sent. The same
+ * permissions decide on them.
+ */
 import {randomUUID} from 'node:crypto';
 import {type Caller, runToolCalls} from './tool-calls.ts';
 import {getText} from './util/messages.ts';
 
 const EMBEDDED = /!`([^`\n]+)`/g;
 
-/** Puts the output of each command in its place; what was refused says so there. Never rejects. */
+/** Replaces each command by its output. A refused command is replaced by the reason. Never rejects. */
 export async function runEmbeddedCommands(text: string, run: Caller, signal: AbortSignal): Promise<string> {
   const commands = [...text.matchAll(EMBEDDED)].map(([, command]) => command!);
   const calls = commands.map((command) => {

@@ -1,6 +1,6 @@
 /**
- * A session, the same for all front ends: the main agent's conversation, its turns, and the subagent runs. Each verb is
- * passed on to the part that does it: `submit` to turns and commands, `request` to requests, `answer` to questions.
+ * A session, the same for all front ends: the main agent's conversation, its turns and the runs of subagents. Each verb
+ * goes to one part: `submit` to turns and commands, `request` to requests, `answer` to questions.
  */
 import type {AgentEvent, Answer, Emit, SessionInfo} from './contract/events.ts';
 import type {
@@ -37,7 +37,7 @@ class LocalSession implements Session {
   readonly #userCommands: UserCommands;
   readonly #requests: Requests;
   #closing: Promise<void> | undefined;
-  /** Announcements of an earlier process, until a front end listens. */
+  /** Announcements of an earlier process. They wait until a front end listens. */
   #pending: SessionParts['pending'];
 
   constructor(parts: SessionParts) {
@@ -62,7 +62,7 @@ class LocalSession implements Session {
         ...info,
         sessionId: id,
         transcript,
-        // Collected at each look, and only a session that goes on has them.
+        // The list is collected at each call, and only a session that continues has such runs.
         restoredRuns:
           restored.length === 0
             ? []
@@ -81,7 +81,7 @@ class LocalSession implements Session {
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
     const unsubscribe = this.#parts.bus.subscribe(listener);
-    // The screen shows them as soon as a front end listens; the model reads them with the next prompt.
+    // The screen shows the announcements as soon as a front end listens. The model reads them with the next prompt.
     queueMicrotask(() => {
       for (const {event} of this.#pending) this.#emit(event);
       this.#pending = [];
@@ -101,7 +101,7 @@ class LocalSession implements Session {
     if (!command) return this.#turns.submit(prompt);
     const {done, prompt: next} = await this.#commands.run(command);
     if (next) return this.#turns.submit(next);
-    // A command may have let a run go on.
+    // The command may have continued a run.
     const result = this.#parts.manager.count() > 0 ? await this.#turns.settled() : undefined;
     return result ? {type: 'turn', result} : done;
   }

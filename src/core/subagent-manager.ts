@@ -30,7 +30,10 @@ import {History} from './turn/history.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 
-/** What came of a dispatch. `joined`: the same task runs already. `cached`: it ended just now, and nothing changed. */
+/**
+ * Result of a dispatch. `joined`: the same task is already running. `cached`: it ended a moment ago, and nothing has
+ * changed.
+ */
 type Dispatched = Deduplicated<SubagentResult, LiveRun>;
 
 export class SubagentManager {
@@ -57,7 +60,7 @@ export class SubagentManager {
     this.#emitMain = deps.bus.emitFor(mainAgentId);
   }
 
-  /** What the Task tool does: the same task twice is one run. Does not wait for the end. */
+  /** Starts a run for the Task tool, without waiting for its end. The same task twice is one run. */
   async dispatch(request: RunRequest): Promise<Dispatched> {
     const key = getTaskKey(request, this.deps.store.sessionId);
     const isReusable = request.agent.readOnly && !request.endsForGood;
@@ -74,7 +77,7 @@ export class SubagentManager {
     return dispatched;
   }
 
-  /** A call waits for a background run, and returns its end: it is not announced as well, unless the wait is given up. */
+  /** Makes a call wait for a background run and return its end. The end is announced only if the wait is aborted. */
   #awaitBackgroundRun({runId, isDetached}: LiveRun, signal: AbortSignal): void {
     if (isDetached || signal.aborted || !this.#registry.get(runId)?.background) return;
     this.#registry.update(runId, {background: false});
@@ -83,7 +86,7 @@ export class SubagentManager {
     });
   }
 
-  /** The calls of the main agent that go on in the background. They are listed, stopped and announced as runs are. */
+  /** Runs calls of the main agent in the background. They are listed, stopped and announced like other runs. */
   readonly background: BackgroundCalls = {start: (call) => this.#startCall(call)};
 
   /** Dispatches one task and waits for its end. Never joins another run. Never rejects: a failure is an outcome. */
@@ -101,7 +104,7 @@ export class SubagentManager {
     return this.#continue(record, message, signal).ended;
   }
 
-  /** Results in the order of the requests; a failure does not stop the others. */
+  /** Returns the results in the order of the requests. A failure does not stop the others. */
   async spawnParallel(requests: readonly RunRequest[]): Promise<SubagentResult[]> {
     return Promise.all(requests.map((request) => this.spawn(request)));
   }
@@ -121,7 +124,7 @@ export class SubagentManager {
     return live ? 'queued' : 'resumed';
   }
 
-  /** Ends a run for good and waits for its end; its findings are kept. False when it is not at work. */
+  /** Ends a run for good and waits for its end. The run's findings stay. @returns false when it is not at work */
   async stop(runId: string, why: 'stop' | 'close' = 'stop', stoppedBy: 'user' | 'agent' = 'user'): Promise<boolean> {
     const live = this.#live.get(runId);
     if (!live) return false;
@@ -136,18 +139,21 @@ export class SubagentManager {
     await Promise.all([...this.#live.keys()].map((runId) => this.stop(runId, why)));
   }
 
-  /** Sends a foreground run to the background: its caller gets `accepted` at once. False when it is no such run. */
+  /**
+   * Sends a foreground run to the background, and its call returns at once.
+   * @returns false when there is no such run
+   */
   detach(runId: string): boolean {
     return this.#detach(this.list().filter((run) => run.runId === runId)).length > 0;
   }
 
-  /** Sends all foreground runs to the background. @returns their records. */
+  /** Sends all foreground runs to the background. @returns their records */
   detachAll(): readonly RunRecord[] {
     return this.#detach(this.list());
   }
 
   #detach(runs: readonly RunRecord[]): readonly RunRecord[] {
-    // The parts of a fan-out are awaited together.
+    // The parts of a fan-out cannot go to the background, because they are awaited together.
     const detached = runs.filter((run) => !run.background && !run.scope && this.#live.get(run.runId)?.isOver === false);
     for (const [index, {runId}] of detached.entries()) {
       const live = this.#live.get(runId)!;
@@ -165,49 +171,49 @@ export class SubagentManager {
     return this.#registry.get(runId);
   }
 
-  /** @param name see `RunRegistry.find`. @throws MiniCcError with the reason. */
+  /** @param name see `RunRegistry.find` @throws MiniCcError with the reason */
   find(name: string): RunRecord {
     return this.#registry.find(name);
   }
 
-  /** All runs of the session, oldest first. */
+  /** Lists all runs of the session, oldest first. */
   list(): readonly RunRecord[] {
     return this.#registry.list();
   }
 
-  /** Runs of agents that have not ended. */
+  /** Counts the runs of agents that have not ended. */
   count(): number {
     return this.#liveAgents.length;
   }
 
-  /** Commands in the background do not count: they end with the session, and no caller waits for them. */
+  /** Commands in the background do not count, because they end with the session and no caller waits for them. */
   get #liveAgents(): readonly LiveRun[] {
     return [...this.#live.values()].filter(({runId}) => this.#registry.get(runId)?.tool === undefined);
   }
 
-  /** Also those that began meanwhile. */
+  /** Waits for all runs, including those that begin in the meantime. */
   async waitAll(): Promise<void> {
     while (this.count() > 0) await Promise.all(this.#liveAgents.map(({ended}) => ended));
   }
 
-  /** Resolves at the next end of any run; at once when none is at work. */
+  /** Resolves at the next end of any run, or at once when none is at work. */
   async nextEnd(): Promise<void> {
     if (this.count() === 0) return;
     await Promise.race(this.#liveAgents.map(({ended}) => ended));
   }
 
-  /** Waits for the end of this run, at most so many milliseconds. @returns whether it has ended. */
+  /** Waits for the end of this run. @param ms most milliseconds of the wait @returns whether the run has ended */
   async waitFor(runId: string, ms: number, signal: AbortSignal): Promise<boolean> {
     await this.#live.get(runId)?.endsWithin(ms, this.deps.runs.clock, signal);
     return !this.#live.has(runId);
   }
 
-  /** The lines of a run's transcript, archived or not. */
+  /** Returns the lines of a run's transcript, archived or not. */
   read(runId: string): readonly TranscriptEntry[] {
     return this.deps.store.read(runId);
   }
 
-  /** What the dispatching model read, or would have read, of a run that has ended. */
+  /** Returns the report of an ended run, in the form for the model that dispatched it. */
   report(record: RunRecord): string {
     const end = this.read(record.runId).findLast((entry) => entry.type === 'end');
     const {runId, transcript, tool, outcome = 'unknown', reason = '', receipt = ''} = record;
@@ -217,12 +223,14 @@ export class SubagentManager {
     );
   }
 
-  /** When a run will be archived; undefined while it is at work, when it is archived, and when it never will be. */
+  /**
+   * Returns when a run will be archived. Undefined while it is at work, when it is archived, and when it never will be.
+   */
   archiveTime(record: RunRecord): Date | undefined {
     return this.#archive.getTime(record);
   }
 
-  /** The announcement with this id is in the main agent's history. */
+  /** Records that the announcement with this id is in the main agent's history. */
   announced(id: string): void {
     const [runId = '', round = '1'] = id.split('#');
     const record = this.#registry.get(runId);
@@ -251,14 +259,14 @@ export class SubagentManager {
     return pending;
   }
 
-  /** Ends all runs and forgets them: a new conversation has none. */
+  /** Ends all runs and forgets them, because a new conversation has none. */
   async clear(): Promise<void> {
     await this.stopAll();
     this.#archive.close();
     this.#registry.clear();
   }
 
-  /** Ends all runs; they can continue when the session does. */
+  /** Ends all runs. They can continue when the session does. */
   async close(): Promise<void> {
     this.#archive.close();
     await this.stopAll('close');
@@ -284,7 +292,7 @@ export class SubagentManager {
     return formatStarted(call, opened);
   }
 
-  /** @param parent ends the round with its parent's turn. Absent: it goes on in the background. */
+  /** @param parent ends the round with its parent's turn. Absent when the run continues in the background. */
   #continue(record: RunRecord, message: string, parent?: AbortSignal): LiveRun {
     const {agent, model, warnings} = this.deps.revive(record);
     const background = parent === undefined;
@@ -298,7 +306,7 @@ export class SubagentManager {
     return live;
   }
 
-  /** @throws MiniCcError `BUDGET` where nothing is left, UsageError for a limit of money of a model without a price */
+  /** @throws MiniCcError `BUDGET` when nothing is left, UsageError for a limit of money when the model has no price */
   #setAside(agent: string, model: Model, limits: RunLimits): BudgetShare {
     const {budget} = this.deps;
     if (budget.usedUp !== undefined) {
@@ -311,7 +319,7 @@ export class SubagentManager {
   #begin(live: LiveRun, round: RunRound, release: () => void): void {
     const {pool, sized} = this.#pools.get(round.model);
     this.#work(live, async (execution) => {
-      // Awaited only while the size is being found out, so that runs of a known size begin at once.
+      // The run waits only while the pool's size is being determined. With a known size it begins at once.
       if (sized) await sized;
       const ended = await executeRun(live, round, {...execution, pool});
       release();
@@ -319,7 +327,7 @@ export class SubagentManager {
     });
   }
 
-  /** A run that an earlier process left at a worker: its end comes as if it had been given away just now. */
+  /** Follows a run that an earlier process left at a worker. Its end arrives as if the run had just been sent there. */
   #follow(record: RunRecord): void {
     const {agent, model, warnings} = this.deps.revive(record, true);
     this.#registry.add(record);
@@ -344,11 +352,11 @@ export class SubagentManager {
     });
   }
 
-  /** The end is on disk by now: announces it, and plans the archiving. */
+  /** Announces the end, which is already on disk, and plans the archiving. */
   #ended(live: LiveRun, {result}: SubagentResult): void {
     const {runId} = live;
     const record = this.#registry.get(runId);
-    // The session was cleared meanwhile: the run is forgotten. Or it ends and leaves the run at a worker.
+    // There is nothing to do when the session was cleared, or when it ends and leaves the run at a worker.
     if (!record || live.isLeft) return;
     const maxTokens = getMaxTokens(result, this.deps.runs.resultTokens);
     const announcement = createAnnouncement(record, result.text, result.durationMs, maxTokens);
@@ -362,7 +370,7 @@ export class SubagentManager {
     if (result.outcome !== 'stopped' && !live.endsForGood) this.#continueFor(live);
   }
 
-  /** A message came after the last turn had begun: the run continues for it. */
+  /** Continues the run for a message that came after its last turn had begun. */
   #continueFor({runId, inbox}: LiveRun): void {
     const message = inbox
       .drop('prompt')
@@ -381,7 +389,7 @@ export class SubagentManager {
   }
 }
 
-/** What was set aside is given back where the run cannot begin. */
+/** Releases the reserved budget when the run cannot begin. */
 function orRelease<T>(release: () => void, open: () => T): T {
   try {
     return open();

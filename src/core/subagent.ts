@@ -1,11 +1,11 @@
 /**
  * One subagent's run, from its dispatch to its end:
  *
- * 1. It waits for a slot of the pool, with nothing held open; or it goes to a worker, which runs it by this same module.
- * 2. It works in its own workplace, with its own history, limits and the tools that it may have: `runAgent`.
- * 3. Its end is written into the transcript, then into the registry, and only then is it emitted.
+ * 1. It waits for a slot of the pool and holds nothing open. Or it goes to a worker, which runs it by this same module.
+ * 2. It works in its own workplace, with its own history, limits and allowed tools: `runAgent`.
+ * 3. Its end is written into the transcript, then into the registry, and only then it is emitted.
  *
- * Text and a receipt come back, in a `SubagentResult`.
+ * The `SubagentResult` has a text and a receipt.
  */
 import {type AgentRun, runAgent} from './agent-loop.ts';
 import {AGENT_TYPES, type AgentDefinition} from './agent-types.ts';
@@ -44,14 +44,14 @@ export interface ExecutionDeps {
   readonly emit: Emit;
 }
 
-/** Of a run that goes on at a worker while this process ends. */
+/** Result of a run that continues at a worker while this process ends. */
 const LEFT: RunResult = {outcome: 'stopped', ...NO_TOTALS};
-/** Status codes by which a server says that it has too much to do. */
+/** Status codes by which a server says that it is overloaded. */
 const OVERLOADED = new Set(['429', '529']);
-/** While text streams in, the record's time of the last sign of life is updated this often. Milliseconds. */
+/** Milliseconds between updates of the record's last activity while text streams in. */
 const UPDATE_EVERY_MS = 250;
 
-/** Never rejects: what goes wrong is an outcome. @param round its prompt is in the history already */
+/** Executes a run. Never rejects: failures are outcomes. @param round its prompt is already in the history */
 export async function executeRun(
   live: LiveRun,
   round: RunRound,
@@ -61,7 +61,7 @@ export async function executeRun(
   const {pool, registry} = execution;
   const before = registry.get(runId)!;
   const emit = updateRecord(before, execution, round.budget);
-  // Awaited only where it is in question, so that runs of this machine begin at once.
+  // Only doubtful cases are awaited, so that runs of this machine begin at once.
   const goesAway = mayGoAway(live, round, pool) && (await mustGoAway(live, round, execution.deps));
   const queued = goesAway || pool.isFull;
   emitStart(live, round, queued, emit);
@@ -96,18 +96,21 @@ export async function executeRun(
   });
 }
 
-/** Whether a run leaves this machine. With `auto` it does when it would wait here and a worker is there. */
+/** Says whether a run leaves this machine. With `auto` it does when it would wait here and a worker is there. */
 async function mustGoAway({spec: {where}}: LiveRun, {isPending}: RunRound, {remote}: SubagentDeps): Promise<boolean> {
   if (isPending || where === 'workers') return true;
   return remote ? remote.isServed() : false;
 }
 
-/** Decided without a wait, so that of runs that begin together the first take the places, and the others see that. */
+/**
+ * Says whether a run may leave this machine. It decides synchronously, so that of runs that begin together the first
+ * ones take the slots and the others see that.
+ */
 function mayGoAway({spec: {where}}: LiveRun, {isPending}: RunRound, pool: Pool): boolean {
   return (isPending ?? false) || where === 'workers' || (where === 'auto' && pool.isFull);
 }
 
-/** The run takes no slot: a worker has its own. */
+/** Executes a run at a worker. It takes no slot here, because the worker has its own. */
 async function executeRemotely(
   live: LiveRun,
   round: RunRound,
@@ -136,7 +139,10 @@ async function executeRemotely(
   return ended;
 }
 
-/** The same for a call of the main agent that goes on in the background. Never rejects. @param output its file */
+/**
+ * Executes a call of the main agent that continues in the background. Never rejects.
+ * @param output file for its output
+ */
 export async function executeBackgroundCall(
   live: LiveRun,
   call: BackgroundCall,
@@ -160,11 +166,11 @@ export async function executeBackgroundCall(
 
 function emitStart({spec, round}: LiveRun, {prompt}: RunRound, queued: boolean, emit: Emit): void {
   emit({type: 'run_start', ...spec, queued, ...(round > 1 && {round})});
-  // A run that an earlier process gave away has its prompt in its transcript.
+  // A run that an earlier process sent to a worker already has its prompt in its transcript.
   if (prompt !== '') emit({type: 'message', role: 'user', content: prompt});
 }
 
-/** Every line of the transcript is on the disk when this resolves. */
+/** Runs the work and records its end. Every line of the transcript is on disk when this resolves. */
 async function runToEnd(
   live: LiveRun,
   work: () => Promise<{readonly result: RunResult; readonly receipt: Receipt} | undefined>,
@@ -181,7 +187,7 @@ async function runToEnd(
     const {result, receipt} = worked;
     const {outcome, text, durationMs} = result;
     const reason = formatReason(result);
-    // From here on the run can no longer be sent to the background.
+    // From here on the run cannot be sent to the background.
     live.isEnding = true;
     const {background = before.background, worker} = registry.get(live.runId) ?? {};
     live.history.recordEnd({
@@ -199,7 +205,7 @@ async function runToEnd(
     await closeTranscript(live, deps, emit);
     return toResult(live, result, receipt, deps);
   } catch (error) {
-    // The error that prevented writing may also prevent closing; the first one is reported.
+    // The error that prevented writing may also prevent closing. The first one is reported.
     await live.transcript.close().catch(() => undefined);
     const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
     const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
@@ -208,8 +214,8 @@ async function runToEnd(
 }
 
 /**
- * Waits for a full disk, so that the end is on disk before it is published. Where that does not come about (the run is
- * stopped meanwhile, or the disk fails), the user is told, and the result stands. Never rejects.
+ * Waits while the disk is full, so that the end is on disk before it is published. If that fails, because the run is
+ * stopped or the disk fails, the user gets a notice and the result stays valid. Never rejects.
  */
 async function closeTranscript(
   {history, transcript, signal}: LiveRun,
@@ -219,7 +225,7 @@ async function closeTranscript(
   try {
     await waitUntilWritten({history, emit, clock, signal});
   } catch {
-    // Closing fails for the same reason, and is reported.
+    // Closing fails for the same reason and reports it.
   }
   try {
     await transcript.close();
@@ -228,7 +234,7 @@ async function closeTranscript(
   }
 }
 
-/** @throws UsageError when the agent's output schema is none */
+/** @throws UsageError when the agent's output schema is not a JSON Schema */
 async function createRun(
   live: LiveRun,
   round: RunRound,
@@ -248,7 +254,7 @@ async function createRun(
     agentId: live.runId,
     label,
     tools: getTools(agent, deps.baseTools, deps.toolRules),
-    // The parts of a fan-out may write their files alone.
+    // The parts of a fan-out may write only their files, so they get no tools of servers.
     moreTools: live.spec.scope ? undefined : deps.createToolSource?.(agent),
     workspace,
     files: createFileLedger(deps.writeLog, label),
@@ -304,7 +310,7 @@ function publishEnd(
     lastAt: endedAt,
     receipt: receipt.line,
     tools: before.tools + result.tools.length,
-    // With the tokens of calls that were cut off or retried.
+    // The sums include the tokens of calls that were cut off or retried.
     ...addUsed(before, result),
     ...(reason === '' ? {} : {reason}),
     result: {durationMs, modelMs, turns, ...(warnings && {warnings})},
@@ -322,7 +328,10 @@ function publishEnd(
   emit({type: 'run_state', state});
 }
 
-/** Updates the run's record from each of its events, and passes the event on. @param before as its round began */
+/**
+ * Updates the run's record from each of its events, and passes the event on.
+ * @param before record when the round began
+ */
 function updateRecord(before: RunRecord, {registry, pool, emit}: ExecutionDeps, budget?: Budget): Emit {
   const {runId} = before;
   return (event) => {
@@ -341,7 +350,7 @@ function updateRecord(before: RunRecord, {registry, pool, emit}: ExecutionDeps, 
   };
 }
 
-/** What all rounds of a run have used. @param before as the last one began */
+/** Sums what all rounds of a run have used. @param before record when the last round began */
 function addUsed(
   before: Pick<RunRecord, 'usage' | 'usageByModel'>,
   round: Pick<RunRecord, 'usage' | 'usageByModel'>,
@@ -353,7 +362,7 @@ function addUsed(
   return {usage: addUsage(before.usage, round.usage), usageByModel: byModel};
 }
 
-/** The base tools that the agent may have. Task is no base tool, so no subagent can dispatch. */
+/** Returns the base tools that the agent may have. Task is not one of them, so no subagent can dispatch. */
 export function getTools(agent: AgentDefinition, baseTools: readonly Tool[], rules: ToolRules): readonly Tool[] {
   const {tools, readOnly} = agent;
   return baseTools

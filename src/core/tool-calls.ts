@@ -1,12 +1,12 @@
 /**
- * From the calls in one reply to their results, in four stages, each named for what it produces:
+ * Turns the calls of one reply into results, in four stages, each named for what it produces:
  *
  * 1. `prepareCall` finds the tool, repairs and parses the input.
- * 2. `decideCall` asks the permit for one `CallDecision`: hooks, mode, rules, sandbox and question are all in it.
+ * 2. `decideCall` asks the permit for one `CallDecision`. It covers hooks, mode, rules, sandbox and question.
  * 3. `executeCall` makes the attempts of the decision in their order, each with its checkpoint and its launch.
  * 4. `finishCall` cuts the result, emits `tool_end`, and makes the record for the receipt.
  *
- * Every call gets exactly one result, in the order of the calls, also on errors, refusals and abort.
+ * Every call gets exactly one result, in the order of the calls, even after errors, refusals and an abort.
  */
 import {z} from 'zod';
 import type {Emit} from './contract/events.ts';
@@ -23,14 +23,14 @@ import {findTool} from './util/tool-names.ts';
 import {cutContent, errorResult, REFUSED, WatchedOutput} from './util/tool-output.ts';
 
 const PREVIEW_CHARS = 2_000;
-/** After an abort, a tool has this long to return what it has; then the call gets a result without it. */
+/** Milliseconds that a tool has after an abort to return what it has. The call then gets a result without it. */
 const ABORT_GRACE_MS = 1_000;
 
 /** The agent on whose behalf calls run. */
 export interface Caller extends CheckpointedCaller {
   readonly workspace: Workspace;
   readonly tools: readonly Tool[];
-  /** Of MCP servers. */
+  /** Tools of MCP servers. */
   readonly moreTools?: ToolSource | undefined;
   readonly output: OutputStore;
   readonly budget: Budget;
@@ -39,7 +39,7 @@ export interface Caller extends CheckpointedCaller {
   readonly afterCall?: readonly AfterCall[];
   readonly emit: Emit;
   readonly model: Model;
-  /** Only of the main agent: calls that go on after the turn. */
+  /** Only for the main agent: runs calls that continue after the turn. */
   readonly background?: BackgroundCalls;
 }
 
@@ -47,24 +47,24 @@ export interface Caller extends CheckpointedCaller {
 export interface BackgroundCall {
   readonly callId: string;
   readonly tool: string;
-  /** What it does, for people. */
+  /** Describes the call for people. */
   readonly title: string;
   readonly input: unknown;
-  /** Carries it out, on behalf of what the call has become: its changes, output and progress are its own. */
+  /** Runs the call on behalf of its background run, which has its own changes, output and progress. */
   run(by: Pick<Caller, 'agentId' | 'label' | 'output' | 'emit'>, signal: AbortSignal): Promise<ToolResult>;
 }
 
 export interface BackgroundCalls {
-  /** Begins it. @returns its id, and the file that its output goes to. @throws Error when that file cannot be made. */
+  /** Begins the call. @returns its id and the file for its output @throws Error when that file cannot be created */
   start(call: BackgroundCall): ToolResult;
 }
 
 interface CallOutcome {
   readonly block: ToolResultBlock;
-  /** Absent for a call that no front end was told of. */
+  /** Absent for a call that no front end saw. */
   readonly shown?: CallShown;
   readonly record: ToolRecord;
-  /** A hook ends the run, for this reason. */
+  /** Reason why a hook ends the run. */
   readonly stops?: string;
 }
 
@@ -74,21 +74,22 @@ interface PreparedCall {
   readonly input: unknown;
   readonly title: string;
   readonly purpose: string | undefined;
-  /** By kind, for what may run side by side; paths are resolved anew when it is decided. */
+  /** Accesses that decide which calls run side by side. Their paths are resolved again when the call is decided. */
   readonly accesses: readonly Access[];
   readonly isBackground: boolean;
-  /** Lines before the result. */
+  /** Lines that stand before the result. */
   readonly notes: readonly string[];
 }
 
-/** How calls were shown, by their ids: for the line of their results in the transcript. */
+/** Collects what a person saw of calls, by their ids, for the transcript line of their results. */
 export function getCallsShown(outcomes: readonly CallOutcome[]): CallsShown {
   return Object.fromEntries(outcomes.flatMap(({block, shown}) => (shown ? [[block.tool_use_id, shown]] : [])));
 }
 
 /**
- * @param badInputs by the id of the call: what is wrong with an input that cannot be parsed, e.g. `is no valid JSON: "{"`.
- * @returns one outcome a call, in order. Never rejects.
+ * Runs calls. Never rejects.
+ * @param badInputs problems of inputs that cannot be parsed, by the id of the call, e.g. `is no valid JSON: "{"`
+ * @returns one outcome for each call, in order
  */
 export async function runToolCalls(
   calls: readonly ToolUse[],
@@ -110,7 +111,7 @@ export async function runToolCalls(
   return outcomes;
 }
 
-/** Results for calls that must not run, e.g. in a reporting turn. */
+/** Creates results for calls that must not run, e.g. in a reporting turn. */
 export function refuseCalls(calls: readonly ToolUse[], words: string): CallOutcome[] {
   return calls.map((call) => ({
     block: {type: 'tool_result', tool_use_id: call.id, content: words, is_error: true},
@@ -118,12 +119,12 @@ export function refuseCalls(calls: readonly ToolUse[], words: string): CallOutco
   }));
 }
 
-/** All that the model is offered now. */
+/** Lists all tools that the model is offered at this moment. */
 export function listTools({tools, moreTools}: Pick<Caller, 'tools' | 'moreTools'>): readonly Tool[] {
   return moreTools ? [...tools, ...moreTools.list()] : tools;
 }
 
-/** @param problem what is wrong with the input as it arrived. @returns the error that is the result, where it cannot be run */
+/** @param problem problem of the input as it arrived @returns an error as the result when the call cannot run */
 function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedCall | ToolResult {
   if (problem !== undefined) {
     return errorResult(`The input of ${call.name} ${problem}. Nothing was run; send the call again, complete.`);
@@ -145,7 +146,7 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
     const accesses = tool.access(parsed.data, caller.workspace);
     const notes = [
       ...(repaired.notes.length > 0 ? [`Repaired: ${repaired.notes.join('; ')}`] : []),
-      // The Task tool names in its repairs what it took.
+      // The Task tool names the keys that it used in its repairs.
       ...(tool.repair ? [] : unknownKeys(tool, repaired.input)),
     ];
     const isBackground = caller.background !== undefined && tool.isBackground?.(parsed.data) === true;
@@ -157,14 +158,14 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
   }
 }
 
-/** @returns undefined for the words of the schema */
+/** @returns undefined to use the text of the schema */
 function describeMissing({input, path = []}: {readonly input?: unknown; readonly path?: PropertyKey[] | undefined}) {
   return input === undefined && path.length > 0 ? `${String(path.at(-1))} is missing` : undefined;
 }
 
-/** The model reads which of the keys that it sent are no parameters: it takes them for effective. */
+/** Names the keys that are not parameters, because the model believes that they have an effect. */
 function unknownKeys(tool: Tool, input: unknown): string[] {
-  // A tool with a schema of its own checks its input itself.
+  // A tool with its own schema checks its input itself.
   if (tool.inputSchema || !(tool.input instanceof z.ZodObject) || typeof input !== 'object' || input === null)
     return [];
   const {shape} = tool.input;
@@ -178,7 +179,10 @@ function isResult(value: PreparedCall | DecidedCall | ToolResult): value is Tool
 
 const CHANGES: readonly Access['kind'][] = ['write', 'run', 'mcp'];
 
-/** Neighbouring calls that only read or dispatch run side by side; one that writes or runs a command runs alone. */
+/**
+ * Groups calls. Adjacent calls that only read or dispatch run side by side. A call that writes or runs a command runs
+ * alone.
+ */
 function groupForOrder(prepared: readonly (PreparedCall | ToolResult)[]): number[][] {
   const groups: number[][] = [];
   let sideBySide = false;
@@ -206,7 +210,6 @@ async function runCall(
   return finishCall(call, result, caller, course);
 }
 
-/** Never rejects. */
 async function getResult(
   call: ToolUse,
   prepared: PreparedCall,
@@ -238,7 +241,7 @@ interface DecidedCall {
   readonly decision: AllowedCall;
 }
 
-/** A hook or an answer may change the input: then the call is prepared and decided anew, once. */
+/** Decides on a call. A hook or an answer may change the input. The call is then prepared and decided again, once. */
 async function decideCall(
   call: ToolUse,
   prepared: PreparedCall,
@@ -269,7 +272,7 @@ function createRequest(
       return formatFailure(tool, error);
     }
   };
-  // Resolved now: a call before it in the same reply may have moved the working directory.
+  // Paths are resolved here, because an earlier call of the same reply may have changed the working directory.
   const accesses = tool.access(input, workspace);
   return {callId: call.id, tool: tool.name, input, title, accesses, ...(tool.findProblem && {findProblem})};
 }
@@ -305,7 +308,7 @@ function createContext(
   return {agentId, callId: call.id, signal, outlivesTurn, workspace, files, output, emit, ask};
 }
 
-/** The same as in the foreground, but in a workspace of its own: it does not move the agent's working directory. */
+/** Starts a call in the background, in its own workspace, so that it does not change the agent's working directory. */
 function startInBackground(call: ToolUse, {prepared, decision}: DecidedCall, caller: Caller): ToolResult {
   const {tool, title, input} = prepared;
   return caller.background!.start({
@@ -320,7 +323,7 @@ function startInBackground(call: ToolUse, {prepared, decision}: DecidedCall, cal
   });
 }
 
-/** The attempts in their order, until confinement did not get in the way of one. */
+/** Makes the attempts in their order until confinement does not stop one. */
 async function executeCall(
   {tool, input}: PreparedCall,
   {places, writes, mayRead, attempts}: AllowedCall,
@@ -331,7 +334,7 @@ async function executeCall(
   const {cwd} = workspace;
   let result: ToolResult = notRun(signal);
   for (const attempt of attempts) {
-    // Each attempt starts where the first one did.
+    // Each attempt starts in the directory of the first one.
     workspace.cwd = cwd;
     const attemptContext: ToolContext = {...context, attempt, places, ...(mayRead && {mayRead})};
     const work = () =>
@@ -345,13 +348,13 @@ async function executeCall(
   return result;
 }
 
-/** What is known of a call when it ends, besides its result. */
+/** What is known of a call at its end, besides its result. */
 interface CallCourse {
   readonly maxChars: number | undefined;
   readonly title: string;
   readonly purpose: string | undefined;
   readonly used: NonNullable<ToolRecord['used']>[number][];
-  /** When it was allowed or refused. By a monotonic clock, in milliseconds. */
+  /** Time when the call was allowed or refused, by a monotonic clock in milliseconds. */
   startedAt: number;
   readonly output: WatchedOutput;
 }
@@ -373,7 +376,7 @@ function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: C
   };
 }
 
-/** What a person sees of the result. @param content as the model reads it */
+/** Returns what a person sees of the result. @param content result as the model reads it */
 function getPreview({showsEnd, summary, lines, ...result}: ToolResult, content: ToolResult['content']) {
   const shown = getText(content ?? '');
   const whole = getText(result.content ?? '');

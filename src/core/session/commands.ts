@@ -1,4 +1,4 @@
-/** Runs what was typed after a slash. Its text goes out as a notice; it may ask the person and the model. */
+/** Runs slash commands. The text of a command goes out as a notice. A command may ask the person and the model. */
 import {randomUUID} from 'node:crypto';
 import type {Emit} from '../contract/events.ts';
 import type {CommandContext, CommandResult, Prompt, Session, SubmitResult} from '../contract/session-requests.ts';
@@ -22,7 +22,7 @@ export class CommandRunner {
     this.#emit = emit;
   }
 
-  /** Never rejects. @returns also the prompt that the command became, if it became one */
+  /** Runs a command. Never rejects. @returns the result, and the prompt that the command asks to submit, if any */
   async run({name, args}: CommandLine): Promise<{readonly done: SubmitResult; readonly prompt?: Prompt}> {
     const {commands, mcp} = this.#parts;
     const command = commands.find((candidate) => candidate.name === name.toLowerCase()) ?? mcp.findCommand(name);
@@ -46,7 +46,7 @@ export class CommandRunner {
     return {ok: false, text, input: `/${name} ${args}`.trim()};
   }
 
-  /** Commands under way wait no more for answers. Later commands are not affected. */
+  /** Ends the waits of the current commands for answers. Later commands are not affected. */
   abort(why: RunAborted): void {
     this.#abort.abort(why);
     this.#abort = new AbortController();
@@ -65,7 +65,7 @@ export class CommandRunner {
         const answer = await questions.ask(asked, this.#emit, this.#abort.signal);
         return typeof answer === 'string' ? undefined : answer;
       },
-      // A command may save the answer: keys that the model repeats must not come into a file that way.
+      // A command may save the answer, so keys that the model repeats are redacted before.
       complete: async (prompt, schema) =>
         redactor.text(
           await askModelForJson(state.model, prompt, schema, this.#abort.signal, (usage, model) => {

@@ -1,4 +1,4 @@
-/** What a front end can ask about the model's context window, and the wish to make room in it. */
+/** Requests about the model's context window: what fills it, and compaction. */
 import type {Message} from '../contract/model.ts';
 import type {ContextPart, ContextUse, Requests} from '../contract/session-requests.ts';
 import {compact} from '../turn/compaction.ts';

@@ -25,7 +25,7 @@ export function conversationRequests(
   const {state, inbox, manager} = parts;
   const leaveFor = async (next: Conversation, shown: () => void) => {
     await manager.clear();
-    // Those that wait belong to the old conversation: they are announced when it goes on.
+    // Announcements that wait belong to the old conversation. They are delivered when it continues.
     inbox.drop('announcement');
     inbox.drop('companion');
     closeConversation(state.conversation, emit);
@@ -43,7 +43,7 @@ export function conversationRequests(
     },
     async clear() {
       const previous = state.conversation.id;
-      // What is typed meanwhile belongs to the new conversation.
+      // Prompts that the person types in the meantime belong to the new conversation.
       await turns.pause(async () => {
         await turns.stop();
         await turns.hooks.end('clear');
@@ -59,7 +59,7 @@ export function conversationRequests(
       assertIdle(turns, 'open another session');
       if (session === previous) throw new UsageError('This session is open already');
       await turns.pause(async () => {
-        // First: if it cannot be opened, this one stays.
+        // Opens the other session first, so that this one stays when that fails.
         const next = parts.openConversation(session, takeOver);
         await turns.hooks.end('resume');
         await leaveFor(next, () => undefined);
@@ -77,7 +77,6 @@ export function conversationRequests(
   };
 }
 
-/** A negative number counts from the end. */
 function readTranscript(
   {conversation}: SessionParts['state'],
   turns: Turns,
@@ -107,7 +106,7 @@ function rewindRequests(
     async rewind({to, what, keepNew}) {
       const point = getPoint(to);
       let files: RestoredFiles | undefined;
-      // What is typed meanwhile comes after what is left.
+      // Prompts that the person types in the meantime follow the conversation that remains.
       await turns.pause(async () => {
         if (what !== 'conversation') files = await changes.rewind(point.at, keepNew);
         if (what === 'files') return;

@@ -1,6 +1,6 @@
 /**
- * Carries events from the core to front ends. Delivery is synchronous and in order, to the listeners of that moment;
- * nothing is stored or dropped here. A listener can neither delay nor change a run: one that throws is removed and
+ * Carries events from the core to front ends. Delivery is synchronous and in order, to the listeners of that moment.
+ * The bus stores and drops nothing. A listener can neither delay nor change a run: one that throws is removed and
  * reported.
  */
 import type {AgentEvent, AgentEventBody, Emit, Emitters} from '../contract/events.ts';
@@ -23,7 +23,7 @@ export class EventBus implements Emitters {
     this.#redaction = new EventRedaction(redactor);
   }
 
-  /** @returns the way to stop listening. */
+  /** @returns a function that ends the subscription */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** What a front end can ask about fan-outs. */
+/** Requests about fan-outs. */
 import type {Requests} from '../contract/session-requests.ts';
 import {MiniCcError} from '../util/errors.ts';
 import type {SessionParts} from './parts.ts';

@@ -1,4 +1,4 @@
-/** A turn in which a fan-out takes the place of the main model: its summary is the answer. */
+/** A turn in which a fan-out replaces the main model. Its summary is the answer. */
 import {randomUUID} from 'node:crypto';
 import type {AgentRun} from '../agent-loop.ts';
 import type {FanOutReport} from '../contract/fan-out.ts';
@@ -8,10 +8,10 @@ import {formatTimeout, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
 import {Deadline} from '../turn/run-limits.ts';
 import {NO_USAGE} from '../util/messages.ts';
 
-/** In place of the name of a model: the runtime wrote the answer. As in Claude Code. */
+/** Model name of an answer that the runtime wrote. Claude Code uses the same name. */
 const BY_RUNTIME = '<synthetic>';
 
-/** The prompt is in the history already. @throws as `FanOuts.run` */
+/** Runs the fan-out. The prompt is already in the history. @throws what `FanOuts.run` throws */
 export async function runFanOutTurn(fanOuts: FanOuts, approved: ApprovedFanOut, run: AgentRun): Promise<RunResult> {
   const startedAt = run.clock.now();
   const timeout = new AbortController();
@@ -37,7 +37,7 @@ function appendAnswer(text: string, {history, emit}: AgentRun): void {
   emit({type: 'message', role: 'assistant', id: `msg_${randomUUID().replaceAll('-', '')}`, content, ...facts});
 }
 
-/** Parts that failed are in the summary; where all failed, the turn failed. */
+/** Returns how the turn ended. It fails when all parts failed; the summary names single failures. */
 function getEnding({results, parts}: FanOutReport, signal: AbortSignal) {
   if (signal.aborted) {
     const {reason} = signal;

@@ -1,4 +1,4 @@
-/** What a session is put together from; `compose/` does it. */
+/** The parts of a session. `compose/` creates them. */
 import type {AgentRun} from '../agent-loop.ts';
 import type {AgentCatalog, AgentDefinition} from '../agent-types.ts';
 import type {Emit, NotifyKind, PermissionMode, SessionInfo, ThemeName} from '../contract/events.ts';
@@ -30,7 +30,7 @@ import {getErrorMessage} from '../util/errors.ts';
 import type {EventBus} from './event-bus.ts';
 
 export interface SessionParts {
-  /** What does not change with the conversation, the model and the mode. */
+  /** Information that does not change with the conversation, the model and the mode. */
   readonly info: Pick<SessionInfo, 'cwd' | 'tools' | 'toolFacts' | 'agents' | 'commands' | 'warnings'>;
   readonly agentId: string;
   readonly state: SessionState;
@@ -38,7 +38,7 @@ export interface SessionParts {
   readonly redactor: Redactor;
   readonly questions: Questions;
   readonly manager: SubagentManager;
-  /** Those that may be dispatched, as their files are now. */
+  /** Agents that may be dispatched, as their files say at the moment of the call. */
   readonly agents: AgentCatalog;
   readonly commands: readonly Command[];
   readonly denials: readonly Denial[];
@@ -46,39 +46,39 @@ export interface SessionParts {
   readonly fanOuts: FanOuts;
   readonly hooks: Hooks;
   readonly mcp: SessionMcp;
-  /** In the order in which they were found. */
+  /** Lists the hooks in the order in which they were found. */
   listHooks(): readonly HookListing[];
   /**
-   * A person can be asked, and will type more. Without one, `submit` also waits for background runs and the turns that
-   * follow from them.
+   * True when a person can be asked and will type more. Without a person, `submit` also waits for background runs and
+   * the turns that follow from them.
    */
   readonly interactive: boolean;
   readonly limits: Partial<Limits>;
-  /** The date of the built-in list of prices. */
+  /** Date of the built-in list of prices. */
   readonly pricesAsOf: string;
-  /** Of the main agent; the manager puts the ends of background runs there. */
+  /** Inbox of the main agent. The manager puts the ends of background runs there. */
   readonly inbox: Inbox;
   /** Ends of background runs that an earlier process could not announce. */
   readonly pending: readonly PendingAnnouncement[];
-  /** The main agent's run, without what changes from turn to turn. */
+  /** The main agent's run, without the parts that change from turn to turn. */
   readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output'>;
-  /** The tool bash, also where the main agent does not have it: for commands that the user types. */
+  /** The tool bash for commands that the user types. It exists even when the main agent does not have it. */
   readonly shell: Tool;
-  /** See the request `find_files`. */
+  /** Answers the request `find_files`. */
   findFiles(query: string): Promise<readonly string[]>;
   permissions(): PermissionState;
-  /** What a command file allows in the turn that begins. */
+  /** Sets the rules of a command file for the turn that begins. */
   allowInTurn(rules: readonly string[]): void;
-  /** See the request `set_rules`. */
+  /** Answers the request `set_rules`. */
   setRules(rules: RuleTexts): void;
   readonly sandbox: {
     state(): Promise<SandboxState>;
-    /** From the next command on. */
+    /** Applies from the next command on. */
     set(mode: SandboxMode): Promise<SandboxState>;
   };
-  /** From now on, also for what runs and what is asked just now. */
+  /** Applies at once, also to calls at work and to open questions. */
   setPermissionMode(mode: PermissionMode): void;
-  /** A new conversation, or a stored one. @throws UsageError when it cannot be opened */
+  /** Opens a new conversation, or a stored one. @throws UsageError when it cannot be opened */
   openConversation(id?: string, takeOver?: boolean): Conversation;
   /** Further folders that agents may read and write. */
   readonly folders: {
@@ -86,66 +86,72 @@ export interface SessionParts {
     /** @throws UsageError when there is no such folder */
     add(folder: string): void;
   };
-  /** Of this directory, the one that was written last first. */
+  /** Lists the sessions of this directory. The one that was written last comes first. */
   listSessions(): readonly SessionSummary[];
-  /** @throws UsageError when the name cannot be used. */
+  /** @throws UsageError when the name cannot be used */
   resolveModel(name: string, thinking?: SessionState['thinking']): Model;
-  /** See the request `models`. */
+  /** Answers the request `models`. */
   listModels(): Promise<readonly ProviderModels[]>;
-  /** What an agent runs with, and warnings for its result. @param asked wins over its definition */
+  /** Chooses the model of an agent, and warnings for its result. @param asked wins over the agent's definition */
   chooseModel(
     agent: AgentDefinition,
     asked?: {readonly model?: string | undefined; readonly thinking?: Thinking},
   ): {readonly model: Model; readonly warnings: readonly string[]};
-  /** Stops watching files, and waits for what goes on beside the turns. */
+  /** Stops watching files, and waits for work outside the turns. */
   onClose(): Promise<void>;
 }
 
 /** MCP servers, and the commands that they bring. */
 export interface SessionMcp extends McpControl {
-  /** Those of servers that have been connected. */
+  /** Commands of servers that have been connected. */
   commands(): readonly Command[];
-  /** Also of a server that is not connected yet. */
+  /** Finds a command by name, also of a server that is not connected yet. */
   findCommand(name: string): Command | undefined;
 }
 
-/** What changes while a session lasts. The session alone changes it. */
+/** State that changes while a session lasts. Only the session changes it. */
 export interface SessionState {
   conversation: Conversation;
   model: Model;
-  /** In place of what the start said. */
+  /** Setting that replaces the one from the start. */
   thinking?: {readonly thinking?: Thinking; readonly thinkingTokens?: number};
-  /** Absent: `terminal`. */
+  /** Default: `terminal`. */
   theme?: ThemeName;
-  /** Absent: `bell`. */
+  /** Default: `bell`. */
   readonly notify?: NotifyKind;
 }
 
-/** One transcript and what belongs to it. */
+/** One transcript and its parts. */
 export interface Conversation {
   readonly id: string;
   readonly history: History;
   readonly output: AgentRun['output'];
   readonly transcript: string;
-  /** What was said last, of a session that goes on. */
+  /** Last messages of a session that continues. */
   readonly restored: readonly RestoredMessage[];
-  /** How many messages came before these, which no front end shows. */
+  /** Number of messages before `restored`, which no front end shows. */
   readonly earlierMessages?: number;
-  /** What the transcript says was used before it was opened, without the runs. */
+  /** Usage in the transcript from before it was opened, without the runs. */
   readonly usedBefore: readonly UsageEntry[];
-  /** Ids of the announcements in its history, also in what counts no more. */
+  /** Ids of the announcements in its history, including dropped messages. */
   readonly announced: ReadonlySet<string>;
-  /** To which it can go back, newest first. */
+  /** Lists the prompts to which the conversation can go back, newest first. */
   rewindPoints(): readonly RewindPoint[];
-  /** The messages before the one with this uuid, from the transcript. */
+  /** Reads the messages before the one with this uuid from the transcript. */
   messagesBefore(uuid: string): readonly RestoredMessage[];
-  /** All that was said, from the transcript: also what is not sent to the model any more. @param isStreaming a reply is coming in */
+  /**
+   * Reads the whole conversation from the transcript, including what the model does not get any more.
+   * @param isStreaming true while a reply is coming in
+   */
   wholeConversation(isStreaming: boolean): readonly RestoredMessage[];
-  /** @throws MiniCcError when lines could not be written, and the error of the disk; it is closed all the same */
+  /**
+   * Closes the transcript in any case.
+   * @throws MiniCcError when lines could not be written, and the error of the disk
+   */
   close(): void;
 }
 
-/** Closes the transcript. What could not be written is a notice: it must not keep the rest from being closed. */
+/** Closes the transcript. Lines that could not be written become a notice, so that the rest is still closed. */
 export function closeConversation(conversation: Conversation, emit: Emit): void {
   try {
     conversation.close();
@@ -154,14 +160,18 @@ export function closeConversation(conversation: Conversation, emit: Emit): void 
   }
 }
 
-/** What agents changed in files, and the way back; by the checkpoints of the session that is open. */
+/** Shows and undoes what agents changed in files, by the checkpoints of the open session. */
 export interface ChangedFiles extends FanOutChanges {
   diff(agentId: string): Promise<Omit<RunDiff, 'record'>>;
-  /** Of all agents. */
+  /** Shows the changes of all agents. */
   diffAll(): Promise<SessionDiff>;
   undo(agentId: string): Promise<RestoredFiles>;
-  /** All that changed from then on. @param at milliseconds since the epoch. @param keepNew files that were made since stay */
+  /**
+   * Undoes all changes from then on.
+   * @param at milliseconds since the epoch
+   * @param keepNew true when files that were created since must stay
+   */
   rewind(at: number, keepNew?: boolean): Promise<RestoredFiles>;
-  /** What `rewind` would do. */
+  /** Says what `rewind` would do. */
   planRewind(at: number): Promise<FilesToRestore>;
 }

@@ -1,4 +1,4 @@
-/** What the session answers to each request: the one table behind slash commands and control requests. */
+/** Handlers of all requests: the one table behind slash commands and control requests. */
 import {randomUUID} from 'node:crypto';
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit, SessionInfo} from '../contract/events.ts';
@@ -16,7 +16,7 @@ import type {SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 import type {UserCommands} from './user-commands.ts';
 
-/** @param getInfo what front ends see of the session now */
+/** @param getInfo returns what front ends see of the session */
 export function createRequests(
   parts: SessionParts,
   {turns, userCommands}: {readonly turns: Turns; readonly userCommands: UserCommands},
@@ -64,7 +64,7 @@ type SettingRequest =
 
 function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Requests, SettingRequest> {
   const {state} = parts;
-  // Commands of servers come and go with them.
+  // Commands of servers come and go with the servers, so front ends get new information after each change.
   const changing = <T>(change: Promise<T>) => change.finally(emitInfo);
   return {
     set_model({model}) {
@@ -104,7 +104,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     diff_session: () => parts.changes.diffAll(),
     denials: () => parts.denials,
     usage: () => getSessionUsage(parts),
-    // As every answer, it is redacted on its way out.
+    // The session redacts every answer on its way out, and so this one.
     redact: ({text}) => text,
   };
 }
@@ -185,7 +185,7 @@ function runRequests(
   };
 }
 
-/** As in the Task tool, white space and case do not matter. @throws UsageError */
+/** Finds an agent. White space and case do not matter, as in the Task tool. @throws UsageError */
 function getAgent(sent: string, agents: AgentCatalog): AgentDefinition {
   const name = sent.trim();
   const agent = agents.get(name) ?? agents.get(name.toLowerCase());
@@ -194,7 +194,7 @@ function getAgent(sent: string, agents: AgentCatalog): AgentDefinition {
   throw new UsageError(formatUnknownAgent(sent, name, names));
 }
 
-/** @param asked by their names in mini-cc. @throws UsageError when none is asked for, or one that the agent does not have. */
+/** @param asked names of tools in mini-cc @throws UsageError when the list is empty, or the agent lacks one of them */
 export function checkTools(agent: string, asked: readonly string[], has: readonly string[]): void {
   const missing = asked.filter((tool) => !has.includes(tool));
   if (asked.length > 0 && missing.length === 0) return;

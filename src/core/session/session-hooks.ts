@@ -1,4 +1,4 @@
-/** Hooks about the session: its start and end, each prompt, and what a person should look at. */
+/** Hooks about the session: its start and end, each prompt, and questions to the person. */
 import {randomUUID} from 'node:crypto';
 import type {AgentEvent} from '../contract/events.ts';
 import type {HookCall} from '../contract/hook.ts';
@@ -13,12 +13,12 @@ type SessionStart = 'startup' | 'resume' | 'clear';
 
 export class SessionHooks {
   readonly #parts: SessionParts;
-  /** Why no prompt may be sent, if a hook said so. */
+  /** Resolves to the reason why a hook of the session's start forbids prompts, if one does. */
   #started: Promise<string | undefined> | undefined;
-  /** The ids of those that wait for an answer. */
+  /** Ids of the questions that wait for an answer. */
   readonly #questions = new Set<string>();
 
-  /** @param endTurn ends the turn under way. */
+  /** @param endTurn ends the current turn */
   constructor(
     parts: SessionParts,
     private readonly endTurn: (why: RunAborted) => void,
@@ -27,7 +27,10 @@ export class SessionHooks {
     if (parts.hooks.listens('Notification')) parts.bus.subscribe((event) => this.#notify(event));
   }
 
-  /** What they print is before the model with the next prompt. One that ends the session lets no prompt pass. */
+  /**
+   * Runs the hooks of the session's start. The model reads their output with the next prompt. A hook that ends the
+   * session blocks all prompts.
+   */
   start(source: SessionStart): void {
     const {hooks} = this.#parts;
     if (!hooks.listens('SessionStart')) return;
@@ -35,7 +38,10 @@ export class SessionHooks {
     this.#started = told.then(({stops}) => stops);
   }
 
-  /** Undefined: nothing has to be waited for. @returns why the prompt must not be sent; undefined: it may be */
+  /**
+   * Asks the hooks about a prompt. It returns undefined instead of a promise when there is nothing to wait for.
+   * @returns why the prompt must not be sent; undefined when it may be sent
+   */
   beforePrompt(content: PromptContent): Promise<string | undefined> | undefined {
     const isAsked = this.#parts.hooks.listens('UserPromptSubmit');
     return isAsked || this.#started ? this.#askAbout(content, isAsked) : undefined;
@@ -53,7 +59,7 @@ export class SessionHooks {
     if (hooks.listens('SessionEnd')) await hooks.run({event: 'SessionEnd', subject: reason, input: {reason}});
   }
 
-  /** Texts for the model wait for the next prompt. */
+  /** Runs hooks, and queues their texts for the model until the next prompt. */
   async #tell(call: HookCall) {
     const {hooks, inbox} = this.#parts;
     const answer = await hooks.run(call);
@@ -70,13 +76,13 @@ export class SessionHooks {
     inBackground(this.#notifyOfQuestion(event), neverRejects);
   }
 
-  /** In the place of an answer a hook may end the turn, or the run in the background that asks. */
+  /** Runs hooks about a question. Instead of an answer, a hook may end the turn, or the background run that asks. */
   async #notifyOfQuestion(event: AgentEvent & {readonly type: 'ask'}): Promise<void> {
     const {hooks, manager} = this.#parts;
     const type = 'permission_prompt';
     const input = {message: `mini-cc asks: ${event.question.title}`, notification_type: type};
     const {stops} = await hooks.run({event: 'Notification', subject: type, input});
-    // What it would end may have been answered, and go on.
+    // The question may be answered by now, so that the work must go on.
     if (stops === undefined || !this.#questions.has(event.question.id)) return;
     if (manager.get(event.agentId)?.background) await manager.stop(event.agentId);
     else this.endTurn(new RunAborted('hook', formatHookStop(stops)));

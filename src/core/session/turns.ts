@@ -1,6 +1,6 @@
 /**
- * The turns of the main agent: one at a time. A prompt that comes during a turn waits in the inbox, and is read at the
- * top of the turn's next step; one that comes too late for that starts the next turn.
+ * The turns of the main agent, one at a time. A prompt that comes during a turn waits in the inbox, and is read at the
+ * top of the turn's next step. A prompt that comes too late for that starts the next turn.
  */
 import {randomUUID} from 'node:crypto';
 import {type AgentRun, appendDelivered, appendPrompt, runAgent} from '../agent-loop.ts';
@@ -25,21 +25,21 @@ import type {SessionHooks} from './session-hooks.ts';
 import {runTypedTask} from './typed-task.ts';
 import {UnattendedSession} from './unattended.ts';
 
-/** How long an idle agent waits for further ends of background runs before it reads the first one. Milliseconds. */
+/** Milliseconds that an idle agent waits for further ends of background runs before it reads the first one. */
 const GATHER_MS = 250;
 
 export class Turns {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
-  /** Only where no person types more. */
+  /** Present only when no person types more. */
   #unattended: UnattendedSession | undefined;
-  /** Ends the turn under way. */
+  /** Ends the current turn. */
   #turn: AbortController | undefined;
   #lastTurn: Promise<RunResult> | undefined;
-  /** While above 0, no turn begins: everything is being stopped. */
+  /** While this is above 0, no turn begins, because everything is being stopped. */
   #pauses = 0;
   #isClosed = false;
-  /** A turn is about to begin by itself. */
+  /** Timer of a turn that is about to begin by itself. */
   #waking: NodeJS.Timeout | undefined;
 
   constructor(
@@ -54,7 +54,7 @@ export class Turns {
     this.#unattended = this.#createUnattended();
   }
 
-  /** A turn or a subagent is at work. */
+  /** True when a turn or a subagent is at work. */
   get isBusy(): boolean {
     return this.#turn !== undefined || this.#pauses > 0 || this.#parts.manager.count() > 0;
   }
@@ -77,7 +77,7 @@ export class Turns {
       this.#emit({type: 'queued_prompt', id, text: command?.line ?? getText(content)});
       return {type: 'queued', id};
     }
-    // Limits hold for each prompt.
+    // Limits apply to each prompt.
     this.#unattended = this.#createUnattended();
     const first = await this.#begin((signal) =>
       this.#runPrompt({content, typed, ...(fanOut && {fanOut}), ...(command && {command})}, signal),
@@ -90,7 +90,10 @@ export class Turns {
     return interactive ? undefined : new UnattendedSession(manager, {...MAIN_LIMITS, ...limits});
   }
 
-  /** Where no person types more: waits for all background runs and turns. Undefined elsewhere, and without any turn. */
+  /**
+   * Waits for all background runs and turns when no person types more.
+   * @returns undefined when a person does, and when there was no turn
+   */
   async settled(): Promise<RunResult | undefined> {
     return this.#unattended?.settle(
       () => this.#lastTurn,
@@ -102,7 +105,7 @@ export class Turns {
     this.#turn?.abort(why);
   }
 
-  /** Ends the turn and every run started from it. */
+  /** Ends the turn and every run that it started. */
   async stop(): Promise<Stopped> {
     const {manager, inbox} = this.#parts;
     const wasBusy = this.#turn !== undefined || manager.count() > 0;
@@ -118,7 +121,7 @@ export class Turns {
     return {wasBusy, runs};
   }
 
-  /** No turn begins during `work`. A prompt that comes meanwhile starts the first turn after it. */
+  /** Lets no turn begin during `work`. A prompt that comes in the meantime starts the first turn after it. */
   async pause(work: () => Promise<void>): Promise<void> {
     this.#pauses += 1;
     try {
@@ -130,7 +133,8 @@ export class Turns {
   }
 
   /**
-   * Works on the conversation between two turns: `abort` ends the work, and prompts that come meanwhile wait for its end.
+   * Works on the conversation between two turns. `abort` ends the work, and prompts that come in the meantime wait for
+   * its end.
    * @throws MiniCcError while a turn is at work
    */
   async between<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -147,7 +151,7 @@ export class Turns {
     }
   }
 
-  /** No turn begins from now on. */
+  /** Lets no further turn begin. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#waking);
@@ -155,14 +159,14 @@ export class Turns {
     this.#parts.inbox.drop('command');
   }
 
-  /** The end of the turn under way. */
+  /** Resolves at the end of the current turn. */
   get ended(): Promise<RunResult> | undefined {
     return this.#lastTurn;
   }
 
   /**
-   * Begins a turn where the agent is idle and a message waits that asks for one. With a person there, it waits a moment:
-   * runs that end together are told together.
+   * Begins a turn when the agent is idle and a queued message asks for one. With a person there, it waits a moment, so
+   * that runs that end together are announced together.
    */
   #wake(): void {
     if (!this.#mayWake) return;
@@ -187,7 +191,7 @@ export class Turns {
   #delivered({kind, id}: QueuedMessage): void {
     if (kind === 'companion') return;
     if (kind === 'prompt' || kind === 'command') this.#emit({type: 'queued_prompt_delivered', id});
-    // The loop puts it into the history before it does anything else: then it counts as delivered.
+    // The message counts as delivered after the loop has put it into the history, which it does first.
     else queueMicrotask(() => this.#parts.manager.announced(id));
   }
 
@@ -222,12 +226,12 @@ export class Turns {
       ...countFiles(tools),
     });
     this.#unattended?.turnEnded(result);
-    // After an interrupt, do not start a turn by itself: announcements wait for the next prompt.
+    // After an interrupt no turn starts by itself: announcements wait for the next prompt.
     if (!this.#submitLatePrompts() && outcome !== 'stopped') this.#wake();
     return result;
   }
 
-  /** Starts a turn for the prompts that came too late for the last step of a turn, else for the next command. */
+  /** Starts a turn for prompts that came too late for the last turn, or else for the next command. */
   #submitLatePrompts(): boolean {
     if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
     const {inbox} = this.#parts;
@@ -261,7 +265,7 @@ export class Turns {
     }
     const task = parseTypedTask(getText(content));
     const approved = task ? undefined : await this.#approveFanOut(getText(content), fanOut, signal);
-    // The parts read the files that the prompt names: they need not go along.
+    // The parts of a fan-out read the files that the prompt names, so nothing is attached.
     await appendPrompt(run, {content, typed: typed === true && !task && !approved});
     if (typeof approved === 'string') return {...NO_TOTALS, outcome: 'stopped'};
     if (approved) return runFanOutTurn(this.#parts.fanOuts, approved, run);
@@ -269,7 +273,11 @@ export class Turns {
     return runTypedTask(task, run, (callId) => manager.list().findLast((record) => record.callId === callId));
   }
 
-  /** Undefined: one agent works on the prompt. A text: the prompt was refused, for this reason. @throws UsageError for a fan-out that cannot be */
+  /**
+   * Decides whether a fan-out works on the prompt.
+   * @returns undefined when one agent works on it; a text with the reason when the prompt was refused
+   * @throws UsageError when the fan-out is not possible
+   */
   async #approveFanOut(
     text: string,
     fanOut: Prompt['fanOut'],
@@ -280,7 +288,7 @@ export class Turns {
     return fanOut ? fanOuts.request({instruction: text}, signal, 'person') : fanOuts.consider(text, signal);
   }
 
-  /** @param model of a command file. @throws UsageError when it cannot be used */
+  /** @param model model that a command file names @throws UsageError when it cannot be used */
   #createRun(signal: AbortSignal, model?: string): AgentRun {
     const made = createMainRun(this.#parts, signal);
     const run = model === undefined ? made : {...made, model: this.#parts.resolveModel(model)};
@@ -288,7 +296,7 @@ export class Turns {
   }
 }
 
-/** The main agent's run, as the next turn has it. */
+/** Creates the run of the main agent for the next turn. */
 export function createMainRun(parts: SessionParts, signal: AbortSignal): AgentRun {
   const {run, state, inbox, limits} = parts;
   const {history, output} = state.conversation;

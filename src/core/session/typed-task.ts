@@ -1,4 +1,4 @@
-/** `Task(agent): …` typed by a person: the call that the model would make, without a turn of the model around it. */
+/** Runs `Task(agent): …` that a person typed: the call that the model would make, without a turn of the model. */
 import {randomUUID} from 'node:crypto';
 import type {AgentRun} from '../agent-loop.ts';
 import type {ToolUse} from '../contract/model.ts';
@@ -11,7 +11,7 @@ import type {TypedTask} from '../util/prompt-syntax.ts';
 
 /**
  * Runs the task in the main agent's conversation, which then has the call and its result.
- * @param findRun the run that a call dispatched, if it dispatched one
+ * @param findRun finds the run that a call dispatched, if there is one
  */
 export async function runTypedTask(
   task: TypedTask,
@@ -48,7 +48,7 @@ export async function runTypedTask(
   };
 }
 
-/** The task ended as its run did. One in the background, joined or cached has no end of its own. */
+/** Returns how the task ended: as its run did. A background, joined or cached run has no end of its own. */
 function getEnding(record: RunRecord | undefined, isError: boolean, text: string) {
   if (record?.outcome === undefined) {
     return isError ? {outcome: 'error' as const, code: 'TASK_REFUSED', error: text} : {outcome: 'success' as const};

@@ -1,6 +1,6 @@
 /**
- * What a session does where no person can type more: its one prompt is done when all background runs have ended, and all
- * turns that their announcements began. Its limits cover all of that together.
+ * A session in which no person can type more. Its one prompt is done when all background runs and all turns that their
+ * announcements began have ended. Its limits cover all of them together.
  */
 import type {Limits, RunResult} from '../contract/results.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
@@ -10,7 +10,7 @@ import {inBackground, neverRejects} from '../util/background.ts';
 
 export class UnattendedSession {
   readonly #startedAt = systemClock.now();
-  /** Of all turns so far. */
+  /** Result of all turns so far. */
   #total: RunResult | undefined;
   #timedOut = false;
 
@@ -19,7 +19,7 @@ export class UnattendedSession {
     private readonly limits: Limits,
   ) {}
 
-  /** After a failed turn, or a limit, none begins by itself: later announcements wait for `--continue`. */
+  /** After a failed turn or a limit, no turn begins by itself: later announcements wait for `--continue`. */
   get mayWake(): boolean {
     if (this.#timedOut) return false;
     return this.#total === undefined || (this.#total.outcome === 'success' && this.#turnsLeft > 0);
@@ -34,10 +34,10 @@ export class UnattendedSession {
   }
 
   /**
-   * Waits for the end of everything; at the time limit it ends everything.
-   * @param getLastTurn the end of the turn that began last
-   * @param abortTurn ends the turn under way, if there is one
-   * @returns the last turn's answer, with the sums of all turns; undefined when there was none
+   * Waits for the end of everything. At the time limit it ends everything.
+   * @param getLastTurn returns the end of the turn that began last
+   * @param abortTurn ends the current turn, if there is one
+   * @returns the answer of the last turn with the sums of all turns; undefined when there was no turn
    */
   async settle(
     getLastTurn: () => Promise<RunResult> | undefined,
@@ -47,7 +47,7 @@ export class UnattendedSession {
     try {
       for (let turn = getLastTurn(); ; turn = getLastTurn()) {
         await turn;
-        // An announced end of a run begins the next turn at once.
+        // The announcement of a run's end begins the next turn at once.
         if (getLastTurn() !== turn) continue;
         if (this.manager.count() === 0) break;
         await this.manager.nextEnd();
@@ -60,7 +60,7 @@ export class UnattendedSession {
     return {...getTotals(total), outcome: 'timeout', timeout: formatTimeout(this.limits.timeoutSeconds)};
   }
 
-  /** @returns what stops the timer. */
+  /** @returns a function that stops the timer */
   #startTimer(abortTurn: (why: RunAborted) => void): () => void {
     const {timeoutSeconds} = this.limits;
     if (timeoutSeconds === 0) return () => undefined;

@@ -1,4 +1,6 @@
-/** Shell commands that the user types: the tool bash without a question and without a sandbox, beside the turns. */
+/**
+ * Runs shell commands that the user types outside the turns: the tool bash without a question and without a sandbox.
+ */
 import {randomUUID} from 'node:crypto';
 import type {Emit} from '../contract/events.ts';
 import type {Attempt, Workspace} from '../contract/permission.ts';
@@ -12,16 +14,19 @@ import {errorResult} from '../util/tool-output.ts';
 import type {SessionParts} from './parts.ts';
 import {createMainRun} from './turns.ts';
 
-/** Seconds. The user ends a command by Esc. */
+/** Seconds. The user ends a command earlier by Esc. */
 const MAX_SECONDS = 3600;
 
-/** Git may refresh its index, as in any terminal. No checkpoint is made: no agent answers for what the user changes. */
+/**
+ * `checkpoint` lets git refresh its index, as in any terminal. No checkpoint is made, because the tool runs directly:
+ * no agent is responsible for the user's changes.
+ */
 const AS_USER: Attempt = {launch: 'plain', checkpoint: true};
 
 export class UserCommands {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
-  /** Apart from the agent's: the `cd` of one must not move the other. */
+  /** The user and the agent have separate workspaces, so that the `cd` of one does not move the other. */
   readonly #workspace: Workspace;
   #abort = new AbortController();
 
@@ -32,7 +37,7 @@ export class UserCommands {
     this.#workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env};
   }
 
-  /** Never rejects: what went wrong is in the output. */
+  /** Runs a command. Never rejects: errors are in the output. */
   async run(command: string): Promise<CommandOutput> {
     const {cwd} = this.#workspace;
     const callId = `user_${randomUUID()}`;
@@ -76,7 +81,7 @@ export class UserCommands {
     }
   }
 
-  /** Ends the commands at work. Later ones are not affected. */
+  /** Ends the commands at work. Later commands are not affected. */
   abort(why: RunAborted): void {
     this.#abort.abort(why);
     this.#abort = new AbortController();

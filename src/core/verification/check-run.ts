@@ -1,24 +1,24 @@
-/** Runs the checks of a project, and compares what they say before and after a change. */
+/** Runs the checks of a project, and compares their output before and after a change. */
 import {randomUUID} from 'node:crypto';
 import {type Caller, runToolCalls} from '../tool-calls.ts';
 import {getText} from '../util/messages.ts';
 
-/** Seconds of one check. */
+/** Time limit of one check, in seconds. */
 const CHECK_SECONDS = 1200;
 /** Exit codes of the shell for a program that it cannot start. */
 const CANNOT_RUN = new Set([126, 127]);
 
 export interface CheckResult {
   readonly command: string;
-  /** `not run`: it was refused, cut off, or its program is not there. Nothing is known then. */
+  /** `not run`: the check was refused or cut off, or its program is missing. Nothing is known then. */
   readonly outcome: 'passed' | 'failed' | 'not run';
-  /** What it printed, or why it was not run. */
+  /** Output of the check, or the reason why it was not run. */
   readonly output: string;
 }
 
 /**
- * Runs the commands one after another through the tool bash, with its permissions, as the caller would run them.
- * @param caller its tools contain bash. Never rejects
+ * Runs the commands one after another through the tool bash, with the caller's permissions. Never rejects.
+ * @param caller its tools contain bash
  */
 export async function runChecks(
   commands: readonly string[],
@@ -42,11 +42,11 @@ async function runCheck(command: string, caller: Caller, signal: AbortSignal): P
   return {command, outcome: hasRun ? 'failed' : 'not run', output};
 }
 
-/** A check as it is after a change. */
+/** A check after a change. */
 export interface ComparedCheck extends CheckResult {
-  /** It failed before the change, too, and says nothing new. */
+  /** True when the check failed before the change too, and prints nothing new. */
   readonly isOld: boolean;
-  /** Of a failure: the lines that it did not print before. */
+  /** Only for a failure: the lines that it did not print before. */
   readonly news: readonly string[];
 }
 
@@ -59,7 +59,10 @@ export function compareChecks(before: readonly CheckResult[], after: readonly Ch
   });
 }
 
-/** Lines that differ only in numbers (places, times, counts) are the same. Each line of before accounts for one of after. */
+/**
+ * Returns the new lines. Lines that differ only in numbers (places, times, counts) are the same. Each line of `before`
+ * matches one line of `after`.
+ */
 function getNewLines(before: string, after: string): readonly string[] {
   const known = new Map<string, number>();
   for (const line of before.split('\n').map(fold)) known.set(line, (known.get(line) ?? 0) + 1);
@@ -79,7 +82,10 @@ function fold(line: string): string {
     .trim();
 }
 
-/** Which of the files a failure names, by its path or the end of it. @param files relative to the workspace */
+/**
+ * Finds the files that a failure names, by their path or the end of it.
+ * @param files paths relative to the workspace
+ */
 export function findNamedFiles(lines: readonly string[], files: readonly string[]): readonly string[] {
   const text = lines.join('\n');
   return files.filter((file) => {
@@ -91,22 +97,22 @@ export function findNamedFiles(lines: readonly string[], files: readonly string[
   });
 }
 
-/** Characters of a check's output that go back to an agent. */
+/** Most characters of a check's output that go back to an agent. */
 const MAX_OUTPUT = 8_000;
 
-/** What an agent reads of the checks that fail by its change. */
+/** Text for an agent about the checks that fail because of its change. */
 export function formatFailures(checks: readonly ComparedCheck[], files: readonly string[]): string {
   const parts = checks.map(({command, output}) => `$ ${command}\n${cutStart(output)}`);
   const where = files.length === 0 ? '' : ` It names ${files.join(', ')}.`;
   return `The checks of the project fail after your change; they did not fail so before.${where} Repair what you changed, and report again.\n\n${parts.join('\n\n')}`;
 }
 
-/** Checks print what matters last. */
+/** Cuts the beginning, because checks print the important part last. */
 function cutStart(output: string): string {
   return output.length <= MAX_OUTPUT ? output : `…${output.slice(-MAX_OUTPUT)}`.toWellFormed();
 }
 
-/** One line for each check. Passing is said only of a check that has run. */
+/** Formats one line for each check. Only a check that has run can pass. */
 export function formatChecks(checks: readonly ComparedCheck[]): readonly string[] {
   return checks.map(({command, outcome, isOld, news, output}) => {
     if (outcome === 'passed') return `verification: \`${command}\` passes`;

@@ -1,6 +1,6 @@
 /**
- * The commands by which a project checks itself, found in its manifests: package.json, pyproject.toml, go.mod, Cargo.toml,
- * Makefile. The settings can name them instead.
+ * Finds the commands by which a project checks itself in its manifests: package.json, pyproject.toml, go.mod,
+ * Cargo.toml, Makefile. The settings can name them instead.
  */
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
@@ -11,21 +11,21 @@ type VerifyLevel = (typeof VERIFY_LEVELS)[number];
 
 export interface VerifySettings {
   readonly level: VerifyLevel;
-  /** Times that what fails goes back to an agent. */
+  /** How many times failures go back to an agent. */
   readonly rounds: number;
-  /** Commands in place of those that are found. */
+  /** Commands that replace the found ones. */
   readonly fast?: readonly string[] | undefined;
   readonly thorough?: readonly string[] | undefined;
 }
 
 interface Checks {
-  /** Lint and types. */
+  /** Lint and type checks. */
   readonly fast: readonly string[];
-  /** Tests, after those. */
+  /** Tests, which run after the fast checks. */
   readonly thorough: readonly string[];
 }
 
-/** @param root the folder of the manifests. @returns the commands in the order in which they are run */
+/** @param root folder of the manifests @returns the commands in the order in which they run */
 export function getChecks(settings: VerifySettings, root: string): readonly string[] {
   if (settings.level === 'off') return [];
   const found = settings.fast && settings.thorough ? {fast: [], thorough: []} : findChecks(root);
@@ -38,7 +38,7 @@ export function findChecks(root: string): Checks {
     try {
       return readFileSync(path.join(root, name), 'utf8');
     } catch {
-      // It is not there, or no file.
+      // The file does not exist, or is not a file.
       return undefined;
     }
   };
@@ -51,7 +51,7 @@ export function findChecks(root: string): Checks {
     read('Cargo.toml') === undefined ? NONE : {fast: ['cargo check --all-targets'], thorough: ['cargo test']},
   ];
   const manifests = {fast: found.flatMap(({fast}) => fast), thorough: found.flatMap(({thorough}) => thorough)};
-  // A Makefile mostly calls the same programs: it counts where nothing else says how.
+  // A Makefile mostly calls the same programs, so it counts only when no other manifest has checks.
   const makefile = inMakefile(parse('Makefile') ?? parse('makefile') ?? parse('Makefile', read('GNUmakefile')));
   return {
     fast: manifests.fast.length > 0 ? manifests.fast : makefile.fast,
@@ -87,7 +87,7 @@ function findPackageManager(has: Has): string {
   return has('bun.lock') || has('bun.lockb') ? 'bun' : 'npm';
 }
 
-/** @param texts of pyproject.toml and setup.cfg */
+/** @param texts contents of pyproject.toml and setup.cfg */
 function inPyproject(texts: readonly (string | undefined)[], has: Has): Checks {
   if (texts.every((text) => text === undefined)) return NONE;
   const text = texts.join('\n');

@@ -1,17 +1,19 @@
-/** Verification of a change: the checks run before it and after it, and what fails by it is told apart. */
+/**
+ * Verifies a change: the checks run before and after it, and the failures that it caused are separated from old ones.
+ */
 import type {Caller} from '../tool-calls.ts';
 import {type CheckResult, type ComparedCheck, compareChecks, runChecks} from './check-run.ts';
 import {getChecks, type VerifySettings} from './find-checks.ts';
 
 interface VerifierDeps {
   readonly settings: VerifySettings;
-  /** What the workspace is like. Two equal answers: nothing changed in between. Never rejects. */
+  /** Identifies the state of the workspace. Equal answers mean that nothing changed in between. Never rejects. */
   readonly fingerprint: () => Promise<string>;
 }
 
 export class Verifier {
   readonly #deps: VerifierDeps;
-  /** Of the last run: where nothing changed since, the checks would say the same. */
+  /** Results of the last run. They are still valid if nothing has changed since. */
   #last: {readonly fingerprint: string; readonly results: readonly CheckResult[]} | undefined;
 
   constructor(deps: VerifierDeps) {
@@ -22,7 +24,7 @@ export class Verifier {
     return this.#deps.settings.rounds;
   }
 
-  /** Undefined where nothing is to be verified. @param root where the checks run */
+  /** Runs the checks before a change. @returns undefined when verification is off */
   async begin(caller: Caller, signal: AbortSignal): Promise<Verification | undefined> {
     const commands = getChecks(this.#deps.settings, caller.workspace.root);
     if (this.#deps.settings.level === 'off') return undefined;
@@ -34,9 +36,9 @@ export class Verifier {
     const fingerprint = `${caller.workspace.root}\n${commands.join('\n')}\n${await this.#deps.fingerprint()}`;
     if (this.#last?.fingerprint === fingerprint) return this.#last.results;
     const results = await runChecks(commands, caller, signal);
-    // What was not run now may run next time: it was refused, or interrupted.
+    // A check that was not run was refused or interrupted, and may run next time.
     const isKnown = results.every(({outcome}) => outcome !== 'not run');
-    // Checks may write files: what they say is about the workspace as it is after them.
+    // Checks may write files, so their results belong to the state of the workspace after them.
     if (isKnown) {
       const now = `${caller.workspace.root}\n${commands.join('\n')}\n${await this.#deps.fingerprint()}`;
       this.#last = {fingerprint: now, results};
@@ -61,11 +63,11 @@ export class Verification {
   }
 }
 
-/** Checks that fail by the change. */
+/** Returns the checks that fail because of the change. */
 export function getNewFailures(checks: readonly ComparedCheck[]): readonly ComparedCheck[] {
   return checks.filter(({outcome, isOld}) => outcome === 'failed' && !isOld);
 }
 
-/** Said where a level is set and the project has no checks that are known. */
+/** Text for a project without known checks when a level is set. */
 export const NO_CHECKS =
   'verification: nothing was run: no checks were found in package.json, pyproject.toml, go.mod, Cargo.toml or Makefile; verify.fast and verify.thorough name them';

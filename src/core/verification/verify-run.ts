@@ -1,4 +1,7 @@
-/** An agent that changes code: when it has ended, the checks of the project run, and what fails by it goes back to it. */
+/**
+ * Runs an agent that changes code, then the checks of the project. Failures that the change caused go back to the
+ * agent.
+ */
 import {type AgentRun, runAgent} from '../agent-loop.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Tool} from '../contract/tool.ts';
@@ -6,7 +9,10 @@ import {joinTurns} from '../turn/run-ending.ts';
 import {formatChecks, formatFailures} from './check-run.ts';
 import {getNewFailures, NO_CHECKS, type Verification, type Verifier} from './verifier.ts';
 
-/** Runs the agent, and verifies what it changed. Never rejects. @param bash runs the checks, also where the agent has no bash */
+/**
+ * Runs the agent and verifies what it changed. Never rejects.
+ * @param bash runs the checks, even when the agent itself has no bash
+ */
 export async function runVerified(run: AgentRun, verifier: Verifier, bash: Tool): Promise<RunResult> {
   const verification = await verifier.begin({...run, tools: [bash]}, run.signal);
   const result = await runAgent(run);
