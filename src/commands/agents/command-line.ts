@@ -1,4 +1,4 @@
-/** `mini-cc agents list|show|create|delete|lint|schema`: the same without a REPL, for scripts. */
+/** Implements `mini-cc agents list|show|create|delete|lint|schema`, which do the work of `/agents` for scripts. */
 import {findDeletableFile} from '../../agents/save.ts';
 import {createAgentSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/util/errors.ts';
@@ -16,7 +16,7 @@ import {findAgent, getAgentEntries, type LintReport, lint, listAgents, showAgent
 
 const VERBS = 'list, show, create, delete, lint, schema';
 
-/** @throws UsageError for bad usage; MiniCcError for what fails. */
+/** @throws UsageError for bad usage, MiniCcError when the command fails */
 export async function runAgentsCommandLine(args: SubcommandArguments, deps: AgentsDeps): Promise<CommandLineOutcome> {
   const {verb, json} = args;
   const text = args.words.join(' ');
@@ -59,11 +59,11 @@ async function create(
     throw new UsageError('mini-cc agents create needs a text that says what the agent is for, or --template NAME');
   }
   const created = await createAgent({text, sure, ...(template === undefined ? {} : {template})}, deps);
-  // A template that does not exist is bad usage; a model that gives no draft is a failure.
+  // A template that does not exist is bad usage. A model that gives no draft is a failure.
   return toOutcome(created, template === undefined ? 1 : 2, json);
 }
 
-/** Findings are the answer; that there is no such agent is an error. */
+/** Findings go to standard output. An unknown agent is an error. */
 function toLintOutcome({ok, text, agents}: LintReport): CommandLineOutcome {
   if (!ok && agents.length === 0) return {exitCode: 2, stdout: '', stderr: `mini-cc: ${text}\n`};
   return {exitCode: ok ? 0 : 2, stdout: `${text}\n`, stderr: ''};

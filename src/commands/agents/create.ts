@@ -15,11 +15,11 @@ import type {AgentsDeps, AgentsResult} from './deps.ts';
 import {describeConfinement} from './show.ts';
 
 interface CreateOptions {
-  /** What it is for; empty: the person is asked. */
+  /** Purpose of the agent. When it is empty, the person is asked. */
   readonly text: string;
-  /** The name of an agent that ships with mini-cc. */
+  /** Name of an agent that ships with mini-cc. */
   readonly template?: string;
-  /** Saves the draft without a question. */
+  /** True to save the draft without a question. */
   readonly sure: boolean;
 }
 
@@ -28,7 +28,7 @@ interface Drafted {
   readonly notes: readonly string[];
 }
 
-/** @throws ModelError when the model gives no draft; MiniCcError when it cannot be saved. */
+/** @throws ModelError when the model gives no draft, MiniCcError when it cannot be saved */
 export async function createAgent(options: CreateOptions, deps: AgentsDeps): Promise<AgentsResult> {
   const drafted =
     options.template === undefined ? await draft(options.text, deps) : draftFromTemplate(options.template, deps);
@@ -101,7 +101,7 @@ function createReadOptions(deps: AgentsDeps) {
   return {listable: deps.listable, dialect: 'json', mayWiden: () => false} as const;
 }
 
-/** Reads the definition as it will be read once it is saved. */
+/** Parses the definition in the same way as after it is saved. */
 function check(fields: AgentFile, deps: AgentsDeps): {ok: boolean; lines: string[]} {
   const file = path.join(deps.projectFolder, `${fields.name}.json`);
   const {agent, problems} = parseJsonAgent(formatDefinition(fields), file, createReadOptions(deps));
@@ -111,7 +111,7 @@ function check(fields: AgentFile, deps: AgentsDeps): {ok: boolean; lines: string
   return {ok: true, lines: [`Effective tools: ${agent.tools.join(', ')} · ${access}`, ...found]};
 }
 
-/** @returns the edited definition, or why there is none. */
+/** @returns the edited definition, or the reason why there is none */
 async function edit(fields: AgentFile, deps: AgentsDeps): Promise<AgentFile | string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'mini-cc-draft-'));
   const file = path.join(folder, `${fields.name}.json`);
@@ -119,7 +119,7 @@ async function edit(fields: AgentFile, deps: AgentsDeps): Promise<AgentFile | st
     await writeFile(file, formatDefinition(fields));
     const opened = await deps.openEditor(file);
     if (opened !== true) return opened;
-    // Not by the file's own name: an agent must be named as its file, and a draft may be renamed.
+    // The name `draft` is not the file's own name: an agent must be named like its file, but a draft may be renamed.
     const {agent, problems} = parseJsonAgent(await readFile(file, 'utf8'), 'draft', createReadOptions(deps));
     if (!agent) return `The edit is not valid: ${problems.map(formatProblem).join('; ')}`;
     return agent.fields;

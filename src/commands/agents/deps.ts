@@ -1,34 +1,34 @@
-/** What the commands about agents work with, in the REPL and on the command line. */
+/** Defines what the commands about agents need, in the REPL and on the command line. */
 
 import type {AgentSource, LoadedCatalog} from '../../agents/catalog.ts';
 import type {ListableTools} from '../../agents/known-tools.ts';
 import type {CommandContext} from '../../core/contract/session-requests.ts';
 
 export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'complete'> {
-  /** The agents as their files are now. */
+  /** Reads the agents from their files. */
   snapshot(): LoadedCatalog;
   readonly listable: ListableTools;
-  /** MCP servers that a session has, also as they stand in names of tools. */
+  /** Names of the session's MCP servers, also in the form that they have in the names of tools. */
   serverNames(): readonly string[];
-  /** `.mini-cc/agents` of the project, where new ones are saved. */
+  /** The project's folder `.mini-cc/agents`, where new agents are saved. */
   readonly projectFolder: string;
-  /** Where agents may be deleted: of the project, of the user. */
+  /** Folders whose agents may be deleted: those of the project and of the user. */
   readonly writableFolders: readonly string[];
-  /** Opens `$EDITOR` and waits until it is left. True, or why it could not be opened. */
+  /** Opens `$EDITOR` and waits until it is left. @returns true, or the reason why it could not be opened */
   openEditor(file: string): Promise<true | string>;
-  /** Relative to the workspace, where the file lies inside. */
+  /** Returns the path relative to the workspace, if the file is inside. */
   shownPath(file: string): string;
 }
 
-/** How it ended, and the text for the person. */
+/** The result of a command, with the text for the person. */
 export interface AgentsResult {
   readonly ok: boolean;
   readonly text: string;
-  /** For scripts: what was made or removed. */
+  /** Facts for scripts: what was created or removed. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Where an agent comes from, for people. */
+/** The origin of an agent, in words for people. */
 export const SOURCE_LABELS: Readonly<Record<AgentSource, string>> = {
   'built-in': 'built in',
   inline: '--agents',

@@ -1,10 +1,9 @@
-/** Edits and deletes the files of agents. */
 import {deleteAgent, findDeletableFile} from '../../agents/save.ts';
 import {hasError} from '../../core/util/problem.ts';
 import type {AgentsDeps, AgentsResult} from './deps.ts';
 import {findAgent} from './show.ts';
 
-/** Opens the agent's file in `$EDITOR`; the change holds from the next Task on. */
+/** Opens the agent's file in `$EDITOR`. The change takes effect with the next Task. */
 export async function editAgent(name: string, deps: AgentsDeps): Promise<AgentsResult> {
   const agent = findAgent(name, deps);
   if ('ok' in agent) return agent;
@@ -25,8 +24,8 @@ export async function editAgent(name: string, deps: AgentsDeps): Promise<AgentsR
 
 /**
  * Asks, then removes the file.
- * @param sure the question is answered already
- * @throws UsageError for what cannot be deleted, each with its own message
+ * @param sure true when the question is answered already
+ * @throws UsageError when the agent cannot be deleted, with a message for each case
  */
 export async function deleteByName(name: string, sure: boolean, deps: AgentsDeps): Promise<AgentsResult> {
   if (name === '') return {ok: false, text: 'Which agent? /agents delete NAME'};

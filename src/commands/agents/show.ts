@@ -1,4 +1,4 @@
-/** What agents there are: the list, one whole, and what is wrong with them. */
+/** Shows the agents: as a list, one in full, or their problems. */
 import path from 'node:path';
 import type {LoadedAgent, LoadedCatalog} from '../../agents/catalog.ts';
 import {type AgentLint, lintAgents} from '../../agents/lint.ts';
@@ -9,7 +9,7 @@ import {type AgentsDeps, type AgentsResult, SOURCE_LABELS} from './deps.ts';
 
 const DESCRIPTION_CHARS = 100;
 
-/** Which agents there are, where they come from, what they may do; which are hidden and which files are broken. */
+/** Lists the agents with their origin and access, the hidden agents, and the broken files. */
 export function listAgents(deps: AgentsDeps): AgentsResult {
   const {agents, hidden, problems: all} = deps.snapshot();
   const problems = all.filter(isNoHint);
@@ -40,7 +40,7 @@ function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent)
   return [`${name} · ${marks.join(' · ')}${broken}`, `  ${shown}`, `  tools: ${tools.join(', ')}`];
 }
 
-/** One agent of `mini-cc agents list --json`. */
+/** An entry of `mini-cc agents list --json`. */
 interface AgentEntry {
   readonly name: string;
   readonly description: string;
@@ -54,13 +54,13 @@ interface AgentEntry {
   readonly warnings: readonly FileProblem[];
 }
 
-/** Line and column count from 1. */
+/** A problem in a file. Line and column count from 1. */
 interface FileProblem extends Position {
   readonly file: string;
   readonly text: string;
 }
 
-/** All agents, the hidden ones and the broken files too. */
+/** Returns entries for all agents, including hidden ones and broken files. */
 export function getAgentEntries({agents, hidden, problems}: LoadedCatalog): AgentEntry[] {
   const getProblems = (file: string | undefined) => {
     const own = problems.filter((problem) => problem.file === file);
@@ -102,13 +102,13 @@ function isNoHint({severity}: Problem): boolean {
   return severity !== 'hint';
 }
 
-/** One agent, whole: what its file says, and what it really has. */
+/** Shows one agent in full: its definition, and the tools that it really has. */
 export function showAgent(name: string, deps: AgentsDeps): AgentsResult {
   const agent = findAgent(name, deps);
   return 'ok' in agent ? agent : {ok: true, text: formatAgent(agent, deps)};
 }
 
-/** The agent, or why there is none. */
+/** Returns the agent, or the reason why there is none. */
 export function findAgent(name: string, deps: AgentsDeps): LoadedAgent | AgentsResult {
   const {agents} = deps.snapshot();
   const names = agents.map(({definition}) => definition.name);
@@ -119,7 +119,7 @@ export function findAgent(name: string, deps: AgentsDeps): LoadedAgent | AgentsR
   return {ok: false, text: `No agent ${name}.${meant ? ` Did you mean ${meant}?` : ''} There are: ${names.join(', ')}`};
 }
 
-/** Of a read-only agent. */
+/** Describes how the bash tool of a read-only agent is confined. */
 export function describeConfinement(tools: readonly string[], before: string): string {
   return tools.includes('bash') ? `${before}its bash is confined by the operating system` : '';
 }
@@ -147,7 +147,7 @@ export interface LintReport extends AgentsResult {
   readonly agents: readonly AgentLint[];
 }
 
-/** Each agent with the tools that it really has, why each other one is missing, and what is wrong. */
+/** Reports each agent with its real tools, the reasons why others are missing, and its problems. */
 export async function lint(name: string, deps: AgentsDeps): Promise<LintReport> {
   const result = await lintAgents(deps.snapshot(), deps.listable, deps.serverNames());
   const agents = name === '' ? result.agents : result.agents.filter((agent) => agent.name === name);

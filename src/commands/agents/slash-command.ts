@@ -1,4 +1,4 @@
-/** `/agents` in all its forms. */
+/** Implements `/agents` in all its forms. */
 import {formatDefinition} from '../../agents/definition-file.ts';
 import {getTemplates} from '../../agents/templates.ts';
 import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
@@ -7,7 +7,7 @@ import type {AgentsDeps, AgentsResult} from './deps.ts';
 import {deleteByName, editAgent} from './edit.ts';
 import {lint, listAgents, showAgent} from './show.ts';
 
-/** What the command's context does not have. */
+/** Dependencies that are not in the context of the command. */
 export type AgentsCommandDeps = Omit<AgentsDeps, 'ask' | 'say' | 'complete' | 'openEditor'>;
 
 export function createAgentsCommand(deps: AgentsCommandDeps): Command {
@@ -59,7 +59,7 @@ async function dispatch(args: string, deps: AgentsDeps): Promise<CommandResult> 
   }
 }
 
-/** Short, so that the help fits a screen of 30 rows. */
+/** A short example, so that the help fits a screen of 30 rows. */
 const EXAMPLE = {
   name: 'reviewer',
   description: 'Reviews a change and ranks what it finds',
@@ -67,7 +67,6 @@ const EXAMPLE = {
   prompt: 'You are a code review expert. Never modify files, only report findings.',
 };
 
-/** The forms, and an example file. */
 function getHelp(): AgentsResult {
   const templates = getTemplates();
   return {
