@@ -1,4 +1,4 @@
-/** `/export` and `mini-cc sessions export`: a session as markdown, JSON or one HTML page. */
+/** Implements `/export` and `mini-cc sessions export`: a session as markdown, JSON or one HTML page. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Command} from '../../core/contract/session-requests.ts';
@@ -19,7 +19,7 @@ export const EXPORT_FORM = '[md|json|html] [FILE]';
 export interface ExportDeps {
   readonly store: SessionStore;
   readonly redactor: Redactor;
-  /** What a relative path begins at. */
+  /** Folder in which relative paths begin. */
   readonly root: string;
 }
 
@@ -28,7 +28,10 @@ interface ExportTarget {
   readonly file?: string;
 }
 
-/** The end of the file's name says the format where no word does. @throws UsageError for what is neither */
+/**
+ * Parses the target. When no word names the format, the ending of the file's name does.
+ * @throws UsageError when neither does
+ */
 export function parseTarget(words: readonly string[]): ExportTarget {
   const [first, ...rest] = words;
   const named = FORMATS.find((format) => format === first?.toLowerCase() || (format === 'md' && first === 'markdown'));
@@ -49,7 +52,7 @@ export async function formatExport({store, redactor}: ExportDeps, id: string, fo
   return (await import('./page.ts')).formatPage(stored);
 }
 
-/** Only the user can read the file. @returns its path. @throws UsageError where the folder is missing */
+/** Writes a file that only the user can read. @returns its path @throws UsageError when the folder is missing */
 export async function writeExport({root}: ExportDeps, file: string, text: string): Promise<string> {
   const target = path.resolve(root, file);
   if (!existsSync(path.dirname(target))) throw new UsageError(`export: no such folder: ${path.dirname(target)}`);
@@ -84,7 +87,7 @@ export function createExportCommand(deps: ExportDeps): Command {
   };
 }
 
-/** A path with blanks stands in quotes. */
+/** Splits the words. A path with blanks is in quotes. */
 function splitWords(args: string): string[] {
   return [...args.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare!);
 }

@@ -1,4 +1,4 @@
-/** Messages of a transcript as HTML: prompts, answers, thinking, and each tool call with its result, folded. */
+/** Formats messages of a transcript as HTML: prompts, answers, thinking, and each tool call with its result, folded. */
 import type {Message} from '../../core/contract/model.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
 import {getText} from '../../core/util/messages.ts';
@@ -13,7 +13,7 @@ interface Said extends RestoredMessage {
 type Block = Exclude<Message['content'], string>[number];
 type Result = Extract<Block, {type: 'tool_result'}>;
 
-/** @param runs ids of the runs by the call that dispatched them */
+/** @param runs ids of the runs, by the id of the call that dispatched them */
 export function formatMessages(messages: readonly Said[], runs: ReadonlyMap<string, string> = new Map()): Html {
   const results = new Map(
     messages.flatMap(({message: {content}}) =>
@@ -25,7 +25,7 @@ export function formatMessages(messages: readonly Said[], runs: ReadonlyMap<stri
   return html`${messages.map((message) => formatMessage(message, results, runs))}`;
 }
 
-/** The lines of a run's transcript. */
+/** Formats the lines of a run's transcript. */
 export function formatEntries(entries: readonly TranscriptEntry[]): Html {
   return formatMessages(entries.filter((entry) => entry.type === 'message'));
 }

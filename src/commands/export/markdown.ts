@@ -1,4 +1,4 @@
-/** A conversation as markdown, for people: also of those who print the file in a terminal. */
+/** Formats a conversation as markdown for people. It is also safe to print in a terminal. */
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {getText} from '../../core/util/messages.ts';
 import {showControls} from '../../core/util/text.ts';
@@ -9,7 +9,7 @@ export function formatMarkdown(messages: readonly RestoredMessage[]): string {
   return showControls(messages.flatMap(formatMessage).join('\n\n'));
 }
 
-/** What a person typed is a heading; the report of a background run is a quotation. */
+/** Formats a message: the text of a person is a heading, and the report of a background run is a quotation. */
 function formatMessage({message: {role, content}, announcement}: RestoredMessage): string[] {
   const text = getText(content);
   if (announcement) {
@@ -25,7 +25,7 @@ function formatMessage({message: {role, content}, announcement}: RestoredMessage
   return parts.filter((part) => part !== '');
 }
 
-/** More backquotes around the code than it has in a row. */
+/** Formats code. The fence has more backquotes than any run of them in the code. */
 function formatCode(code: string): string {
   const longest = Math.max(0, ...(code.match(/`+/g) ?? []).map(({length}) => length));
   const fence = '`'.repeat(longest + 1);

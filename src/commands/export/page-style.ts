@@ -1,4 +1,7 @@
-/** The style of an exported page: light and dark as the reader's system says, from 320 pixels of width on, and on paper. */
+/**
+ * The style of an exported page: light or dark as the reader's system asks, for widths from 320 pixels on, and for
+ * paper.
+ */
 export const PAGE_STYLE = `
 :root{color-scheme:light dark;--bg:#fff;--fg:#1c2126;--dim:#5b6570;--line:#d8dee4;--card:#f6f8fa;--bar:#0b6e8f;--bad:#b42318;--wait:#c9d1d9;
 --a0:#0b6e8f;--a1:#8a3fa8;--a2:#8a5a00;--a3:#2f55c8;--a4:#1f7a3a;--a5:#b0306b;--a6:#6b6b00;--a7:#0f766e}

@@ -1,4 +1,4 @@
-/** A session as one HTML page: no script, nothing from elsewhere, and no link that leads away from it. */
+/** Formats a session as one HTML page without scripts, external resources or links to other pages. */
 import {createHash} from 'node:crypto';
 import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
 import {addUsage, getText, NO_USAGE} from '../../core/util/messages.ts';
@@ -24,7 +24,7 @@ export function formatPage({header, entries, messages, runs}: StoredConversation
   const dispatched = new Map(
     runs.flatMap(({callId, runId}) => (callId === undefined ? [] : [[callId, runId] as const])),
   );
-  // What is not allowed here does not happen, even if a text got out of its element.
+  // This policy blocks everything else on the page, even if a text could get out of its element.
   const style = createHash('sha256').update(PAGE_STYLE).digest('base64');
   const body = html`<h1>${title}</h1>
 <dl class="facts"><dt>Session</dt><dd>${header.id}</dd><dt>Begun</dt><dd>${formatDate(header.at)}</dd><dt>Folder</dt><dd>${header.cwd}${header.branch === undefined ? '' : ` (${header.branch})`}</dd>

@@ -1,14 +1,14 @@
 /**
- * HTML that holds foreign text. Only the template `html` makes it, and it escapes what it is given: no matter what the text
- * says, it stays text. Markdown becomes a few elements whose attributes are
- * ours: numbers of lists, sides of cells. Links and images become their words.
+ * Creates HTML from foreign text. Only the template `html` creates it, and it escapes all values, so that any text
+ * stays text. Markdown becomes a few elements. Their only attributes are chosen here: numbers of lists and sides of
+ * cells. Links and images become words.
  */
 import {type MarkedToken, marked, type Token} from 'marked';
 import {showControls} from '../../core/util/text.ts';
 
 type Part = Html | string | number | undefined | readonly Html[];
 
-/** Safe to stand in a page. */
+/** HTML that is safe in a page. */
 export class Html {
   readonly #text: string;
 
@@ -16,7 +16,7 @@ export class Html {
     this.#text = text;
   }
 
-  /** What stands in `${}` is escaped, unless it is `Html` itself. */
+  /** Escapes each value in `${}` unless it is `Html` itself. */
   static template(words: TemplateStringsArray, ...parts: readonly Part[]): Html {
     return new Html(words.reduce((text, word, index) => `${text}${Html.#toText(parts[index - 1])}${word}`));
   }
@@ -35,12 +35,15 @@ export class Html {
 
 export const html = Html.template;
 
-/** For the text of an element, and for an attribute in quotes. Characters that hide or turn other text are made visible. */
+/**
+ * Escapes text for an element and for an attribute in quotes. Characters that hide or reverse other text become
+ * visible.
+ */
 function escapeText(text: string): string {
   return showControls(text).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A longer text, or one that is nested too deep, is shown as it was written. */
+/** Characters. A longer text is shown as it was written, like one that is nested too deep. */
 const MAX_MARKDOWN_CHARS = 100_000;
 
 export function markdownToHtml(text: string): Html {
@@ -110,7 +113,7 @@ function span(token: MarkedToken): Html {
       return html`<code>${token.text}</code>`;
     case 'br':
       return html`<br>`;
-    // Words of the page lead nowhere: the address stands beside them.
+    // Text in the page must not lead to other pages, so the address is shown beside it.
     case 'link':
       return token.text === token.href ? html`${token.href}` : html`${inline(token.tokens)} (${token.href})`;
     case 'image':

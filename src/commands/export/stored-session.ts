@@ -1,4 +1,4 @@
-/** A session and its subagents as they are on disk: what an export is made of. */
+/** Reads a session and its subagents from disk for an export. */
 import type {StoredRun} from '../../core/contract/runs.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {Redactor} from '../../core/secrets/redaction.ts';
@@ -9,11 +9,11 @@ import {readTranscript, type TranscriptHeader} from '../../storage/sessions/tran
 
 export interface StoredConversation {
   readonly header: TranscriptHeader;
-  /** All lines but the first. */
+  /** All lines except the first. */
   readonly entries: readonly TranscriptEntry[];
-  /** The conversation as it is now. */
+  /** The current conversation. */
   readonly messages: readonly RestoredMessage[];
-  /** In the order of their dispatch. */
+  /** Runs in the order of their dispatch. */
   readonly runs: readonly ExportedRun[];
 }
 
@@ -22,8 +22,8 @@ export interface ExportedRun extends StoredRun {
 }
 
 /**
- * @param redactor takes out keys that were not known yet when the lines were written
- * @throws UsageError when there is no such session, or nothing of it on disk yet
+ * @param redactor removes keys that were unknown when the lines were written
+ * @throws UsageError when the session does not exist or has nothing on disk yet
  */
 export function readStoredSession(store: SessionStore, id: string, redactor: Redactor): StoredConversation {
   if (!store.exists(id)) throw new UsageError('There is nothing to export yet: nothing was said in this session');

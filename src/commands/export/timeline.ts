@@ -1,4 +1,4 @@
-/** The subagents of a session over time: when each waited, worked and called which tools, and what it took. */
+/** Draws the subagents of a session over time: when each waited, worked and called tools, and what it used. */
 import {formatDuration} from '../../core/runs/progress-line.ts';
 import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
 import {describeCall} from './calls.ts';
@@ -6,7 +6,7 @@ import {formatEntries} from './exported-messages.ts';
 import {type Html, html} from './safe-html.ts';
 import type {ExportedRun} from './stored-session.ts';
 
-/** In milliseconds since the epoch. */
+/** A time span in milliseconds since the epoch. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -17,7 +17,7 @@ interface Call extends Span {
   readonly title: string;
 }
 
-/** Of a run: `created` to `began` it waited. */
+/** A run with its times. From `created` to `began` it waited. */
 interface TimedRun {
   readonly run: ExportedRun;
   readonly created: number;
@@ -26,10 +26,10 @@ interface TimedRun {
   readonly calls: readonly Call[];
 }
 
-/** Runs that overlap, or follow at once, share a scale: a session may last for days. */
+/** Milliseconds. Runs that overlap or follow within this time share a scale, because a session may last for days. */
 const GAP_MS = 60_000;
 const WIDTH = 1000;
-/** A shorter bar could not be seen. */
+/** Minimal width of a bar, so that it can be seen. */
 const MIN_BAR = 4;
 
 export function formatTimeline(runs: readonly ExportedRun[]): Html {
@@ -62,7 +62,7 @@ function hasResult(content: unknown, id: string): boolean {
   return Array.isArray(content) && content.some((block) => block.type === 'tool_result' && block.tool_use_id === id);
 }
 
-/** @param runs by the time of their dispatch */
+/** @param runs runs in the order of their dispatch */
 function groupRuns(runs: readonly TimedRun[]): readonly (readonly TimedRun[])[] {
   const groups: TimedRun[][] = [];
   let end = Number.NEGATIVE_INFINITY;
@@ -95,7 +95,7 @@ function formatRun({run, created, began, ended, calls}: TimedRun, scale: Span, c
 </section>`;
 }
 
-/** A run that found a free place began at once. */
+/** Formats the waiting time; empty for a run that began at once. */
 function formatWait(ms: number): string {
   return ms < 100 ? '' : ` · waited ${formatDuration(ms)}`;
 }
@@ -124,14 +124,14 @@ function formatOutcome({end}: ExportedRun): string {
   return end.reason.startsWith(words) ? end.reason : `${words}: ${end.reason}`;
 }
 
-/** `4 tools: 3 read_file, 1 bash` */
+/** Formats the calls by tool, e.g. `4 tools: 3 read_file, 1 bash`. */
 function formatTools(calls: readonly Call[]): string {
   if (calls.length === 0) return 'no tools';
   const counts = [...Map.groupBy(calls, ({name}) => name)].map(([name, each]) => `${each.length} ${name}`);
   return `${calls.length} tool${calls.length === 1 ? '' : 's'}: ${counts.join(', ')}`;
 }
 
-/** What the runtime counted, with what it cost where prices are known. */
+/** Returns the receipt of the run, or its tokens when it has none. */
 function formatUse({end, usage}: ExportedRun): string {
   return end?.receipt ?? `tokens in ${tokens(countInputTokens(usage))} out ${tokens(usage.output_tokens)}`;
 }
