@@ -1,4 +1,4 @@
-/** `/config` and `mini-cc config show`: the settings in force, and where each comes from. */
+/** Implements `/config` and `mini-cc config show`, which show the settings in force and the origin of each. */
 import type {EffectiveSetting, EffectiveSettings} from '../../config/effective-settings.ts';
 import type {TrustState} from '../../config/trust.ts';
 import type {Command} from '../../core/contract/session-requests.ts';
@@ -7,7 +7,7 @@ export interface ShownSettings extends Omit<EffectiveSettings, 'claims'> {
   readonly trust: {readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[]};
 }
 
-/** @param read reads the files anew: what they say now holds from the next start on */
+/** @param read reads the files again; changes since the start take effect at the next start */
 export function createConfigCommand(read: () => Promise<ShownSettings>): Command {
   return {
     name: 'config',

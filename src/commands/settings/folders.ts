@@ -1,4 +1,4 @@
-/** `/add-dir`: a further folder that agents may read and write, for this session. */
+/** Implements `/add-dir`, which lets agents read and write in a further folder during this session. */
 import type {Command} from '../../core/contract/session-requests.ts';
 
 export const addFolderCommand: Command = {

@@ -1,4 +1,4 @@
-/** `/mcp`: the MCP servers of the session, their tools, and starting them anew. */
+/** Implements `/mcp`, which shows the session's MCP servers and their tools, and restarts them. */
 import type {McpServerState} from '../../core/contract/mcp.ts';
 import type {Command} from '../../core/contract/session-requests.ts';
 import {UsageError} from '../../core/util/errors.ts';

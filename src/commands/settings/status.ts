@@ -1,4 +1,4 @@
-/** `/status`: what this session is and works with, on one screen. */
+/** Implements `/status`, which shows the facts of this session on one screen. */
 import type {SandboxState} from '../../core/contract/permission.ts';
 import type {Command, ContextUse} from '../../core/contract/session-requests.ts';
 import {tokens} from '../../core/runs/receipt.ts';
@@ -6,7 +6,7 @@ import {hasEnded} from '../../core/runs/run-record.ts';
 import {addUsage, NO_USAGE} from '../../core/util/messages.ts';
 import {formatCost} from '../../core/util/money.ts';
 
-/** @param version of mini-cc */
+/** @param version version of mini-cc */
 export function createStatusCommand(version: string): Command {
   return {
     name: 'status',

@@ -1,4 +1,4 @@
-/** `/theme`: the colours of the screen, now and in later sessions. */
+/** Implements `/theme`, which sets the colours of the screen for this session and later ones. */
 import {THEME_NAMES, type ThemeName} from '../../core/contract/events.ts';
 import type {Command} from '../../core/contract/session-requests.ts';
 import {formatMeant} from '../../core/util/names.ts';
@@ -11,7 +11,7 @@ const MEANING: Readonly<Record<ThemeName, string>> = {
   'light-colorblind': 'light, with blue and orange in place of green and red',
 };
 
-/** @param save keeps the theme in the user's settings. @returns the file */
+/** @param save stores the theme in the user's settings and returns the path of the file */
 export function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Command {
   return {
     name: 'theme',
@@ -20,7 +20,7 @@ export function createThemeCommand(save: (theme: ThemeName) => Promise<string>):
       const before = info.theme ?? 'terminal';
       const typed = args === '' ? await chooseTheme() : args.toLowerCase();
       if (typed === undefined) return {ok: true, text: `Theme: ${before} (${MEANING[before]})`};
-      // The terminal knows its own colours.
+      // The palette of the terminal suits its background.
       const theme = typed === 'auto' ? 'terminal' : THEME_NAMES.find((name) => name === typed);
       if (!theme) {
         const hint = formatMeant(typed, THEME_NAMES);
