@@ -1,4 +1,7 @@
-/** /init: makes an AGENTS.md for the project: by a turn of the model, or by the manifests alone where there is none. */
+/**
+ * Implements /init, which creates an AGENTS.md for the project: by a turn of the model, or from manifests when there is
+ * no model.
+ */
 import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
@@ -8,7 +11,7 @@ import {formatFileName} from '../../core/util/paths.ts';
 import INIT_PROMPT from './init.md';
 
 export interface InitDeps {
-  /** @throws UsageError for a file of the project that is a link out of it */
+  /** @throws UsageError when a file of the project is a link that leads out of it */
   prepareMemoryFile(file: string): void;
 }
 

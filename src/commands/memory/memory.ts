@@ -1,14 +1,14 @@
-/** /memory: which memory files the model reads, and an editor for one of them. */
+/** Implements /memory, which shows the memory files that the model reads and opens one in an editor. */
 import path from 'node:path';
 import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
 import {formatFileName} from '../../core/util/paths.ts';
 
 export interface MemoryDeps {
-  /** The files that count now, the farthest first, each followed by those that it names. */
+  /** Reads the memory files in effect, the farthest first, each followed by the files that it imports. */
   readMemory(): readonly MemoryItem[];
-  /** Those that can be edited or made. */
+  /** Lists the files that can be edited or created. */
   listMemoryFiles(): readonly {readonly file: string; readonly label: string}[];
-  /** @throws UsageError for a file of the project that is a link out of it */
+  /** @throws UsageError when a file of the project is a link that leads out of it */
   prepareMemoryFile(file: string): void;
 }
 

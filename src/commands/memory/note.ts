@@ -1,10 +1,12 @@
-/** `#text`: a note for every later session, in the memory file that the person chooses. */
+/** Implements `#text`, which adds a note for all later sessions to the memory file that the person chooses. */
 import type {Command} from '../../core/contract/session-requests.ts';
 
 export interface NoteDeps {
-  /** The memory files that can be chosen; they need not exist. */
+  /** Lists the memory files that can be chosen. They need not exist. */
   listMemoryFiles(): readonly {readonly file: string; readonly label: string}[];
-  /** @throws UsageError for a file of the project that is a link out of it, MiniCcError when it cannot be written */
+  /**
+   * @throws UsageError when a file of the project is a link that leads out of it, MiniCcError when it cannot be written
+   */
   addNote(file: string, note: string): Promise<void>;
 }
 
