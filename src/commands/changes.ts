@@ -1,12 +1,12 @@
-/** How commands say what was restored, and what is not known of changes. */
+/** Formats restored files, and the gaps in what is known of changes. */
 import path from 'node:path';
 import type {CheckpointGaps, RestoredFiles} from '../core/contract/session-requests.ts';
 
-/** Names in one list; the rest is a number. */
+/** Maximal number of names in a list. The others are counted. */
 const MAX_NAMES = 30;
 
 /**
- * What was done to which files, and what was left; empty when there was nothing to do.
+ * Formats what was done to which files, and which files were left; empty when there was nothing to do.
  * @param root the workspace; paths inside it are shown relative to it
  */
 export function formatRestored({restored, left}: RestoredFiles, root: string): string {
@@ -21,12 +21,12 @@ export function formatRestored({restored, left}: RestoredFiles, root: string): s
   ].join('\n');
 }
 
-/** Relative where it is inside the workspace. */
+/** Returns a relative path for a file inside the workspace. */
 export function formatPath(file: string, root: string): string {
   return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
 }
 
-/** A head and a line each; nothing for an empty list. */
+/** Formats a heading and one line for each entry; empty for an empty list. */
 export function formatList(lines: readonly string[], what: string, done: string): string[] {
   if (lines.length === 0) return [];
   const more = lines.length - MAX_NAMES;
@@ -39,7 +39,7 @@ export function formatFiles(count: number): string {
   return `${count} file${count === 1 ? '' : 's'}`;
 }
 
-/** A line each. */
+/** Returns one line for each gap. */
 export function formatGaps({reasons, leftOut}: CheckpointGaps): readonly string[] {
   const named = leftOut?.map((name) => `, ${name}`).join('');
   return [

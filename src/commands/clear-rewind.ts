@@ -1,4 +1,7 @@
-/** `/clear` and `/rewind`: a new conversation, or this one, its files or both as they were before an earlier prompt. */
+/**
+ * Implements `/clear`, which begins a new conversation, and `/rewind`, which restores the conversation, the files or
+ * both from before an earlier prompt.
+ */
 
 import type {
   Command,
@@ -92,7 +95,7 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
   return scope === 'conversation' ? rewind(point, scope, context) : askAndDelete(point, scope, context);
 }
 
-/** What each choice would do. */
+/** Describes what each choice would do. */
 function describePlan({restored, deleted}: FilesToRestore, {dropped}: RewindPoint, root: string): string {
   const shown = (files: readonly string[]) => files.map((file) => formatPath(file, root));
   const lines = [
@@ -103,7 +106,7 @@ function describePlan({restored, deleted}: FilesToRestore, {dropped}: RewindPoin
   return [messages, ...(lines.length === 0 ? ['No file has changed since.'] : lines)].join('\n');
 }
 
-/** Where a person can be asked: files that were made since are deleted only after a yes. */
+/** Asks before it deletes files that were made since the rewind point. */
 async function askAndDelete(point: RewindPoint, scope: RewindScope, context: CommandContext): Promise<CommandResult> {
   const {deleted} = await context.request({type: 'rewind_files', to: point.uuid});
   if (deleted.length === 0) return rewind(point, scope, context);
@@ -118,12 +121,12 @@ async function askAndDelete(point: RewindPoint, scope: RewindScope, context: Com
     ],
     escape: STAY,
   });
-  // Without a person to ask, the typed words decide.
+  // When no person can be asked, the typed words decide.
   if (answer && answer.choice !== 'delete' && answer.choice !== 'keep') return done(UNCHANGED);
   return rewind(point, scope, context, answer?.choice === 'keep');
 }
 
-/** `14:05`, with the date where it is another day. @param at milliseconds since the epoch */
+/** Formats a time like `14:05`, with the date when it is not today. @param at milliseconds since the epoch */
 function formatTime(at: number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit'});

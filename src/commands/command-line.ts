@@ -1,4 +1,4 @@
-/** What `mini-cc agents …`, `mini-cc sessions …` and the like share: words in, an exit code and text out. */
+/** Defines what the subcommands share, e.g. `mini-cc agents …`: words go in, an exit code and text come out. */
 import {UsageError} from '../core/util/errors.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {formatFileName} from '../core/util/paths.ts';
@@ -8,7 +8,7 @@ export interface SubcommandArguments {
   readonly verb: string;
   readonly words: readonly string[];
   readonly json: boolean;
-  /** `--yes`: the answer to all questions. */
+  /** True with `--yes`, which answers all questions with yes. */
   readonly sure: boolean;
   readonly template?: string;
 }
@@ -20,8 +20,9 @@ export interface CommandLineOutcome {
 }
 
 /**
- * The error for a word that a command does not have.
- * @param command e.g. `mini-cc agents`. @param forms all forms of the command, each beginning with its word
+ * Creates the error for a word that a command does not have.
+ * @param command e.g. `mini-cc agents`
+ * @param forms all forms of the command, each beginning with its word
  */
 export function createUnknownVerb(command: string, verb: string, forms: string): UsageError {
   const verbs = forms.split(', ').map((form) => form.split(' ')[0]!);
@@ -30,12 +31,12 @@ export function createUnknownVerb(command: string, verb: string, forms: string):
   );
 }
 
-/** For scripts. */
+/** Returns the outcome as JSON for scripts. */
 export function printJson(value: unknown): CommandLineOutcome {
   return {exitCode: 0, stdout: `${formatJson(value)}\n`, stderr: ''};
 }
 
-/** For people. */
+/** Returns the outcome as text for people. */
 export function printText(text: string): CommandLineOutcome {
   const shown = showControls(text);
   return {exitCode: 0, stdout: shown === '' || shown.endsWith('\n') ? shown : `${shown}\n`, stderr: ''};

@@ -1,4 +1,4 @@
-/** /compact and /context: the model's context window, what fills it, and making room in it. */
+/** Implements /compact and /context, which show the model's context window and free space in it. */
 import type {Command, ContextUse} from '../core/contract/session-requests.ts';
 import {tokens} from '../core/runs/receipt.ts';
 
@@ -19,7 +19,6 @@ export const contextCommand: Command = {
   },
 };
 
-/** Characters of the bar. */
 const BAR = 36;
 const MARKS = ['█', '▓', '▒', '░'];
 

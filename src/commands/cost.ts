@@ -1,4 +1,4 @@
-/** /cost: what the session has used, by agent and model. */
+/** Implements /cost, which shows what the session has used, by agent and model. */
 import type {UsageEntry} from '../core/contract/model.ts';
 import type {Command, SessionUsage} from '../core/contract/session-requests.ts';
 import {tokens} from '../core/runs/receipt.ts';

@@ -1,4 +1,4 @@
-/** `/diff`: what the agents of this session changed in files. */
+/** Implements `/diff`, which shows how the agents of this session changed files. */
 import path from 'node:path';
 import type {Command, FileDiff} from '../core/contract/session-requests.ts';
 import {formatGaps, formatPath} from './changes.ts';
@@ -24,7 +24,7 @@ export const diffCommand: Command = {
   },
 };
 
-/** `+3 -1` */
+/** Counts added and removed lines, e.g. `+3 -1`. */
 function countLines({patch}: FileDiff): string {
   const lines = patch.split('\n');
   const start = lines.findIndex((line) => line.startsWith('@@'));

@@ -1,15 +1,15 @@
-/** `mini-cc doctor` and `/doctor`: what works here, and how to fix what does not. */
+/** Implements `mini-cc doctor` and `/doctor`: what works here, and how to fix what does not. */
 import type {Command} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './command-line.ts';
 
 export interface Finding {
-  /** What was examined, in one word. */
+  /** One word for what was examined. */
   readonly about: string;
-  /** `warning`: mini-cc works, with less. `missing`: it cannot do what it is asked to do. */
+  /** `warning` means that mini-cc works with limits. `missing` means that it cannot do what it is asked to do. */
   readonly state: 'ok' | 'warning' | 'missing';
   readonly text: string;
-  /** How to fix it: what to type or to set. With every state but `ok`. */
+  /** How to fix it: what to type or to set. Every state except `ok` has one. */
   readonly remedy?: string;
 }
 
@@ -20,13 +20,13 @@ export function createDoctorCommand(examine: Examine): Command {
     name: 'doctor',
     description: 'what works here, and how to fix what does not',
     async run() {
-      // What is missing is its answer, and no error.
+      // Findings about missing parts are the answer, so the command succeeds.
       return {ok: true, text: formatFindings(await examine())};
     },
   };
 }
 
-/** Exit code 1 where something is missing. @throws UsageError for words that it does not take */
+/** Runs `mini-cc doctor`. Its exit code is 1 when something is missing. @throws UsageError for any extra word */
 export async function runDoctorCommandLine(args: SubcommandArguments, examine: Examine): Promise<CommandLineOutcome> {
   const word = [args.verb, ...args.words].find((each) => each !== '');
   if (word !== undefined) throw new UsageError(`doctor: ${JSON.stringify(word)} is too much: mini-cc doctor [--json]`);

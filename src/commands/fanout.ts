@@ -1,4 +1,4 @@
-/** `/fanout`: the same work on many files by several agents. */
+/** Implements `/fanout`: several agents do the same work on many files. */
 import type {FanOutPart, StoredFanOut} from '../core/contract/fan-out.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {formatGaps, formatRestored} from './changes.ts';

@@ -1,4 +1,4 @@
-/** `/hooks`: what runs at which event, and where it comes from. */
+/** Implements `/hooks`, which lists the hooks of each event and their origin. */
 import type {HookListing} from '../core/contract/hook.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 

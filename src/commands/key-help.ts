@@ -1,7 +1,7 @@
-/** What a new user needs, below the commands of `/help`. */
+/** The most important keys, shown below the commands of `/help`. */
 export const MAIN_KEYS = '? all keys · Esc stops · Shift+Tab mode · Ctrl+O transcript · Down agents';
 
-/** The keys of the prompt, as `?` lists them. */
+/** All keys of the prompt, as `?` lists them. */
 export const KEYS = `Keys:
   Enter send · \\ Enter, Ctrl+J new line · Up/Down, Ctrl+R history · Tab takes what is offered
   !cmd runs in the shell · @file goes along · #note is remembered · exit leaves

@@ -1,4 +1,4 @@
-/** `/model`: shows the model and changes it, by a name or from a list that the servers give. */
+/** Implements `/model`, which shows the model and changes it by name or from a list that the servers give. */
 import type {Question} from '../core/contract/events.ts';
 import type {Command, CommandContext, CommandResult, ProviderModels} from '../core/contract/session-requests.ts';
 

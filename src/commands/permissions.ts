@@ -1,4 +1,4 @@
-/** `/mode` and `/permissions`: what agents may do, and where that comes from. */
+/** Implements `/mode` and `/permissions`, which show what agents may do, and where this is set. */
 
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import type {PermissionState} from '../core/contract/permission.ts';

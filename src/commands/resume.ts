@@ -1,4 +1,7 @@
-/** `/resume`: goes on with another session of this directory. Its list serves `mini-cc --resume` without an id too. */
+/**
+ * Implements `/resume`, which continues another session of this directory. `mini-cc --resume` without an id shows the
+ * same list.
+ */
 import type {Question} from '../core/contract/events.ts';
 import type {Command, CommandContext, CommandResult, SessionSummary} from '../core/contract/session-requests.ts';
 import {toShortLine} from '../core/util/text.ts';
@@ -44,7 +47,7 @@ async function resume({id, lockedBy}: SessionSummary, {request, ask, info}: Comm
 
 export const TAKE_OVER = 'take over';
 
-/** @param lockedBy says who has the session locked */
+/** @param lockedBy a sentence that says who has locked the session */
 export function createTakeOverQuestion(lockedBy: string): Omit<Question, 'id' | 'agent'> {
   return {
     title: 'Take over this session?',
@@ -85,7 +88,7 @@ function formatInfo({id, at, messages, branch}: SessionSummary, now: number): st
   return [formatAge(now - at), branch, count, id.slice(0, 8)].filter((part) => part !== undefined).join(' · ');
 }
 
-/** `5 min ago`. @param ms since then */
+/** Formats an age, e.g. `5 min ago`. @param ms age in milliseconds */
 function formatAge(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
   if (minutes < 1) return 'just now';

@@ -1,4 +1,4 @@
-/** `/sandbox`: shows what confines commands, and turns it on or off for this session. */
+/** Implements `/sandbox`, which shows what confines commands, and turns it on or off for this session. */
 import {SANDBOX_MODES, type SandboxMode, type SandboxState} from '../core/contract/permission.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';

@@ -19,7 +19,7 @@ import {formatMarkdown} from './export/markdown.ts';
 
 const VERBS = `list, show ID, export ID ${EXPORT_FORM}, delete ID`;
 
-/** @throws UsageError for bad usage, an id that is unknown, or a session that is open elsewhere. */
+/** @throws UsageError for bad usage, an unknown id, or a session that is open elsewhere */
 export async function runSessionsCommandLine(args: SubcommandArguments, deps: ExportDeps): Promise<CommandLineOutcome> {
   const {store} = deps;
   const {verb, words, json, sure} = args;
@@ -47,7 +47,7 @@ export async function runSessionsCommandLine(args: SubcommandArguments, deps: Ex
     : printText(formatSummary(summary, formatMarkdown(getRestoredMessages(readTranscript(found.transcript)))));
 }
 
-/** To standard output, or to a file. */
+/** Exports to standard output or to a file. */
 async function exportSession(
   id: string,
   words: readonly string[],
@@ -65,7 +65,7 @@ async function exportSession(
   return printText(`Exported session ${id} to ${await writeExport(deps, file, text)}`);
 }
 
-/** A row of the list, and what `show` begins with. Times are ISO 8601. */
+/** A row of the list, and the facts at the top of `show`. Times are in ISO 8601. */
 interface SessionRow {
   readonly id: string;
   readonly cwd?: string;
@@ -77,7 +77,7 @@ interface SessionRow {
   /** The first prompt. */
   readonly prompt?: string;
   readonly transcript: string;
-  /** It is damaged: nothing else is known of it. */
+  /** Set when the transcript is damaged. Then the other optional fields are unknown. */
   readonly error?: string;
 }
 

@@ -1,6 +1,6 @@
 import type {Command} from '../core/contract/session-requests.ts';
 
-/** `!npm test`: see the request `run_command`. */
+/** Implements `!npm test` by the request `run_command`. */
 export const shellCommand: Command = {
   name: '!',
   description: 'run a shell command; the model reads its output with your next prompt',

@@ -1,4 +1,4 @@
-/** `/stop` and `/background`: what becomes of the work under way. */
+/** Implements `/stop` and `/background`, which stop the running work or move it to the background. */
 import type {Command} from '../core/contract/session-requests.ts';
 import {formatRunTitle} from '../core/runs/progress-line.ts';
 

@@ -1,4 +1,4 @@
-/** `/subagents` and its alias `/tasks`: what the runs of this session do, and a hand on them. */
+/** Implements `/subagents` and its alias `/tasks`, which show and control the runs of this session. */
 
 import type {Message} from '../core/contract/model.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
@@ -22,7 +22,7 @@ const FORMS = `/subagents [list]
 /subagents undo <id|#>   puts that back, unless changed since
 # is a number of the list; an id may be cut short.`;
 
-/** @param args what follows the form's name */
+/** @param args the words after the name of the form */
 type Form = (context: CommandContext, args: string) => CommandResult | Promise<CommandResult>;
 
 const FORM_TABLE = new Map<string, Form>([
@@ -106,7 +106,7 @@ async function undo({request, info}: CommandContext, run: string): Promise<Comma
   return {ok: restored.length > 0 || left.length === 0, text: [text, ...formatGaps(gaps)].join('\n')};
 }
 
-/** All that is known of a run, a line each. */
+/** Formats all facts of a run, one on each line. */
 function formatRun({record, archiveAt}: RunDetails): string {
   const {runId, agent, description, label, model, createdAt, startedAt, endedAt, outcome, reason, receipt} = record;
   const facts: [string, string][] = [
@@ -132,13 +132,13 @@ function formatRun({record, archiveAt}: RunDetails): string {
   return facts.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}`).join('\n');
 }
 
-/** In all, and by model where several answered. */
+/** Formats the cost of a run, and the cost of each model when several answered. */
 function formatRunCost({usage, usageByModel}: RunRecord): string {
   const parts = Object.entries(usageByModel).map(([model, used]) => `${model} ${formatCost(used)}`);
   return parts.length > 1 ? `${formatCost(usage)} (${parts.join(', ')})` : formatCost(usage);
 }
 
-/** Without the time in the queue; of a run at work, up to now. Milliseconds. */
+/** Returns the milliseconds that the run has worked, without its time in the queue. */
 function getRuntime(record: RunRecord): number {
   if (hasEnded(record)) return record.result?.durationMs ?? 0;
   return record.startedAt === undefined ? 0 : Date.now() - record.startedAt;
@@ -151,7 +151,9 @@ function formatTime(at: number | undefined): string {
 /** Characters of a tool's input and of its result. */
 const TOOL_CHARS = 200;
 
-/** The last `limit` messages, oldest first. Messages with nothing but tool calls count only when these are shown. */
+/**
+ * Formats the last `limit` messages, oldest first. Messages of tool calls alone count only when tool calls are shown.
+ */
 function formatLog(entries: readonly TranscriptEntry[], limit: number, withTools: boolean): string {
   const shown = entries.flatMap((entry) => {
     if (entry.type !== 'message') return [];

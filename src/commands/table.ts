@@ -1,4 +1,4 @@
-/** The slash commands, in the order in which /help prints them. */
+/** Lists the slash commands in the order in which /help prints them. */
 import type {ThemeName} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';
@@ -29,18 +29,18 @@ import {shellCommand} from './shell.ts';
 import {backgroundCommand, stopCommand} from './stop.ts';
 import {subagentsCommand, tasksCommand} from './subagents.ts';
 
-/** What commands need besides the requests of the session. */
+/** Dependencies of commands besides the requests of the session. */
 interface CommandDeps {
-  /** Of mini-cc. */
+  /** Version of mini-cc. */
   readonly version: string;
   readonly agents: AgentsCommandDeps;
   readonly examine: Examine;
   readonly memory: NoteDeps & MemoryDeps & InitDeps;
   readonly exports: ExportDeps;
-  /** Lists what the user and the project brought. */
+  /** The command that lists the skills of the user and the project. */
   readonly skills: Command;
   readonly readConfig: () => Promise<ShownSettings>;
-  /** Keeps the theme in the user's settings. @returns the file */
+  /** Stores the theme in the user's settings. @returns the path of the file */
   readonly saveTheme: (theme: ThemeName) => Promise<string>;
 }
 
@@ -79,7 +79,7 @@ export function createCommandTable(deps: CommandDeps): readonly Command[] {
   return [createHelpCommand(available), ...available, shellCommand, createNoteCommand(deps.memory)];
 }
 
-/** Commands that are typed after a slash. */
+/** Tells whether the command is typed after a slash. */
 export function isSlashCommand({name}: Pick<Command, 'name'>): boolean {
   return /^\w/.test(name);
 }
@@ -90,7 +90,7 @@ const exitCommand: Command = {
   run: () => ({ok: true, text: '', exit: true}),
 };
 
-/** Two columns of the list, so that it fits a screen of 24 rows and 80 columns. */
+/** Width of each of the two columns, so that the list fits a screen of 24 rows and 80 columns. */
 const COLUMN = 38;
 
 function createHelpCommand(others: readonly Command[]): Command {
@@ -111,10 +111,10 @@ function createHelpCommand(others: readonly Command[]): Command {
   return help;
 }
 
-/** What stands before a colon says it in short. */
+/** Formats the list. The part of a description before its first colon, comma or bracket is the short description. */
 function formatCommands(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({name}) => name.length));
-  // A second name of a command has no place of its own.
+  // The second name of a command is not listed.
   const listed = commands.filter(({name}) => name !== 'tasks');
   const cells = listed.map(({name, description}) => {
     const short = description.replace(/(?::|,| \().*$/s, '');
