@@ -1,4 +1,4 @@
-/** The agents of a session, and `mini-cc agents …`. */
+/** Creates the agents of a session, and serves `mini-cc agents …`. */
 
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
@@ -27,7 +27,9 @@ import type {Project, Records} from './project.ts';
 import type {SessionTools} from './tools.ts';
 import {loadTrustedSettings} from './trust.ts';
 
-/** `mini-cc agents …`: the commands of the REPL without a person who can be asked. @throws UsageError for bad usage. */
+/**
+ * Runs `mini-cc agents …`: the commands of the REPL without a person who can be asked. @throws UsageError for bad usage
+ */
 export async function agentsCommandLine(
   options: SessionOptions,
   args: SubcommandArguments,
@@ -66,7 +68,10 @@ export async function agentsCommandLine(
 
 export type SessionAgents = ReturnType<typeof createAgents>;
 
-/** The agents of a session, and the one that it runs as (`--agent`). @throws UsageError when there is no such agent */
+/**
+ * Creates the agents of a session, and finds the one that it runs as (`--agent`). @throws UsageError when there is no
+ * such agent
+ */
 export function createAgents({options, root, settings, trusts}: Project, {emit}: Records, tools: SessionTools) {
   const catalog = openCatalog(options, {root, settings, trusts}, tools.listable, (text, level) =>
     emit({type: 'notice', level, text}),
@@ -78,7 +83,7 @@ export function createAgents({options, root, settings, trusts}: Project, {emit}:
   return {catalog, agents, mainAgent, agentPrompt, warnings};
 }
 
-/** As in a session of this model. One that cannot be used has no server. */
+/** Whether the server of this model searches the web, as in a session. A model that cannot be used has no server. */
 function searchesWeb(resolver: ReturnType<typeof createModelResolver>, model: string | undefined): boolean {
   try {
     return resolver.resolve(model).source?.searchesWeb ?? false;
@@ -105,7 +110,7 @@ function openCatalog(
     onNotice,
     ...(options.agentsJson === undefined ? {} : {extra: options.agentsJson}),
   });
-  // A wrong file does not stop a session. Wrong JSON of --agents does: it was typed for this start.
+  // A wrong file does not stop a session. Wrong JSON of `--agents` does, because it was typed for this start.
   const [error] = catalog
     .snapshot()
     .problems.filter(({file, severity}) => file === INLINE_LABEL && severity === 'error');
@@ -142,7 +147,7 @@ export function getAgent(name: string, catalog: LiveCatalog): AgentDefinition {
   );
 }
 
-/** All tools and the Task tools, or the tools of the agent that the session runs as. */
+/** Returns all tools and the Task tools, or the tools of the agent that the session runs as. */
 export function getMainTools(
   mainAgent: AgentDefinition | undefined,
   baseTools: readonly Tool[],
@@ -155,7 +160,7 @@ export function getMainTools(
   return mainAgent && mainAgent.tools !== '*' ? tools : [...tools, ...taskTools];
 }
 
-/** One line for each file with an error. Warnings are for /agents lint. */
+/** Returns one line for each error in files of agents. Warnings are shown by /agents lint. */
 export function describeBrokenAgents(catalog: LiveCatalog): string[] {
   return catalog
     .snapshot()

@@ -1,4 +1,4 @@
-/** The slash commands of a session, with what they need besides its requests. */
+/** Creates the slash commands of a session, with what they need besides its requests. */
 
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
@@ -18,7 +18,7 @@ import type {Project, Records} from './project.ts';
 import type {SessionTools} from './tools.ts';
 import {getEffectiveTrust} from './trust.ts';
 
-/** A command of mini-cc is never hidden by one that the user or the project brought. */
+/** Creates the commands. One of the user or the project never hides one of mini-cc. */
 export function createCommands(
   {options, root, redactor, trusts}: Project,
   {store}: Records,
@@ -42,7 +42,7 @@ export function createCommands(
 
 type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile' | 'settingSources'>;
 
-/** The settings as their files are now. @throws UsageError for settings that are wrong */
+/** Reads the settings from their files again. @throws UsageError for settings that are wrong */
 export function readShownSettings(options: ConfigOptions): ShownSettings {
   const {home, cwd, env, settingsFile, settingSources} = options;
   const root = realpathSync(cwd);

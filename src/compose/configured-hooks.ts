@@ -1,4 +1,4 @@
-/** The hooks of a session: those of the settings, and those of the program that drives it. */
+/** Creates the hooks of a session: those of the settings, and those of the program that drives it. */
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {LoadedSettings} from '../config/settings.ts';
@@ -13,15 +13,15 @@ import {ALL_TOOLS} from './known-tools.ts';
 
 interface SessionHooks extends AgentHooks {
   readonly listing: readonly HookListing[];
-  /** One line each, for the user. */
+  /** Warnings for the user, one line each. */
   readonly warnings: readonly string[];
-  /** Of the session with its own, for an agent that has some. */
+  /** Returns the session's hooks with those of the agent, or undefined if the agent has none of its own. */
   createAgentHooks(agent: Pick<AgentDefinition, 'hooks'>): AgentHooks | undefined;
 }
 
 /**
  * @param driverHooks callbacks of the program that drives the session
- * @param mainAgent the agent that the session runs as
+ * @param mainAgent agent that the session runs as
  */
 export function createSessionHooks(
   {hooks: found, settings}: Pick<LoadedSettings, 'hooks' | 'settings'>,
@@ -43,7 +43,7 @@ export function createSessionHooks(
   return {
     ...create(all),
     createAgentHooks: ({hooks = []}) =>
-      // The end of a subagent's run is an event of its own.
+      // A subagent's run ends with the event `SubagentStop`, so its `Stop` hooks listen to that.
       hooks.length === 0
         ? undefined
         : create([

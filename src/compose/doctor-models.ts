@@ -1,4 +1,4 @@
-/** What `doctor` says of model servers: keys, whether each answers, and what runs on this machine. */
+/** Examines model servers for `doctor`: keys, whether each server answers, and which run on this machine. */
 import type {Finding} from '../commands/doctor.ts';
 import {isModelConfigured} from '../config/environment.ts';
 import type {Settings} from '../config/settings.ts';

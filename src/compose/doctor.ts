@@ -1,4 +1,4 @@
-/** What works here and what does not, for `mini-cc doctor` and `/doctor`. */
+/** Examines what works on this machine and what does not, for `mini-cc doctor` and `/doctor`. */
 import {realpathSync} from 'node:fs';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {type Finding, runDoctorCommandLine} from '../commands/doctor.ts';
@@ -17,7 +17,7 @@ import {getTrustProblems} from './trust.ts';
 
 const PROGRAM_TIMEOUT_MS = 5000;
 
-/** `mini-cc doctor`. @throws UsageError for bad usage */
+/** Runs `mini-cc doctor`. @throws UsageError for bad usage */
 export function doctorCommandLine(options: SessionOptions, args: SubcommandArguments): Promise<CommandLineOutcome> {
   return runDoctorCommandLine(args, () => examine(options));
 }
@@ -111,7 +111,7 @@ function settingsFiles({files, warnings, hints}: LoadedSettings): Finding[] {
 
 interface CheckedSettings {
   readonly loaded?: LoadedSettings;
-  /** What is wrong with trust. */
+  /** Problems with trust. */
   readonly trust?: readonly Finding[];
   readonly problem?: Finding[];
 }
@@ -132,7 +132,7 @@ function checkSettings(options: SessionOptions): CheckedSettings {
   }
 }
 
-/** @throws MiniCcError `PROGRAM` when it does not run. */
+/** @throws MiniCcError `PROGRAM` when the program does not run */
 async function getVersion(program: string): Promise<string> {
   const {exitCode, stdout, message} = await runProgram(program, ['--version'], {limitMs: PROGRAM_TIMEOUT_MS});
   if (exitCode !== 0) throw new MiniCcError('PROGRAM', message);

@@ -1,4 +1,4 @@
-/** The fan-outs of a session, by the flag, the environment and the settings. */
+/** Creates the fan-outs of a session according to the flag, the environment and the settings. */
 
 import type {CodeIndex} from '../code-index/contract.ts';
 import type {Settings} from '../config/settings.ts';
@@ -23,7 +23,10 @@ import type {ComposedParts} from './runs.ts';
 
 const DEFAULT_TOOLS = ['read_file', 'edit_file', 'write_file'];
 
-/** Command line > environment > settings. @throws UsageError for a mode or a tool that is none */
+/**
+ * The command line wins over the environment, and the environment over the settings. @throws UsageError for an unknown
+ * mode or tool
+ */
 function getFanOutSettings(
   {fanOut, env}: Pick<SessionOptions, 'fanOut' | 'env'>,
   settings: Settings,
@@ -56,8 +59,10 @@ function getMode(value: string | undefined): FanOutMode | undefined {
 }
 
 /**
- * The built-in model renames by the code index. While the parts are at work the index sees half of the change, so that it is
- * asked once before. Undefined: it is no rename of a symbol. @throws MiniCcError where the rename would not be whole
+ * Decides the edits of a rename for the built-in model, which renames by the code index. This happens before the parts
+ * start, because the index would see half of the change while they are at work. Undefined when the task is no rename of
+ * a symbol.
+ * @throws MiniCcError when the rename would be incomplete
  */
 async function decideRename({instruction, model, files}: FanOutPlan, index: CodeIndex, signal: AbortSignal) {
   if (!model.offline) return undefined;
@@ -73,7 +78,7 @@ async function decideRename({instruction, model, files}: FanOutPlan, index: Code
   throw new MiniCcError('RENAME_REFUSED', `${reasons[0]} Nothing was changed.${places.join('')}`);
 }
 
-/** @throws UsageError for a mode or a tool that is none */
+/** @throws UsageError for an unknown mode or tool */
 export function createFanOuts({
   project: {options, root, env, redactor, settings},
   records: {store, emit},

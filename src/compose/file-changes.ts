@@ -1,4 +1,4 @@
-/** What a session keeps of changed files: checkpoints, to take changes back, and the worktrees of its runs. */
+/** Creates what a session needs to track changed files: checkpoints, to undo changes, and the worktrees of its runs. */
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {Checkpoints, Writer} from '../core/contract/checkpoints.ts';
@@ -57,7 +57,10 @@ function listHidden({options, settings}: Project): readonly string[] {
   return hiddenPaths({home: homedir(), miniCcHome: options.home, hide}).map(({path: place}) => place);
 }
 
-/** The files that are written are known: they alone are saved before, for undo. @throws MiniCcError when one cannot be saved */
+/**
+ * Saves the files that `work` writes before and after it, for undo. Only these files change. @throws MiniCcError when
+ * one cannot be saved
+ */
 async function writeWithCheckpoints(
   checkpoints: Checkpoints,
   by: Writer,
@@ -76,7 +79,7 @@ async function writeWithCheckpoints(
   }
 }
 
-/** The workspace for workers: loaded with the first run that goes to one. */
+/** Creates the trees that are shipped to workers. Their code is loaded with the first run that goes to a worker. */
 export async function createShippedTrees(
   project: Project,
   {sessionFolder, checkpoints}: FileChanges,
@@ -92,7 +95,7 @@ export async function createShippedTrees(
   });
 }
 
-/** The code that makes worktrees is loaded with the first one. */
+/** Loads the code for worktrees with the first one. */
 function createWorktrees(
   project: Project,
   {emit}: Records,

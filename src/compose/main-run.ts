@@ -1,4 +1,4 @@
-/** The run of the main agent, without what changes from turn to turn. */
+/** Creates the run of the main agent, as far as it is the same for all turns. */
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import {createPermit} from '../core/permissions/decision.ts';
 import mainPrompt from '../core/prompts/main.md';
@@ -51,7 +51,7 @@ function createMainTools({tools, agents, models, permissions, runs}: ComposedPar
     onDenied: (denial) => permissions.permits.onDenied({...denial, agent: MAIN, tool: 'FanOut'}),
     modelFor: (agent, asked) => models.chooser.choose(agent, asked),
   });
-  // What a rule refuses in any case is not offered: a model would spend turns on it.
+  // Tools that a rule refuses in any case are not offered, because a model would spend turns on them.
   const offered = getMainTools(agents.mainAgent, tools.baseTools, taskTools).filter(
     ({name}) => !tools.rules.forbids(name) && (!tools.only || tools.only.includes(name)),
   );

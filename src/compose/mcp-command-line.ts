@@ -1,4 +1,4 @@
-/** `mini-cc mcp list|get|add|remove`. */
+/** Serves `mini-cc mcp list|get|add|remove`. */
 import {existsSync, readFileSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {
@@ -28,9 +28,9 @@ import {loadTrustedSettings} from './trust.ts';
 export interface ServerFlags {
   readonly transport?: string;
   readonly scope?: string;
-  /** `K=V` */
+  /** Pairs `K=V`. */
   readonly env: readonly string[];
-  /** `Name: value` */
+  /** Pairs `Name: value`. */
   readonly headers: readonly string[];
 }
 
@@ -70,7 +70,7 @@ function getName([name = '', ...more]: readonly string[], verb: string): string 
   return name;
 }
 
-/** Runs `work` with the servers that a session here would have; then ends all that it started. */
+/** Runs `work` with the servers that a session in this directory would have, and ends all that it started. */
 async function withServers<T>(
   options: SessionOptions,
   say: (line: string) => void,
@@ -92,7 +92,7 @@ async function withServers<T>(
   }
 }
 
-/** Starts each, to say whether it works. */
+/** Starts each server, to report whether it works. */
 function list(options: SessionOptions, json: boolean, say: (line: string) => void): Promise<CommandLineOutcome> {
   return withServers(options, say, async (servers) => {
     await servers.startAll();
@@ -137,7 +137,7 @@ async function add(options: SessionOptions, args: McpArguments): Promise<Command
     throw new UsageError(`${file} has a server ${name} already: mini-cc mcp remove ${name} --scope ${scope}`);
   }
   await saveProperty(file, ['mcpServers', name], entry);
-  // Who types it approves it: it is not asked about again.
+  // The person who types the entry approves it, so no question follows.
   const claim = {file, key: getEntryKey(name), value: entry};
   const trouble =
     scope === 'user'
@@ -197,7 +197,7 @@ async function remove(options: SessionOptions, name: string, scope: string | und
   return printText(`Removed the MCP server ${name} from ${first.file}`);
 }
 
-/** The names below `mcpServers`. @throws UsageError for a file that is no JSON */
+/** Returns the names below `mcpServers`. @throws UsageError for a file that is no JSON */
 function readNames(file: string): string[] {
   if (!existsSync(file)) return [];
   const text = readFileSync(file, 'utf8');

@@ -1,4 +1,4 @@
-/** The MCP servers of a session: which there are, and how their programs start. */
+/** Creates the MCP servers of a session: reads their entries, and sets how their programs start. */
 import {isRead} from '../config/layers.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import type {Emit} from '../core/contract/events.ts';
@@ -14,10 +14,10 @@ import type {SessionOptions} from './options.ts';
 
 interface McpParts {
   readonly options: SessionOptions;
-  /** The session's folder, with links resolved. */
+  /** Folder of the session, with links resolved. */
   readonly root: string;
   readonly loaded: Pick<LoadedSettings, 'origins' | 'claims'> & {readonly trust: {readonly trusts: Trusts}};
-  /** Of programs: without keys. */
+  /** Environment of programs, without keys. */
   readonly env: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
   readonly rules: RuleBook;
@@ -71,13 +71,16 @@ export function readEntries(
   return {entries, warnings: project.problem === undefined ? wrong : [project.problem, ...wrong]};
 }
 
-/** The strongest first: mine for this project, `.mcp.json`, the project's settings, mine. */
+/**
+ * Returns the sources, the strongest first: the user's for this project, `.mcp.json`, the project's settings, the
+ * user's for all projects.
+ */
 function joinFiles(project: EntrySource | undefined, {origins, claims, trust}: McpParts['loaded']): EntrySource[] {
   const settings = origins
     .filter(({path}) => path[0] === 'mcpServers' && path.length === 2)
     .map(({path, value, from}) => ({servers: {[path[1]!]: value}, from: from[0]!.file, layer: from[0]!.layer}));
   const isMine = ({layer}: {layer: string}) => layer === 'local' || layer === 'command line';
-  // What is not trusted is no longer in the settings, but the user should see it in the list.
+  // Entries that are not trusted were removed from the settings, but the list shows them to the user.
   const unapproved = claims
     .filter((claim) => claim.key.startsWith('mcpServers.') && !trust.trusts(claim))
     .map(({file, key, value}) => ({from: file, servers: {[getName(key)]: value}, isProjects: true}));
@@ -89,7 +92,7 @@ function joinFiles(project: EntrySource | undefined, {origins, claims, trust}: M
   ];
 }
 
-/** The last part of a key as messages show it. */
+/** Returns the name of the server from a key as messages show it. */
 function getName(key: string): string {
   const name = key.slice('mcpServers.'.length);
   return name.startsWith('"') ? (JSON.parse(name) as string) : name;

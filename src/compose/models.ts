@@ -1,4 +1,4 @@
-/** The models of a session, and what binds their answers: the budget, and the JSON Schema that they must match. */
+/** Creates the models of a session, its budget, and the JSON Schema that its answers must match. */
 import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {AgentDefinition} from '../core/agent-types.ts';
@@ -18,8 +18,8 @@ const MAX_SCHEMA_BYTES = 1024 * 1024;
 export type SessionModels = Awaited<ReturnType<typeof createModels>>;
 
 /**
- * @param mainAgent the agent that the session runs as
- * @throws UsageError for a model that cannot be used, a budget where a price is not known, and a schema that is none
+ * @param mainAgent agent that the session runs as
+ * @throws UsageError for a model that cannot be used, a budget if a price is not known, and an invalid schema
  */
 export async function createModels(
   project: Project,

@@ -1,4 +1,4 @@
-/** The options of a session, and the parts that follow from them and the settings alone. */
+/** Defines the options of a session, and creates the parts that depend only on them and the settings. */
 
 import {homedir} from 'node:os';
 import {isModelConfigured} from '../config/environment.ts';
@@ -31,32 +31,32 @@ import {ALL_TOOLS} from './known-tools.ts';
 export interface SessionOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  /** `~/.mini-cc`, or the value of `MINI_CC_HOME`. */
   readonly home: string;
-  /** A person can be asked. Otherwise every call that needs a question is refused. */
+  /** Whether a person can be asked. Otherwise every call that needs a question is refused. */
   readonly interactive: boolean;
   /** Hooks of the program that drives the session. */
   readonly driverHooks?: readonly Hook[];
   /** `--mcp-config`: files, or JSON. */
   readonly mcpConfig?: readonly string[];
-  /** `--strict-mcp-config`: no other MCP servers than those of `mcpConfig` and of the driver. */
+  /** `--strict-mcp-config`: use only the MCP servers of `mcpConfig` and of the driver. */
   readonly strictMcpConfig?: boolean;
   /** MCP servers that the driver names, as entries of `.mcp.json`. */
   readonly mcpServers?: McpEntries;
   /** MCP servers in the driver's own process. */
   readonly driverServers?: DriverServers;
-  /** No person types: a program drives the session, and answers questions about calls. */
+  /** Whether a program drives the session and answers questions about calls. No person types then. */
   readonly driverAnswers?: boolean;
   readonly which:
     | {readonly type: 'new'; readonly id?: string}
     | {readonly type: 'continue'}
     | {readonly type: 'resume'; readonly id: string}
-    /** The person chooses one. */
+    /** The person chooses a session. */
     | {readonly type: 'choose'};
-  /** `--fork-session`: go on with a copy, in a new session of this id. Default: a new id. */
+  /** `--fork-session`: continue with a copy, in a new session with this id. Default: a new id. */
   readonly fork?: {readonly id?: string};
   readonly model?: string;
-  /** `--fallback-model`: instead of what the settings say. */
+  /** `--fallback-model`: replaces the models in the settings. */
   readonly fallback?: readonly string[];
   /** `--effort`. */
   readonly thinking?: Thinking;
@@ -69,43 +69,49 @@ export interface SessionOptions {
   readonly limits?: Partial<Limits>;
   /** `--json-schema`: a file, or JSON. */
   readonly jsonSchema?: string;
-  /** Of the session with all of its runs. US dollars. */
+  /** US dollars for the session with all of its runs. */
   readonly maxBudgetUsd?: number;
   readonly appendSystemPrompt?: string;
   readonly addDirs?: readonly string[];
-  /** `--system-prompt`: in place of the main agent's own. */
+  /** `--system-prompt`: replaces the main agent's own prompt. */
   readonly systemPrompt?: string;
-  /** `--tools`: no agent of the session has others. Default: all. */
+  /** `--tools`: agents of the session have no other tools. Default: all. */
   readonly tools?: readonly string[];
   /** `--settings`: a file, or its text. */
   readonly settingsFile?: string;
   /** `--setting-sources`. Default: all. */
   readonly settingSources?: readonly SettingSource[];
-  /** `--no-session-persistence`: what the session keeps on disk is erased at its end. */
+  /** `--no-session-persistence`: erase the session's files at its end. */
   readonly isTemporary?: boolean;
-  /** `--take-over`: also go on with a session that is locked by another machine or container. */
+  /** `--take-over`: continue a session even if another machine or container locks it. */
   readonly takeOver?: boolean;
-  /** `--trust`: trust what the project's files ask for now, and remember it. */
+  /** `--trust`: trust what the project's files ask for at present, and remember it. */
   readonly trust?: boolean;
   /** Asks the person before there is a session. `withdrawn`: the person left instead. */
   readonly ask?: (question: Question) => Promise<Answer | 'withdrawn'>;
   /** `--agents`: definitions as JSON. */
   readonly agentsJson?: string;
-  /** `--agent`: the main agent is this one. */
+  /** `--agent`: name of the agent that the session runs as. */
   readonly agent?: string;
   readonly rawStream?: boolean;
   /** `--fan-out` */
   readonly fanOut?: FanOutMode;
   readonly debug?: boolean;
-  /** Subagents that run at a time, instead of what the settings say. */
+  /** Number of subagents that run at a time. Replaces the number in the settings. */
   readonly maxConcurrent?: number;
-  /** Instead of what the settings say. 0 = never: then no timer keeps a program alive that does not close its session. */
+  /**
+   * Replaces the number in the settings. With 0, runs are never archived, so that no timer keeps a program alive that
+   * does not close its session.
+   */
   readonly archiveAfterMinutes?: number;
-  /** The workspace is this one, and stays as it is: the changes of each run are a patch in its folder. */
+  /**
+   * Checkout that serves as the workspace and stays unchanged: the changes of each run become a patch in the run's
+   * folder.
+   */
   readonly cachedTree?: CachedTree;
-  /** The span that this session's belong to, as `traceparent` of W3C says it. */
+  /** Parent of the session's spans, as a W3C `traceparent`. */
   readonly traceparent?: string;
-  /** Measures all waits and limits. Default: the system's. */
+  /** Measures all waits and limits. Default: the system's clock. */
   readonly clock?: Clock;
 }
 
@@ -122,8 +128,9 @@ export function readSettings(options: SessionOptions, root: string, trusts: Trus
 }
 
 /**
- * The model of the session: of the command line, else of the agent that it runs as, else of environment and settings.
- * @throws UsageError when the name cannot be used; what only the agent names is passed over, with a warning
+ * Returns the model of the session: from the command line, the agent that it runs as, the environment, or the settings,
+ * in this order.
+ * @throws UsageError when the name cannot be used. A name that only the agent has is skipped instead, with a warning
  */
 export function getMainModel(
   resolver: ModelResolver,
@@ -138,12 +145,12 @@ export function getMainModel(
   return new ModelChooser(resolver, {}, () => session, options.env).choose({name, model, thinking, apiKeyEnv});
 }
 
-/** Command line > environment > settings. Undefined: the default. */
+/** The command line wins over the environment, and the environment over the settings. Undefined means the default. */
 export function getModelName(options: SessionOptions, settings: Settings): string | undefined {
   return options.model ?? (options.env.ANTHROPIC_MODEL || settings.model);
 }
 
-/** Nothing is configured, and the built-in model was not asked for. */
+/** Whether no model is configured, and the built-in model was not asked for. */
 export function isOfflineByDefault({env, offline = false}: SessionOptions, settings: Settings): boolean {
   return !offline && !isModelConfigured(env, settings);
 }
@@ -172,7 +179,10 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
   });
 }
 
-/** @param keyNames variables that hold keys of mini-cc by the settings. @param root the working directory */
+/**
+ * @param keyNames variables that contain keys of mini-cc according to the settings
+ * @param root working directory
+ */
 export function createSecrets(
   {env, home}: SessionOptions,
   keyNames: readonly string[],
@@ -183,7 +193,7 @@ export function createSecrets(
   const all = subagents?.queue ? {...env, 'subagents.queue.url': subagents.queue.url} : env;
   return {
     redactor: new Redactor(getKnownSecrets(all, keyNames, [root, home, homedir()])),
-    /** The environment of tools, without keys of mini-cc. */
+    /** Environment of tools, without keys of mini-cc. */
     env: withoutModelKeys(env, keyNames),
   };
 }
@@ -195,7 +205,10 @@ export function createBus(options: SessionOptions, redactor: Redactor): EventBus
   return bus;
 }
 
-/** What the settings say, else 8 for hosted models, and for those of a server on this machine what it can take, up to 3. */
+/**
+ * Returns the number in the settings. By default it is 8 for hosted models, and the measured capacity, up to 3, for
+ * models of a server on this machine.
+ */
 export function getPoolSizes(settings: Settings, env: SessionOptions['env']): PoolSizes {
   const size = settings.subagents?.maxConcurrent ?? 'auto';
   if (size !== 'auto') return size;
@@ -208,7 +221,7 @@ export function getPoolSizes(settings: Settings, env: SessionOptions['env']): Po
 const OFFLINE_BY_DEFAULT =
   'no API key or server is set: the offline model answers. For a real one: export ANTHROPIC_API_KEY=… (or ANTHROPIC_BASE_URL=… for a server of yours), then start again.';
 
-/** One line each, for the user. @param servers those that run on this machine */
+/** Describes offline use for the user, one line each. @param servers model servers that run on this machine */
 export function describeOffline(servers: readonly LocalServer[]): readonly string[] {
   return [OFFLINE_BY_DEFAULT, ...servers.map(offerLocalServer)];
 }

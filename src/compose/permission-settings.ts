@@ -1,4 +1,4 @@
-/** What the command line and the settings say about permissions: rules, the sandbox, folders. */
+/** Reads from the command line and the settings what concerns permissions: rules, the sandbox, folders. */
 
 import {realpathSync, statSync} from 'node:fs';
 import {homedir} from 'node:os';
@@ -23,7 +23,7 @@ import {refusePrivateAddress} from '../tools/web/web-address.ts';
 import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
 import type {SessionOptions} from './options.ts';
 
-/** The tools that subagents may have. @param only `--tools` */
+/** Returns which tools subagents may have. @param only tools of `--tools` */
 export function getToolRules({settings: {subagents}}: LoadedSettings, rules: RuleBook, only?: readonly string[]) {
   const {allow, deny = []} = subagents?.tools ?? {};
   const toName = (tool: string) => toToolName(tool, AGENT_TOOLS);
@@ -36,9 +36,9 @@ export function getToolRules({settings: {subagents}}: LoadedSettings, rules: Rul
 }
 
 /**
- * The rules of the command line and the settings, and those that the user saved in this project.
- * @param project `folder` of its sessions, `root` with links resolved
- * @throws UsageError for a rule of the command line that is wrong by itself; those of files were checked when they were read
+ * Creates the rules of the command line and the settings, and those that the user saved in this project.
+ * @param project `folder` has its sessions; `root` has links resolved
+ * @throws UsageError for an invalid rule of the command line. Rules of files were checked when they were read
  */
 export function createRules(
   options: SessionOptions,
@@ -62,7 +62,10 @@ export function createRules(
   };
 }
 
-/** A name that no tool has is a warning: command lines of Claude Code have names of other tools. What denies stays a rule. */
+/**
+ * Parses a rule of the command line. An unknown tool name is only a warning, because command lines of Claude Code name
+ * other tools. A deny rule with such a name still applies.
+ */
 function parseTypedRule(text: string, kind: RuleKind, source: string): {rule?: Rule; warning?: string} {
   const read = parseRule(text, ALL_TOOLS);
   if (!('problem' in read)) {
@@ -78,7 +81,7 @@ function parseTypedRule(text: string, kind: RuleKind, source: string): {rule?: R
   };
 }
 
-/** @param asked `--tools`. @throws UsageError for a name that no tool has */
+/** @param asked tools of `--tools`. @throws UsageError for an unknown tool name */
 export function chooseTools(asked: readonly string[] | undefined) {
   const missing = listMissingTools(AGENT_TOOLS);
   const unknown = asked?.find((name) => !findTool(name, AGENT_TOOLS) && !missing.includes(name));
@@ -96,7 +99,7 @@ export function chooseTools(asked: readonly string[] | undefined) {
   };
 }
 
-/** Each with the files that contain it. */
+/** Returns the rules of the settings, each with the files that contain it. */
 function getSettingsRules({origins}: LoadedSettings): Rule[] {
   return RULE_KINDS.flatMap((kind) =>
     origins
@@ -108,19 +111,19 @@ function getSettingsRules({origins}: LoadedSettings): Rule[] {
   );
 }
 
-/** A rule that was checked before. One of a newer version, which this one cannot read, is left out. */
+/** Parses a rule that was checked before. A rule of a newer version that this one cannot parse is left out. */
 function parseCheckedRule(text: string, kind: RuleKind, source: string): Rule[] {
   const read = parseRule(text, ALL_TOOLS);
   return 'problem' in read ? [] : [{kind, text, source, ...read}];
 }
 
-/** A name or an address, without scheme and port. */
+/** Name or address of a host, without scheme and port. */
 const HOST = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$|^[\da-f:]*:[\da-f:.]*$/i;
 
 /**
- * @param miniCcHome sessions and settings of mini-cc: no confined command sees them
+ * @param miniCcHome folder with sessions and settings of mini-cc, which no confined command sees
  * @param trusts what the user trusts of the project's files; default: nothing
- * @throws UsageError for an allowed host that is none
+ * @throws UsageError for an allowed host that is not a host name
  */
 export function createSessionSandbox(
   settings: Settings,
@@ -149,7 +152,10 @@ export function createSessionSandbox(
   return createSandbox({home: homedir(), miniCcHome, show, hide, env, trusts, hosts, unixSockets, knownIn});
 }
 
-/** What tools for files read without a question beside the workspace, and what they do not. */
+/**
+ * Returns the folders beside the workspace that file tools read without a question, and those with keys, which they do
+ * not.
+ */
 export function getZoneFolders(miniCcHome: string): Pick<ZonePaths, 'secretPaths' | 'systemFolders'> {
   const home = homedir();
   return {
@@ -158,7 +164,7 @@ export function getZoneFolders(miniCcHome: string): Pick<ZonePaths, 'secretPaths
   };
 }
 
-/** @param variables names that the user lets confined commands have */
+/** @param variables names of variables that the user allows for confined commands */
 export function createPermissionSandbox(
   sandbox: Sandbox,
   {container: isContainer = false, env: variables = []}: NonNullable<Settings['sandbox']> = {},
@@ -171,7 +177,10 @@ export function createPermissionSandbox(
   };
 }
 
-/** With links resolved. @param root what a relative path begins at. @throws UsageError when there is none */
+/**
+ * Returns the path of a folder with links resolved. @param root start of a relative path. @throws UsageError when there
+ * is no such folder
+ */
 export function getExistingFolder(folder: string, root: string): string {
   const found = path.resolve(root, folder);
   if (!statSync(found, {throwIfNoEntry: false})?.isDirectory()) throw new UsageError(`no such folder: ${folder}`);

@@ -1,4 +1,4 @@
-/** The part of a session that knows who may do what, and the workspace that this holds for. */
+/** Creates the permissions of a session, and the workspace that they apply to. */
 import type {Denial, Workspace} from '../core/contract/permission.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
 import {Questions} from '../core/permissions/questions.ts';
@@ -15,7 +15,7 @@ import type {SessionTools} from './tools.ts';
 
 export type SessionPermissions = ReturnType<typeof createPermissions>;
 
-/** Who may do what, and the workspace that this holds for. @throws UsageError for a further folder that does not exist */
+/** @throws UsageError for an additional folder that does not exist */
 export function createPermissions({
   project: {options, root, env, redactor, loaded, settings},
   records: {store, emit},
@@ -67,7 +67,7 @@ export function createPermissions({
     policy,
     questions: options.interactive || options.driverAnswers ? questions : undefined,
     sandbox: createPermissionSandbox(sandbox, settings.sandbox),
-    // Only front ends without a screen read them.
+    // Only front ends without a screen read the denials.
     onDenied(denial: Denial) {
       if (!options.interactive) denials.push(redactor.values(denial));
     },
@@ -75,7 +75,7 @@ export function createPermissions({
   return {policy, questions, denials, workspace, extraRoots, permits, hooks};
 }
 
-/** What a session sees of its permissions, and changes in them. */
+/** Gives a session its permissions, and functions to change them. */
 export function createPermissionParts({
   policy,
   questions,
@@ -83,7 +83,7 @@ export function createPermissionParts({
   return {
     permissions: () => ({mode: policy.mode, rules: policy.rules.list(), granted: policy.granted}),
     allowInTurn: (allowed) => policy.allowInTurn(allowed),
-    // What is asked about just now may need no question any more.
+    // After a change, an open question may not be needed any more.
     setPermissionMode(mode) {
       policy.mode = mode;
       inBackground(questions.recheck(), neverRejects);
@@ -95,7 +95,7 @@ export function createPermissionParts({
   };
 }
 
-/** The further folders of a session. What is added holds from the next call on. */
+/** Manages the additional folders of a session. A new folder applies from the next call on. */
 export function createFolders(
   root: string,
   {extraRoots, policy, questions}: SessionPermissions,
@@ -107,7 +107,7 @@ export function createFolders(
       if (added === root || extraRoots.includes(added)) throw new UsageError(`agents work in ${added} already`);
       extraRoots.push(added);
       policy.noteChange();
-      // What is asked about just now may need no question any more.
+      // An open question may not be needed any more.
       inBackground(questions.recheck(), neverRejects);
     },
   };

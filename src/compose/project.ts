@@ -1,4 +1,4 @@
-/** The first two parts of a session: the project that it works in, and the records that it keeps of what happens. */
+/** Opens the first two parts of a session: the project that it works in, and the records of what happens. */
 
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
@@ -13,13 +13,16 @@ import {createBus, createSecrets, type SessionOptions} from './options.ts';
 import {openFirstConversation} from './sessions.ts';
 import {loadTrustedSettings} from './trust.ts';
 
-/** The agent id of the main agent. */
+/** Agent id of the main agent. */
 export const MAIN = 'main';
 
 export type Project = Awaited<ReturnType<typeof openProject>>;
 export type Records = Awaited<ReturnType<typeof openRecords>>;
 
-/** The folder, its settings with what the user trusts of them, and what must not be shown. @throws UsageError for wrong settings */
+/**
+ * Opens the folder and its settings, with what the user trusts of them and what must not be shown. @throws UsageError
+ * for wrong settings
+ */
 export async function openProject(options: SessionOptions) {
   const root = realpathSync(options.cwd);
   const loaded = await loadTrustedSettings(options, root);
@@ -39,7 +42,10 @@ export async function openProject(options: SessionOptions) {
   return {options, root, folders, loaded, settings: loaded.settings, trusts: loaded.trust.trusts, redactor, env};
 }
 
-/** The stored sessions, the conversation that is opened, and the bus of events. @throws UsageError when it cannot be opened */
+/**
+ * Opens the stored sessions, the first conversation and the bus of events. @throws UsageError when the conversation
+ * cannot be opened
+ */
 export async function openRecords({options, root, redactor}: Project) {
   const temporaryHome = options.isTemporary ? createTemporaryHome(options.home) : undefined;
   const store = new SessionStore(temporaryHome ?? options.home, root, redactor);
@@ -53,7 +59,7 @@ export async function openRecords({options, root, redactor}: Project) {
   return {store, firstConversation, bus, telemetry, emit: bus.emitFor(MAIN), close};
 }
 
-/** Spans of a session, where the user names a collector. Without one, nothing of OpenTelemetry is loaded. */
+/** Starts the spans of a session if the user names a collector. Without one, nothing of OpenTelemetry is loaded. */
 async function openTelemetry(
   {env, traceparent}: SessionOptions,
   bus: EventBus,

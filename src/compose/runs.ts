@@ -1,4 +1,4 @@
-/** The part of a session that runs subagents: their manager, what all runs share, and the workers. */
+/** Creates the part of a session that runs subagents: their manager, what all runs share, and the workers. */
 import {toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
 import {readSystemPromptContext} from '../config/system-prompt-context.ts';
@@ -23,7 +23,7 @@ import {createRemoteRuns} from './workers/remote-runs.ts';
 
 type SessionRuns = ReturnType<typeof createRuns>;
 
-/** The parts that come before the runs. */
+/** Parts that are created before the runs. */
 interface BaseParts {
   readonly project: Project;
   readonly records: Records;
@@ -34,7 +34,7 @@ interface BaseParts {
   readonly changes: FileChanges;
 }
 
-/** All parts of which a session is made. */
+/** All parts of a session. */
 export interface ComposedParts extends BaseParts {
   readonly runs: SessionRuns;
 }
@@ -68,7 +68,7 @@ export function createRuns(deps: BaseParts) {
   return {manager, inbox, verifier, remote, promptContext, archiveAfterMinutes};
 }
 
-/** What all runs share. */
+/** Collects the dependencies that all runs share. */
 function shareWithRuns(
   {project, tools, models, permissions, changes}: BaseParts,
   own: Pick<SubagentDeps, 'remote' | 'verifier' | 'promptContext'>,
@@ -111,7 +111,7 @@ function getVerifySettings({verify = {}}: Settings): VerifySettings {
   return {level, rounds, fast, thorough};
 }
 
-/** Finds the agent and the model with which a run of an earlier time goes on. */
+/** Creates the function that finds the agent and the model of an earlier run that continues. */
 function createRevive({agents: {agents}, tools, models}: BaseParts): ManagerDeps['revive'] {
   return (record, isLeft) => {
     const found = agents.get(record.agent);
@@ -121,7 +121,7 @@ function createRevive({agents: {agents}, tools, models}: BaseParts): ManagerDeps
     const names = tools.baseTools.map(({name}) => name);
     const narrowed = record.onlyTools ? restrictTools(agent, record.onlyTools, names) : agent;
     const chosen = models.chooser.choose(narrowed, {model: record.model || undefined, thinking: record.thinking});
-    // The model of a run that was left at a worker was chosen when it was sent there.
+    // The model of a run that was left at a worker was chosen when the run was sent there.
     const warnings = isLeft ? (found ? [] : [`${gone} meanwhile: this run had it as it was`]) : chosen.warnings;
     return {agent: narrowed, model: chosen.model, warnings};
   };

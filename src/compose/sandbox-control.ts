@@ -1,4 +1,4 @@
-/** The sandbox of one session: how it confines commands of agents that may write, which `/sandbox` changes. */
+/** Controls how one session confines the commands of agents that may write. `/sandbox` changes it. */
 
 import type {Settings} from '../config/settings.ts';
 import type {Confinement, SandboxMode, SandboxState} from '../core/contract/permission.ts';
@@ -25,7 +25,10 @@ export class SandboxControl {
     return control;
   }
 
-  /** Of agents that may write, outside of plan mode. Where a sandbox is required and there is none, they run nothing. */
+  /**
+   * Confinement of agents that may write, outside of plan mode. If a sandbox is required and there is none, commands do
+   * not run.
+   */
   get confinement(): Confinement {
     return this.#confinement;
   }
@@ -53,7 +56,7 @@ export class SandboxControl {
     };
   }
 
-  /** Without a sandbox the container confines them, if the user says so. */
+  /** Without a sandbox, a container confines the commands if the user says so. */
   async #mayConfine(): Promise<boolean> {
     return (this.settings.container ?? false) || (await this.sandbox.status()).available;
   }
@@ -83,7 +86,7 @@ export function createSandboxParts(
     state: () => control.state(),
     set: async (mode) => {
       const state = await control.set(mode);
-      // What was asked about meanwhile may need no question now.
+      // An open question may not be needed any more.
       policy.noteChange();
       inBackground(questions.recheck(), neverRejects);
       return state;

@@ -1,4 +1,7 @@
-/** What front ends see of a session that does not change with its conversation, and what it says at its start. */
+/**
+ * Creates the facts of a session for front ends that do not change with its conversation, and its warnings at the
+ * start.
+ */
 
 import {isSlashCommand} from '../commands/table.ts';
 import type {AgentCatalog} from '../core/agent-types.ts';
@@ -21,7 +24,7 @@ interface InfoParts {
   readonly warnings: readonly string[];
 }
 
-/** Read at each use: agents may be written, and MCP servers started, while the session lasts. */
+/** The lists are read at each use, because agents may be written and MCP servers started while the session lasts. */
 export function createSessionInfo({root, run, commands, agents, mcp, warnings}: InfoParts): SessionParts['info'] {
   return {
     cwd: root,
@@ -39,7 +42,7 @@ export function createSessionInfo({root, run, commands, agents, mcp, warnings}: 
   };
 }
 
-/** What a session says to its user at its start, one line each. */
+/** Returns the messages to the user at the start of a session, one line each. */
 export async function listWarnings(parts: ComposedParts, fanOuts: FanOuts): Promise<readonly string[]> {
   const {project, records, tools, agents, models, permissions} = parts;
   const {options, loaded, settings, redactor} = project;

@@ -1,6 +1,6 @@
 /**
- * The only wiring: settings, models, tools and agents become a session. `composeParts` lists the parts in their order; each
- * names those that it needs, and none needs one that is made later.
+ * Connects settings, models, tools and agents to a session; no other folder does this. `composeParts` creates the parts
+ * in order: each names those that it needs, and needs none that is created later.
  */
 import type {Session} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
@@ -22,12 +22,14 @@ import {openAnother} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {createTools} from './tools.ts';
 
-/** @throws UsageError for settings, names or ids that are wrong. */
+/** @throws UsageError for settings, names or ids that are wrong */
 export async function compose(options: SessionOptions): Promise<Session> {
   return createSession(await composeParts(options));
 }
 
-/** What `compose` makes a session of. @throws UsageError for settings, names or ids that are wrong. */
+/**
+ * Creates the parts of which `compose` makes a session. @throws UsageError for settings, names or ids that are wrong
+ */
 export async function composeParts(options: SessionOptions): Promise<SessionParts> {
   const project = await openProject(options);
   const records = await openRecords(project);
@@ -44,7 +46,7 @@ export async function composeParts(options: SessionOptions): Promise<SessionPart
   return parts;
 }
 
-/** The session's own parts: the main agent's run, the commands, and what it does at its start and its end. */
+/** Creates the session's own parts: the main agent's run, the commands, and the work at its start and its end. */
 async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<SessionParts> {
   const {project, records, tools, agents, models, permissions, changes, runs} = composed;
   const {options, root, redactor, settings} = project;
@@ -90,7 +92,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
   };
 }
 
-/** Cleans up after earlier sessions now. @returns what ends the session */
+/** Starts to clean up after earlier sessions. @returns a function that ends the session */
 function createClose({project, records, tools, agents, changes, runs}: ComposedParts): () => Promise<void> {
   const {store, firstConversation, emit} = records;
   const cleanup = runStartUpCleanup(

@@ -1,4 +1,4 @@
-/** Stored sessions: the conversations that a session opens, and `mini-cc sessions …`. */
+/** Opens stored sessions and their conversations, and serves `mini-cc sessions …`. */
 
 import {randomUUID} from 'node:crypto';
 import {existsSync, realpathSync} from 'node:fs';
@@ -23,14 +23,17 @@ import {readTranscript} from '../storage/sessions/transcript.ts';
 import {createSecrets, type SessionOptions} from './options.ts';
 import {getExistingFolder} from './permission-settings.ts';
 
-/** `mini-cc sessions …`, without opening one. @throws UsageError for bad usage or an unknown id. */
+/** Runs `mini-cc sessions …` without opening a session. @throws UsageError for bad usage or an unknown id */
 export function sessionsCommandLine(options: SessionOptions, args: SubcommandArguments): Promise<CommandLineOutcome> {
   const root = realpathSync(options.cwd);
   const {redactor} = createSecrets(options, [], root);
   return runSessionsCommandLine(args, {store: new SessionStore(options.home, root), redactor, root});
 }
 
-/** The stored sessions of a folder, the one that was written last first. @throws UsageError when there is no such folder */
+/**
+ * Lists the stored sessions of a folder, the one that was written last first. @throws UsageError when there is no such
+ * folder
+ */
 export function listSessions(
   options: Pick<SessionOptions, 'home' | 'env'>,
   cwd: string,
@@ -40,15 +43,16 @@ export function listSessions(
   return redactor.values(new SessionStore(options.home, root).summaries()).map((each) => ({...each, cwd: root}));
 }
 
-/** With one line for the user about each session that is damaged or empty. */
+/** Has one line for the user about each session that is damaged or empty. */
 interface FirstConversation extends Conversation {
   readonly warnings: readonly string[];
 }
 
 /**
- * A new conversation, or the one that the session goes on with. A person who can be asked is asked whether to take over
- * the lock of another machine or container.
- * @throws UsageError when it cannot be found or opened, MiniCcError `WITHDRAWN` when the person left instead of answering
+ * Opens a new conversation, or the one that the session continues. If a person can be asked, they decide whether to
+ * take over the lock of another machine or container.
+ * @throws UsageError when it cannot be found or opened, MiniCcError `WITHDRAWN` when the person left instead of
+ * answering
  */
 export async function openFirstConversation(
   store: SessionStore,
@@ -56,7 +60,7 @@ export async function openFirstConversation(
   redactor: Redactor,
 ): Promise<FirstConversation> {
   const {which} = options;
-  // A full disk is waited for, once there is something to write.
+  // A full disk is no error yet: the session waits for it once there is something to write.
   const fault = findHomeFault(options.home);
   if (fault && !fault.mayPass) throw new UsageError(fault.text);
   if (which.type === 'new') {
@@ -80,13 +84,16 @@ export async function openFirstConversation(
     return {...openConversation(store, id, redactor, () => readOpening(transcript, 'main')), warnings};
   }
   if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
-  // An empty transcript has nothing to go on with.
+  // An empty transcript has nothing to continue.
   const read = () => (store.exists(found.id) ? readOpening(found.transcript, 'main') : undefined);
   const takeOver = options.takeOver || (await mayTakeOver(store.findForeignLock(found.id), options));
   return {...openConversation(store, found.id, redactor, read, {takeOver}), warnings};
 }
 
-/** Asks which one. @returns its id. @throws UsageError when there is none, MiniCcError `WITHDRAWN` when the person left */
+/**
+ * Asks the person for a session. @returns its id. @throws UsageError when there is none, MiniCcError `WITHDRAWN` when
+ * the person left
+ */
 async function chooseSession(store: SessionStore, {ask, cwd}: SessionOptions, redactor: Redactor): Promise<string> {
   const sessions = store.summaries();
   if (sessions.length === 0) throw new UsageError(`There is no session to resume in ${cwd}`);
@@ -98,7 +105,7 @@ async function chooseSession(store: SessionStore, {ask, cwd}: SessionOptions, re
   return chosen.id;
 }
 
-/** @throws UsageError when there is none, which names the damaged ones */
+/** @throws UsageError when there is none; it names the damaged ones */
 function findLatest(store: SessionStore, cwd: string) {
   const {whole, passedOver} = store.latest();
   if (whole) return {found: whole, passedOver};
@@ -107,7 +114,7 @@ function findLatest(store: SessionStore, cwd: string) {
   throw new UsageError(`There is no whole session to continue in ${cwd}; ${damaged}`);
 }
 
-/** False where no person can be asked: then opening fails, and says so. */
+/** Returns false if no person can be asked. Opening the session then fails with an error that says so. */
 async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions): Promise<boolean> {
   if (lockedBy === undefined || !ask) return false;
   const answer = await ask({...createTakeOverQuestion(lockedBy), id: randomUUID(), agent: 'mini-cc'});
@@ -115,17 +122,20 @@ async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions):
   return answer.choice === TAKE_OVER;
 }
 
-/** A new conversation, or a stored one in a session that is open. @throws UsageError when it cannot be opened */
+/** Opens a new conversation, or a stored one, in a session that is open. @throws UsageError when it cannot be opened */
 export function openAnother(store: SessionStore, redactor: Redactor, id?: string, takeOver = false): Conversation {
   if (id === undefined) return openConversation(store, randomUUID(), redactor, () => undefined);
   const {id: found, transcript} = store.find(id);
   return openConversation(store, found, redactor, () => readOpening(transcript, 'main'), {takeOver});
 }
 
-/** More than front ends show of a conversation that goes on. */
+/** More messages than front ends show of a conversation that continues. */
 const MAX_SHOWN = 500;
 
-/** @param read what its transcript says so far. Called when the session is locked, so that no other process writes it. */
+/**
+ * @param read reads the transcript. It is called when the session is locked, so that no other process writes the
+ * transcript
+ */
 export function openConversation(
   store: SessionStore,
   id: string,
@@ -142,8 +152,8 @@ export function openConversation(
     const messagesBefore = (uuid: string) => readMessagesBefore(transcript, uuid);
     const wholeConversation = (isStreaming: boolean) =>
       existsSync(transcript) ? getWholeConversation(readTranscript(transcript), isStreaming) : [];
-    // The transcript may be older than the key that the redactor removes. Looking for keys in all of a long conversation
-    // would take most of the time in which it opens.
+    // The transcript may be older than the key that the redactor replaces. Only the last messages are redacted, because
+    // a search in the whole of a long conversation would take most of the time in which it opens.
     const shown = restored.slice(-MAX_SHOWN);
     return {
       id,

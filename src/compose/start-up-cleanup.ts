@@ -1,4 +1,7 @@
-/** Cleans up after earlier sessions of this directory. Runs beside the first prompt; only the session's end waits for it. */
+/**
+ * Cleans up after earlier sessions of this directory. It runs beside the first prompt, and only the session's end waits
+ * for it.
+ */
 import {existsSync, readdirSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
@@ -15,7 +18,7 @@ export async function runStartUpCleanup(options: CleanupOptions, emit: Emit): Pr
   removeLeftPlaceholders(options.cwd, homedir());
   const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
   try {
-    // Before anything is erased.
+    // Worktrees are recovered before anything is erased.
     await recoverWorktrees(options.folder, warn);
     cleanUpAtStart(options);
   } catch (error) {
@@ -23,7 +26,7 @@ export async function runStartUpCleanup(options: CleanupOptions, emit: Emit): Pr
   }
 }
 
-/** Saves as patches what runs changed in their worktrees when their mini-cc was killed. */
+/** Saves as patches what runs changed in their worktrees before their mini-cc was killed. */
 async function recoverWorktrees(folder: string, warn: (text: string) => void): Promise<void> {
   if (!existsSync(folder)) return;
   const sessions = readdirSync(folder).map((name) => path.join(folder, name));

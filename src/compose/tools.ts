@@ -1,4 +1,4 @@
-/** The tools of a session's agents, with the sandbox and the rules that they need. */
+/** Creates the tools of a session's agents, with the sandbox and the rules that they need. */
 
 import path from 'node:path';
 import {CodeIndexes} from '../code-index/code-indexes.ts';
@@ -18,7 +18,7 @@ import {SandboxControl} from './sandbox-control.ts';
 
 export type SessionTools = Awaited<ReturnType<typeof createTools>>;
 
-/** @throws UsageError for a wrong rule or MCP server of the command line, and for a sandbox that cannot be as it is set */
+/** @throws UsageError for a wrong rule or MCP server of the command line, and for impossible settings of the sandbox */
 export async function createTools(project: Project, {store, emit}: Records, resolver: ModelResolver) {
   const {options, root, settings, trusts, redactor, env} = project;
   const sandbox = createSessionSandbox(settings, options.home, trusts, path.join(options.home, 'cache'));

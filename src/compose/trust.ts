@@ -1,4 +1,4 @@
-/** Asks the user, once, whether what a project's files ask for may take effect. Until then it does not. */
+/** Asks the user once whether what a project's files ask for may take effect. Until the user agrees, it does not. */
 import {randomUUID} from 'node:crypto';
 import {homedir} from 'node:os';
 import path from 'node:path';
@@ -19,13 +19,13 @@ import {readSettings, type SessionOptions} from './options.ts';
 
 interface TrustedSettings extends LoadedSettings {
   readonly trust: DirectoryTrust;
-  /** The part of `warnings` that is about trust. */
+  /** Warnings about trust, which are also among `warnings`. */
   readonly trustWarnings: readonly string[];
 }
 
 /**
- * The settings of a directory, with what its user trusts of them. A person who can be asked is asked about what they
- * have not answered yet.
+ * Loads the settings of a directory, with what its user trusts of them. If a person can be asked, they are asked about
+ * what they have not answered yet.
  * @throws UsageError for settings that are wrong, MiniCcError `WITHDRAWN` when the person left instead of answering
  */
 export async function loadTrustedSettings(options: SessionOptions, root: string): Promise<TrustedSettings> {
@@ -36,7 +36,7 @@ export async function loadTrustedSettings(options: SessionOptions, root: string)
   if (claims.length === 0) return {...first, trust, trustWarnings: []};
   const open = claims.filter((claim) => needsAnswer(trust, claim, options.trust ?? false));
   const problems = open.length > 0 ? await askForTrust(open, trust, options) : [];
-  // The answer is about the values that were shown. The files may have changed since: they are read again.
+  // The answer is about the values that were shown. The files may have changed since, so they are read again.
   const loaded = open.length > 0 ? read() : first;
   const ignored = getClaims(options, root, loaded).filter((claim) => !trust.trusts(claim));
   const lines = [trust.problem, ...problems, ignored.length > 0 ? formatIgnored(ignored, trust, options) : undefined];
@@ -44,7 +44,7 @@ export async function loadTrustedSettings(options: SessionOptions, root: string)
   return {...loaded, warnings: [...loaded.warnings, ...trustWarnings], trust, trustWarnings};
 }
 
-/** @returns what the user should know about it, one line each. */
+/** @returns what the user should know, one line each */
 async function askForTrust(
   open: readonly Claim[],
   trust: DirectoryTrust,
@@ -58,7 +58,7 @@ async function askForTrust(
   return answer.choice === 'never' ? [await trust.remember(open, 'refused')] : [];
 }
 
-/** What is ignored because it is not trusted, and how to trust it. */
+/** Formats what is ignored because it is not trusted, and how to trust it. */
 function formatIgnored(
   ignored: readonly Claim[],
   trust: DirectoryTrust,
@@ -74,7 +74,7 @@ function describeIgnored(ignored: readonly Claim[], trust: DirectoryTrust): stri
   return `ignored, as this directory is not trusted: ${listClaims(ignored, trust)}`;
 }
 
-/** What needs trust in a directory, and its state, for people to read. Values are left out: they may contain tokens. */
+/** What needs trust in a directory, and its state, for people. Values are left out because they may contain tokens. */
 interface EffectiveTrust {
   readonly directory: string;
   readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[];
@@ -82,7 +82,7 @@ interface EffectiveTrust {
   readonly warnings: readonly string[];
 }
 
-/** What is wrong with trust, one line each, and how to repair it. */
+/** Returns the problems with trust, one line each, and how to repair them. */
 export function getTrustProblems(
   home: string,
   trust: DirectoryTrust,
@@ -117,13 +117,13 @@ export function getEffectiveTrust(
   };
 }
 
-/** Everything that counts only when it is trusted. */
+/** Returns everything that takes effect only when it is trusted. */
 function getClaims(
   {home, settingSources}: Pick<SessionOptions, 'home' | 'settingSources'>,
   root: string,
   {claims}: Pick<LoadedSettings, 'claims'>,
 ): Claim[] {
-  // What is not read asks for nothing.
+  // Files that are not read ask for nothing.
   const ofProject = isRead('project', settingSources)
     ? [
         ...listAgentClaims({cwd: root, home: homedir(), miniCcHome: home}, AGENT_TOOLS),
@@ -135,7 +135,7 @@ function getClaims(
   return [...claims, ...ofProject, ...alternatesClaims(root, homedir())];
 }
 
-/** `--trust` also trusts what was refused for good before. */
+/** Whether the user has to answer. `--trust` also trusts what they refused before. */
 function needsAnswer(trust: DirectoryTrust, claim: Claim, alsoRefused: boolean): boolean {
   const state = trust.getState(claim);
   return state === 'new' || state === 'changed' || (alsoRefused && state === 'refused');
@@ -172,12 +172,12 @@ function formatValue(claim: Claim, trust: DirectoryTrust): string {
   return `${claim.key}${changed}: ${value}`.replaceAll(/^/gm, '  ');
 }
 
-/** File names may contain line breaks, after which they would look like lines of mini-cc. */
+/** File names may contain line breaks, after which the rest would look like lines of mini-cc. */
 function toOneLine(text: string): string {
   return showControls(text).replaceAll(/\s/g, ' ');
 }
 
-/** `.mini-cc/settings.json: hooks, providers; …` */
+/** Formats `.mini-cc/settings.json: hooks, providers; …`. */
 function listClaims(claims: readonly Claim[], {directory}: DirectoryTrust): string {
   const files = Map.groupBy(claims, ({file}) => file);
   return [...files]

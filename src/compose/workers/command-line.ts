@@ -1,4 +1,4 @@
-/** `mini-cc worker` and `mini-cc workers`. */
+/** Serves `mini-cc worker` and `mini-cc workers`. */
 
 import {access, constants, mkdir} from 'node:fs/promises';
 import {homedir} from 'node:os';
@@ -18,7 +18,7 @@ import type {SessionOptions} from '../options.ts';
 import {createSessionSandbox} from '../permission-settings.ts';
 import {DEFAULT_PREFIX, getAddress} from './queue-settings.ts';
 
-/** As they were typed: of a flag that was given several times the last one counts. */
+/** Flags as they were typed. If a flag was given several times, the last one counts. */
 export interface WorkerFlags {
   readonly queue?: readonly string[] | undefined;
   readonly prefix?: readonly string[] | undefined;
@@ -37,7 +37,7 @@ const DEFAULT_CONCURRENCY = 2;
 const MAX_CONCURRENCY = 64;
 const GIT_MS = 5_000;
 
-/** Serves until SIGTERM or SIGINT. @throws UsageError for bad usage, MiniCcError when it cannot serve here */
+/** Serves until SIGTERM or SIGINT. @throws UsageError for bad usage, MiniCcError when this machine cannot serve */
 export async function workerCommandLine(
   options: SessionOptions,
   {verb, worker: flags = {}}: WorkerArguments,
@@ -66,7 +66,7 @@ export async function workerCommandLine(
     ...(settingSources && {settingSources}),
     ...(debug && {debug}),
   };
-  // It signs, and is no affair of what runs here.
+  // The secret only signs messages, so runs on this machine do not get it.
   const {[queue.secretEnv ?? QUEUE_SECRET]: _, ...env} = options.env;
   const execute = createExecute({
     env,
@@ -120,7 +120,7 @@ export async function workersCommandLine(
   }
 }
 
-/** The settings of the user alone: no project's. */
+/** Reads the settings of the user, without those of a project. */
 function readOwnSettings(options: SessionOptions): Settings {
   return loadSettings({
     home: options.home,
@@ -162,7 +162,7 @@ function getQueue(flags: WorkerFlags, {subagents}: Settings) {
   };
 }
 
-/** @throws MiniCcError without git, or without a sandbox: such a worker takes no work */
+/** @throws MiniCcError without git, or without a sandbox: such a worker accepts no work */
 async function checkMachine(settings: Settings, home: string): Promise<void> {
   const {exitCode, message} = await runProgram('git', ['--version'], {limitMs: GIT_MS});
   if (exitCode !== 0) {
@@ -176,7 +176,7 @@ async function checkMachine(settings: Settings, home: string): Promise<void> {
   throw new MiniCcError('WORKER', `worker: no sandbox works here: ${status.reason}: ${remedy}`);
 }
 
-/** @throws MiniCcError when no files can be kept there */
+/** @throws MiniCcError when no files can be stored there */
 async function checkFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, {recursive: true, mode: 0o700});
@@ -187,7 +187,7 @@ async function checkFolder(folder: string): Promise<void> {
   }
 }
 
-/** @param note of a worker, for its line */
+/** @param note returns the note on the line of a worker */
 function formatWorkers(
   workers: readonly ListedWorker[],
   address: string,

@@ -1,4 +1,7 @@
-/** A job at a worker: a session of its own, with this machine's settings and keys, that runs one agent in a worktree. */
+/**
+ * Executes a job at a worker in a session of its own, which has this machine's settings and keys and runs one agent in
+ * a worktree.
+ */
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {AgentDefinition} from '../../core/agent-types.ts';
@@ -15,13 +18,16 @@ import {composeParts} from '../session.ts';
 interface ExecuteOptions {
   readonly env: SessionOptions['env'];
   readonly home: string;
-  /** Of `subagents.allowAgents` in this machine's settings. */
+  /** From `subagents.allowAgents` in this machine's settings. */
   readonly allowAgents: readonly string[];
-  /** Of `--settings` and `--setting-sources`. */
+  /** From `--settings` and `--setting-sources`. */
   readonly settings: Pick<SessionOptions, 'settingsFile' | 'settingSources' | 'debug'>;
 }
 
-/** What the job says of permissions narrows what this machine's settings say; of what they ask, nothing is allowed. */
+/**
+ * Creates the session's options. The job's permissions only narrow the settings of this machine, except that they may
+ * allow edits. Calls that would need a question are refused.
+ */
 function getSessionOptions(work: RemoteTask, place: ExecutePlace, options: ExecuteOptions): SessionOptions {
   const {mode, deny, edits} = work.permissions;
   return {
@@ -42,12 +48,18 @@ function getSessionOptions(work: RemoteTask, place: ExecutePlace, options: Execu
   };
 }
 
-/** A session elsewhere cannot allow commands here: they need rules of this machine. Edits stay in the worktree. */
+/**
+ * A session elsewhere cannot allow commands here, which need rules of this machine. Edits are harmless because they
+ * stay in the worktree.
+ */
 function toOwnMode(mode: PermissionMode): PermissionMode {
   return mode === 'bypassPermissions' ? 'acceptEdits' : mode;
 }
 
-/** What of a definition counts here. Its hooks, servers, keys and permission mode would be run or used by this machine. */
+/**
+ * Fields of a definition that apply here. Hooks, servers, keys and the permission mode are left out, because this
+ * machine would run or use them.
+ */
 const USED_FIELDS = [
   ...(['name', 'description', 'tools', 'prompt', 'readOnly', 'thinking', 'contextTokens', 'outputSchema'] as const),
   ...(['maxTurns', 'timeoutSeconds', 'maxTokens', 'maxBudgetUsd', 'disallowedMcp', 'skills'] as const),
@@ -114,7 +126,8 @@ async function runOne(work: RemoteTask, place: ExecutePlace, parts: Awaited<Retu
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, {once: true});
     const {result, transcript} = await started.ended;
-    // Before anything was done: its keys, its model server or its disk, and another worker has its own.
+    // The run failed before anything was done, because of this worker's keys, model server or disk. Another worker has
+    // its own.
     if (result.outcome === 'error' && result.usage.output_tokens === 0 && result.tools.length === 0) {
       throw new GiveBack(`it cannot run it: ${result.error}`);
     }
@@ -124,7 +137,7 @@ async function runOne(work: RemoteTask, place: ExecutePlace, parts: Awaited<Retu
       result,
       entries: lines.slice(messages.length + 1),
       notes: [],
-      // The session's folder is erased when it closes.
+      // The patch is read at this point because the session's folder is erased when the session closes.
       patch: await readIfThere(path.join(folder, EXPORTED_PATCH)),
       commits: await readIfThere(path.join(folder, 'commits.bundle')),
     };

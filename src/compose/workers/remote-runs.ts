@@ -1,4 +1,7 @@
-/** The workers of a session, where a queue is set. What speaks to the queue is loaded with the first run that goes there. */
+/**
+ * Creates the workers of a session, if a queue is set. The code that uses the queue is loaded with the first run that
+ * goes there.
+ */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {RemoteRuns} from '../../core/runs/remote-runs.ts';
@@ -10,7 +13,7 @@ import {createShippedTrees, type FileChanges} from '../file-changes.ts';
 import type {Project, Records} from '../project.ts';
 import {getAddress} from './queue-settings.ts';
 
-/** Of a session in the queue, unless the settings say otherwise. */
+/** Number of jobs of a session in the queue, unless the settings set another one. */
 const MAX_JOBS = 1_000;
 
 interface SessionWorkers extends RemoteRuns {
@@ -60,7 +63,7 @@ export function createRemoteRuns(
       }
     },
     run: async (task, watch) => (await get()).run(task, watch),
-    // Asked for all runs of a session that continues: nothing is loaded for those that have ended.
+    // This is called for all runs of a session that continues, so it loads nothing for those that have ended.
     isPending: (runId) => existsSync(path.join(runFolder(runId), JOB_FILE)),
     resume: async (runId, watch) => {
       try {
