@@ -1,4 +1,6 @@
-/** All agents: built in, from `--agents`, from the project and from the user; which of them hides which. */
+/**
+ * Loads all agents: built in, from `--agents`, from the project and from the user. Decides which of them hides which.
+ */
 
 import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
 import type {Thinking} from '../core/contract/model.ts';
@@ -21,7 +23,7 @@ import {type MissingTool, resolveTools} from './tool-list.ts';
 
 export type AgentSource = 'built-in' | 'inline' | FileSource;
 
-/** What the settings say about one agent (`agents.NAME`). */
+/** Settings of one agent (`agents.NAME`). */
 interface AgentOverride {
   readonly model?: string | undefined;
   readonly thinking?: Thinking | undefined;
@@ -31,31 +33,35 @@ interface AgentOverride {
 }
 
 export interface AgentReadOptions {
-  /** All tools. */
   readonly listable: ListableTools;
-  /** Whether the user trusts what a project's agent asks for. Without trust it can only narrow permissions. */
+  /**
+   * Says whether the user trusts what a project's agent asks for. Without trust the agent can only narrow permissions.
+   */
   readonly trusts?: Trusts;
 }
 
 export interface CatalogOptions extends AgentLocations, AgentReadOptions {
-  /** The text of `--agents`: `{"name": {"description", "prompt", "tools", "model"}}`. */
+  /** Text of `--agents`: `{"name": {"description", "prompt", "tools", "model"}}`. */
   readonly extra?: string | undefined;
-  /** `agents` of the settings. They replace values of built-in agents; other agents get them where they set none. */
+  /**
+   * `agents` of the settings. They replace values of built-in agents. Other agents get them for fields that they do not
+   * set.
+   */
   readonly overrides?: Readonly<Record<string, AgentOverride>> | undefined;
 }
 
 export interface LoadedAgent {
   readonly definition: AgentDefinition;
   readonly source: AgentSource;
-  /** A path; `--agents` for an inline one; undefined for a built-in one. */
+  /** Path of the file; `--agents` for an inline agent; undefined for a built-in one. */
   readonly file?: string;
-  /** The tools that the agent really has. */
+  /** Tools that the agent really has. */
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly readOnly: boolean;
-  /** Where each field is in the file. */
+  /** Position of each field in the file. */
   readonly positions: FieldPositions;
-  /** The file is broken now: this is its last valid definition. */
+  /** True when the file is broken, so that this is its last valid definition. */
   readonly stale?: true;
 }
 
@@ -63,12 +69,12 @@ interface HiddenAgent {
   readonly name: string;
   readonly source: AgentSource;
   readonly file?: string;
-  /** The agent that hides it. */
+  /** The agent that hides this one. */
   readonly by: {readonly source: AgentSource; readonly file?: string};
 }
 
 export interface LoadedCatalog {
-  /** Built-in ones first, then by source and path. */
+  /** Built-in agents come first, then the others by source and path. */
   readonly agents: readonly LoadedAgent[];
   readonly hidden: readonly HiddenAgent[];
   readonly problems: readonly Problem[];
@@ -102,7 +108,7 @@ export function readEntry(
   return {...result, source, file};
 }
 
-/** @param entries in order of precedence: the first one with a name is used, it hides the others */
+/** @param entries in order of precedence: the first one with a name is used and hides the others */
 export function buildCatalog(
   entries: readonly SourceEntry[],
   problems: readonly Problem[],
@@ -133,7 +139,7 @@ export function buildCatalog(
 function builtIn(definition: AgentDefinition, listable: ListableTools): LoadedAgent {
   const {name, readOnly} = definition;
   const fields = {tools: definition.tools === '*' ? '*' : [...definition.tools], readOnly} as const;
-  // The definition is valid by construction: tools that are switched off are no problem of its own.
+  // The built-in definition is valid, so tools that are switched off are not a problem to report.
   const problems = new ProblemList(name);
   const {tools, missing} = resolveTools(fields, () => START, {listable, dialect: 'json'}, problems);
   return {definition, source: 'built-in', tools, missing, readOnly, positions: new Map()};
@@ -150,7 +156,7 @@ function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
   };
 }
 
-/** The overrides of an agent, without undefined values. */
+/** Returns the overrides of an agent, without undefined values. */
 function getOverride(overrides: CatalogOptions['overrides'] = {}, name: string): Partial<AgentDefinition> {
   if (!Object.hasOwn(overrides, name)) return {};
   return Object.fromEntries(Object.entries(overrides[name]!).filter(([, value]) => value !== undefined));
@@ -163,7 +169,7 @@ function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, 
   return list.all[0]!;
 }
 
-/** The variables that hold keys of the agents' own, by their files and `--agents`. */
+/** Lists the variables that have the agents' own keys, according to their files and `--agents`. */
 export function listAgentKeyNames(
   locations: AgentLocations,
   {
@@ -179,7 +185,10 @@ export function listAgentKeyNames(
   return [...entries, ...readInlineEntries(extra, options)].flatMap(({agent}) => agent?.definition.apiKeyEnv ?? []);
 }
 
-/** What the project's agents ask for beyond what the user has allowed, by the parsed values, however they are spelled. */
+/**
+ * Lists what the project's agents ask for beyond what the user has allowed. It compares parsed values, not their
+ * spelling.
+ */
 export function listAgentClaims(locations: AgentLocations, known: readonly ToolFacts[]): Claim[] {
   return listAgentFolders(locations)
     .filter(({source}) => isProjects(source))
@@ -190,7 +199,7 @@ export function listAgentClaims(locations: AgentLocations, known: readonly ToolF
     });
 }
 
-/** Keys and claims are read from all files, whatever tools a session has. */
+/** Makes all tools listable: keys and claims are read from all files, independent of the tools of a session. */
 function allOf(known: readonly ToolFacts[]): ListableTools {
   return {known, names: known.map(({name}) => name)};
 }

@@ -7,19 +7,19 @@ import type {ListableTools} from './known-tools.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
 import {ANY_SERVER, type MissingTool, resolveTools} from './tool-list.ts';
 
-/** Where each field is in its file. Entries of lists have keys such as `tools.0`. */
+/** Position of each field in its file. Entries of lists have keys such as `tools.0`. */
 export type FieldPositions = ReadonlyMap<string, Position>;
 
 /** An agent as its file defines it. */
 export interface ParsedAgent {
-  /** For the run: its `tools` are those that it will really have. */
+  /** Definition for the run. Its `tools` are those that the agent really has. */
   readonly definition: AgentDefinition;
-  /** As the file has them. */
+  /** Fields as the file has them. */
   readonly fields: AgentFile;
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly positions: FieldPositions;
-  /** The fields that ask for more than the user has allowed, and whether the user trusts them. */
+  /** Fields that ask for more than the user has allowed, and whether the user trusts them. */
   readonly widening: readonly Widening[];
 }
 
@@ -30,18 +30,18 @@ interface Widening {
 }
 
 export interface DefineOptions {
-  /** All tools. Those that dispatch are left out here. */
+  /** All tools. `defineAgent` leaves out those that dispatch. */
   readonly listable: ListableTools;
   /**
-   * `json`: read-only unless a writing tool is listed. `claude` (a file for Claude Code): read-only only if the file
-   * says so, since `Bash` may write there.
+   * Rule for files that do not say whether the agent is read-only. With `json` it is read-only unless it lists a
+   * writing tool. With `claude` (a file for Claude Code) it is not, because `Bash` may write there.
    */
   readonly dialect: 'json' | 'claude';
-  /** Whether the agent may have more than the user has allowed: not in a project that is not trusted. */
+  /** Says whether the agent may have more than the user has allowed. It may not in a project that is not trusted. */
   readonly mayWiden: (key: AgentKey, value: unknown) => boolean;
 }
 
-/** @returns undefined when an error makes the agent unusable. All problems are added to `problems`. */
+/** @returns undefined when an error makes the agent unusable. `problems` gets all problems. */
 export function defineAgent(
   fields: AgentFile,
   positions: FieldPositions,
@@ -67,7 +67,7 @@ export function defineAgent(
     definition: {
       name: fields.name,
       description: fields.description.trim(),
-      // With exceptions it is a list, in which one entry stands for the tools of all servers.
+      // With exceptions this is a list in which one entry stands for the tools of all servers.
       tools: all ? '*' : [...tools, ...(isOpen ? [ANY_SERVER] : [])],
       prompt: fields.prompt,
       readOnly,
@@ -91,13 +91,13 @@ export function defineAgent(
   };
 }
 
-/** Fields that a run has as they are in the file. */
+/** Fields that a run takes unchanged from the file. */
 const COPIED = [
   ...(['thinking', 'maxTurns', 'timeoutSeconds', 'maxTokens', 'maxBudgetUsd', 'contextTokens'] as const),
   ...(['outputSchema', 'where', 'background', 'color'] as const),
 ];
 
-/** Of these fields, those that the file has. */
+/** Picks those of the fields that the file has. */
 function pickGiven<K extends AgentKey>(fields: AgentFile, keys: readonly K[]): {[P in K]?: NonNullable<AgentFile[P]>} {
   const given = keys.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]]]));
   return Object.fromEntries(given) as {[P in K]?: NonNullable<AgentFile[P]>};
@@ -110,14 +110,14 @@ function warnAboutNewerFormat(fields: AgentFile, at: (key: string) => Position, 
   }
 }
 
-/** Modes that allow no more than every session does. */
+/** Modes that allow no more than any session allows. */
 const NARROW_MODES: ReadonlySet<string> = new Set(['plan', 'default']);
 
 function findWidening(
   {permissionMode, apiKeyEnv, mcpServers, hooks}: AgentFile,
   {mayWiden}: DefineOptions,
 ): Widening[] {
-  // A name alone is of a server that the user has already; an entry starts a program.
+  // A name alone means a server that the user already has. An entry starts a program.
   const entries = readServers(mcpServers).filter(({entry}) => entry !== undefined);
   const asked: [AgentKey, unknown][] = [
     ['mcpServers', entries.length > 0 ? entries : undefined],
@@ -128,7 +128,7 @@ function findWidening(
   return asked.flatMap(([key, value]) => (value === undefined ? [] : [{key, value, isTrusted: mayWiden(key, value)}]));
 }
 
-/** What cannot be used is named, and the others are run. */
+/** Reads the hooks. Unusable ones become problems, and the others are used. */
 function readHooks({name, hooks}: AgentFile, at: (key: string) => Position, problems: ProblemList) {
   const read = readHookSettings(hooks, `agent ${name}`);
   for (const problem of read.problems) problems.warn('hooks', at('hooks'), `${problem}: this hook is not used`);

@@ -1,4 +1,4 @@
-/** Reads the text of a definition file, and formats one as mini-cc writes it. */
+/** Reads the text of a definition file, and formats a definition as mini-cc writes it. */
 import {readBytes} from '../config/jsonc-file.ts';
 import {type Problem, ProblemList, positionAt, START} from '../core/util/problem.ts';
 import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
@@ -10,7 +10,7 @@ interface DefinitionText {
 
 /**
  * Reads the file as UTF-8 without its byte order mark. Never throws: a file that cannot be read is a problem.
- * @param options.lossy true: bytes that are not UTF-8 become U+FFFD, with a warning; false: they are an error
+ * @param options.lossy when true, bytes that are not UTF-8 become U+FFFD with a warning; when false, they are an error
  */
 export function readDefinitionFile(file: string, options: {readonly lossy: boolean}): DefinitionText {
   const problems = new ProblemList(file);
@@ -40,7 +40,10 @@ function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | 
   }
 }
 
-/** The offset of the first U+FFFD that the decoder put in; the file may contain the character itself too. */
+/**
+ * Finds the first U+FFFD that the decoder inserted. The file may contain the character itself too.
+ * @returns its offset
+ */
 function findFirstReplaced(bytes: Buffer, text: string): number {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let byte = start;
@@ -54,7 +57,7 @@ function findFirstReplaced(bytes: Buffer, text: string): number {
   return 0;
 }
 
-/** From `.mini-cc/agents/NAME.json`. */
+/** Path of the schema, relative to `.mini-cc/agents/NAME.json`. */
 const SCHEMA_ADDRESS = '../agent.schema.json';
 
 export function formatDefinition(fields: AgentFile): string {

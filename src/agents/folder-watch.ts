@@ -3,12 +3,12 @@ import {type FSWatcher, readdirSync, statSync, watch} from 'node:fs';
 import path from 'node:path';
 import {statFollowingLinks} from './folders.ts';
 
-/** Milliseconds to wait after a change: when an editor saves a file, several changes follow one another. */
+/** Milliseconds to wait after a change, because an editor makes several changes when it saves a file. */
 const SETTLE_MS = 50;
 
 interface Target {
   readonly directory: string;
-  /** Only changes of this entry matter: it is on the path to a folder that does not exist yet. */
+  /** The only entry whose changes matter: it is on the path to a folder that does not exist yet. */
   readonly only?: string;
 }
 
@@ -36,7 +36,7 @@ export class FolderWatch {
     this.#watchers.clear();
   }
 
-  /** Watches the folders that exist now, and stops watching the others. */
+  /** Watches the folders that exist, and stops watching the others. */
   #arm(): void {
     const wanted = new Map(this.#folders.flatMap(listTargets).map((target) => [getTargetKey(target), target]));
     for (const [key, watcher] of this.#watchers) {
@@ -55,7 +55,8 @@ export class FolderWatch {
       watcher.on('error', () => this.#drop(key));
       this.#watchers.set(key, watcher);
     } catch (error) {
-      // The folder was deleted meanwhile, or the system has no watch left: the next question sees the change instead.
+      // The folder was deleted, or the system has no watch left. The next request for the agents finds the change
+      // instead.
       if (!(error instanceof Error)) throw error;
     }
   }
@@ -76,7 +77,7 @@ export class FolderWatch {
   }
 }
 
-/** The folder and its subfolders; when it does not exist, its nearest ancestor that does. */
+/** Lists the folder and its subfolders. If the folder does not exist, lists its nearest existing ancestor. */
 function listTargets(folder: string): Target[] {
   if (isDirectory(folder)) return [{directory: folder}, ...subfolders(folder).map((directory) => ({directory}))];
   let only = folder;
@@ -99,12 +100,12 @@ function subfolders(folder: string): string[] {
   }
 }
 
-/** With the inode: a folder that was deleted and created again is another one at the same path. */
+/** The key contains the inode, because a folder that was deleted and created again has the same path. */
 function getTargetKey({directory, only = ''}: Target): string {
   return JSON.stringify([directory, only, statSync(directory, {throwIfNoEntry: false})?.ino]);
 }
 
-/** False also for a file on the path (ENOTDIR), or without permission: there is nothing to watch. */
+/** Returns false also for a file on the path (ENOTDIR) and without permission, because nothing can be watched there. */
 function isDirectory(folder: string): boolean {
   return statFollowingLinks(folder)?.isDirectory() ?? false;
 }

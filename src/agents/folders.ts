@@ -10,11 +10,11 @@ export type FileSource = 'project' | 'user' | 'claude-project' | 'claude-user';
 
 export interface AgentLocations {
   readonly cwd: string;
-  /** The user's home, which contains `.claude`. */
+  /** Home directory of the user, which contains `.claude`. */
   readonly home: string;
-  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  /** `~/.mini-cc`, or the folder that `MINI_CC_HOME` names. */
   readonly miniCcHome: string;
-  /** `--setting-sources`. Default: all. */
+  /** Value of `--setting-sources`. Default: all. */
   readonly sources?: readonly SettingSource[];
 }
 
@@ -23,7 +23,10 @@ interface AgentFolder {
   readonly path: string;
 }
 
-/** In order of precedence: an agent of an earlier folder hides one with the same name in a later folder. */
+/**
+ * Lists the folders in order of precedence: an agent of an earlier folder hides one with the same name in a later
+ * folder.
+ */
 export function listAgentFolders({cwd, home, miniCcHome, sources}: AgentLocations): AgentFolder[] {
   const user = path.join(miniCcHome, 'agents');
   const claudeUser = path.join(home, '.claude', 'agents');
@@ -43,7 +46,7 @@ export function isClaude(source: FileSource): boolean {
   return source === 'claude-project' || source === 'claude-user';
 }
 
-/** Whether the project brings the files, not the user. */
+/** Says whether the project brings the files, and not the user. */
 export function isProjects(source: FileSource): boolean {
   return source === 'project' || source === 'claude-project';
 }
@@ -51,9 +54,9 @@ export function isProjects(source: FileSource): boolean {
 export interface ListedFile {
   readonly folder: AgentFolder;
   readonly file: string;
-  /** Changes when the file does, as far as the clock of the file system can show it. */
+  /** Text that differs after a change of the file, as far as the clock of the file system shows it. */
   readonly stamp: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   readonly changedAt: number;
 }
 
@@ -69,7 +72,7 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
   const files: ListedFile[] = [];
   const folders: string[] = [];
   const problems: Problem[] = [];
-  // Each turn asks for the files, and most of the four folders are not there.
+  // This check saves time, because each turn asks for the files and most of the four folders do not exist.
   if (isMissing(folder.path)) return {files, folders, problems};
   const [root] = isProjects(folder.source) ? listProjectFolders(path.resolve(folder.path, '../..')) : [];
   const report = (file: string, message: string) => {
@@ -99,16 +102,16 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
   return {files, folders, problems};
 }
 
-/** Collections of `.claude/agents` sort their files into subfolders. Deeper ones are not read. */
+/** Collections in `.claude/agents` sort their files into subfolders. Deeper folders are not read. */
 const MAX_DEPTH = 5;
 
 /** Extensions of files that a person may believe to be definitions. */
 const LOOKALIKE = /\.(?:json|jsonc|json5|ya?ml|toml|md|markdown)$/i;
 const README_FILE = /^(?:README|CHANGELOG|LICENSE)\b/i;
 
-/** How to treat an entry. Any other text is a warning about it; undefined means that it is skipped. */
+/** Says how to treat an entry. Any other text is a warning about it; undefined means that it is skipped. */
 function classifyEntry(entry: Dirent, source: FileSource): 'agent' | 'folder' | (string & {}) | undefined {
-  // Hidden files: also those that editors put beside an open file.
+  // Hidden files are skipped. Editors put some of them beside an open file.
   if (entry.name.startsWith('.')) return undefined;
   const ending = isClaude(source) ? '.md' : '.json';
   if (entry.name.endsWith(ending)) return 'agent';
@@ -148,12 +151,12 @@ function getStamp(file: string): {stamp: string; changedAt: number} {
   return {stamp: `${mtimeNs} ${ctimeNs} ${size} ${ino} ${mode}`, changedAt: Number(mtimeNs / 1_000_000n)};
 }
 
-/** Undefined for a file that does not exist or cannot be read, and for a broken or circular link. */
+/** Returns undefined for a file that does not exist or cannot be read, and for a broken or circular link. */
 export function statFollowingLinks(file: string): BigIntStats | undefined {
   try {
     return statSync(file, {bigint: true, throwIfNoEntry: false});
   } catch (error) {
-    // Reading the file meets the same error, and reports it.
+    // Reading the file meets the same error and reports it.
     if (error instanceof Error) return undefined;
     throw error;
   }
@@ -163,13 +166,13 @@ function isMissing(folder: string): boolean {
   try {
     return lstatSync(folder, {throwIfNoEntry: false}) === undefined;
   } catch (error) {
-    // Reading the folder meets the same error, and reports it.
+    // Reading the folder meets the same error and reports it.
     if (error instanceof Error) return false;
     throw error;
   }
 }
 
-/** False where one of them does not exist. */
+/** Returns false when one of them does not exist. */
 function isSameFolder(a: string, b: string): boolean {
   const [one, other] = [statFollowingLinks(a), statFollowingLinks(b)];
   return one !== undefined && one.ino === other?.ino && one.dev === other.dev;

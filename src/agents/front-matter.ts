@@ -5,9 +5,9 @@ import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 
 export interface FrontMatter {
   readonly values: ReadonlyMap<string, unknown>;
-  /** Where each key is in the file. */
+  /** Position of each key in the file. */
   readonly positions: ReadonlyMap<string, Position>;
-  /** The text after the front matter. */
+  /** Text after the front matter. */
   readonly body: string;
 }
 
@@ -22,7 +22,7 @@ type Split =
       readonly bodyLine: number;
     };
 
-/** @param text without byte order mark. Blank lines may come before the first `---`. */
+/** @param text text without byte order mark. Blank lines may come before the first `---`. */
 export function splitFrontMatter(text: string): Split {
   const lines = text.split(/\r\n|\n|\r/);
   const start = lines.findIndex((line) => line.trim() !== '');
@@ -100,16 +100,16 @@ function isNode(value: unknown): value is {toJS(document: unknown): unknown} {
 }
 
 /**
- * `description: Knows C #1`: a `#` in a text of several words is hardly meant as a comment; after a single word it may
- * be.
+ * Says whether YAML cut the text at a `#`, as in `description: Knows C #1`. A `#` after several words is probably not
+ * meant as a comment. After a single word it may be one.
  */
 function isCutByComment(value: unknown): boolean {
   return isScalar(value) && value.type === Scalar.PLAIN && Boolean(value.comment) && String(value.value).includes(' ');
 }
 
 /**
- * Takes the text between two known keys as the value of the first one: people write colons, tags and blank lines there.
- * In a long text, a line such as `user: "…"` starts no key; after a short value, an unknown key is a key.
+ * Takes the text between two known keys as the value of the first one, because people write colons, tags and blank
+ * lines there. In a long text, a line such as `user: "…"` starts no key. After a short value, an unknown key is a key.
  */
 function readTolerantly(
   {yaml, firstLine, body}: Extract<Split, {type: 'found'}>,
@@ -138,7 +138,7 @@ function joinLines([first = '', ...more]: readonly string[]): unknown {
   if (first.trim() === '' && items.length > 0 && items.every((line) => /^\s*-\s/.test(line))) {
     return items.map((line) => unquote(line.replace(/^\s*-\s+/, '').trim()));
   }
-  // `|` or `>` says how the lines of a block are joined; it is not part of the text.
+  // `|` or `>` says how the lines of a block are joined. It is not part of the text.
   const head = /^[|>][-+]?\d*\s*$/.test(first) ? [] : [first];
   return unquote([...head, ...more.map((line) => line.trim())].join('\n').trim());
 }

@@ -14,7 +14,7 @@ export interface SourceResult {
   readonly problems: readonly Problem[];
 }
 
-/** Other names for our keys that people and programs use, in small letters without separators. */
+/** Other names that people and programs use for our keys, in lower case without separators. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   systemprompt: 'prompt',
   instructions: 'prompt',
@@ -33,7 +33,7 @@ export function readJsonAgent(file: string, options: DefineOptions): SourceResul
   return text === undefined ? {problems} : parseJsonAgent(text, file, options);
 }
 
-/** @param file for messages; when it ends in `.json`, the rest of its name must be the agent's name */
+/** @param file path for messages. When it ends in `.json`, the rest of its name must be the agent's name. */
 export function parseJsonAgent(text: string, file: string, options: DefineOptions): SourceResult {
   const problems = new ProblemList(file);
   const root = parseRoot(text.replace(/^\uFEFF/, ''), problems);
@@ -74,9 +74,9 @@ export function parseInlineAgents(text: string, label: string, options: DefineOp
   return results.length > 0 ? results : [{problems: problems.all}];
 }
 
-/** The members of one object, and where they are in the text. Of a key that appears twice, the last one is used. */
+/** The members of one object and their positions in the text. If a key appears twice, the last one counts. */
 class JsonFields {
-  /** Without prototype, so that `__proto__` and `constructor` are keys like any other. */
+  /** The object has no prototype, so that `__proto__` and `constructor` are keys like any other. */
   readonly values: Record<string, unknown> = Object.create(null);
   readonly positions = new Map<string, Position>();
   readonly keyPositions = new Map<string, Position>();
@@ -130,7 +130,8 @@ function parseAgent(fields: JsonFields, options: DefineOptions): ParsedAgent | u
 
 /**
  * Checks values against the schema.
- * @param reported keys whose absence is reported already. @param soft keys whose wrong value is ignored with a warning
+ * @param reported keys whose absence is already reported
+ * @param soft keys whose wrong value is ignored with a warning
  * @returns undefined when a field has an error
  */
 export function checkFields(
@@ -159,7 +160,7 @@ export function checkFields(
   return problems.failed ? undefined : agentFileSchema.parse(without);
 }
 
-/** The issue of the union branch that matched the value best: its message says most. */
+/** Finds the issue of the union branch that matched the value best, because its message is the most useful. */
 function findDeepestIssue(issue: z.core.$ZodIssue): {readonly path: readonly PropertyKey[]; readonly message: string} {
   if (issue.code !== 'invalid_union') return issue;
   const inner = issue.errors
@@ -170,7 +171,7 @@ function findDeepestIssue(issue: z.core.$ZodIssue): {readonly path: readonly Pro
   return inner ? {path: [...issue.path, ...inner.path], message: inner.message} : issue;
 }
 
-/** One error when the unknown key was probably meant as a missing one; otherwise a warning. */
+/** Adds one error when the unknown key was probably meant as a missing one, and otherwise a warning. */
 function reportUnknownKey(key: string, position: Position, missing: Set<string>, problems: ProblemList): void {
   const meant = findMeantKey(key);
   if (meant !== undefined && missing.delete(meant)) {

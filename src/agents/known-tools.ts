@@ -1,27 +1,27 @@
-/** Names of tools in definitions: those of mini-cc, those of other programs, and why some of them give no tool. */
+/** Names of tools in definitions: those of mini-cc, those of other programs, and the reasons why some give no tool. */
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {findMeant, findTypo} from '../core/util/names.ts';
 import {findTool, listMissingTools} from '../core/util/tool-names.ts';
 
 /** The tools that agents may list. */
 export interface ListableTools {
-  /** All that are known: editors complete their names, and one that this session lacks is named as such. */
+  /** All known tools. Editors complete their names, and messages say which of them this session lacks. */
   readonly known: readonly ToolFacts[];
-  /** The names of those that this session has. */
+  /** Names of the tools that this session has. */
   readonly names: readonly string[];
 }
 
-/** A tool that changes files. bash is none: the sandbox confines the bash of a read-only agent. */
+/** Says whether a tool changes files. bash does not count: the sandbox confines the bash of a read-only agent. */
 export function isWriting(name: string, {known}: ListableTools): boolean {
   return findTool(name, known)?.kind === 'edit';
 }
 
-/** A tool that uses the network. No read-only agent has it. */
+/** Says whether a tool uses the network. No read-only agent has such a tool. */
 export function isFetching(name: string, {known}: ListableTools): boolean {
   return findTool(name, known)?.kind === 'fetch';
 }
 
-/** The tool that one entry of a tool list names, or why it names none. */
+/** The tool that one entry of a tool list names, or the reason why it names none. */
 export type ResolvedToolName =
   | {readonly kind: 'known'; readonly written: string; readonly name: string; readonly pattern?: string}
   /** A tool of an MCP server, or all of them: `mcp__x__y`, `mcp__x`, `mcp__x__*`. */
@@ -31,18 +31,18 @@ export type ResolvedToolName =
       readonly kind: 'unknown';
       readonly written: string;
       readonly reason: string;
-      /** The nearest tool, also when it is far. */
+      /** The nearest tool, even when its name is very different. */
       readonly meant?: string;
-      /** The nearest tool is so near that the entry must be a misspelling. */
+      /** True when the nearest tool is so near that the entry must be a misspelling. */
       readonly slip: boolean;
     };
 
-/** The tools that a subagent can have. */
+/** Lists the tools that a subagent can have. */
 export function withoutDispatchTools({known, names}: ListableTools): readonly string[] {
   return names.filter((name) => !findTool(name, known)?.dispatches);
 }
 
-/** @param written as a tool list has it: `read_file`, `Read`, `Bash(git log:*)`, `mcp__x__y` */
+/** @param written entry as a tool list has it: `read_file`, `Read`, `Bash(git log:*)`, `mcp__x__y` */
 export function resolveToolName(written: string, tools: ListableTools): ResolvedToolName {
   const available = withoutDispatchTools(tools);
   const [, bare = written, pattern] =
@@ -53,7 +53,7 @@ export function resolveToolName(written: string, tools: ListableTools): Resolved
   if (tool?.dispatches) {
     return {kind: 'dispatching', written, reason: `subagents never have ${name}, only the main agent dispatches`};
   }
-  // Which tools a server has is known once it runs.
+  // The tools of a server are known only when it runs.
   if (/^mcp__\w/.test(name)) return {kind: 'mcp', written, name};
   if (tool) {
     const reason = tool.needs === undefined ? 'this session does not have it' : `it needs ${tool.needs}`;
@@ -72,7 +72,7 @@ export function resolveToolName(written: string, tools: ListableTools): Resolved
   };
 }
 
-/** By any of its names, in capital or small letters, or by the name of a tool that it replaces. */
+/** Finds a tool by any of its names, in any case, or by the name of a tool that it replaces. */
 function findListed(written: string, known: readonly ToolFacts[]): ToolFacts | undefined {
   return (
     findTool(written, known) ??

@@ -1,4 +1,4 @@
-/** Lint for agents: the tools that they really have, vague descriptions, and prompts that do not fit the tools. */
+/** Lints agents: the tools that they really have, vague descriptions, and prompts that do not fit the tools. */
 import path from 'node:path';
 import {compileAnswerSchema} from '../core/turn/answer-schema.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -14,21 +14,21 @@ export interface AgentLint {
   readonly file?: string;
   /** False for a broken file without a last valid definition, and for a hidden agent. */
   readonly usable: boolean;
-  /** The tools that the agent really has. */
+  /** Tools that the agent really has. */
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly readOnly: boolean;
-  /** In the order of their positions in the file. */
+  /** Findings in the order of their positions in the file. */
   readonly findings: readonly Problem[];
 }
 
 export interface LintResult {
   readonly agents: readonly AgentLint[];
-  /** About folders, and about files that are not agents. */
+  /** Problems of folders, and of files that are not agents. */
   readonly others: readonly Problem[];
 }
 
-/** @param serverNames the MCP servers that a session has, also as they stand in names of tools */
+/** @param serverNames MCP servers of a session, also in the form that names of tools have */
 export async function lintAgents(
   catalog: LoadedCatalog,
   listable: ListableTools,
@@ -84,7 +84,7 @@ async function lintAgent(
   return {name: definition.name, source, usable: true, tools, missing, readOnly, findings, ...(file ? {file} : {})};
 }
 
-/** Each run of such an agent would fail. */
+/** Checks the output schema, because each run of an agent with an invalid one fails. */
 async function lintOutputSchema({definition, positions}: LoadedAgent, problems: ProblemList): Promise<void> {
   if (definition.outputSchema === undefined) return;
   try {
@@ -95,12 +95,12 @@ async function lintOutputSchema({definition, positions}: LoadedAgent, problems: 
   }
 }
 
-/** MCP servers that are not there: their tools would be missing in each run. */
+/** Reports MCP servers that do not exist, because their tools would be missing in each run. */
 function lintServers({definition, positions, source}: LoadedAgent, known: readonly string[], list: ProblemList): void {
   const {mcpServers = [], tools} = definition;
   const key = positions.has('mcpServers') ? 'mcpServers' : 'tools';
   const listed = (tools === '*' ? [] : tools).filter((name) => name.startsWith('mcp__') && name !== ANY_SERVER);
-  // Where it has servers of its own, its tools may be theirs, also while nobody trusts these entries.
+  // If the agent has its own servers, its tools may belong to them, even while the user does not trust these entries.
   const named =
     key === 'tools'
       ? listed.map((tool) => tool.split('__')[1]!)
@@ -109,7 +109,7 @@ function lintServers({definition, positions, source}: LoadedAgent, known: readon
     if (known.includes(name)) continue;
     const at = positions.get(key) ?? START;
     const message = `there is no MCP server ${quote(name)}: mini-cc mcp list`;
-    // In files for another program what is not there is no error.
+    // In files for another program, a missing server is not an error.
     if (source.startsWith('claude')) list.warn('mcp-server', at, message, findTypo(name, known));
     else list.error('mcp-server', at, message, findTypo(name, known));
   }
@@ -124,7 +124,7 @@ const UNUSABLE = {usable: false, tools: [], missing: [], readOnly: false} as con
 /** Characters. The descriptions of all agents are part of every request. */
 const MAX_DESCRIPTION = 2000;
 
-/** Words that fit in the description of any agent. */
+/** Words that fit into the description of any agent. */
 const GENERIC_WORDS = new Set(
   `a an and any all are as at be best better by can custom do does everything expert for from general generic good great
   help helper helpful helps i in is it its me my need needs new of on or our purpose skilled smart specialist stuff
@@ -132,7 +132,7 @@ const GENERIC_WORDS = new Set(
   which who with work works you your agent agents assistant ai`.split(/\s+/),
 );
 
-/** Can the main model choose the agent by this description? */
+/** Checks whether the main model can choose the agent by this description. */
 function lintDescription(description: string, position: Position, problems: ProblemList): void {
   const words = splitWords(description);
   const specific = new Set(words.filter((word) => !GENERIC_WORDS.has(word) && !/^[a-z0-9]$/.test(word)));
@@ -147,19 +147,18 @@ function lintDescription(description: string, position: Position, problems: Prob
   }
 }
 
-/** Works for languages without spaces too. */
+/** Splits a text into words. This works for languages without spaces too. */
 function splitWords(text: string): string[] {
   const segments = new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, MAX_DESCRIPTION));
   return [...segments].filter(({isWordLike}) => isWordLike).map(({segment}) => segment.toLowerCase());
 }
 
-/** Characters. */
 const MIN_PROMPT = 40;
-/** Characters of a sentence that are checked. */
+/** Most characters of a sentence that are checked. */
 const MAX_SENTENCE = 400;
 
 const NEGATED = /\b(?:never|not|cannot|without|instead of|rather than|nor|no)\b|n['’]t\b/i;
-/** The agent only talks about it, and does not do it itself. */
+/** Words of a sentence in which the agent only talks about a change and does not make it. */
 const SUGGESTED = /\b(?:how|suggest|recommend|propose|report|describe|explain|list|ask|should be)\w*\b/i;
 
 const WRITE =
@@ -177,7 +176,10 @@ const FORBIDS_WRITING =
 const TOOL_WORDS =
   /\b(?:read_file|write_file|edit_file|todo_write|web_fetch|TodoWrite|WebFetch|WebSearch|NotebookEdit|MultiEdit|mcp__\w+)\b/g;
 
-/** Does the prompt promise what the tools cannot do, or forbid what they can? A guess by English words. */
+/**
+ * Checks whether the prompt promises what the tools cannot do, or forbids what they can. This is a guess by English
+ * words.
+ */
 function lintPrompt(agent: LoadedAgent, listable: ListableTools, position: Position, problems: ProblemList): void {
   const {prompt} = agent.definition;
   const {tools, readOnly} = agent;
@@ -225,7 +227,7 @@ function lintMentionedTools(
   }
 }
 
-/** `mcp__x` and `mcp__x__*` name all tools of that server. */
+/** Says whether a list entry names the tool. `mcp__x` and `mcp__x__*` name all tools of that server. */
 function isNamedBy(listed: string, tool: string): boolean {
   return listed === tool || (listed.startsWith('mcp__') && tool.startsWith(`${listed.replace(/__\*$/, '')}__`));
 }

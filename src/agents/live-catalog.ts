@@ -1,4 +1,7 @@
-/** The agents as their files are now. Each Task asks for them; files are read again only when something changed. */
+/**
+ * The agents according to their current files. Each Task asks for them. Files are read again only when something
+ * changed.
+ */
 
 import {isDeepStrictEqual} from 'node:util';
 import type {AgentCatalog, AgentDefinition} from '../core/agent-types.ts';
@@ -21,22 +24,25 @@ import type {ListableTools} from './known-tools.ts';
 export interface LiveCatalogOptions extends Omit<CatalogOptions, 'listable' | 'overrides'> {
   readonly listable: () => ListableTools;
   readonly overrides?: () => CatalogOptions['overrides'];
-  /** Called with one line for the user, once for each change after the first reading. `warning`: an agent is broken. */
+  /** Gets one line for the user for each change after the first reading. `warning` means that an agent is broken. */
   readonly onNotice: (text: string, level: 'info' | 'warning') => void;
 }
 
 interface KnownFile extends FileVersion {
   readonly stamp: string;
-  /** The file changed so shortly before reading that a later change may have the same times: it is read again. */
+  /**
+   * True when the file changed so shortly before reading that a later change may have the same times. It is then read
+   * again.
+   */
   readonly isRecent: boolean;
 }
 
-/** Milliseconds: FAT stores file times in steps of 2 s, the largest steps in use. */
+/** Milliseconds. FAT stores file times in steps of 2 s, the largest steps in use. */
 const COARSEST_FILE_TIME_MS = 2000;
 
 /**
- * Each call compares names, times and sizes of the files, which takes less than a millisecond for fifty files. So an
- * edit has its effect with the next call, without watching. `watch()` only makes the notices come sooner.
+ * Each call compares names, times and sizes of the files, which takes less than a millisecond for fifty files. An edit
+ * therefore takes effect with the next call, even without watching. `watch()` only makes the notices come sooner.
  */
 export class LiveCatalog implements AgentCatalog {
   readonly #options: LiveCatalogOptions;
@@ -63,7 +69,7 @@ export class LiveCatalog implements AgentCatalog {
     return this.snapshot().agents.find(({definition}) => definition.name === name)?.definition;
   }
 
-  /** All agents, as their files are now. Returns the same object as long as nothing changed. */
+  /** Returns all agents according to their current files. The object stays the same while nothing changes. */
   snapshot(): LoadedCatalog {
     const listings = listAgentFolders(this.#options).map(listAgentFiles);
     const files = listings.flatMap((listing) => listing.files);
@@ -84,7 +90,7 @@ export class LiveCatalog implements AgentCatalog {
     this.#filesStamp = filesStamp;
     this.#optionsStamp = optionsStamp;
     this.#hasRecentFiles = [...known.values()].some(({isRecent}) => isRecent);
-    // When only times changed, callers with the old object have the right one.
+    // When only times changed, the object that callers already have stays valid.
     const unchanged = this.#loaded !== undefined && isDeepStrictEqual(loaded, this.#loaded);
     if (!unchanged) this.#loaded = loaded;
     // The notices come last, so that a listener may call this method. Other tools or settings are no news about agents.
@@ -97,7 +103,7 @@ export class LiveCatalog implements AgentCatalog {
     return this.#loaded!;
   }
 
-  /** From now on, notices come soon after a change, not only with the next call. Does not keep the process alive. */
+  /** Makes notices come soon after a change, not only with the next call. The watch does not keep the process alive. */
   watch(): void {
     this.snapshot();
     this.#watch.start();
@@ -117,14 +123,14 @@ export class LiveCatalog implements AgentCatalog {
   }
 }
 
-/** After an edit that breaks the file, the last valid definition stays in use. */
+/** Returns the last valid definition after an edit that broke the file. */
 function getEntryInUse({entry, good}: KnownFile): SourceEntry {
   return entry.agent || !good ? entry : {...entry, agent: good, stale: true};
 }
 
 interface FileVersion {
   readonly entry: SourceEntry;
-  /** The last valid definition. */
+  /** Last valid definition. */
   readonly good?: ParsedAgent;
 }
 

@@ -1,4 +1,4 @@
-/** Agents of `.claude/agents/*.md`, as people have them for Claude Code: read, never written. */
+/** Reads agents of `.claude/agents/*.md`, which people have for Claude Code. mini-cc never writes them. */
 import path from 'node:path';
 import {findTypo} from '../core/util/names.ts';
 import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';
@@ -11,10 +11,12 @@ import {AGENT_KEYS, COLORS, isAgentName, toAgentName} from './schema.ts';
 /** Keys of Claude Code that mini-cc does not support. */
 const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set('memory effort initialPrompt requiredMcpServers'.split(' '));
 
-/** The prompt is the body of the file. */
+/** Keys of the front matter. The prompt is the body of the file. */
 const KNOWN_KEYS: readonly string[] = AGENT_KEYS.filter((key) => !['prompt', 'version', '$schema'].includes(key));
 
-/** A wrong value in these is an error: without it the agent could do more than it was meant to. The others are ignored. */
+/**
+ * Keys whose wrong value is an error, because without them the agent could do more than intended. Others are ignored.
+ */
 const STRICT_KEYS: readonly string[] = [
   'name',
   'description',
@@ -38,7 +40,10 @@ export function readMarkdownAgent(file: string, options: MarkdownOptions): Sourc
   return {...(agent === undefined ? {} : {agent}), problems: [...problems, ...found].map(toHint)};
 }
 
-/** The file was written for another program: what mini-cc does not understand there is no fault of it. */
+/**
+ * Turns warnings into hints. The file was written for another program, so it is not wrong when mini-cc does not know a
+ * part.
+ */
 function toHint(problem: Problem): Problem {
   return problem.severity === 'warning' ? {...problem, severity: 'hint'} : problem;
 }
@@ -69,7 +74,7 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
   return agent ? {agent, problems: problems.all} : {problems: problems.all};
 }
 
-/** The values in the types of our schema. Unknown keys are reported. */
+/** Converts the values to the types of our schema. Unknown keys are reported. */
 function readFields(
   head: FrontMatter,
   file: string,
@@ -103,7 +108,7 @@ function reportUnknownKey(key: string, position: Position, problems: ProblemList
   }
 }
 
-/** The stated name, or the name of the file, as a valid agent name. */
+/** Returns the stated name, or the name of the file, as a valid agent name. */
 function resolveName(stated: unknown, file: string, position: Position, problems: ProblemList): string | undefined {
   const fileName = path.basename(file).replace(/\.md$/i, '');
   const written = typeof stated === 'number' || typeof stated === 'string' ? String(stated).trim() : '';
@@ -120,14 +125,14 @@ function resolveName(stated: unknown, file: string, position: Position, problems
   return name ?? 'unnamed';
 }
 
-/** In a single line, people write `\n` for a new line. */
+/** Reads a text. In a single line, people write `\n` for a new line. */
 function readText(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string') return value;
   return value.includes('\n') ? value.trim() : value.replaceAll('\\n', '\n').trim();
 }
 
-/** Without `tools`, an agent gets all. The schema refuses an empty list. */
+/** Reads the list of tools. Without `tools`, an agent gets all. The schema refuses an empty list. */
 function readTools(value: unknown, stated: boolean, position: Position, problems: ProblemList): unknown {
   if (!stated) return '*';
   if (value === null) {
@@ -140,7 +145,7 @@ function readTools(value: unknown, stated: boolean, position: Position, problems
   return splitList(value);
 }
 
-/** `Read, Bash(git log:*, git diff:*)` → two entries: a comma in parentheses is part of a pattern. */
+/** Splits a list. A comma in parentheses is part of a pattern: `Read, Bash(git log:*, git diff:*)` has two entries. */
 function splitList(text: string): string[] {
   const entries = [''];
   let depth = 0;

@@ -26,9 +26,9 @@ import {
 } from './schema.ts';
 
 interface SaveOptions {
-  /** Replaces an existing file. */
+  /** True when an existing file may be replaced. */
   readonly overwrite: boolean;
-  /** Those whose names the schema completes. */
+  /** Tools whose names the schema completes. */
   readonly tools: readonly ToolFacts[];
 }
 
@@ -63,7 +63,8 @@ export async function saveAgent(fields: AgentFile, folder: string, {overwrite, t
 }
 
 /**
- * Opens `.mini-cc/agents`, created where it is missing. A link may lead elsewhere in the project, not out of it.
+ * Opens `.mini-cc/agents`, and creates it if it is missing. A link may lead elsewhere in the project, but not out of
+ * it.
  * @throws MiniCcError `NOT_OURS`
  */
 async function openAgentFolder(folder: string): Promise<OpenFolder> {
@@ -95,14 +96,14 @@ async function assertReplaceable(file: string): Promise<void> {
   }
 }
 
-/** The format of a file. A broken file counts as the current format, so it may be replaced. */
+/** Returns the format of a file. A broken file counts as the current format, so that it may be replaced. */
 function readVersion(text: string, file: string): number {
   const root = parseRoot(text, new ProblemList(file));
   const [, value] = (root ? getProperties(root) : []).find(([key]) => key.value === 'version') ?? [];
   return typeof value?.value === 'number' ? value.value : FORMAT_VERSION;
 }
 
-/** Writes the schema that `$schema` names, unless a foreign file, or the same schema, is there. */
+/** Writes the schema that `$schema` names, unless a foreign file or the same schema is there. */
 async function saveSchema(folder: string, tools: readonly ToolFacts[]): Promise<void> {
   const file = path.join(folder, 'agent.schema.json');
   const schema = createAgentSchema(tools);
@@ -119,15 +120,16 @@ async function saveSchema(folder: string, tools: readonly ToolFacts[]): Promise<
   }
 }
 
-/** The value as it is after writing and reading it as JSON. */
+/** Returns the value as it is after it was written and read as JSON. */
 function toPlainJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
 /**
- * The file that `deleteAgent` would remove, for the question before it; also the file of a broken definition.
+ * Finds the file that `deleteAgent` would remove, for the question before it. A file with a broken definition counts
+ * too.
  * @param folders those of the project and of the user, in this order
- * @throws UsageError when it cannot be deleted: the message says why
+ * @throws UsageError with the reason when it cannot be deleted
  */
 export async function findDeletableFile(
   name: string,
@@ -157,7 +159,7 @@ export async function findDeletableFile(
   throw new UsageError(`No agent ${name}. ${meant === undefined ? '' : `Did you mean ${meant}? `}${others}`);
 }
 
-/** @returns the deleted file. @throws UsageError as `findDeletableFile` does */
+/** @returns the deleted file @throws UsageError as `findDeletableFile` does */
 export async function deleteAgent(name: string, catalog: LoadedCatalog, folders: readonly string[]): Promise<string> {
   const file = await findDeletableFile(name, catalog, folders);
   await unlink(file);
@@ -168,7 +170,7 @@ function assertName(name: string): void {
   if (!isAgentName(name)) throw new UsageError(`Not an agent name: ${quote(name)}. A name is ${NAME_RULE}`);
 }
 
-/** Links are not followed. */
+/** Does not follow links. */
 async function lstatIfThere(file: string) {
   return lstat(file).catch(ignoreMissing);
 }

@@ -1,4 +1,4 @@
-/** The one schema of an agent definition: its TypeScript type, JSON Schema, error texts and names come from it. */
+/** The one schema of an agent definition. Its TypeScript type, JSON Schema, error texts and names come from it. */
 
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
@@ -20,7 +20,9 @@ export function isBuiltIn(name: string): boolean {
   return Object.hasOwn(AGENT_TYPES, name);
 }
 
-/** `Code Reviewer_v2` → `code-reviewer-v2`. Undefined when no letter from a to z is left to start with. */
+/**
+ * Converts a name: `Code Reviewer_v2` → `code-reviewer-v2`. Undefined when no letter from a to z is left to start with.
+ */
 export function toAgentName(written: string): string | undefined {
   const name = written
     .normalize('NFKD')
@@ -35,7 +37,9 @@ export function toAgentName(written: string): string | undefined {
   return isAgentName(name) ? name : undefined;
 }
 
-/** The name, if necessary with the first number that makes it unused: `reviewer-2`. Built-in names are in use. */
+/**
+ * Returns the name, if necessary with the first number that makes it unused: `reviewer-2`. Built-in names are in use.
+ */
 export function toUnusedName(name: string, taken: Iterable<string>): string {
   const all = new Set([...taken, ...BUILT_IN_NAMES]);
   if (!all.has(name)) return name;
@@ -164,16 +168,18 @@ export const agentFileSchema = z.object({
   color: optional(z.enum(COLORS, mustBe(`one of ${COLORS.join(', ')}`)), 'Its colour on the screen.'),
 });
 
-/** The fields of a definition file. */
+/** Fields of a definition file. */
 export type AgentFile = z.infer<typeof agentFileSchema>;
 export type AgentKey = keyof AgentFile;
 
 export const AGENT_KEYS = Object.keys(agentFileSchema.shape) as readonly AgentKey[];
 
-/** A wrong value in one of these is a warning: the agent works without it. */
+/** Keys whose wrong value is only a warning, because the agent works without it. */
 export const SOFT_KEYS: ReadonlySet<string> = new Set<AgentKey>(['$schema', 'color']);
 
-/** JSON Schema (draft 2020-12) for editors. Editors offer the names of these tools for completion; other names are allowed. */
+/**
+ * Creates the JSON Schema (draft 2020-12) for editors. They complete the names of these tools; other names are allowed.
+ */
 export function createAgentSchema(tools: readonly ToolFacts[]): Record<string, unknown> {
   const {$schema, properties = {}, ...rest} = z.toJSONSchema(agentFileSchema, {io: 'input'});
   const name = {...asObject(properties.name), not: {enum: BUILT_IN_NAMES}};

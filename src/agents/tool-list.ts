@@ -1,4 +1,4 @@
-/** Which tools an agent will really have, and why it lacks the others. */
+/** Decides which tools an agent really has, and why it lacks the others. */
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 import {
@@ -13,25 +13,25 @@ import type {AgentFile} from './schema.ts';
 
 /** A tool that an agent does not have. */
 export interface MissingTool {
-  /** As the definition has it, or the name of a tool that it does not list. */
+  /** Name as the definition has it, or the name of a tool that it does not list. */
   readonly name: string;
   readonly reason: string;
-  /** The nearest tool. */
+  /** Nearest tool. */
   readonly meant?: string;
-  /** The definition lists it. */
+  /** True when the definition lists it. */
   readonly listed: boolean;
 }
 
 interface ResolvedTools {
-  /** In the order of all tools. */
+  /** In the order of all tools, followed by those of MCP servers. */
   readonly tools: readonly string[];
   readonly missing: readonly MissingTool[];
   readonly readOnly: boolean;
-  /** `"*"` without exceptions: tools that are added later are included. */
+  /** True for `"*"` without exceptions: tools that are added later are included. */
   readonly all: boolean;
-  /** `"*"` with exceptions: it has the tools of MCP servers. */
+  /** True for `"*"` with exceptions when the agent is not read-only: it has the tools of MCP servers. */
   readonly isOpen: boolean;
-  /** Tools of MCP servers that it may not have. */
+  /** Tools of MCP servers that the agent may not have. */
   readonly disallowedMcp: readonly string[];
 }
 
@@ -46,16 +46,16 @@ const FETCHES = 'it uses the network, and the agent is read-only';
 type Fields = Pick<AgentFile, 'tools' | 'disallowedTools' | 'readOnly'> & Pick<AgentDefinition, 'mcpServers'>;
 type At = (key: string) => Position;
 
-/** An agent without any tool is an error in `problems`. */
+/** Resolves the tools of an agent. An agent without any tool is an error in `problems`. */
 export function resolveTools(fields: Fields, at: At, options: ToolListOptions, problems: ProblemList): ResolvedTools {
-  // `["*"]` is what some other programs write for `"*"`.
+  // Some other programs write `["*"]` for `"*"`.
   const wantsAll = fields.tools === '*' || fields.tools.includes('*');
   const {listable} = options;
   const available = withoutDispatchTools(listable);
   const missing: MissingTool[] = [];
   const listed = wantsAll ? new Set(available) : listedTools(fields.tools, at, options, problems, missing);
   const disallowed = disallowedTools(fields, at, options, problems);
-  // `"*"` includes writing tools, also when none exists at the moment.
+  // `"*"` includes writing tools, even when none exists at the moment.
   const used = listable.known.map(({name}) => name).filter((name) => !disallowed.has(name));
   const writing = used.filter((name) => isWriting(name, listable) && (wantsAll || listed.has(name)));
   const readOnly = fields.readOnly ?? (options.dialect === 'json' && writing.length === 0);
@@ -84,13 +84,13 @@ export function resolveTools(fields: Fields, at: At, options: ToolListOptions, p
   return {tools, missing, readOnly, all, isOpen: wantsAll && !all && !readOnly, disallowedMcp};
 }
 
-/** The tools of all MCP servers. */
+/** Entry that stands for the tools of all MCP servers. */
 export const ANY_SERVER = 'mcp__*';
 
 const NOT_CONFINED =
   'a read-only agent has the tools of a server only if its mcpServers names it ("readOnly": false gives it, too)';
 
-/** The entries of a tool list that are about MCP servers. */
+/** Resolves the entries of a tool list that are about MCP servers. */
 function resolveServerTools(
   {mcpServers = []}: Fields,
   readOnly: boolean,
@@ -107,7 +107,7 @@ function resolveServerTools(
   });
 }
 
-/** The listed tools that exist. The others are added to `problems` and `missing`. */
+/** Returns the listed tools that exist. The others are added to `problems` and `missing`. */
 function listedTools(
   tools: AgentFile['tools'],
   at: At,
@@ -139,7 +139,9 @@ function listedTools(
 
 const RULES = {unknown: 'unknown-tool', unavailable: 'unavailable-tool', dispatching: 'no-dispatch'} as const;
 
-/** A misspelling is an error here: it would leave the agent a tool that it must not have. */
+/**
+ * Returns the tools that are not allowed. A misspelling is an error, because it would leave the agent a forbidden tool.
+ */
 function disallowedTools(fields: Fields, at: At, options: ToolListOptions, problems: ProblemList): Set<string> {
   const names = new Set<string>();
   for (const [index, written] of (fields.disallowedTools ?? []).entries()) {
@@ -177,7 +179,9 @@ function whyMissing(name: string, {listed, disallowed, readOnly, listable}: Tool
   return undefined;
 }
 
-/** In a file for Claude Code, an unknown name is probably a tool of another program, not a misspelling of ours. */
+/**
+ * Suggests a name. In a file for Claude Code, an unknown name is probably a tool of another program, not a misspelling.
+ */
 function getSuggestion(tool: ResolvedToolName, {dialect}: ToolListOptions): string | undefined {
   return tool.kind === 'unknown' && (tool.slip || dialect === 'json') ? tool.meant : undefined;
 }
