@@ -1,13 +1,13 @@
-/** A hook of the settings: a command that reads the event as JSON on standard input. */
+/** Runs a hook of the settings: a command that reads the event as JSON on standard input. */
 import type {HookSetting} from '../../core/contract/hook.ts';
 import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
 import {runCollected} from '../../sandbox/launch/run-collected.ts';
 import {type Hook, readHookEnd} from './create-hooks.ts';
 
 export interface HookWorkplace {
-  /** The working directory of the session, which the hook starts in. */
+  /** Working directory of the session, in which the hook starts. */
   readonly root: string;
-  /** Without keys. */
+  /** Environment variables without keys. */
   readonly env: Readonly<Record<string, string>>;
   readonly processes: ProcessGroups;
 }

@@ -1,12 +1,12 @@
-/** Tells the hooks of an event about it, side by side, and joins what they say. */
+/** Runs the hooks of an event in parallel, and joins their outputs. */
 import type {Emit} from '../../core/contract/events.ts';
 import type {HookAnswer, HookCall, HookEvent, HookListing, Hooks} from '../../core/contract/hook.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {type HookOutput, readHookOutput} from './hook-output.ts';
 
-/** One hook: a command of the settings, or a callback of a driver. */
+/** One hook: a command of the settings or a callback of a driver. */
 export interface Hook extends HookListing {
-  /** @param input everything that it is told. @throws Error when it failed, which stops nothing */
+  /** Runs the hook. @param input all facts of the event @throws Error when the hook fails, which stops nothing */
   run(
     input: Readonly<Record<string, unknown>>,
     callId: string | undefined,
@@ -14,14 +14,14 @@ export interface Hook extends HookListing {
   ): Promise<HookOutput>;
 }
 
-/** How a hook of the settings ended. */
+/** The end of a hook of the settings. */
 interface HookEnd {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** @param getCommon the fields that all events share. @param emit for what hooks want the person to read */
+/** @param getCommon returns the fields that all events share @param emit emits messages of hooks for the person */
 export function createHooks(
   hooks: readonly Hook[],
   getCommon: () => Readonly<Record<string, unknown>>,
@@ -48,10 +48,13 @@ export function createHooks(
 
 const NOTHING: HookAnswer = {context: []};
 
-/** Events at which a refusal prevents nothing: the person reads it. */
+/** Events at which a hook cannot prevent anything. Its refusal is shown to the person. */
 const VAIN: readonly HookEvent[] = ['SessionStart', 'SessionEnd', 'SubagentStart', 'PreCompact', 'Notification'];
 
-/** Empty or `*`: everything. Names with `|` between them: one of these. Anything else is a regular expression. */
+/**
+ * Tells whether a hook's matcher fits the call. An empty matcher and `*` fit everything. Names with `|` between them
+ * fit each of these names. Anything else is a regular expression.
+ */
 export function isMatching(matcher: string, {subject, otherNames = []}: HookCall): boolean {
   if (matcher === '' || matcher === '*' || subject === undefined) return true;
   const subjects = [subject, ...otherNames];
@@ -60,7 +63,7 @@ export function isMatching(matcher: string, {subject, otherNames = []}: HookCall
     const pattern = new RegExp(`^(?:${matcher})$`, 'u');
     return subjects.some((each) => pattern.test(each));
   } catch {
-    // The settings said so when they were read.
+    // The settings reported this when they were read.
     return false;
   }
 }
@@ -83,14 +86,14 @@ async function runHook(
   }
 }
 
-/** @param end of a hook of the settings. @throws Error when it failed without blocking anything */
+/** Interprets the end of a hook of the settings. @throws Error when it failed without blocking anything */
 export function readHookEnd({exitCode, stdout, stderr}: HookEnd, event: HookEvent): HookOutput {
   if (exitCode === 2) return {blocked: stderr.trim() || 'a hook refused it without a reason'};
   if (exitCode !== 0)
     throw new Error(`exit code ${exitCode}${stderr.trim() ? `: ${stderr.trim().split('\n')[0]}` : ''}`);
   const text = stdout.trim();
   if (text.startsWith('{')) return readHookOutput(JSON.parse(text), event);
-  // What else it prints goes to the model at these events, and is dropped at others.
+  // Other output goes to the model at these two events, and is dropped at all others.
   return text !== '' && (event === 'UserPromptSubmit' || event === 'SessionStart') ? {context: text} : {};
 }
 

@@ -1,9 +1,9 @@
-/** What a hook says, as JSON in Claude Code's shape: the one reader for commands and for callbacks of a driver. */
+/** Parses the output of a hook: JSON in Claude Code's shape. Commands and callbacks of a driver share this parser. */
 import {z} from 'zod';
 import type {HookEvent} from '../../core/contract/hook.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 
-/** What one hook said. */
+/** The parsed output of one hook. */
 export interface HookOutput {
   readonly blocked?: string;
   readonly stops?: string;
@@ -11,7 +11,7 @@ export interface HookOutput {
   readonly because?: string;
   readonly input?: Readonly<Record<string, unknown>>;
   readonly context?: string;
-  /** For the person. */
+  /** Text for the person. */
   readonly message?: string;
 }
 
@@ -29,7 +29,7 @@ const outputSchema = z.looseObject({
       permissionDecisionReason: z.string().optional(),
       updatedInput: inputSchema.optional(),
       additionalContext: z.string().optional(),
-      /** Of PermissionRequest. */
+      /** Decision of a PermissionRequest hook. */
       decision: z
         .looseObject({
           behavior: z.enum(['allow', 'deny']),
@@ -41,7 +41,7 @@ const outputSchema = z.looseObject({
     .optional(),
 });
 
-/** @throws Error for what has another shape */
+/** @throws Error when the output has another shape */
 export function readHookOutput(value: unknown, event: HookEvent): HookOutput {
   const parsed = outputSchema.safeParse(value);
   if (!parsed.success) {
