@@ -1,14 +1,14 @@
-/** What a command or a skill says, with the words that were typed after its name. */
+/** Expands a command or a skill with the words that were typed after its name. */
 import type {PromptFile} from './prompt-file.ts';
 
-/** Words as a shell splits them: quotes hold words together. */
+/** Splits words as a shell does: a quoted text is one word. */
 export function splitWords(args: string): string[] {
   return [...args.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain!,
   );
 }
 
-/** Where the body names no arguments, they follow it. */
+/** Expands the body. When it names no arguments, they are appended. */
 export function expandPrompt({kind, body, folder}: Pick<PromptFile, 'kind' | 'body' | 'folder'>, args: string): string {
   const words = splitWords(args);
   const isNamed = /\$(?:ARGUMENTS|[1-9])/.test(body);

@@ -1,4 +1,4 @@
-/** Finds commands and skills: of the project and of the user, in `.mini-cc` and in `.claude`. */
+/** Finds commands and skills of the project and of the user, in `.mini-cc` and in `.claude`. */
 import {type Dirent, existsSync, readdirSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../../config/layers.ts';
@@ -12,9 +12,9 @@ interface PromptLocations {
   readonly cwd: string;
   /** The user's home, which contains `.claude`. */
   readonly home: string;
-  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  /** The folder `~/.mini-cc`, or the one that `MINI_CC_HOME` names. */
   readonly miniCcHome: string;
-  /** `--setting-sources`. Default: all. */
+  /** Sources of `--setting-sources`; all by default. */
   readonly sources?: readonly SettingSource[];
   /** All tools that rules may name. */
   readonly tools: readonly ToolFacts[];
@@ -27,18 +27,21 @@ interface PromptFolder {
 }
 
 export interface FoundPrompts {
-  /** Of one name the first counts, commands before skills; the others are hidden. */
+  /**
+   * Commands and skills. When several have the same name, the first one counts: by the order of the folders, and
+   * commands before skills in each folder.
+   */
   readonly prompts: readonly PromptFile[];
-  /** One line each. */
+  /** Problems of files, one line each. */
   readonly problems: readonly string[];
-  /** What needs trust, trusted or not. */
+  /** Permissions that need trust, whether trusted or not. */
   readonly claims: readonly Claim[];
 }
 
 const MAX_DEPTH = 4;
 const MAX_FILES = 2_000;
 
-/** In order of precedence. */
+/** Lists the folders in order of precedence. */
 function listFolders({cwd, home, miniCcHome, sources}: PromptLocations): PromptFolder[] {
   const project = {isProjects: path.resolve(cwd) !== path.resolve(home)};
   const all: PromptFolder[] = [
@@ -50,12 +53,15 @@ function listFolders({cwd, home, miniCcHome, sources}: PromptLocations): PromptF
   return all.filter(({isProjects}) => isRead(isProjects ? 'project' : 'user', sources));
 }
 
-/** Never throws. @param trusts without trust what a project's file allows counts for nothing */
+/**
+ * Finds the prompts. It never throws.
+ * @param trusts tells whether a claim is trusted; an untrusted file of the project allows nothing
+ */
 export function findPrompts(locations: PromptLocations, trusts: Trusts): FoundPrompts {
   return readFolders(listFolders(locations), locations, trusts);
 }
 
-/** What the project's files ask for. The user's own are not read for it: nothing of them needs trust. */
+/** Lists the permissions that the project's files claim. The user's own files need no trust, so they are not read. */
 export function listPromptClaims(locations: PromptLocations): readonly Claim[] {
   const projects = listFolders(locations).filter(({isProjects}) => isProjects);
   return readFolders(projects, locations, () => false).claims;
@@ -123,7 +129,7 @@ function walk(folder: string, depth: number): string[] {
   });
 }
 
-/** In the order of names. A folder that is not there, or cannot be read, has none. */
+/** Lists the entries in the order of their names. A folder that is missing or unreadable has none. */
 function readEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, {withFileTypes: true}).sort((a, b) => (a.name < b.name ? -1 : 1));

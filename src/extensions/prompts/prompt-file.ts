@@ -1,4 +1,4 @@
-/** Commands and skills: markdown files with front matter, in the shapes that people have for Claude Code. */
+/** Reads commands and skills: markdown files with front matter, in the shapes of Claude Code. */
 import path from 'node:path';
 import {readDefinitionFile} from '../../agents/definition-file.ts';
 import {type FrontMatter, readFrontMatter, splitFrontMatter} from '../../agents/front-matter.ts';
@@ -10,24 +10,24 @@ export type PromptKind = 'command' | 'skill';
 
 export interface PromptFile {
   readonly kind: PromptKind;
-  /** As it is typed after the slash: `review`, `git:commit`. */
+  /** The name as typed after the slash, e.g. `review` or `git:commit`. */
   readonly name: string;
   readonly description: string;
   readonly argumentHint: string;
-  /** Rules that pass without a question in the turn of the command. Of an untrusted project: none. */
+  /** Rules whose calls pass without a question in the turn of the command. An untrusted project has none. */
   readonly allowedTools: readonly string[];
   readonly model?: string;
-  /** The model may call for it. */
+  /** True when the model may call it. */
   readonly isForModel: boolean;
-  /** The user may type it. */
+  /** True when the user may type it. */
   readonly isForUser: boolean;
-  /** It runs as a subagent of this type. */
+  /** Type of the subagent that runs it; absent when it runs in the conversation. */
   readonly forkAgent?: string;
   readonly body: string;
   readonly file: string;
-  /** The folder of a skill, whose further files the body names. */
+  /** Folder of the file. The further files of a skill are in it. */
   readonly folder: string;
-  /** `.mini-cc of the project`, … */
+  /** The origin, e.g. `your .mini-cc`. */
   readonly from: string;
 }
 
@@ -52,7 +52,11 @@ const KEYS = [
   'tags',
 ] as const;
 
-/** The name is that of the file, or of the skill's folder. @returns what is wrong, as lines, where it cannot be used */
+/**
+ * Reads a file.
+ * @param about its facts; the name is that of the file or of the skill's folder
+ * @returns the prompt unless the file cannot be used, and its problems as lines
+ */
 export function readPromptFile(
   file: string,
   about: {readonly kind: PromptKind; readonly name: string; readonly from: string},
@@ -93,7 +97,7 @@ export function readPromptFile(
   };
 }
 
-/** People have keys of many programs here: named is only what was probably meant as one of these. */
+/** Reports keys that were probably misspelt. Other unknown keys belong to other programs and are ignored. */
 function reportMisspelt({values, positions}: FrontMatter, problems: ProblemList): void {
   for (const key of values.keys()) {
     if ((KEYS as readonly string[]).includes(key)) continue;
@@ -116,14 +120,14 @@ function isTrue(value: unknown): boolean {
   return value === true || value === 'true';
 }
 
-/** A list, or a text with commas or spaces outside of brackets. */
+/** Reads a list, or a text that separates rules by commas or spaces. */
 function toList(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap((each) => (typeof each === 'string' ? [each.trim()] : []));
   if (typeof value !== 'string') return [];
   return [...value.matchAll(/[\w*:.-]+(?:\([^)]*\))?/g)].map(([rule]) => rule);
 }
 
-/** People leave out the description. */
+/** Returns the first line of the body, in place of a missing description. */
 function getFirstLine(body: string): string {
   const line = body.split('\n').find((each) => each.trim() !== '') ?? '';
   return line
@@ -134,7 +138,7 @@ function getFirstLine(body: string): string {
 
 const MAX_DESCRIPTION_CHARS = 1024;
 
-/** `git/commit.md` below a folder of commands is `git:commit`. */
+/** Returns the name of a command: `git/commit.md` below the folder becomes `git:commit`. */
 export function getCommandName(folder: string, file: string): string {
   const parts = path.relative(folder, file).replace(/\.md$/i, '').split(path.sep);
   return parts

@@ -1,4 +1,6 @@
-/** The tool by which a model gets the body of a skill. It is offered where there are skills alone. */
+/**
+ * Defines the tool by which a model gets the body of a skill. The tool exists only when there are skills for the model.
+ */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
@@ -11,12 +13,12 @@ const input = z.object({skill: z.string().min(1), args: z.string().optional()});
 type SkillInput = z.infer<typeof input>;
 
 export const SKILL: ToolFacts = {name: 'Skill', needs: 'a skill that models may call for'};
-/** Names and descriptions that the model always sees: about 2,000 tokens. */
+/** Characters of the names and descriptions that the model always sees, about 2,000 tokens. */
 const MAX_CHARS = 8_000;
 const MAX_DESCRIPTION_CHARS = 300;
 const MAX_FOUND = 20;
 
-/** Undefined where no skill is for the model. */
+/** Returns undefined when no skill is for the model. */
 export function createSkillTool(prompts: readonly PromptFile[]): Tool<SkillInput> | undefined {
   const skills = prompts.filter(({isForModel}) => isForModel);
   if (skills.length === 0) return undefined;
@@ -35,7 +37,10 @@ export function createSkillTool(prompts: readonly PromptFile[]): Tool<SkillInput
   };
 }
 
-/** Of the main agent, which may dispatch: a skill with `context: fork` runs as a subagent. @param tools in their order */
+/**
+ * Lets a skill with `context: fork` run as a subagent. It is for the main agent, which may dispatch.
+ * @param tools the agent's tools, whose order stays
+ */
 export function letSkillsFork(tools: readonly Tool[], prompts: readonly PromptFile[]): readonly Tool[] {
   const task = tools.find(({name}) => name === 'Task');
   const isForking = task && prompts.some(({isForModel, forkAgent}) => isForModel && forkAgent !== undefined);
@@ -65,7 +70,10 @@ function createForkingTool(skillTool: Tool, prompts: readonly PromptFile[], task
   };
 }
 
-/** The text of a skill by its name, for agents that have it from the start: also of one that the model may not call for. */
+/**
+ * Creates a function that returns the text of a skill, for agents that have it from the start. It finds skills that the
+ * model may not call, too.
+ */
 export function createGetSkill(prompts: readonly PromptFile[]): (name: string) => string | undefined {
   return (name) => {
     const found = prompts.find((prompt) => prompt.kind === 'skill' && prompt.name === name);

@@ -1,4 +1,4 @@
-/** A slash command for each command and skill that the user may type. */
+/** Creates a slash command for each command and skill that the user may type. */
 import type {Command} from '../../core/contract/session-requests.ts';
 import {expandPrompt} from './expand.ts';
 import type {PromptFile} from './prompt-file.ts';
@@ -25,7 +25,7 @@ export function createPromptCommands(prompts: readonly PromptFile[], taken: read
     }));
 }
 
-/** `/skills`. */
+/** Creates `/skills`, which lists skills and custom commands. */
 export function createSkillsCommand(prompts: readonly PromptFile[], problems: readonly string[]): Command {
   return {
     name: 'skills',
