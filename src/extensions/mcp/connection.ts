@@ -1,4 +1,4 @@
-/** The one place that loads the MCP client: a connection to one server, from its handshake to its end. */
+/** Connects to one server, from the handshake to the end. Only this module loads the MCP client. */
 import {
   Client,
   type JsonSchemaValidator,
@@ -24,24 +24,24 @@ export type {
 } from '@modelcontextprotocol/client';
 
 export interface ConnectOptions {
-  /** Its variables have values. */
+  /** The entry, whose variables are replaced by values. */
   readonly config: ServerConfig;
-  /** Of a program, how it starts. */
+  /** How a program starts. */
   readonly program: Pick<ServerProgram, 'cwd' | 'env' | 'confine' | 'processes'>;
-  /** Of a server in the process of the driver. */
+  /** Transport of a server in the process of the driver. */
   readonly transport?: Transport | undefined;
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** It ended, or its tools or prompts changed. */
+  /** Called when the server ended, or when its tools or prompts changed. */
   readonly onChange: (what: 'end' | 'tools' | 'prompts') => void;
 }
 
 export type Connection = Awaited<ReturnType<typeof connect>>;
 
-/** A hanging server has this long to answer a ping. */
+/** Milliseconds that a hanging server has to answer a ping. */
 const PING_MS = 2_000;
 
-/** @throws MiniCcError `MCP_AUTH` when the server wants a login, `MCP_START` for every other failure, in one line */
+/** @throws MiniCcError `MCP_AUTH` when the server requires a login, `MCP_START` for every other failure, in one line */
 export async function connect({config, program, transport: given, connectMs, signal, onChange}: ConnectOptions) {
   const transport = given ?? createTransport(config, program);
   const client = createClient(onChange);
@@ -78,7 +78,7 @@ function createClient(onChange: ConnectOptions['onChange']): Client {
     {name: 'mini-cc', title: 'mini-cc', version},
     {
       capabilities: {},
-      // What the model reads is text: whether it matches the server's own schema changes nothing here.
+      // The model reads the result as text, so it need not match the server's own schema.
       jsonSchemaValidator: {
         getValidator:
           <T>(): JsonSchemaValidator<T> =>
@@ -98,7 +98,7 @@ function createRequests(client: Client, limits: {readonly timeout: number; reado
       client.getServerCapabilities()?.tools ? (await client.listTools(undefined, limits)).tools : [],
     listPrompts: async (): Promise<Prompt[]> =>
       client.getServerCapabilities()?.prompts ? (await client.listPrompts(undefined, limits)).prompts : [],
-    /** `onProgress` gets what the server says meanwhile; each word of it lets the call take longer. */
+    /** Calls a tool. `onProgress` gets the server's progress messages, and each of them restarts the time limit. */
     callTool: (
       name: string,
       input: Record<string, unknown>,
@@ -161,7 +161,7 @@ function isLoginWanted(error: unknown): boolean {
   return status === 401 || error.name === 'UnauthorizedError' || /\b401\b|unauthorized/i.test(error.message);
 }
 
-/** `fetch failed` says nothing without its cause. */
+/** Adds the cause to the message, because `fetch failed` alone says nothing. */
 function explain(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return `${getErrorMessage(error)}${cause}`;

@@ -1,4 +1,4 @@
-/** Messages of a server that runs in the process of the program that drives the session. */
+/** Exchanges messages with a server that runs in the process of the program that drives the session. */
 
 import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
@@ -6,14 +6,14 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import {isObject} from '../../core/util/objects.ts';
 import type {ServerTool} from './connection.ts';
 
-/** The driver's side. */
+/** The driver's side of the connection. */
 export interface DriverServers {
   readonly names: readonly string[];
-  /** The tools of a server that the driver told beforehand: they need no start. */
+  /** Returns the tools that the driver sent at the start. They are known before the server starts. */
   getTools(server: string): readonly ServerTool[];
-  /** @returns the answer to a request. @throws Error when the driver has none */
+  /** @returns the answer to a request @throws Error when the driver has none */
   send(server: string, message: object): Promise<unknown>;
-  /** Calls the listener with what the server sends by itself. @returns stops it */
+  /** Calls the listener with each message that the server sends by itself. @returns a function that stops this */
   listen(server: string, listener: (message: object) => void): () => void;
 }
 
@@ -34,11 +34,11 @@ export class DriverTransport implements Transport {
     this.#stop = this.driver.listen(this.server, (message) => this.onmessage?.(message as JSONRPCMessage));
   }
 
-  /** Does not wait for the answer: the client has its own limit for that. */
+  /** Sends a message without waiting for the answer, for which the client has its own time limit. */
   async send(message: JSONRPCMessage): Promise<void> {
     const sent = this.driver.send(this.server, message);
     if (!('id' in message && 'method' in message)) {
-      // The driver answers requests alone.
+      // The driver answers only requests.
       inBackground(sent, () => undefined);
       return;
     }

@@ -1,4 +1,4 @@
-/** Where servers are written down: `.mcp.json` of the project, settings, and `--mcp-config`. */
+/** Reads the places that define servers: `.mcp.json` of the project, settings, and `--mcp-config`. */
 
 import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -11,24 +11,24 @@ import {readServerEntry, type ServerEntry, toServerId} from './server-entry.ts';
 
 export const PROJECT_FILE = '.mcp.json';
 
-/** Entries of `mcpServers` in one place. */
+/** Entries of `mcpServers` from one place. */
 export interface EntrySource {
   /** The file, the flag, or `driver`. */
   readonly from: string;
   readonly servers: Readonly<Record<string, unknown>>;
-  /** Of the project: each needs the user's approval. */
+  /** True for entries of the project. Each of them needs the user's approval. */
   readonly isProjects?: boolean;
 }
 
 interface ProjectEntries {
   readonly source?: EntrySource;
-  /** One for each server. */
+  /** One claim for each server. */
   readonly claims: readonly Claim[];
-  /** In one line. */
+  /** Why the file cannot be used, in one line. */
   readonly problem?: string;
 }
 
-/** Reads `.mcp.json`. Never throws. @param root the project's folder, with links resolved */
+/** Reads `.mcp.json`. It never throws. @param root the project's folder, with links resolved */
 export function readProjectEntries(root: string): ProjectEntries {
   const file = path.join(root, PROJECT_FILE);
   if (!existsSync(file)) return {claims: []};
@@ -46,12 +46,15 @@ export function readProjectEntries(root: string): ProjectEntries {
   return {source: {from: file, servers, isProjects: true}, claims};
 }
 
-/** By which trust in one server is remembered. */
+/** Returns the key under which trust in a server is stored. */
 export function getEntryKey(name: string): string {
   return formatPath(['mcpServers', name]);
 }
 
-/** @param text a file's. @throws UsageError in one line when it is not `{"mcpServers": {…}}` */
+/**
+ * @param text content of a file, or the value of the flag
+ * @throws UsageError in one line when it is not `{"mcpServers": {…}}`
+ */
 function parseEntries(text: string, from: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
@@ -63,7 +66,7 @@ function parseEntries(text: string, from: string): Readonly<Record<string, unkno
   throw new UsageError(`${from}: must be {"mcpServers": {"NAME": {"command": …}}}`);
 }
 
-/** `--mcp-config`: a file, or JSON. @throws UsageError when it cannot be used */
+/** Reads the value of `--mcp-config`: a file, or JSON. @throws UsageError when it cannot be used */
 export function readTypedEntries(typed: string, cwd: string): EntrySource {
   const from = '--mcp-config';
   if (typed.trimStart().startsWith('{')) return checkTyped({from, servers: parseEntries(typed, from)});
@@ -75,7 +78,7 @@ export function readTypedEntries(typed: string, cwd: string): EntrySource {
   return checkTyped({from: file, servers: parseEntries(readFileSync(file, 'utf8'), file)});
 }
 
-/** What was typed for this start must be right. */
+/** Rejects wrong entries, because they were typed for this start. */
 function checkTyped(source: EntrySource): EntrySource {
   for (const [name, value] of Object.entries(source.servers)) {
     const {problem} = readServerEntry(name, value, source.from);
@@ -85,8 +88,9 @@ function checkTyped(source: EntrySource): EntrySource {
 }
 
 /**
- * The servers of a session. Of one name the first counts.
- * @param sources the strongest first. @param trusts what the user approved of the project's
+ * Joins the servers of a session. When several have the same name, the first one counts.
+ * @param sources entries, those of highest precedence first
+ * @param trusts tells whether the user approved an entry of the project
  */
 export function joinEntries(sources: readonly EntrySource[], trusts: Trusts): readonly ServerEntry[] {
   const entries = new Map<string, ServerEntry>();
@@ -98,7 +102,7 @@ export function joinEntries(sources: readonly EntrySource[], trusts: Trusts): re
       const entry = readServerEntry(name, value, from);
       const isUnapproved = isProjects && !trusts({file: from, key: getEntryKey(name), value});
       const problem = first && `its tools would be named as those of ${first.name}: give it another name`;
-      // One that clashes keeps its place in the list, so that the user sees why it is not used.
+      // A clashing server stays in the list, so that the user sees why it is not used.
       entries.set(first ? `${id}\0${name}` : id, {
         ...entry,
         ...(problem !== undefined && {problem}),

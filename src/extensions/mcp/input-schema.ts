@@ -1,15 +1,15 @@
-/** The schemas of a server's tools, made such that servers of models take them: one wrong schema would fail each request. */
+/** Corrects the schemas of a server's tools, because model servers would refuse each request with one wrong schema. */
 import {compileAnswerSchema} from '../../core/turn/answer-schema.ts';
 import type {ServerTool} from './connection.ts';
 
-/** More tools of one server are left out. */
+/** Maximal number of tools of one server. Further tools are left out. */
 const MAX_TOOLS = 500;
 const MAX_SCHEMA_CHARS = 50_000;
-/** Keys at the top that servers of models refuse there. */
+/** Keys that model servers refuse at the top of a schema. */
 const REFUSED = ['$schema', '$id', 'oneOf', 'anyOf', 'allOf', 'not', 'if', 'then', 'else'];
 const PROPERTY_NAME = /^[\w.-]{1,64}$/;
 
-/** A schema that cannot be used becomes one that takes any object: the server still checks what it gets. */
+/** Replaces each unusable schema by one that accepts any object. The MCP server still checks the input. */
 export async function withValidSchemas(tools: readonly ServerTool[]): Promise<readonly ServerTool[]> {
   return Promise.all(
     tools.slice(0, MAX_TOOLS).map(async (tool) => ({...tool, inputSchema: await toValidSchema(tool.inputSchema)})),

@@ -1,4 +1,4 @@
-/** Prompts of servers as slash commands: `/mcp__SERVER__PROMPT words`. */
+/** Offers prompts of servers as slash commands: `/mcp__SERVER__PROMPT words`. */
 import type {Command} from '../../core/contract/session-requests.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {showControls, toOneLine} from '../../core/util/text.ts';
@@ -7,17 +7,20 @@ import type {Prompt} from './connection.ts';
 import {toPromptContent} from './result.ts';
 import type {McpServer} from './server.ts';
 
-/** Of a server that has been connected. */
+/** Lists the prompts of a server that has been connected. */
 export function listPromptCommands(server: McpServer): Command[] {
   return server.prompts.map((prompt) => createPromptCommand(server, toCommandPart(prompt.name), prompt));
 }
 
-/** What follows `mcp__SERVER__` in a command's name. */
+/** Returns the part of a command's name after `mcp__SERVER__`. */
 export function findPromptName(server: McpServer, command: string): string {
   return command.slice(`mcp__${server.id}__`.length);
 }
 
-/** @param part as the command's name has it. @param known absent while the server is not connected: then it is started */
+/**
+ * @param part the prompt in the form of the command's name
+ * @param known absent while the server is not connected; the command then starts it
+ */
 export function createPromptCommand(server: McpServer, part: string, known?: Prompt): Command {
   const describe = ({description = '', title = ''}: Prompt) => toOneLine(showControls(description || title));
   return {
@@ -33,7 +36,7 @@ export function createPromptCommand(server: McpServer, part: string, known?: Pro
       if (!prompt) throw new UsageError(describeMissing(server, part));
       const given = assignArguments(prompt, args);
       const got = await server.getPrompt(prompt.name, given, new AbortController().signal);
-      // Not as if it were typed: its author is the server, whose commands and files count for nothing here.
+      // The content does not count as typed: the server is its author, so commands and files in it have no effect.
       return {ok: true, text: '', prompt: {content: toPromptContent(got) as string}};
     },
   };
@@ -45,7 +48,7 @@ function describeMissing(server: McpServer, part: string): string {
   return `The MCP server ${server.name} has no prompt ${JSON.stringify(part)}. ${list}`;
 }
 
-/** Words in the order of the prompt's arguments, or `name=value`. The last one takes the rest. */
+/** Assigns words to the prompt's arguments by their order or as `name=value`. The last argument takes the rest. */
 function assignArguments({name, arguments: expected = []}: Prompt, args: string): Record<string, string> {
   const given: Record<string, string> = {};
   const rest: string[] = [];
@@ -68,7 +71,7 @@ function formatArgument({name, required}: NonNullable<Prompt['arguments']>[numbe
   return required ? `<${name}>` : `[${name}]`;
 }
 
-/** As a command's name can be typed. */
+/** Converts a name so that it can be typed in a command. */
 function toCommandPart(name: string): string {
   return name.replace(/[^\w:-]/g, '_');
 }

@@ -1,4 +1,7 @@
-/** What servers return, as the model reads it: text as text, images as images, everything else in words. */
+/**
+ * Converts results of servers for the model: text stays text, images stay images, and everything else is described in
+ * words.
+ */
 import type {ToolResult} from '../../core/contract/results.ts';
 import {describeOversize, measureImage} from '../../core/util/image.ts';
 import {showControls} from '../../core/util/text.ts';
@@ -7,7 +10,7 @@ import type {CallToolResult, GetPromptResult, ReadResourceResult} from './connec
 type Blocks = Exclude<NonNullable<ToolResult['content']>, string>;
 type Content = CallToolResult['content'][number];
 
-/** The API takes 5 MB of base64. */
+/** The API accepts 5 MB of base64, which are 3.75 MB of data. */
 const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
 
 export function toToolResult({content = [], structuredContent, isError = false}: CallToolResult): ToolResult {
@@ -23,7 +26,7 @@ export function toResourceContent({contents}: ReadResourceResult): NonNullable<T
   return blocks.length === 0 ? '(it is empty)' : joinTexts(blocks);
 }
 
-/** What a prompt of a server says, as one message of the user. */
+/** Converts a prompt of a server to one message of the user. */
 export function toPromptContent({messages}: GetPromptResult): NonNullable<ToolResult['content']> {
   const isTalk = messages.some(({role}) => role === 'assistant');
   return joinTexts(
@@ -34,7 +37,7 @@ export function toPromptContent({messages}: GetPromptResult): NonNullable<ToolRe
   );
 }
 
-/** One text where there is nothing else: it is cut like the results of other tools. */
+/** Joins the blocks to one text when there are only texts, so that it is cut like the results of other tools. */
 function joinTexts(blocks: Blocks): NonNullable<ToolResult['content']> {
   if (blocks.some(({type}) => type !== 'text')) return blocks;
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
@@ -61,7 +64,7 @@ function toBlocks(block: Content): Blocks {
   }
 }
 
-/** What it is says the image itself: what the server says of it may be wrong. */
+/** Detects the type of an image from its data, because the type that the server names may be wrong. */
 function toImage(base64: string): Blocks {
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length > MAX_IMAGE_BYTES)

@@ -1,4 +1,4 @@
-/** One entry of `mcpServers`, in Claude Code's shape: which program to start, or which address to ask. */
+/** Parses an entry of `mcpServers` in Claude Code's shape: the program to start or the address to connect to. */
 
 import {MiniCcError} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
@@ -19,10 +19,10 @@ export type ServerConfig =
       readonly headers: Readonly<Record<string, string>>;
       readonly timeoutMs?: number;
     }
-  /** In the process of the program that drives the session. */
+  /** A server in the process of the program that drives the session. */
   | {readonly type: 'sdk'; readonly timeoutMs?: number};
 
-/** A server as it was written, before its variables have values. */
+/** A server as it was written, before its variables are replaced by values. */
 export interface ServerEntry {
   readonly name: string;
   /** The file, the flag, or `driver`. */
@@ -30,7 +30,7 @@ export interface ServerEntry {
   /** Undefined when `problem` says why. */
   readonly config?: ServerConfig;
   readonly problem?: string;
-  /** Of the project, and the user has not approved it. */
+  /** True for a server of the project that the user has not approved. */
   readonly isUnapproved?: boolean;
 }
 
@@ -48,7 +48,7 @@ const TYPES: Readonly<Record<string, ServerConfig['type']>> = {
   sdk: 'sdk',
 };
 
-/** Names of servers are part of the names of tools: `mcp__SERVER__TOOL`. */
+/** Converts the name of a server for the names of its tools: `mcp__SERVER__TOOL`. */
 export function toServerId(name: string): string {
   return name
     .replace(/[^\w-]/g, '_')
@@ -56,14 +56,14 @@ export function toServerId(name: string): string {
     .replace(/^_+|_+$/g, '');
 }
 
-/** @returns the entry; one that is wrong has a `problem`. @param from where it was written */
+/** @returns the entry, which has a `problem` when it is wrong @param from the place where it was written */
 export function readServerEntry(name: string, value: unknown, from: string): ServerEntry {
   if (toServerId(name) === '') return {name, from, problem: 'its name has no letter and no digit'};
   const config = parseConfig(value);
   return typeof config === 'string' ? {name, from, problem: config} : {name, from, config};
 }
 
-/** @returns what is wrong, as a text */
+/** @returns the config, or a text that describes the problem */
 function parseConfig(value: unknown): ServerConfig | string {
   if (!isObject(value)) return 'must be an object: {"command": …} or {"type": "http", "url": …}';
   const written = value.type ?? (value.url === undefined ? 'stdio' : 'http');
@@ -90,7 +90,7 @@ function parseStdio({command, args = [], env = {}}: Record<string, unknown>, lim
 
 function parseHttp(type: 'http' | 'sse', {url, headers = {}}: Record<string, unknown>, limit: {timeoutMs?: number}) {
   if (typeof url !== 'string' || url.trim() === '') return 'url must be an address: "https://…"';
-  // One with variables is looked at when they have values.
+  // An address with variables is checked when they have values.
   if (!url.includes('${') && !isAddress(url)) return describeBadAddress(url);
   if (!isTexts(headers)) return 'headers must be an object of texts';
   return {type, url, headers, ...limit};
@@ -105,8 +105,8 @@ function describeBadAddress(url: string): string {
 }
 
 /**
- * Puts values in the place of `${VAR}` and `${VAR:-default}`.
- * @throws MiniCcError `MCP_VARIABLE` for a variable that is not set and has no default
+ * Replaces `${VAR}` and `${VAR:-default}` by values.
+ * @throws MiniCcError `MCP_VARIABLE` when a variable is not set and has no default
  */
 export function expandConfig(config: ServerConfig, env: Readonly<Record<string, string | undefined>>): ServerConfig {
   const expand = (text: string) =>
@@ -140,7 +140,7 @@ export function expandConfig(config: ServerConfig, env: Readonly<Record<string, 
   }
 }
 
-/** Its program or its address as it was written; no values of headers and of the environment. */
+/** Returns the program or the address as it was written, without the values of headers and variables. */
 export function describeTarget({config}: ServerEntry): string {
   if (!config) return '';
   if (config.type === 'stdio') return [config.command, ...config.args].join(' ');

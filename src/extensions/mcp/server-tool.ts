@@ -1,4 +1,4 @@
-/** A tool of a server, as agents have it: `mcp__SERVER__TOOL`. */
+/** Creates a tool of an MCP server for agents, with the name `mcp__SERVER__TOOL`. */
 import {createHash} from 'node:crypto';
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
@@ -8,18 +8,18 @@ import type {ServerTool} from './connection.ts';
 import {toToolResult} from './result.ts';
 import type {McpServer} from './server.ts';
 
-/** Of the name of a tool, at every server of models. */
+/** Maximal characters of a tool's name at every model server. */
 const MAX_NAME_CHARS = 64;
 const MAX_DESCRIPTION_CHARS = 2_048;
 const MAX_TITLE_CHARS = 200;
-/** Of a definition: as many bytes as characters, and about four a token. */
+/** Characters of a definition for each token: about four. */
 const CHARS_PER_TOKEN = 4;
 
-/** The server checks what it gets. */
+/** Accepts any object, because the MCP server checks its input. */
 const anyInput = z.looseObject({});
 type AnyInput = z.infer<typeof anyInput>;
 
-/** The tools of a server by the names that models know. Of two tools that would have one name, the second gets a number. */
+/** Names the tools of a server for models. When two tools would have the same name, the second one gets a number. */
 export function nameTools(server: McpServer): ReadonlyMap<string, ServerTool> {
   const named = new Map<string, ServerTool>();
   for (const tool of server.tools) {
@@ -38,7 +38,7 @@ function toModelName(serverId: string, tool: string): string {
   return `${name.slice(0, MAX_NAME_CHARS - 7)}_${hash}`;
 }
 
-/** What the tool is for, in one text: nothing in it is obeyed by a terminal, and it changes no permission. */
+/** Returns the description of a tool with visible control characters, so that it cannot control a terminal. */
 export function describeTool({description = '', title = ''}: ServerTool): string {
   const text = showControls(description || title).trim();
   return text.length <= MAX_DESCRIPTION_CHARS ? text : `${text.slice(0, MAX_DESCRIPTION_CHARS).toWellFormed()}…`;
@@ -50,8 +50,10 @@ export function countTokens(tool: Tool): number {
 }
 
 /**
- * @param name as models know it. @param definition undefined while the server is not connected: then the call starts it
- * @param confined the server runs in the read-only sandbox
+ * Creates the tool.
+ * @param name name for models
+ * @param definition undefined while the server is not connected; the call then starts it
+ * @param confined true when the server runs in the read-only sandbox
  */
 export function createServerTool(
   server: McpServer,

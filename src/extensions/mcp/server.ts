@@ -1,4 +1,4 @@
-/** One server: started at its first need, used by all agents, and started anew after it died or hung. */
+/** Manages one server. It starts when it is needed, serves all agents, and starts again after it died or hung. */
 import type {Transport} from '@modelcontextprotocol/client';
 import type {McpServerState, McpStatus} from '../../core/contract/mcp.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
@@ -10,11 +10,11 @@ import {describeTarget, expandConfig, type ServerEntry, toServerId} from './serv
 
 export interface ServerDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How its program starts. @throws MiniCcError where it must be confined and cannot be */
+  /** Returns how the server's program starts. @throws MiniCcError when it must be confined and cannot be */
   readonly getProgram: () => Promise<ConnectOptions['program']>;
-  /** Of a server in the process of the driver. */
+  /** Creates the transport of a server in the process of the driver. */
   readonly createTransport?: ((server: string) => Transport) | undefined;
-  /** Milliseconds. */
+  /** Both limits are in milliseconds. */
   readonly connectMs: number;
   readonly callMs: number;
 }
@@ -25,7 +25,7 @@ interface CallOptions {
 }
 
 export class McpServer {
-  /** As names of tools contain it. */
+  /** Id of the server, as the names of tools contain it. */
   readonly id: string;
   #connection: Connection | undefined;
   #starting: Promise<Connection> | undefined;
@@ -33,7 +33,7 @@ export class McpServer {
   #prompts: readonly Prompt[] = [];
   #failure: {readonly status: McpStatus; readonly problem: string} | undefined;
   #isDisabled = false;
-  /** Ends with the server. */
+  /** Aborts when the server is stopped. */
   #life = new AbortController();
 
   constructor(
@@ -49,7 +49,7 @@ export class McpServer {
     return this.entry.name;
   }
 
-  /** It may be started, or runs. */
+  /** True when the server runs or may be started. */
   get isUsable(): boolean {
     return !this.#isDisabled && this.entry.config !== undefined && !this.entry.problem && !this.entry.isUnapproved;
   }
@@ -58,12 +58,12 @@ export class McpServer {
     return this.#connection?.isOpen() ?? false;
   }
 
-  /** Its last start failed. */
+  /** True when the last start failed. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Empty until it has been connected. */
+  /** Tools of the server; empty until it has been connected. */
   get tools(): readonly ServerTool[] {
     return this.isUsable ? this.#tools : [];
   }
@@ -95,7 +95,7 @@ export class McpServer {
     return this.#starting ? 'pending' : (this.#failure?.status ?? 'pending');
   }
 
-  /** Starts it, unless it runs. @throws MiniCcError in one line that names it */
+  /** Starts the server unless it runs. @throws MiniCcError in one line that names the server */
   async start(): Promise<Connection> {
     if (!this.isUsable) throw new MiniCcError('MCP_UNUSABLE', `The MCP server ${this.name} is not used: ${this.#why}`);
     if (this.#connection?.isOpen()) return this.#connection;
@@ -110,7 +110,7 @@ export class McpServer {
   }
 
   async #start(): Promise<Connection> {
-    // Loaded when the first server is needed.
+    // The module is loaded when the first server is needed.
     const {connect} = await import('./connection.ts');
     const {getProgram, createTransport, connectMs, env} = this.deps;
     const {signal} = this.#life;
@@ -137,17 +137,17 @@ export class McpServer {
     }
   }
 
-  /** It said that its list changed. */
+  /** Reads a list again after the server reported a change. */
   async #refresh(connection: Connection, what: 'tools' | 'prompts'): Promise<void> {
     try {
       if (what === 'tools') this.#tools = await withValidSchemas(await connection.listTools());
       else this.#prompts = await connection.listPrompts();
     } catch {
-      // The old list stays; the next call says what is wrong.
+      // The old list stays, and the next call reports the error.
     }
   }
 
-  /** @throws MiniCcError when it cannot be started, ends or hangs: then the next call starts it anew */
+  /** @throws MiniCcError when the server cannot be started, ends or hangs; the next call starts it again */
   async callTool(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
     const timeoutMs = this.entry.config?.timeoutMs ?? this.deps.callMs;
     return this.#use(
@@ -185,7 +185,7 @@ export class McpServer {
     const isAnswer = error instanceof Error && error.name === 'ProtocolError';
     const isRemote = this.entry.config?.type === 'http' || this.entry.config?.type === 'sse';
     if (isRemote && !isAnswer && getErrorCode(error) !== 'REQUEST_TIMEOUT') {
-      // It may have been started anew meanwhile, and know nothing of this connection.
+      // The server may have restarted meanwhile, and then does not know this connection.
       await connection.close().catch(() => undefined);
       return `The MCP server ${this.name} cannot be reached: ${message}. ${again}`;
     }
@@ -206,7 +206,7 @@ export class McpServer {
     if (!enabled) await this.stop();
   }
 
-  /** Ends it. A later need starts it anew. */
+  /** Ends the server. It starts again when it is needed. */
   async stop(): Promise<void> {
     this.#life.abort(new MiniCcError('MCP_STOPPED', 'the server was stopped'));
     this.#life = new AbortController();

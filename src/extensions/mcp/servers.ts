@@ -1,4 +1,6 @@
-/** All MCP servers of a session: those that were written down, those that a driver added, and copies for read-only agents. */
+/**
+ * Manages all MCP servers of a session: configured ones, those that a driver added, and copies for read-only agents.
+ */
 
 import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {McpEntries, McpServerState, McpServersChange} from '../../core/contract/mcp.ts';
@@ -20,18 +22,18 @@ import {isNamed, Toolset} from './toolset.ts';
 
 export interface McpOptions {
   readonly entries: readonly ServerEntry[];
-  /** The whole environment: entries name its variables. */
+  /** The whole environment, because entries name its variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly program: Omit<ConnectOptions['program'], 'confine'>;
-  /** How programs are confined to reading. @throws MiniCcError where no sandbox works */
+  /** Returns how programs are confined to reading. @throws MiniCcError when no sandbox works */
   readonly getConfine: () => Promise<NonNullable<ConnectOptions['program']['confine']>>;
   readonly driver?: DriverServers | undefined;
-  /** Whether a rule refuses all calls of the tool. */
+  /** Tells whether a rule refuses all calls of the tool. */
   readonly isForbidden: (tool: string) => boolean;
   readonly warn: (text: string) => void;
 }
 
-/** The fields of an agent's definition that say which servers it has. */
+/** The fields of an agent's definition that decide which servers it has. */
 type AgentServers = Pick<AgentDefinition, 'name' | 'tools' | 'readOnly' | 'mcpServers' | 'disallowedMcp'>;
 
 const CONNECT_MS = 30_000;
@@ -41,7 +43,7 @@ export class McpServers implements SessionMcp {
   readonly #options: McpOptions;
   #servers: readonly McpServer[];
   #added: readonly McpServer[] = [];
-  /** Those of agents alone, and copies in the sandbox. */
+  /** Servers of single agents, and copies in the sandbox. */
   readonly #others = new Map<string, McpServer>();
 
   constructor(options: McpOptions) {
@@ -54,7 +56,7 @@ export class McpServers implements SessionMcp {
     return [...this.#servers.filter(({id}) => !added.includes(id)), ...this.#added];
   }
 
-  /** Their ids, as names of tools contain them. */
+  /** Ids of the servers, as the names of tools contain them. */
   get ids(): readonly string[] {
     return this.#all.map(({id}) => id);
   }
@@ -63,7 +65,7 @@ export class McpServers implements SessionMcp {
     const {env, driver, program, getConfine} = this.#options;
     const deps: ServerDeps = {
       env,
-      // Of the environment, what is confined gets what the sandbox lets through, and what its entry says.
+      // A confined server gets only those variables that the sandbox lets through and those of its entry.
       getProgram: async () => (isConfined ? {...program, env: {}, confine: await getConfine()} : program),
       ...(driver && {createTransport: (server) => new DriverTransport(driver, server)}),
       connectMs: toMs(env.MCP_TIMEOUT) ?? CONNECT_MS,
@@ -72,7 +74,7 @@ export class McpServers implements SessionMcp {
     return new McpServer(entry, deps, entry.config?.type === 'sdk' ? driver?.getTools(entry.name) : []);
   }
 
-  /** Of the main agent, where it is no agent of a definition. */
+  /** Returns the tools of a main agent that has no definition. */
   forMain(): ToolSource {
     return new Toolset({
       servers: () => this.#all,
@@ -83,7 +85,7 @@ export class McpServers implements SessionMcp {
     });
   }
 
-  /** Undefined for an agent that has none. @param only what the settings let subagents have */
+  /** Returns undefined for an agent without servers. @param only tools that the settings allow subagents */
   forAgent(agent: AgentServers, only: ToolRules = {deny: []}): ToolSource | undefined {
     const {warn, isForbidden} = this.#options;
     const {tools, readOnly, mcpServers = [], disallowedMcp = []} = agent;
@@ -110,7 +112,10 @@ export class McpServers implements SessionMcp {
     });
   }
 
-  /** A server that an agent's definition names: of the session, or its own. For a read-only agent a copy in the sandbox. */
+  /**
+   * Returns a server that an agent's definition names: one of the session, or its own. A read-only agent gets a copy in
+   * the sandbox.
+   */
   #getNamed({name: agent, readOnly}: AgentServers, name: string, own: unknown): McpServer | undefined {
     const found = this.#all.find((server) => server.name === name || server.id === name);
     if (own === undefined && !found) {
@@ -137,7 +142,7 @@ export class McpServers implements SessionMcp {
     return this.#all.map(describe).toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   }
 
-  /** @throws UsageError for an unknown name */
+  /** @throws UsageError when the name is unknown */
   get(name: string): McpServerState {
     return describe(this.#get(name));
   }
@@ -208,7 +213,7 @@ function describe(server: McpServer): McpServerState {
   };
 }
 
-/** The tool is one of this server, or all of its tools. */
+/** Tells whether the name means a tool of this server, or all of its tools. */
 function isOf(tool: string, id: string): boolean {
   const written = tool.replace(/[^\w*-]/g, '_');
   return written === 'mcp__*' || written === `mcp__${id}` || written.startsWith(`mcp__${id}__`);

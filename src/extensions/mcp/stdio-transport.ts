@@ -1,6 +1,6 @@
 /**
- * Messages of a server over its standard input and output, one JSON object a line. A server that floods is cut off: what
- * it sends unasked, and what is no message, has a limit.
+ * Exchanges messages with a server over its standard input and output, one JSON object a line. The bytes that a server
+ * may send between two answers are limited, and a server that sends more is ended.
  */
 import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
@@ -8,11 +8,11 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import {type RunningServer, type ServerProgram, startServer} from '../../sandbox/launch/run-server.ts';
 
-/** Of one message, in bytes. */
+/** Maximal bytes of one message. */
 const MAX_LINE_BYTES = 100 * 1024 * 1024;
-/** Of all that it sends between two answers, in bytes. */
+/** Maximal bytes that the server may send between two answers. */
 const MAX_UNASKED_BYTES = 200 * 1024 * 1024;
-/** Of what it says on standard error, the end is kept for messages. */
+/** Characters from the end of standard error that are stored for messages. */
 const MAX_STDERR_CHARS = 2_000;
 
 export class StdioTransport implements Transport {
@@ -24,11 +24,11 @@ export class StdioTransport implements Transport {
   #parts: Buffer[] = [];
   #lineBytes = 0;
   #unaskedBytes = 0;
-  /** Requests that wait for an answer. */
+  /** Ids of requests that wait for an answer. */
   readonly #asked = new Set<unknown>();
   #stderr = '';
   #isClosed = false;
-  /** Why it was cut off. */
+  /** Why the server was ended. */
   #fault: string | undefined;
   #end: string | undefined;
 
@@ -36,7 +36,7 @@ export class StdioTransport implements Transport {
     this.#program = program;
   }
 
-  /** How it ended and what it said last on standard error, in one line; empty while it runs. */
+  /** Describes in one line how the server ended and what it last wrote to standard error; empty while it runs. */
   get ending(): string {
     const how = this.#fault ?? this.#end;
     if (how === undefined) return '';
@@ -56,7 +56,7 @@ export class StdioTransport implements Transport {
 
   async #closeAfter(server: RunningServer): Promise<void> {
     this.#end = await server.ended;
-    // What it wrote just before its end may still be on the way.
+    // Output from just before the end may still arrive.
     if (!server.stdout.readableEnded) await Promise.race([closed(server.stdout), wait(100)]);
     this.#close();
   }
@@ -101,7 +101,7 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line);
     } catch {
-      // Some servers print to standard output. It is no message.
+      // Some servers print other text to standard output.
       return;
     }
     if (!('method' in message) && this.#asked.delete(message.id)) this.#unaskedBytes = 0;

@@ -1,6 +1,7 @@
 /**
- * The tools of servers that one agent has. Few definitions are told whole; above 4,000 tokens only names are told, and the
- * tool `tool_search` brings the definitions. Until a server is needed it is not started, and its name alone is told.
+ * Offers the tools of servers to one agent. Few definitions are given to the model in full. Above 4,000 tokens it gets
+ * only the names, and the tool `tool_search` returns definitions. A server starts when it is needed; until then the
+ * model knows only its name.
  */
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
@@ -14,9 +15,9 @@ import {toResourceContent} from './result.ts';
 import type {McpServer} from './server.ts';
 import {countTokens, createServerTool, nameTools} from './server-tool.ts';
 
-/** More than these tokens of definitions are not told without a search. */
+/** Tokens. When all definitions together have more, the model must search for them. */
 const MAX_TOKENS = 4_000;
-/** Names of tools in the description of the search. Characters. */
+/** Characters of the names of tools in the description of the search. */
 const MAX_NAMES_CHARS = 4_000;
 const MAX_FOUND = 8;
 const MAX_SUMMARY_CHARS = 160;
@@ -24,15 +25,15 @@ const MAX_SUMMARY_CHARS = 160;
 export const TOOL_SEARCH: ToolFacts = {name: 'tool_search', aliases: ['ToolSearch']};
 
 interface ToolsetOptions {
-  /** Those that the agent may use, as they are now. */
+  /** Returns the servers that the agent may use at the moment. */
   readonly servers: () => readonly McpServer[];
-  /** Whether the agent may have the tool, by its name for models. */
+  /** Tells whether the agent may have a tool, by the tool's name for models. */
   readonly mayHave: (tool: string) => boolean;
-  /** Ids of servers that must be there before the first request: the agent's definition names them. */
+  /** Ids of servers that must run before the first request, because the agent's definition names them. */
   readonly needed: readonly string[];
-  /** The servers run in the read-only sandbox. */
+  /** True when the servers run in the read-only sandbox. */
   readonly confined: boolean;
-  /** A line for the person. */
+  /** Shows a line to the person. */
   readonly warn: (text: string) => void;
 }
 
@@ -44,9 +45,9 @@ type SearchInput = z.infer<typeof input>;
 
 export class Toolset implements ToolSource {
   readonly #options: ToolsetOptions;
-  /** What a search brought. */
+  /** Names of the tools that searches found. */
   readonly #found = new Set<string>();
-  /** By the definition, so that a tool stays the same object while its definition does. */
+  /** Tools by their definitions, so that a tool stays the same object while its definition does. */
   readonly #tools = new WeakMap<object, Tool>();
 
   constructor(options: ToolsetOptions) {
@@ -88,7 +89,7 @@ export class Toolset implements ToolSource {
     return this.#options.servers().filter(({isUsable}) => isUsable);
   }
 
-  /** Of all servers that have told their tools. */
+  /** Returns the tools of all servers that have sent their lists. */
   #known(): Tool[] {
     const {mayHave, confined} = this.#options;
     return this.#usable().flatMap((server) =>
@@ -138,14 +139,17 @@ export class Toolset implements ToolSource {
   }
 }
 
-/** A server is not started by a search for another one's tool. */
+/** Chooses the servers to search. A search for one server's tool must not start other servers. */
 function chooseServers(servers: readonly McpServer[], query: string, only: string | undefined): readonly McpServer[] {
   if (only !== undefined) return servers.filter(({name, id}) => name === only || id === only);
   const named = servers.filter(({id}) => query.includes(`mcp__${id}__`));
   return named.length > 0 ? named : servers;
 }
 
-/** Side by side. @returns a line for each that cannot be used. One that failed before is not tried again. */
+/**
+ * Starts servers in parallel. A server that failed before is not tried again.
+ * @returns a line for each server that cannot be used
+ */
 async function startAll(servers: readonly McpServer[]): Promise<string[]> {
   const lines = await Promise.all(
     servers.map(async (server) => {
@@ -162,7 +166,10 @@ async function startAll(servers: readonly McpServer[]): Promise<string[]> {
   return lines.flat();
 }
 
-/** By how many of the words a tool's name and description have; names count most. None is left out where there are few. */
+/**
+ * Orders tools by how many words of the query their names and descriptions contain; names count most. When there are
+ * few tools, all are returned.
+ */
 function rank(tools: readonly Tool[], query: string): readonly Tool[] {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];
   const scored = tools.map((tool) => {
@@ -206,7 +213,7 @@ function cutNames(names: readonly string[], maxChars: number): string {
   return `${kept.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Whether a list of an agent's tools names this one: itself, `mcp__SERVER`, or `mcp__SERVER__*`. */
+/** Tells whether a list of tools names this tool: by its own name, by `mcp__SERVER`, or by `mcp__SERVER__*`. */
 export function isNamed(tool: string, names: readonly string[]): boolean {
   return names.some((name) => {
     const written = name.replace(/__\*$/, '').replace(/[^\w*-]/g, '_');
