@@ -1,6 +1,7 @@
 /**
- * Sends spans to a collector by OTLP over HTTP, in the encoding of the official packages. One that is down, slow or
- * refuses costs nothing: what cannot be sent is dropped, and leaving waits no longer than `CLOSE_MS`.
+ * Sends spans to a collector by OTLP over HTTP, in the encoding of the official packages. A collector that is down,
+ * slow or refuses does not disturb the session: spans that cannot be sent are dropped, and the end waits at most
+ * `CLOSE_MS`.
  */
 import {JsonTraceSerializer, ProtobufTraceSerializer} from '@opentelemetry/otlp-transformer';
 import type {ReadableSpan, SpanExporter} from '@opentelemetry/sdk-trace';
@@ -9,12 +10,12 @@ import {inBackground, neverRejects} from '../core/util/background.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 const SEND_MS = 5_000;
-/** For the last spans, when mini-cc ends. */
+/** Milliseconds for the last spans when mini-cc ends. */
 export const CLOSE_MS = 500;
 const SUCCESS = 0;
 const FAILED = 1;
 
-/** Where spans go; undefined where nothing is to be sent. */
+/** Returns the address for spans; undefined when nothing is to be sent. */
 export function getTracesUrl(env: Variables): string | undefined {
   const own = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
@@ -50,7 +51,7 @@ export class CollectorExporter implements SpanExporter {
     inBackground(told, neverRejects);
   }
 
-  /** Gives up what is under way. */
+  /** Aborts the requests that run. */
   async shutdown(): Promise<void> {
     this.#abort.abort();
   }
@@ -60,7 +61,7 @@ export class CollectorExporter implements SpanExporter {
       method: 'POST',
       headers: this.#headers,
       body: Buffer.from(body),
-      // The headers may hold a key, which is for this address alone.
+      // The headers may contain a key, which only this address may get.
       redirect: 'manual',
       signal: AbortSignal.any([this.#abort.signal, AbortSignal.timeout(SEND_MS)]),
     });
@@ -69,7 +70,7 @@ export class CollectorExporter implements SpanExporter {
   }
 }
 
-/** `key=value,key=value`, values as in a URL. */
+/** Parses `key=value,key=value` with values encoded as in a URL. */
 function parseHeaders(text = ''): Record<string, string> {
   const pairs = text.split(',').flatMap((part) => {
     const at = part.indexOf('=');
@@ -82,7 +83,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A percent sign that begins no code: taken as it is.
+    // A percent sign begins no code here, so the text is used unchanged.
     return text;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Spans of a session by the GenAI conventions, made from its events: one for the session, each turn, model call, tool call
- * and subagent run. A run's span is below that of the Task call that made it. What was said is left out unless the user
- * asks for it; keys were removed from the events before.
+ * Makes spans of a session from its events, by the GenAI conventions: for the session and for each turn, model call,
+ * tool call and subagent run. A run's span is below the span of its Task call. Texts are left out unless the user asks
+ * for them. Keys are already removed from the events.
  */
 import {type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, type Tracer, trace} from '@opentelemetry/api';
 import type {AgentEvent} from '../core/contract/events.ts';
@@ -10,22 +10,22 @@ import type {Usage} from '../core/contract/model.ts';
 type Attributes = Record<string, string | number | boolean | string[]>;
 type Of<T extends AgentEvent['type']> = Extract<AgentEvent, {type: T}>;
 
-/** What is under way of one agent. */
+/** The open spans of one agent. */
 interface Agent {
   readonly span: Span;
   readonly context: Context;
   readonly tools: Map<string, Span>;
   model: string;
-  /** When the model was last given something to answer. Milliseconds since the epoch. */
+  /** Milliseconds since the epoch when the model last got something to answer. */
   askedAt: number;
   retries: {readonly at: number; readonly reason: string}[];
 }
 
 interface SessionSpansOptions {
   readonly sessionId: string;
-  /** Also what was said: prompts, answers, commands. */
+  /** True to include prompts, answers and commands. */
   readonly withContent: boolean;
-  /** The span that the session belongs to, of another process. */
+  /** The span of another process that the session belongs to. */
   readonly traceparent?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export class SessionSpans {
   readonly #session: Span;
   readonly #context: Context;
   readonly #agents = new Map<string, Agent>();
-  /** Contexts of Task calls by their id; a run may begin after its call has ended. */
+  /** Contexts of tool calls by their ids. A run may begin after its call has ended. */
   readonly #calls = new Map<string, Context>();
 
   constructor(
@@ -79,14 +79,13 @@ export class SessionSpans {
     }
   }
 
-  /** The span of an agent, for another process: version, trace, span, and whether it is sampled. */
+  /** Returns the span of an agent for another process: version, trace, span, and whether it is sampled. */
   traceparent(agentId: string): string | undefined {
     const context = this.#agents.get(agentId)?.span.spanContext();
     if (!context) return undefined;
     return `00-${context.traceId}-${context.spanId}-${context.traceFlags.toString(16).padStart(2, '0')}`;
   }
 
-  /** Ends all spans. */
   end(): void {
     for (const {span, tools} of this.#agents.values()) for (const each of [...tools.values(), span]) each.end();
     this.#agents.clear();
@@ -99,7 +98,7 @@ export class SessionSpans {
 
   #startRun({agentId, parent, agent, model, at, callId, background = false, description}: Of<'run_start'>): void {
     const isSubagent = parent !== undefined;
-    // A part of a fan-out has no call: it is below the turn that was split.
+    // A part of a fan-out has no call, so its span is below that of the turn.
     const call = callId === undefined ? undefined : this.#calls.get(callId);
     const above = call ?? (parent === undefined ? undefined : this.#agents.get(parent)?.context);
     const attributes: Attributes = {
@@ -124,7 +123,7 @@ export class SessionSpans {
 
   #endModelCall(event: Of<'message'> & {readonly role: 'assistant'}): void {
     const agent = this.#agents.get(event.agentId);
-    // The runtime wrote it: no model was asked.
+    // The runtime wrote this message without a model.
     if (!agent || event.model.startsWith('<')) return;
     const {id, model, usage, stopReason, content, at} = event;
     const attributes: Attributes = {
@@ -194,7 +193,7 @@ function fail(span: Span, type: string): void {
   span.setStatus({code: SpanStatusCode.ERROR});
 }
 
-/** Input counts the tokens of the cache too, as the conventions have it. */
+/** Converts usage. By the conventions, input includes the tokens of the cache. */
 function toUsageAttributes(usage: Usage): Attributes {
   const {input_tokens, output_tokens, cache_read_input_tokens: read, cache_creation_input_tokens: written} = usage;
   return {

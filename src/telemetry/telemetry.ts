@@ -1,4 +1,4 @@
-/** Spans by OpenTelemetry. Loaded only where OTEL_EXPORTER_OTLP_ENDPOINT is set. */
+/** Creates spans with OpenTelemetry. It is loaded only when OTEL_EXPORTER_OTLP_ENDPOINT is set. */
 import {resourceFromAttributes} from '@opentelemetry/resources';
 import {BatchSpanProcessor, TracerProvider} from '@opentelemetry/sdk-trace';
 import type {AgentEvent} from '../core/contract/events.ts';
@@ -9,19 +9,19 @@ interface TelemetryOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly sessionId: string;
-  /** The span that those of this session belong to. */
+  /** The span that the session's spans belong to. */
   readonly traceparent?: string | undefined;
 }
 
 export interface Telemetry {
   readonly listen: (event: AgentEvent) => void;
-  /** The span of an agent, as `traceparent` of W3C says it. */
+  /** Returns the span of an agent in the form of W3C's `traceparent`. */
   traceparent(agentId: string): string | undefined;
-  /** Sends what is left, for half a second at most. Never rejects. */
+  /** Sends the remaining spans within half a second. It never rejects. */
   close(): Promise<void>;
 }
 
-/** @returns undefined where the address cannot be used */
+/** @returns undefined when the address cannot be used */
 export function startTelemetry({env, version, sessionId, traceparent}: TelemetryOptions): Telemetry | undefined {
   const url = getTracesUrl(env);
   if (url === undefined) return undefined;
@@ -43,7 +43,7 @@ export function startTelemetry({env, version, sessionId, traceparent}: Telemetry
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, CLOSE_MS);
       });
-      // What the collector does not take is lost.
+      // Spans that the collector does not take in time are lost.
       await Promise.race([provider.forceFlush().catch(() => undefined), late]);
       clearTimeout(timer);
       await exporter.shutdown();
