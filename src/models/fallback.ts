@@ -1,12 +1,12 @@
 /**
- * A chain of models: when one cannot answer, the next is asked with its own key. A model that failed is passed over for a
- * while, for all agents of the session, so that not each of their calls waits for it again.
+ * Defines a chain of models. When one cannot answer, the next one is asked with its own key. A model that failed is
+ * skipped for a while by all agents of the session, so that their calls do not all wait for it again.
  */
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {ModelError, type ModelErrorKind} from '../core/util/errors.ts';
 
-/** A model that can be told how long it may go on trying. */
+/** A model whose retries can be limited for a single call. */
 interface WaitingModel extends Model {
   reply(
     request: ModelRequest,
@@ -15,15 +15,18 @@ interface WaitingModel extends Model {
   ): Promise<ModelReply>;
 }
 
-/** Where another model may answer, one is tried for this share of the time that failed calls may take in all. */
+/** Share of the time for failed calls that one model may use when another model can answer, too. */
 const SHARE = 0.25;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 
-/** Another model would be refused for the same reason, or cost money that was not meant to be spent. */
+/**
+ * Errors after which no other model is asked: it would refuse for the same reason, or cost money that nobody meant to
+ * spend.
+ */
 const FINAL: ReadonlySet<ModelErrorKind> = new Set(['billing', 'bad_request']);
 
-/** They do not pass by themselves: a key is changed, or a name. */
+/** Errors that do not end by themselves, because a key or a name must be changed. */
 const LASTING: ReadonlySet<ModelErrorKind> = new Set(['authentication', 'not_found']);
 
 interface Failure {
@@ -32,18 +35,18 @@ interface Failure {
   readonly pauseMs: number;
 }
 
-/** Which models failed lately. One for a session. */
+/** Stores which models failed lately. A session has one. */
 export class Circuits {
   readonly #failed = new Map<string, Failure>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** It failed lately, and is not to be asked yet. */
+  /** Tells whether the model failed lately and must not be asked yet. */
   isOpen(key: string): boolean {
     return this.failure(key) !== undefined;
   }
 
-  /** How it failed, while it is not to be asked. */
+  /** Returns how the model failed, while it must not be asked. */
   failure(key: string): ModelErrorKind | undefined {
     const failed = this.#failed.get(key);
     return failed && this.clock.now() < failed.until ? failed.kind : undefined;
@@ -63,21 +66,21 @@ export class Circuits {
 
 interface ChainOptions {
   readonly circuits: Circuits;
-  /** For how long failed calls are tried again in all. */
+  /** Seconds for which failed calls are tried again in all. */
   readonly maxWaitSeconds: number;
 }
 
 export interface ChainLink {
-  /** Names the model and the key: an agent's own key and the provider's are two links with the same model. */
+  /** Name of the model and the key. An agent's own key and the provider's key make two links with the same model. */
   readonly key: string;
   readonly model: WaitingModel;
-  /** It is asked only where the one before failed so. */
+  /** Asked only when the link before it failed with this kind of error. */
   readonly onlyFor?: ModelErrorKind;
 }
 
-/** A model with the ones that answer where it cannot. Name, limits and thinking are those of the first. */
+/** A model with others that answer when it cannot. Name, limits and thinking are those of the first model. */
 export class FallbackModel implements Model {
-  /** @param links at least two */
+  /** @param links at least two links */
   constructor(
     private readonly links: readonly ChainLink[],
     private readonly options: ChainOptions,
@@ -107,7 +110,7 @@ export class FallbackModel implements Model {
     return this.#first.maxOutputTokens;
   }
 
-  /** Any of them may answer. */
+  /** The highest price, because any of the models may answer. */
   get outputPrice(): number | undefined {
     const prices = this.links.map(({model}) => model.outputPrice);
     return prices.every((price) => price !== undefined) ? Math.max(...prices) : undefined;
@@ -151,7 +154,7 @@ export class FallbackModel implements Model {
     return this.links[0]!.model;
   }
 
-  /** Where all of them failed lately, the first is asked again. */
+  /** Finds the link to begin with. When all of them failed lately, the first one is asked again. */
   #findStart(): number {
     const {circuits} = this.options;
     const at = this.links.findIndex(({key, onlyFor}) => onlyFor === undefined && !circuits.isOpen(key));
@@ -160,7 +163,7 @@ export class FallbackModel implements Model {
     return standIn > 0 ? standIn : Math.max(0, at);
   }
 
-  /** The next one that is asked after this one, where it failed so. */
+  /** Finds the next link after one that failed with this kind of error. */
   #findNext(at: number, kind?: ModelErrorKind): number | undefined {
     const {circuits} = this.options;
     const found = this.links.findIndex(
@@ -170,7 +173,7 @@ export class FallbackModel implements Model {
   }
 }
 
-/** The model is the same where only the key is another. */
+/** Reports the change of the model. When only the key changes, the text says so. */
 function createProgress(from: Model, to: Model, reason: string): ModelProgress {
   const name = to.name === from.name ? `${to.name} with the main key` : to.name;
   return {type: 'retry', waitMs: 0, reason, attempt: 1, fallback: {from: from.name, to: name}};

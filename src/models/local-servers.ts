@@ -1,23 +1,23 @@
-/** Model servers that run on this machine, found at the ports that they take by themselves. Nothing leaves the machine. */
+/** Finds model servers on this machine at their default ports. Nothing leaves the machine. */
 import {createFetch} from './http-fetch.ts';
 import {readModelNames} from './protocol.ts';
 import {LOCAL_PROVIDERS, type ProviderSettings} from './providers.ts';
 
-/** A server that is up answers at once. Milliseconds. */
+/** Milliseconds. A running server answers at once. */
 const TIMEOUT_MS = 300;
 
 export interface LocalServer {
-  /** The provider's name: `ollama`. */
+  /** Name of the provider, e.g. `ollama`. */
   readonly name: string;
   readonly label: string;
   readonly host: string;
-  /** With the provider before them. */
+  /** Names of models, each preceded by the provider. */
   readonly models: readonly string[];
 }
 
 type Known = Readonly<Record<string, {readonly label: string; readonly settings: ProviderSettings}>>;
 
-/** Those that answer with a list of models. Never rejects. */
+/** Returns the servers that answer with a list of models. It never rejects. */
 export async function findLocalServers(known: Known = LOCAL_PROVIDERS): Promise<readonly LocalServer[]> {
   const found = await Promise.all(
     Object.entries(known).map(async ([name, {label, settings}]): Promise<LocalServer | undefined> => {
@@ -29,7 +29,7 @@ export async function findLocalServers(known: Known = LOCAL_PROVIDERS): Promise<
   return found.filter((server) => server !== undefined);
 }
 
-/** Undefined where nothing listens, or something else does. */
+/** Returns undefined when nothing or another program listens. */
 async function listModels(url: string): Promise<readonly string[] | undefined> {
   try {
     const response = await createFetch()(url, {signal: AbortSignal.timeout(TIMEOUT_MS)});
@@ -41,7 +41,7 @@ async function listModels(url: string): Promise<readonly string[] | undefined> {
   }
 }
 
-/** One line that offers it to a person who has set no model. */
+/** Returns one line that offers the server to a person who has set no model. */
 export function offerLocalServer({label, host, models: [first]}: LocalServer): string {
   const how = first === undefined ? 'it has no model yet' : `to use it: --model ${first}, or /model`;
   return `${label} answers at ${host}: ${how}`;

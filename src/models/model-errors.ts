@@ -1,20 +1,20 @@
-/** Turns what the clients throw into an error with one line that says what to do. The clients are not loaded here. */
+/** Turns errors of the clients into errors with one line that says what to do. The clients are not loaded here. */
 
 import {getErrorMessage, ModelError, type ModelErrorKind} from '../core/util/errors.ts';
 import type {ServerWords} from './protocol.ts';
 
-/** What the clients' errors for an answer of the server have in common. */
+/** The common fields of the clients' errors for an answer of the server. */
 interface ServerError {
   readonly status: number | undefined;
   readonly headers: Headers | undefined;
   readonly message: string;
-  /** The JSON that the server sent, as far as it did: `{error: {type, code, message}}`. */
+  /** The JSON of the server, if it sent any: `{error: {type, code, message}}`. */
   readonly error: unknown;
 }
 
-/** @param server names the server and its key in the text */
+/** @param server names of the server and its key for the text */
 export function toConnectionError(error: Error, isTimeout: boolean, {host, key, redactor}: ServerWords): ModelError {
-  // Nothing was sent, and another attempt would send nothing either.
+  // Nothing was sent, and another attempt would fail in the same way.
   if (getCauseCode(error) === 'ERR_INVALID_CHAR') {
     const why = `a header of requests to ${host} has a character that none may have: check ${key}`;
     return new ModelError('authentication', redactor.text(why), {retryable: false}, {cause: error});
@@ -23,14 +23,17 @@ export function toConnectionError(error: Error, isTimeout: boolean, {host, key, 
   return new ModelError('connection', redactor.text(text), {retryable: true}, {cause: error});
 }
 
-/** The program of a cloud found no credentials on this machine: another attempt would find none either. */
+/** The package of a cloud found no credentials on this machine, and another attempt would find none. */
 export function toCredentialsError(error: Error, {host, address, redactor}: ServerWords): ModelError {
   const cause = error.cause instanceof Error ? error.cause.message : error.message;
   const text = `no credentials for ${host}: ${cause.split('\n')[0]!.replace(/\.$/, '')}; or set apiKeyEnv in ${address}`;
   return new ModelError('authentication', redactor.text(text), {retryable: false}, {cause: error});
 }
 
-/** A connection that breaks in the middle of a stream throws a plain error, `terminated`; invalid JSON a SyntaxError. */
+/**
+ * Describes a broken stream. A connection that breaks in mid-stream throws a plain error, `terminated`; invalid JSON
+ * throws a SyntaxError.
+ */
 export function toStreamError(error: unknown, {redactor}: ServerWords): ModelError {
   const message = getErrorMessage(error);
   const why = message === 'terminated' ? '' : ` (${message})`;
@@ -57,19 +60,22 @@ export function toAnsweredError(error: ServerError, server: ServerWords): ModelE
   );
 }
 
-/** Servers nest them differently: `{error: {type}}`, `{type}`. */
+/** Reads the fields, which servers nest in different ways: `{error: {type}}` or `{type}`. */
 function getFields({error}: ServerError): {type: unknown; code: unknown; message: unknown} {
   const body = error as {error?: unknown; type?: unknown; code?: unknown; message?: unknown} | null | undefined;
   const inner = typeof body?.error === 'object' && body.error !== null ? (body.error as typeof body) : body;
   return {type: inner?.type, code: inner?.code, message: inner?.message ?? body?.message ?? body?.error};
 }
 
-/** Servers send it with various statuses, also 400 and 429, and some tell it in the message alone. */
+/**
+ * Tells whether the server asks for payment. Servers use various statuses for this, even 400 and 429, and some only the
+ * message.
+ */
 function isBilling(text: string): boolean {
   return /billing_error|insufficient[ _](quota|balance|credit)|credit balance|exceeded your current quota/i.test(text);
 }
 
-/** An error event in a stream has a type but no status. */
+/** Statuses for error events in a stream, which have a type but no status. */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -111,12 +117,15 @@ function getAdvice(kind: ModelErrorKind, {key, address}: ServerWords): string {
   }
 }
 
-/** Not followed: it could take the key to another server. */
+/**
+ * Tells whether the answer is a redirect. Redirects are not followed, because they could take the key to another
+ * server.
+ */
 function isRedirect(status: number | undefined): boolean {
   return status !== undefined && status >= 300 && status < 400;
 }
 
-/** The message in the server's JSON, or else the first line of what it sent; at most 200 characters. */
+/** Returns the message in the server's JSON, or the first line that it sent, with at most 200 characters. */
 function getServerMessage(error: ServerError): string {
   if (isRedirect(error.status)) return `it redirects to ${error.headers?.get('location')?.slice(0, 200) ?? 'nowhere'}`;
   const {message} = getFields(error);
@@ -124,7 +133,6 @@ function getServerMessage(error: ServerError): string {
   return text.trim().split('\n')[0]!.slice(0, 200);
 }
 
-/** Reads `retry-after-ms`, or `Retry-After` in seconds or as a date. */
 function parseRetryAfter(headers: Headers | undefined): {retryAfterMs?: number} {
   const ms = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
   if (Number.isFinite(ms)) return {retryAfterMs: ms};
@@ -135,7 +143,7 @@ function parseRetryAfter(headers: Headers | undefined): {retryAfterMs?: number} 
   return Number.isFinite(wait) && wait > 0 ? {retryAfterMs: wait} : {};
 }
 
-/** ` (ECONNREFUSED)`, or empty. */
+/** Returns the code of the cause in brackets, e.g. ` (ECONNREFUSED)`, or an empty text. */
 function formatCause(error: Error): string {
   const code = getCauseCode(error);
   return code === undefined ? '' : ` (${code})`;

@@ -1,7 +1,7 @@
 /**
  * Builds a reply from the events of a stream. The SDK can do this too, but it silently completes the JSON of a tool
- * input that was cut off, so that half a command would run, and it drops the whole reply when the JSON is invalid.
- * Here such a call stays in the reply and is named in `garbledInputs`.
+ * input that was cut off, so that half a command would run, and it drops the whole reply when the JSON is invalid. Here
+ * such a call stays in the reply and is listed in `garbledInputs`.
  */
 
 import type {Anthropic} from '@anthropic-ai/sdk';
@@ -32,7 +32,7 @@ export class ReplyBuilder {
     cache_creation_input_tokens: 0,
   };
 
-  /** @throws ModelError of kind `stream` for an event that has not its fields, or does not fit the events before it. */
+  /** @throws ModelError of kind `stream` when the event lacks fields or does not fit the events before it */
   add(event: StreamEvent): void {
     try {
       this.#add(event);
@@ -69,14 +69,15 @@ export class ReplyBuilder {
     }
   }
 
-  /** What the reply has used so far. */
+  /** Tokens that the reply has used so far. */
   get usage(): Usage {
     return {...this.#usage};
   }
 
   /**
-   * @param fallbackModel named in the reply when the server named none.
-   * @throws ModelError of kind `stream` when the stream ended before the reply did.
+   * Completes the reply.
+   * @param fallbackModel name of the model when the server named none
+   * @throws ModelError of kind `stream` when the stream ended before the reply
    */
   finish(fallbackModel: string): ModelReply {
     if (this.#id === '' && this.#blocks.length === 0) throw streamError('the server sent an empty stream');
@@ -84,7 +85,7 @@ export class ReplyBuilder {
     const garbledInputs = new Map<string, string>();
     // Some servers skip indexes, which leaves holes.
     const content = this.#blocks.flatMap((block, index) => {
-      // Servers refuse an empty text block when we send it back.
+      // Servers refuse an empty text block in the next request.
       if (block === undefined || (block.type === 'text' && block.text === '')) return [];
       const json = this.#json.get(index);
       if ((block.type !== 'tool_use' && block.type !== 'server_tool_use') || json === undefined || json === '')
@@ -129,7 +130,10 @@ export class ReplyBuilder {
     }
   }
 
-  /** Each count is the total of the whole message, so a later count replaces an earlier one. A missing one does not. */
+  /**
+   * Counts usage. Each count is the total of the whole message, so a later count replaces an earlier one. A missing
+   * count changes nothing.
+   */
   #countUsage(usage: ServerUsage | undefined): void {
     for (const key of COUNTS) {
       const value = usage?.[key];

@@ -1,21 +1,27 @@
-/** Repeats failed calls and reports each retry. The SDK's own retries are silent, without a limit, and do not cover the stream. */
+/**
+ * Repeats failed calls and reports each retry. The SDK's own retries are silent and unlimited, and do not cover the
+ * stream.
+ */
 import type {ModelProgress} from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {ModelError} from '../core/util/errors.ts';
 import {waitAwake} from './awake-time.ts';
 
 export interface RetryPolicy {
-  /** How long one call may be without success after its first attempt failed. Attempts are not counted. */
+  /**
+   * Seconds that one call may take without success after its first attempt failed. The number of attempts does not
+   * matter.
+   */
   readonly maxWaitSeconds: number;
 }
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 20_000;
-/** With less time left, no further attempt is made. */
+/** Milliseconds. With less time left, no further attempt is made. */
 const MIN_WAIT_MS = 100;
 
 export interface Attempt {
-  /** When the reply began to bring content, by the clock. Set when the attempt ends. */
+  /** Time by the clock when content of the reply began to arrive. It is set when the attempt ends. */
   begunAt?: number | undefined;
 }
 
@@ -27,9 +33,10 @@ interface Retries {
 }
 
 /**
- * @param call makes one call; throws `ModelError` when it fails. The time of a reply that began does not count: it may
- *   be long, and the connection was there.
- * @throws ModelError of the last attempt; the signal's reason when it is aborted during a wait.
+ * Calls until one call succeeds or the time is over.
+ * @param call makes one call, and throws `ModelError` when it fails. The time of a reply that began does not count: it
+ * may be long, and the connection worked.
+ * @throws ModelError of the last attempt; the signal's reason when it is aborted during a wait
  */
 export async function withRetries<T>(
   {policy, clock, signal, onProgress}: Retries,
@@ -45,7 +52,7 @@ export async function withRetries<T>(
       if (!(error instanceof ModelError) || !error.details.retryable) throw error;
       if (tries > 1) leftMs -= (attempt.begunAt ?? clock.now()) - startedAt;
       const {retryAfterMs = 0} = error.details;
-      // Never ask again sooner than the server wants.
+      // The next attempt must not come sooner than the server wants.
       if (retryAfterMs > 0 && retryAfterMs > leftMs) throw describeWait(error, retryAfterMs);
       if (leftMs < MIN_WAIT_MS) throw error;
       const waitMs = Math.max(Math.min(getBackoffMs(tries), leftMs), retryAfterMs);
@@ -56,7 +63,10 @@ export async function withRetries<T>(
   }
 }
 
-/** Jitter keeps agents that failed together from asking together again. */
+/**
+ * Returns the wait in milliseconds. It is random in part, so that agents that failed together do not ask together
+ * again.
+ */
 function getBackoffMs(tries: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), MAX_WAIT_MS) * (0.75 + Math.random() * 0.5);
 }

@@ -1,16 +1,19 @@
-/** Checks that a model server answers and accepts the key, by a request for its list of models, which costs nothing. */
+/** Checks that a model server answers and accepts the key. It requests the list of models, which costs nothing. */
 import {getErrorMessage} from '../core/util/errors.ts';
 import {createFetch} from './http-fetch.ts';
 import type {ModelServer} from './protocol.ts';
 
 type ServerCheck =
   | {readonly reached: true; readonly refusesKey: boolean}
-  /** `why` ends a sentence: "HOST is not reached: WHY". */
+  /** `why` completes the sentence "HOST is not reached: WHY". */
   | {readonly reached: false; readonly why: string};
 
 const TIMEOUT_MS = 4000;
 
-/** Never rejects. A server without such a list answers with an error, which also shows that it is there. */
+/**
+ * Checks the server. It never rejects. A server without such a list answers with an error, which shows that it works,
+ * too.
+ */
 export async function checkServer({baseURL, api, apiKey, authToken, sendsKeyAs}: ModelServer): Promise<ServerCheck> {
   const isBearer = authToken !== undefined || api === 'openai' || sendsKeyAs === 'bearer';
   const value = authToken ?? apiKey;
