@@ -1,6 +1,6 @@
 /**
- * `permissions` and `hooks` of `.claude/settings.json`, which people have for Claude Code: read, never written. What is not understood
- * there is a hint.
+ * Reads `permissions` and `hooks` of `.claude/settings.json`, which people have for Claude Code. mini-cc never writes
+ * it. Unknown parts of it become hints.
  */
 
 import {realpathSync, statSync} from 'node:fs';
@@ -19,14 +19,19 @@ interface ClaudeSettings {
   readonly found: boolean;
   readonly rules: Partial<Record<RuleKind, string[]>>;
   readonly hooks: readonly HookSetting[];
-  /** `additionalDirectories` that exist, with links resolved. */
+  /** Folders of `additionalDirectories` that exist, with links resolved. */
   readonly directories: readonly string[];
-  /** `defaultMode` is plan: no other mode narrows what the session may do. */
+  /** True when `defaultMode` is plan: no other mode narrows what the session may do. */
   readonly isPlan: boolean;
   readonly hints: readonly Problem[];
 }
 
-/** @param cwd what directories are relative to. @param home of the user. @param tools that rules may name. Never throws. */
+/**
+ * Never throws.
+ * @param cwd folder to which directories are relative
+ * @param home home directory of the user
+ * @param tools tools that rules may name
+ */
 export function readClaudeSettings(
   file: string,
   {cwd, home, tools}: {readonly cwd: string; readonly home: string; readonly tools: readonly ToolFacts[]},

@@ -1,4 +1,4 @@
-/** The settings that take effect here, for people to read: each value, and where it comes from. */
+/** The settings that take effect, for people to read: each value and its source. */
 import {getKnownSecrets, type Variables} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {removeLogins} from '../core/util/text.ts';
@@ -12,26 +12,26 @@ export type {Variables} from '../core/secrets/known-secrets.ts';
 
 export interface EffectiveSetting {
   readonly key: string;
-  /** Null for a default that depends on other things: `text` names them. */
+  /** Null for a default that depends on other things. `text` names these. */
   readonly value: unknown;
   readonly text?: string;
   readonly source: 'default' | 'environment' | LayerName;
-  /** The variable or the files. Several where lists add up. */
+  /** The variable or the files. There are several when lists add up. */
   readonly from: readonly string[];
 }
 
 export interface EffectiveSettings {
   readonly settings: readonly EffectiveSetting[];
-  /** Of keys and tokens only whether they are set. */
+  /** For keys and tokens this says only whether they are set. */
   readonly environment: readonly {readonly name: string; readonly value: string}[];
   readonly files: LoadedSettings['files'];
   readonly warnings: readonly string[];
   readonly claims: LoadedSettings['claims'];
-  /** No key and no server is set: the built-in model answers. */
+  /** True when no key and no server is set, so that the built-in model answers. */
   readonly offline: boolean;
 }
 
-/** @throws UsageError for settings that are wrong. */
+/** @throws UsageError for wrong settings */
 export function getEffectiveSettings(places: SettingsOptions, env: Variables): EffectiveSettings {
   const {settings: loaded, origins, files, warnings, keyNames, claims} = loadSettings(places);
   const redactor = new Redactor(getKnownSecrets(env, keyNames, [places.cwd, places.home]));

@@ -1,13 +1,13 @@
 /** The environment variables that mini-cc reads. */
 import {OWN_KEYS, type Variables} from '../core/secrets/known-secrets.ts';
 
-/** By the key of the setting that a variable wins over. */
+/** Variables that win over settings, by the key of the setting. */
 export const VARIABLES_OVER_SETTINGS: Readonly<Record<string, string>> = {
   model: 'ANTHROPIC_MODEL',
   'fanOut.mode': 'MINI_CC_FAN_OUT',
 };
 
-/** Beside the keys. */
+/** Variables that are shown besides the keys. */
 const SHOWN_VARIABLES = [
   'ANTHROPIC_BASE_URL',
   'ANTHROPIC_MODEL',
@@ -21,7 +21,7 @@ const SHOWN_VARIABLES = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
 ];
 
-/** A key, a server or a provider is set. Without any of them the built-in model answers. */
+/** Says whether a key, a server or a provider is set. Without any of them the built-in model answers. */
 export function isModelConfigured(
   env: Variables,
   {providers = {}}: {readonly providers?: object | undefined} = {},
@@ -30,7 +30,7 @@ export function isModelConfigured(
   return Boolean(isServerSet) || Object.keys(providers).length > 0;
 }
 
-/** Each variable with what may be shown of it: of keys only whether they are set. */
+/** Lists each variable with what may be shown of it. For keys this is only whether they are set. */
 export function describeVariables(env: Variables): {readonly name: string; readonly value: string}[] {
   const value = (name: string) => env[name] || 'not set';
   return [

@@ -1,4 +1,4 @@
-/** `hooks` of settings files, in Claude Code's shape: of all files together, each with the file that it comes from. */
+/** Reads `hooks` of a settings file, in the format of Claude Code. */
 
 import {HOOK_EVENTS, type HookSetting} from '../core/contract/hook.ts';
 import {findTypo} from '../core/util/names.ts';
@@ -6,14 +6,18 @@ import {toFields} from '../core/util/objects.ts';
 
 interface HookSettings {
   readonly hooks: readonly HookSetting[];
-  /** What cannot be used, one line each, with where it stands. */
+  /** Parts that cannot be used, one line each, with their place. */
   readonly problems: readonly string[];
 }
 
 const DEFAULT_TIMEOUT_S = 60;
 const MAX_TIMEOUT_S = 3600;
 
-/** @param value of the key `hooks`. Never throws. */
+/**
+ * Reads hooks. Never throws.
+ * @param value value of the key `hooks`
+ * @param from file that the hooks come from
+ */
 export function readHookSettings(value: unknown, from: string): HookSettings {
   const hooks: HookSetting[] = [];
   const problems: string[] = [];

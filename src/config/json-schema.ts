@@ -1,4 +1,4 @@
-/** The schema of settings as JSON Schema, for editors, and what can be asked of it: keys, defaults, descriptions. */
+/** The schema of settings as JSON Schema for editors, and its keys, defaults and descriptions. */
 import {z} from 'zod';
 import {findMeant, findNearest, findTypo} from '../core/util/names.ts';
 import {FORMAT_VERSION, settingsSchema} from './schema.ts';
@@ -8,17 +8,17 @@ const SETTINGS_SCHEMA_ID = `urn:mini-cc:schema:settings:${FORMAT_VERSION}`;
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** One setting, or (`open`) an object whose keys the user chooses. */
+/** One setting. `open` marks an object whose keys the user chooses. */
 export interface SettingDescription {
   readonly path: readonly string[];
   readonly description: string;
   readonly open: boolean;
   readonly default?: unknown;
-  /** In words, where the default depends on other things. */
+  /** Text for a default that depends on other things. */
   readonly defaultText?: string;
 }
 
-/** JSON Schema (draft 2020-12) of a settings file. */
+/** Returns the JSON Schema (draft 2020-12) of a settings file. */
 export function settingsJsonSchema(): Record<string, unknown> {
   const {$schema, ...rest} = z.toJSONSchema(settingsSchema, {
     io: 'input',
@@ -32,12 +32,15 @@ export function settingsJsonSchema(): Record<string, unknown> {
   return {$schema, $id: SETTINGS_SCHEMA_ID, title: 'mini-cc settings', ...rest};
 }
 
-/** All settings in the order of the schema. */
+/** Lists all settings in the order of the schema. */
 export function allSettings(): SettingDescription[] {
   return below(rawSchema(), []).filter(({path}) => !FILE_KEYS.includes(path[0]!));
 }
 
-/** The known key that was meant by an unknown one, as a path with dots; or the nearest one, where none is alike. */
+/**
+ * Finds the known key that an unknown one was meant as, or the nearest key if none is similar. Keys are paths with
+ * dots.
+ */
 export function getMeantKey(path: readonly string[]): {readonly meant?: string; readonly nearest?: string} {
   const parent = path.slice(0, -1);
   const wrong = path.at(-1)!;
@@ -48,7 +51,7 @@ export function getMeantKey(path: readonly string[]): {readonly meant?: string; 
   const siblings = Object.keys(getObjectAt(rawSchema(), parent)?.properties ?? {});
   const slip = findTypo(wrong, siblings);
   if (slip !== undefined) return {meant: formatPath([...parent, slip])};
-  // The right key in the wrong place.
+  // The key may be right but in the wrong place.
   const elsewhere = allSettings().find((setting) => !setting.open && setting.path.at(-1) === wrong);
   if (elsewhere) return {meant: formatPath(elsewhere.path)};
   const meant = findMeant(wrong, siblings);
@@ -80,7 +83,7 @@ function below(schema: JsonSchema, path: readonly string[]): SettingDescription[
   ];
 }
 
-/** Undefined where the path leaves the schema. */
+/** @returns undefined when the path leaves the schema */
 function getObjectAt(schema: JsonSchema, path: readonly string[]): JsonSchema | undefined {
   let at: JsonSchema = getObject(schema);
   for (const key of path) {
@@ -92,7 +95,7 @@ function getObjectAt(schema: JsonSchema, path: readonly string[]): JsonSchema | 
   return at;
 }
 
-/** Where a word or an object is allowed: the object. */
+/** Returns the object when the schema allows a word or an object. */
 function getObject(schema: JsonSchema): JsonSchema {
   return schema.anyOf?.find((each): each is JsonSchema => typeof each === 'object' && each.type === 'object') ?? schema;
 }

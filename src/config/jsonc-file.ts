@@ -1,4 +1,4 @@
-/** A JSON file with comments: its text, and its values with the places where they stand. */
+/** A JSON file with comments: its text, and its values with their positions. */
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {devNull} from 'node:os';
 import type {Node} from 'jsonc-parser';
@@ -11,8 +11,9 @@ const MAX_BYTES = 1024 * 1024;
 const NOT_THERE = 'no such file, and --settings names it';
 
 /**
- * The file as UTF-8 without its byte order mark. Undefined if it does not exist, or with a problem. Never throws.
- * @param isRequired --settings names it: it must exist, and may be a pipe (`<(…)`)
+ * Reads a file as UTF-8 without its byte order mark. Never throws.
+ * @param isRequired true when --settings names the file: it must exist, and may be a pipe (`<(…)`)
+ * @returns undefined when it does not exist or has a problem
  */
 export function readText(problems: ProblemList, isRequired: boolean): string | undefined {
   if (isRequired && problems.file === devNull) return '';
@@ -22,14 +23,14 @@ export function readText(problems: ProblemList, isRequired: boolean): string | u
 }
 
 interface ReadOptions {
-  /** The problem of a file that does not exist; undefined: that is no problem. */
+  /** Problem text for a file that does not exist. Undefined when that is not a problem. */
   readonly missing: string | undefined;
-  /** The problem of a file of more than 1 MB. */
+  /** Problem text for a file of more than 1 MB. */
   readonly tooLarge: (megabytes: number) => string;
   readonly mayBePipe?: boolean;
 }
 
-/** The bytes of a file. Undefined if it does not exist, or with a problem. Never throws. */
+/** Reads the bytes of a file. Never throws. @returns undefined when it does not exist or has a problem */
 export function readBytes(problems: ProblemList, options: ReadOptions): Buffer | undefined {
   const {file} = problems;
   const {missing, tooLarge, mayBePipe = false} = options;
@@ -63,18 +64,18 @@ function decode(bytes: Buffer, problems: ProblemList): string | undefined {
   }
 }
 
-/** Deeper than any setting, and far below what overflows the stack. */
+/** Deeper than any setting, and far below the depth that overflows the stack. */
 const MAX_DEPTH = 100;
 
 export type Path = readonly string[];
 
 export class JsonTree {
   readonly values: unknown;
-  /** Keys `__proto__`: left out of the values, since an object cannot have one as a plain key. */
+  /** Keys named `__proto__`. They are left out of the values, because an object cannot have one as a plain key. */
   readonly protoKeys: Path[] = [];
   readonly #offsets = new Map<string, {readonly key: number; readonly value: number}>();
 
-  /** Of a key that is given twice the last value counts. */
+  /** If a key appears twice, the last value counts. */
   constructor(
     private readonly text: string,
     root: Node,
@@ -83,13 +84,13 @@ export class JsonTree {
     this.values = this.#readValue(root, []);
   }
 
-  /** Line and column of the key; of an entry of a list, those of the entry. */
+  /** Returns line and column of the key, or of the entry of a list. */
   keyPlace(path: Path): Position {
     const offsets = this.#offsets.get(JSON.stringify(path));
     return offsets ? positionAt(this.text, offsets.key) : this.valuePlace(path);
   }
 
-  /** Line and column of the value; of a missing one, those of its object. */
+  /** Returns line and column of the value. For a missing value it returns those of the enclosing object. */
   valuePlace(path: Path): Position {
     for (let length = path.length; length > 0; length--) {
       const offsets = this.#offsets.get(JSON.stringify(path.slice(0, length)));

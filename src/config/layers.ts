@@ -5,11 +5,11 @@ import {toToolName} from '../core/util/tool-names.ts';
 import type {Path} from './jsonc-file.ts';
 import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './setting-keys.ts';
 
-/** Whose files `--setting-sources` names: settings, and with them agents, skills, commands and memory. Default: all. */
+/** Values of `--setting-sources`. A source has settings, agents, skills, commands and memory. Default: all. */
 export const SETTING_SOURCES = ['user', 'project', 'local'] as const;
 
 export type SettingSource = (typeof SETTING_SOURCES)[number];
-/** Whether files of this source are read. @param sources undefined: all are */
+/** Says whether files of this source are read. @param sources undefined means all */
 export function isRead(source: SettingSource, sources: readonly SettingSource[] | undefined): boolean {
   return sources?.includes(source) ?? true;
 }
@@ -24,17 +24,21 @@ export interface LayerSource {
 export interface Leaf {
   readonly path: Path;
   readonly value: unknown;
-  /** Several only where lists add up, the weakest first. */
+  /** The files of the value, the weakest first. There are several only when lists add up. */
   readonly from: readonly LayerSource[];
 }
 
 interface Layer extends LayerSource {
   readonly values: object;
-  /** The file belongs to the project, not to the user. */
+  /** True when the file belongs to the project, and not to the user. */
   readonly isProjects: boolean;
 }
 
-/** @param layers the weakest first: a later one wins, key by key. @param tools by whose names lists narrow */
+/**
+ * Merges layers key by key.
+ * @param layers the weakest first: a later one wins
+ * @param tools resolve the names when lists narrow
+ */
 export function mergeLayers(layers: readonly Layer[], tools: readonly ToolFacts[]): Leaf[] {
   const leaves = new Map<string, Leaf>();
   const usersOwn = new Map<string, Leaf>();
@@ -54,7 +58,7 @@ export function mergeLayers(layers: readonly Layer[], tools: readonly ToolFacts[
   return [...leaves.values()];
 }
 
-/** The object made of the leaves. */
+/** Builds the object from its leaves. */
 export function toTree(leaves: readonly Leaf[]): Record<string, unknown> {
   const tree: Record<string, unknown> = {};
   for (const {path, value} of leaves) {
@@ -86,7 +90,7 @@ function addUp(below: Leaf, value: unknown, from: LayerSource): Leaf {
   };
 }
 
-/** What both lists of names have; `*` is all. */
+/** Returns what both lists of names have. `*` stands for all names. */
 function narrow(
   {path, value: own, from: owners}: Leaf,
   value: unknown,

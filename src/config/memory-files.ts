@@ -1,6 +1,7 @@
 /**
- * AGENTS.md, else CLAUDE.md: from the repository's root down to the working directory, and the user's own. Their text
- * goes to the model's server. So a file of the project that is a link out of it counts only where the user trusts it.
+ * Memory files: AGENTS.md, or else CLAUDE.md, from the repository's root down to the working directory, and the user's
+ * own. Their text goes to the model's server, so a file of the project that is a link out of it counts only when the
+ * user trusts it.
  */
 import {existsSync, lstatSync, readFileSync, readlinkSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -15,7 +16,7 @@ import {type MemoryFile, readMemoryFile, withImports} from './memory-imports.ts'
 const MEMORY = ['AGENTS.md', 'CLAUDE.md'];
 const NOTES = 'TOOLS.md';
 
-/** The farthest first, so that the model reads the nearest last. */
+/** Reads the memory files, the farthest first, so that the model reads the nearest last. */
 export function memoryFiles(
   cwd: string,
   home: string,
@@ -25,12 +26,12 @@ export function memoryFiles(
   return readNearest(cwd, {trusts, sources}, MEMORY, path.join(home, 'AGENTS.md'));
 }
 
-/** Notes on tools. Subagents get them beside the memory files. */
+/** Reads notes on tools. Subagents get them together with the memory files. */
 export function toolNotes(cwd: string, home: string, trusts: Trusts, sources?: readonly SettingSource[]): MemoryFile[] {
   return readNearest(cwd, {trusts, sources}, [NOTES], path.join(home, NOTES));
 }
 
-/** The files that a note can go to: of the repository, of the working directory, of the user. They need not exist. */
+/** Lists the files for new notes: of the repository, of the working directory and of the user. They need not exist. */
 export function listMemoryFiles(cwd: string, home: string): {file: string; label: string}[] {
   const [root = cwd] = listProjectFolders(cwd);
   const folders = root === cwd ? [root] : [root, cwd];
@@ -53,7 +54,7 @@ export async function addNote(file: string, note: string, cwd: string): Promise<
 }
 
 /**
- * To be called before a memory file is written or opened.
+ * Checks a memory file before it is written or opened.
  * @throws UsageError for a file of the project that is a link out of it
  */
 function prepareMemoryFile(file: string, cwd: string): void {
@@ -63,14 +64,14 @@ function prepareMemoryFile(file: string, cwd: string): void {
     return;
   }
   const isLink = lstatSync(file, {throwIfNoEntry: false})?.isSymbolicLink() ?? false;
-  // A link to nothing would make a file at its other end.
+  // Writing through a link to nothing would create a file at its other end.
   if (isLink && !existsSync(file))
     throw new UsageError(`${file} is a link to ${readlinkSync(file)}, which is not there.`);
   const target = findLinkOut(existsSync(file) ? file : path.dirname(file), root);
   if (target !== undefined) throw new UsageError(`${file} leads out of the project, to ${target}: write it there.`);
 }
 
-/** What commands do with memory files. */
+/** Functions of memory files for commands. */
 export function createMemoryDeps(cwd: string, home: string, trusts: Trusts, sources?: readonly SettingSource[]) {
   return {
     readMemory: () => [...memoryFiles(cwd, home, trusts, sources), ...toolNotes(cwd, home, trusts, sources)],
@@ -80,7 +81,7 @@ export function createMemoryDeps(cwd: string, home: string, trusts: Trusts, sour
   };
 }
 
-/** Files of the project that are links out of it, with their targets. */
+/** Lists files of the project that are links out of it, with their targets. */
 export function memoryClaims(cwd: string): Claim[] {
   const folders = listProjectFolders(cwd);
   return folders.flatMap((folder) =>
@@ -93,7 +94,7 @@ interface Wanted {
   readonly sources: readonly SettingSource[] | undefined;
 }
 
-/** @param names in each folder the first that exists counts. @param own the user's file */
+/** @param names in each folder the first existing file counts @param own the user's file */
 function readNearest(cwd: string, {trusts, sources}: Wanted, names: readonly string[], own: string): MemoryFile[] {
   const folders = listProjectFolders(cwd);
   const counts = (file: string) => {
@@ -112,19 +113,19 @@ function readNearest(cwd: string, {trusts, sources}: Wanted, names: readonly str
   );
 }
 
-/** Undefined for a file that does not exist or stays within the root. */
+/** Returns the claim of a link that leads out of the root. Undefined for other files and missing ones. */
 function getLinkClaim(file: string, root: string): Claim | undefined {
   if (!isFile(file)) return undefined;
   const target = findLinkOut(file, root);
   return target === undefined ? undefined : {file, key: 'link', value: target};
 }
 
-/** Not a folder, and not a pipe, where reading would wait. */
+/** Says whether the path is a file, and not a folder or a pipe, where reading would wait. */
 function isFile(file: string): boolean {
   try {
     return statSync(file, {throwIfNoEntry: false})?.isFile() ?? false;
   } catch (error) {
-    // A link to itself, or a link through a file: nothing can be read there.
+    // A link to itself, or a link through a file, cannot be read.
     if (error instanceof Error) return false;
     throw error;
   }

@@ -1,6 +1,7 @@
 /**
- * `@docs/style.md` in a memory file brings that file along, as in Claude Code. Its text goes to the model's server: so only
- * documents count, only within the project (of the user's own file: within its folder), and links out of it do not.
+ * Imports of memory files: `@docs/style.md` in a memory file adds that file, as in Claude Code. The text goes to the
+ * model's server. For this reason only documents count, and only within the project, or within the folder of the user's
+ * own file. Links out of it do not count.
  */
 import {readFileSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -9,21 +10,21 @@ import {isInside} from '../core/util/paths.ts';
 export interface MemoryFile {
   readonly path: string;
   readonly text: string;
-  /** The file is longer: the rest is left out. */
+  /** True when the file is longer and the rest is left out. */
   readonly isCut: boolean;
-  /** The memory file that names it. */
+  /** Memory file that names this one. */
   readonly importedBy?: string;
 }
 
-/** Longer files are cut: every request costs their tokens. */
+/** Longer files are cut, because every request costs their tokens. */
 const MAX_CHARS = 40_000;
 const MAX_IMPORTS = 20;
-/** A document may name others. */
+/** Documents may import documents, up to this depth. */
 const MAX_DEPTH = 5;
-/** Data, keys and sources are read when they are needed. */
+/** Only documents are imported. The model reads data and sources when it needs them. */
 const DOCUMENT = /\.(?:md|mdc|markdown|txt|rst|adoc)$/i;
 
-/** Undefined for what is no readable file. */
+/** @returns undefined when the path is not a readable file */
 export function readMemoryFile(file: string): MemoryFile | undefined {
   try {
     if (!statSync(file).isFile()) return undefined;
@@ -35,7 +36,10 @@ export function readMemoryFile(file: string): MemoryFile | undefined {
   }
 }
 
-/** The files, each followed by the documents that it names. @param getRoot where the imports of a file may lead */
+/**
+ * Returns the files, each followed by the documents that it names.
+ * @param getRoot returns the folder that bounds the imports of a file
+ */
 export function withImports(files: readonly MemoryFile[], getRoot: (file: string) => string): MemoryFile[] {
   const seen = new Set(files.map((file) => getRealPath(file.path)));
   let left = MAX_IMPORTS;
@@ -45,7 +49,7 @@ export function withImports(files: readonly MemoryFile[], getRoot: (file: string
       const target = path.resolve(path.dirname(file.path), name);
       const real = getRealPath(target);
       if (real === undefined || seen.has(real) || left === 0) continue;
-      // Its real name counts: a link may have another.
+      // The real name counts, because a link may have another one.
       if (!DOCUMENT.test(real) || !isInside(real, [getRealPath(root) ?? root])) continue;
       const read = readMemoryFile(real);
       if (!read) continue;
@@ -59,7 +63,7 @@ export function withImports(files: readonly MemoryFile[], getRoot: (file: string
   return files.flatMap((file) => [file, ...follow(file, getRoot(file.path), 0)]);
 }
 
-/** Names behind an `@` at the start of a word, outside of code. */
+/** Finds names behind an `@` at the start of a word, outside code. */
 function findImports(text: string): string[] {
   const prose = text.replaceAll(/^(`{3,}|~{3,})[\s\S]*?^\1/gm, '').replaceAll(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/(?:^|[\s(])@([^\s@]+)/g)].map(([, name = '']) => name.replace(/[),.;:!?]+$/, ''));
@@ -69,7 +73,7 @@ function getRealPath(file: string): string | undefined {
   try {
     return realpathSync(file);
   } catch (error) {
-    // It does not exist, or cannot be reached.
+    // The file does not exist or cannot be reached.
     if (error instanceof Error && 'code' in error) return undefined;
     throw error;
   }

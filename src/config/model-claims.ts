@@ -1,16 +1,16 @@
-/** Which models and keys in a project's settings send data to a server that the project itself names. */
+/** Finds models and keys in a project's settings that send data to a server that the project itself names. */
 import type {SettingsValues} from './schema.ts';
 
 type Values = Partial<SettingsValues>;
 
-/** The names of the providers in these files. */
+/** Returns the names of the providers in these files. */
 export function getProviderNames(files: readonly Values[]): ReadonlySet<string> {
   return new Set(files.flatMap(({providers = {}}) => Object.keys(providers)));
 }
 
 /**
- * The paths of models of these providers, and of keys that agents name: they count once the user trusts them.
- * @param providers those of the project's own files
+ * Lists the paths of models of these providers, and of keys that agents name. They count when the user trusts them.
+ * @param providers providers of the project's own files
  */
 export function findModelClaims(values: Values, providers: ReadonlySet<string>): readonly (readonly string[])[] {
   const {model, subagentModel, fallback, compaction, roles = {}, agents = {}} = values;

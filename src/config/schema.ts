@@ -1,6 +1,7 @@
 /**
  * The one schema of all settings. TypeScript types, JSON Schema, error texts and the table of `config show` come from
- * it. `default` (a value) or `defaultText` (words, where it depends) says what holds when nothing is set.
+ * it. `default` is the value of a setting that is not set. `defaultText` describes a default that depends on other
+ * things.
  */
 
 import {z} from 'zod';
@@ -37,17 +38,17 @@ function flag() {
   return z.boolean(mustBe('true or false'));
 }
 
-/** Any other key is an issue, which settings-file.ts turns into a warning or an error. */
+/** An unknown key becomes an issue, which settings-file.ts turns into a warning or an error. */
 function section<T extends z.core.$ZodLooseShape>(shape: T) {
   return z.strictObject(shape, mustBe('an object'));
 }
 
-/** The user chooses the keys: names of agents, providers, models. */
+/** An object whose keys the user chooses: names of agents, providers, models. */
 function named<T extends z.core.$ZodType>(entry: T) {
   return z.record(z.string(), entry, mustBe('an object'));
 }
 
-/** The newest format that this program reads and the one that it writes. */
+/** The newest format that this program reads, and the one that it writes. */
 export const FORMAT_VERSION = 1;
 
 const modelName = () => text('the name of a model');
@@ -335,5 +336,5 @@ export const settingsSchema = section({
     .meta({description: 'How long transcripts are kept.'}),
 });
 
-/** The settings of one file, or of all of them merged. */
+/** Settings of one file, or of all files merged. */
 export type SettingsValues = Omit<z.output<typeof settingsSchema>, '$schema' | 'version'>;

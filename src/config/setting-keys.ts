@@ -1,6 +1,9 @@
-/** Rules for keys of settings. Keys are written with dots; a rule holds for everything below its key too. */
+/** Rules for keys of settings. Keys are written with dots. A rule applies to everything below its key too. */
 
-/** In a project's files these could run code or send data elsewhere: they count once the user trusts its directory. */
+/**
+ * Keys that could run code or send data elsewhere. In a project's files they count only when the user trusts their
+ * values.
+ */
 export const NEEDS_TRUST: readonly string[] = [
   'providers',
   'hooks',
@@ -8,16 +11,16 @@ export const NEEDS_TRUST: readonly string[] = [
   'permissions.allow',
   'sandbox',
   'verify',
-  // What is to be done, and the files, go there.
+  // Instructions and files go to the queue.
   'subagents.queue',
-  // Erases transcripts.
+  // This setting erases transcripts.
   'retention',
 ];
 
-/** A typing mistake here could allow too much: an unknown or doubled key is an error. */
+/** Keys where a typing mistake could allow too much. An unknown or doubled key there is an error. */
 export const STRICT: readonly string[] = ['permissions', 'sandbox'];
 
-/** Lists of all files add up: what one file forbids, no other allows. */
+/** Lists of all files add up, so that no file allows what another one forbids. */
 export const ADDS_UP: readonly string[] = [
   'permissions.allow',
   'permissions.ask',
@@ -29,30 +32,30 @@ export const ADDS_UP: readonly string[] = [
   'sandbox.allowedHosts',
 ];
 
-/** A project's file never sets these, trusted or not: only the user knows. */
+/** Keys that a project's file never sets, trusted or not, because only the user knows the right value. */
 export const USERS_OWN: readonly string[] = ['sandbox.container', 'claude.hooks'];
 
-/** Of a project's list, only what the user's own list has counts: it narrows that list and never widens it. */
+/** Lists of a project that can only narrow the user's own list: only entries that both have count. */
 export const NARROWS: readonly string[] = ['subagents.allowAgents', 'subagents.tools.allow'];
 
-/** Their entries are replaced as a whole: an address of one file is never combined with the key of another. */
+/** Entries that are replaced as a whole, so that an address from one file is never combined with a key from another. */
 export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpServers'];
 
-/** Of these each entry is trusted by itself: a new one does not ask about the others again. */
+/** Objects whose entries are trusted one by one, so that a new entry does not ask about the others again. */
 export const TRUSTED_BY_ENTRY: readonly string[] = ['mcpServers'];
 
-/** They may contain keys and tokens: shown as `set`. */
+/** Settings that may contain keys and tokens. They are shown as `set`. */
 export const NEVER_SHOWN: readonly string[] = ['mcpServers', 'hooks', 'subagents.queue.url'];
 
-/** A file says these about itself: they are no settings. */
+/** Keys that a file states about itself. They are not settings. */
 export const FILE_KEYS: readonly string[] = ['$schema', 'version'];
 
-/** The path is one of these keys, or lies below it. */
+/** Says whether the path is one of these keys or lies below one. */
 export function isAmong(path: readonly string[], keys: readonly string[]): boolean {
   return keys.some((key) => key.split('.').every((part, index) => part === path[index]));
 }
 
-/** A path as messages show it: `agents.explore.model`, `pricing."my model".input`. */
+/** Formats a path for messages: `agents.explore.model`, `pricing."my model".input`. */
 export function formatPath(path: readonly string[]): string {
   return path.map((part) => (/^[\w$/:-]+$/.test(part) ? part : JSON.stringify(part))).join('.');
 }

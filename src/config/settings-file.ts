@@ -11,26 +11,29 @@ import {FILE_KEYS, formatPath, isAmong, STRICT} from './setting-keys.ts';
 
 export interface SettingsFile {
   readonly found: boolean;
-  /** Empty if a problem is an error. */
+  /** Empty when a problem is an error. */
   readonly values: SettingsValues;
   readonly problems: readonly Problem[];
-  /** For the lines and columns of its keys. */
+  /** Gives the lines and columns of keys. */
   readonly tree?: JsonTree;
 }
 
-/** @param isRequired --settings names it, so it must exist. @param tools all that rules may name */
+/**
+ * @param isRequired true when --settings names the file, so that it must exist
+ * @param tools tools that rules may name
+ */
 export function readSettingsFile(file: string, isRequired: boolean, tools: readonly ToolFacts[]): SettingsFile {
   const problems = new ProblemList(file);
   return parseText(readText(problems, isRequired), problems, tools);
 }
 
-/** @param label where it was typed, for its problems */
+/** @param label name of the place where it was typed, for its problems */
 export function readSettingsText(label: string, text: string, tools: readonly ToolFacts[]): SettingsFile {
   return parseText(text, new ProblemList(label), tools);
 }
 
 function parseText(text: string | undefined, problems: ProblemList, tools: readonly ToolFacts[]): SettingsFile {
-  // Only white space and comment lines: people comment out all settings.
+  // A file may have only white space and comment lines, because people comment out all settings.
   if (text === undefined || text.replace(/^\s*\/\/.*$/gm, '').trim() === '') {
     return {found: text !== undefined, values: {}, problems: problems.all};
   }
@@ -72,7 +75,7 @@ function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[
   return problems.failed ? {} : withoutFileKeys(rest);
 }
 
-/** A rule with a typing mistake would silently allow or refuse the wrong calls. */
+/** Checks rules. A rule with a typing mistake would silently allow or refuse the wrong calls. */
 function checkRules(
   {permissions}: SettingsValues,
   tree: JsonTree,
@@ -104,7 +107,7 @@ function isNewer(tree: JsonTree, problems: ProblemList): boolean {
 
 function reportUnknown(path: Path, tree: JsonTree, newer: boolean, problems: ProblemList): void {
   const words = `unknown key ${quote(formatPath(path))}`;
-  // A key `"permissions.deny"` is as unknown, and as much of a mistake, as an unknown key below permissions.
+  // A key `"permissions.deny"` is as wrong as an unknown key below permissions.
   const isStrict = isAmong(
     path.flatMap((key) => key.split('.')),
     STRICT,
@@ -115,7 +118,7 @@ function reportUnknown(path: Path, tree: JsonTree, newer: boolean, problems: Pro
   else problems.warn('unknown-key', tree.keyPlace(path), `${words} is ignored${rest}`, meant);
 }
 
-/** In a union, the branch that matched parts of the value says best what is wrong. */
+/** Returns the issues of the union branch that matched parts of the value, because they describe the mistake best. */
 function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const branch = issue.errors.find((errors) =>
@@ -124,7 +127,7 @@ function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return branch?.map((each) => ({...each, path: [...issue.path, ...each.path]})).flatMap(innermost) ?? [issue];
 }
 
-/** `permissions.deny, entry 2` */
+/** Formats a path such as `permissions.deny, entry 2`. */
 function formatIssuePath(path: readonly PropertyKey[]): string {
   const names = path.filter((part) => typeof part !== 'number').map(String);
   const index = path.find((part) => typeof part === 'number');
@@ -135,13 +138,13 @@ function withoutFileKeys(values: z.output<typeof settingsSchema>): SettingsValue
   return Object.fromEntries(Object.entries(values).filter(([key]) => !FILE_KEYS.includes(key)));
 }
 
-/** Removes the value at the path. @returns whether there was one. */
+/** Removes the value at the path. @returns whether there was one */
 export function remove(values: unknown, path: Path): boolean {
   if (valueAt(values, path) === undefined) return false;
   return Reflect.deleteProperty(valueAt(values, path.slice(0, -1)) as object, path.at(-1)!);
 }
 
-/** Undefined where there is no value. */
+/** @returns undefined when there is no value */
 export function valueAt(values: unknown, path: Path): unknown {
   return path.reduce(own, values);
 }

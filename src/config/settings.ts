@@ -30,48 +30,51 @@ export type Settings = DeepReadonly<SettingsValues>;
 type DeepReadonly<T> = T extends object ? {readonly [K in keyof T]: DeepReadonly<T[K]>} : T;
 
 export interface LoadedSettings {
-  /** What some file sets. */
+  /** Values that some file sets. */
   readonly settings: Settings;
-  /** One line each, for the user. */
+  /** Warnings for the user, one line each. */
   readonly warnings: readonly string[];
   /** Each value of `settings`, with the files that it comes from. */
   readonly origins: readonly Leaf[];
   /** All files that were looked for, the strongest last. */
   readonly files: readonly (LayerSource & {readonly found: boolean})[];
-  /** Variables that hold keys of model servers, by `apiKeyEnv`. */
+  /** Variables with keys of model servers, named by `apiKeyEnv`. */
   readonly keyNames: readonly string[];
-  /** What files of the project say that needs trust, whether it is trusted or not. */
+  /** Values in files of the project that need trust, whether they are trusted or not. */
   readonly claims: readonly Claim[];
-  /** Further directories that agents may use, by `.claude/settings.json`. */
+  /** Further directories that agents may use, named by `.claude/settings.json`. */
   readonly directories: readonly string[];
-  /** Of all files, without what is not trusted: all of them run. */
+  /** Hooks of all files, except those that are not trusted. All of them run. */
   readonly hooks: readonly HookSetting[];
-  /** `.claude/settings.json` starts sessions in plan mode. */
+  /** True when `.claude/settings.json` starts sessions in plan mode. */
   readonly isPlan: boolean;
-  /** What is not understood in `.claude/settings.json`. */
+  /** Unknown parts of `.claude/settings.json`. */
   readonly hints: readonly Problem[];
 }
 
 export interface SettingsOptions {
-  /** `~/.mini-cc`, or what `MINI_CC_HOME` names. */
+  /** `~/.mini-cc`, or the folder that `MINI_CC_HOME` names. */
   readonly home: string;
   readonly cwd: string;
-  /** The user's home, which contains `.claude`. Default: nothing there is read. */
+  /** Home directory of the user, which contains `.claude`. When absent, nothing there is read. */
   readonly userHome?: string;
   /** All tools that rules may name. */
   readonly tools: readonly ToolFacts[];
-  /** `--settings`: a file, or its text where it begins with `{`. */
+  /** Value of `--settings`: a file, or its text when it begins with `{`. */
   readonly explicit?: string;
-  /** `--setting-sources`. Default: all. */
+  /** Value of `--setting-sources`. Default: all. */
   readonly sources?: readonly SettingSource[];
-  /** What the user trusts of the project's files. Default: nothing. */
+  /** Says what the user trusts of the project's files. Default: nothing. */
   readonly trusts?: Trusts;
 }
 
-/** Of more errors only the first ones are printed. */
+/** Most errors that are printed. */
 const MAX_ERRORS = 10;
 
-/** Stronger layers win, key by key. @throws UsageError for files that are wrong, a line for each mistake. */
+/**
+ * Loads the settings. Stronger layers win, key by key.
+ * @throws UsageError for wrong files, with a line for each mistake
+ */
 export function loadSettings(options: SettingsOptions): LoadedSettings {
   const warnings: string[] = [];
   const errors: string[] = [];
@@ -107,7 +110,7 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
     return {file, layer, isProjects, hooks, found: read.found, values: read.values};
   });
   if (errors.length > 0) throw new UsageError(showControls(limitErrors(errors).join('\n')));
-  // Of two files of one layer, the one of mini-cc is the stronger.
+  // If one layer has two files, the one of mini-cc is stronger.
   const names: LayerName[] = [...SETTING_SOURCES, 'command line'];
   const layers = [...claude, ...own].sort((a, b) => names.indexOf(a.layer) - names.indexOf(b.layer));
   const origins = mergeLayers(layers, options.tools);
@@ -125,7 +128,10 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   });
 }
 
-/** `.claude/settings.json` of the user and of the project, where they exist. Of the project's, what needs trust may be missing. */
+/**
+ * Reads `.claude/settings.json` of the user and of the project, if they exist. Untrusted parts of the project's file
+ * are left out.
+ */
 function readClaudeLayers(
   {cwd, userHome, sources, tools, trusts = () => false}: SettingsOptions,
   isFollowed: (source: Pick<SourceFile, 'file' | 'isProjects'>) => boolean,
@@ -162,16 +168,16 @@ function readClaudeLayers(
 }
 
 interface SourceFile extends LayerSource {
-  /** It belongs to the project, not to the user. */
+  /** True when the file belongs to the project, and not to the user. */
   readonly isProjects: boolean;
-  /** Its text, where it was typed. */
+  /** Text of the settings when they were typed on the command line. */
   readonly text?: string;
 }
 
-/** The weakest first. */
+/** Lists the files, the weakest first. */
 function layerFiles({home, cwd, explicit, sources}: SettingsOptions): SourceFile[] {
   const project = path.join(cwd, '.mini-cc');
-  // Started in the home directory, the project's folder is the user's own.
+  // When mini-cc starts in the home directory, the project's folder is the user's own.
   const isHome = getRealPath(project) === getRealPath(home);
   const files: SourceFile[] = [
     {file: path.join(home, 'settings.json'), layer: 'user', isProjects: false},
@@ -194,7 +200,7 @@ function getRealPath(folder: string): string {
   try {
     return realpathSync(folder);
   } catch {
-    // It does not exist or cannot be entered: reading files in it reports that.
+    // The folder does not exist or cannot be entered. Reading files in it reports that.
     return path.resolve(folder);
   }
 }
@@ -205,7 +211,7 @@ function dropUsersOwn({values}: SettingsFile, file: string, warnings: string[]):
   }
 }
 
-/** Removes what is not trusted. @returns all that needs trust in the file. */
+/** Removes what is not trusted. @returns everything in the file that needs trust */
 function dropUntrusted(
   {values}: SettingsFile,
   file: string,

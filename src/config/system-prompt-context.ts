@@ -1,4 +1,6 @@
-/** What the system prompt says about the place where a session works. Read once, so that the prompt stays the same. */
+/**
+ * Text of the system prompt about the place where a session works. It is read once, so that the prompt stays the same.
+ */
 import type {Trusts} from '../core/contract/permission.ts';
 import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
 import {readBranch} from '../core/util/files/git-folder.ts';
@@ -8,9 +10,9 @@ import {memoryFiles} from './memory-files.ts';
 interface SystemPromptContextOptions {
   readonly cwd: string;
   readonly home: string;
-  /** What the user trusts of the project's files. */
+  /** Says what the user trusts of the project's files. */
   readonly trusts: Trusts;
-  /** `--setting-sources`. Default: all. */
+  /** Value of `--setting-sources`. Default: all. */
   readonly sources?: readonly SettingSource[] | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What the user trusts of one directory's files, remembered in `trust.json` of the user's home. It holds for exactly the
- * values that were shown, under the directory's real path: another value, another file or another directory is asked
- * about again, also a directory below it and a worktree of it.
+ * Stores what the user trusts of one directory's files, in `trust.json` of the user's home. Trust applies to exactly
+ * the values that were shown, under the directory's real path. mini-cc asks again about another value, another file and
+ * another directory, even a subdirectory or a worktree of this one.
  */
 import {createHash} from 'node:crypto';
 import {mkdirSync} from 'node:fs';
@@ -18,32 +18,32 @@ const FORMAT_VERSION = 1;
 
 type TrustAnswer = 'trusted' | 'refused';
 
-/** By file and key, such as `.mini-cc/settings.json: hooks`: the answer, and a hash of the value it was about. */
+/** The answer and a hash of its value, by file and key such as `.mini-cc/settings.json: hooks`. */
 const answersSchema = z.record(z.string(), z.object({verdict: z.enum(['trusted', 'refused']), value: z.string()}));
 type TrustAnswers = z.output<typeof answersSchema>;
 
 const trustFileSchema = z.object({
   version: z.int().min(1),
-  /** By the real path of the directory. */
+  /** Answers by the real path of the directory. */
   directories: z.record(z.string(), answersSchema),
 });
 
 interface TrustFile {
   readonly directories: Readonly<Record<string, TrustAnswers>>;
-  /** One line that says why it is not written: it is damaged, or a newer mini-cc wrote it. */
+  /** One line that says why the file is not written: it is damaged, or a newer mini-cc wrote it. */
   readonly problem?: string;
 }
 
-/** `changed`: another value was trusted. `new`: the user has not answered yet. */
+/** `changed` means that another value was trusted. `new` means that the user has not answered yet. */
 export type TrustState = TrustAnswer | 'changed' | 'new';
 
 export class DirectoryTrust {
   readonly #file: string;
   #read: TrustFile | undefined;
-  /** Of this session: they hold also where the file cannot be written. */
+  /** Answers of this session. They apply even when the file cannot be written. */
   #answers: TrustAnswers = {};
 
-  /** @param directory its real path */
+  /** @param directory real path of the directory */
   constructor(
     home: string,
     readonly directory: string,
@@ -60,21 +60,21 @@ export class DirectoryTrust {
     return known?.verdict === 'trusted' ? 'changed' : 'new';
   }
 
-  /** What is wrong with `trust.json`, in one line. */
+  /** The problem of `trust.json`, in one line. */
   get problem(): string | undefined {
     return this.#stored.problem;
   }
 
   /**
-   * The answer holds from now on and is written to `trust.json`.
-   * @returns undefined; where it cannot be written, one line that says so, with the reason unless `problem` gives it
+   * Applies the answer at once and writes it to `trust.json`.
+   * @returns undefined, or one line when it cannot be written. The line has the reason unless `problem` has it.
    */
   async remember(claims: readonly Claim[], answer: TrustAnswer): Promise<string | undefined> {
     const answers = Object.fromEntries(
       claims.map((claim) => [this.getName(claim), {verdict: answer, value: getHash(claim.value)}]),
     );
     this.#answers = {...this.#answers, ...answers};
-    // Another mini-cc may have written it meanwhile.
+    // Another mini-cc may have written the file in the meantime.
     const {directories, problem} = readTrustFile(this.#file);
     if (problem !== undefined) return 'your answer about this directory holds for this session only';
     try {
@@ -88,7 +88,7 @@ export class DirectoryTrust {
     }
   }
 
-  /** File and key: `.mini-cc/settings.json: permissions.allow`. */
+  /** Returns file and key: `.mini-cc/settings.json: permissions.allow`. */
   getName({file, key}: Claim): string {
     return `${path.relative(this.directory, file)}: ${key}`;
   }
@@ -110,16 +110,16 @@ function getHash(value: unknown): string {
     .digest('hex');
 }
 
-/** The order of keys makes no difference, the order of lists does. */
+/** Sorts keys, so that their order makes no difference. The order of lists does. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  // As pairs: an object would put keys that look like numbers first, and lose `__proto__`.
+  // Entries are pairs, because an object would put keys that look like numbers first, and lose `__proto__`.
   return {entries: entries.map(([key, each]) => [key, sorted(each)])};
 }
 
-/** A file that cannot be read trusts nothing. Never throws. */
+/** Reads the file. A file that cannot be read trusts nothing. Never throws. */
 function readTrustFile(file: string): TrustFile {
   const problems = new ProblemList(file);
   const text = readText(problems, false);
@@ -140,7 +140,7 @@ function reportDamage(file: string, why: string): TrustFile {
   return {directories: {}, problem: `${file}: ${why}: nothing is trusted until you repair or delete it`};
 }
 
-/** @throws Error of the file system. */
+/** @throws Error of the file system */
 async function writeTrustFile(file: string, directories: TrustFile['directories']): Promise<void> {
   mkdirSync(path.dirname(file), {recursive: true, mode: 0o700});
   const text = `${JSON.stringify({version: FORMAT_VERSION, directories}, null, 2)}\n`;
