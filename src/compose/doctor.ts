@@ -111,7 +111,6 @@ function settingsFiles({files, warnings, hints}: LoadedSettings): Finding[] {
 
 interface CheckedSettings {
   readonly loaded?: LoadedSettings;
-  /** Problems with trust. */
   readonly trust?: readonly Finding[];
   readonly problem?: Finding[];
 }

@@ -35,7 +35,6 @@ export interface SessionOptions {
   readonly home: string;
   /** Whether a person can be asked. Otherwise every call that needs a question is refused. */
   readonly interactive: boolean;
-  /** Hooks of the program that drives the session. */
   readonly driverHooks?: readonly Hook[];
   /** `--mcp-config`: files, or JSON. */
   readonly mcpConfig?: readonly string[];

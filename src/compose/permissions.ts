@@ -75,7 +75,6 @@ export function createPermissions({
   return {policy, questions, denials, workspace, extraRoots, permits, hooks};
 }
 
-/** Gives a session its permissions, and functions to change them. */
 export function createPermissionParts({
   policy,
   questions,

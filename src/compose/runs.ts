@@ -34,7 +34,6 @@ interface BaseParts {
   readonly changes: FileChanges;
 }
 
-/** All parts of a session. */
 export interface ComposedParts extends BaseParts {
   readonly runs: SessionRuns;
 }
@@ -68,7 +67,6 @@ export function createRuns(deps: BaseParts) {
   return {manager, inbox, verifier, remote, promptContext, archiveAfterMinutes};
 }
 
-/** Collects the dependencies that all runs share. */
 function shareWithRuns(
   {project, tools, models, permissions, changes}: BaseParts,
   own: Pick<SubagentDeps, 'remote' | 'verifier' | 'promptContext'>,

@@ -73,7 +73,6 @@ interface FanOutDeps extends PartRunsDeps {
   readonly decideEdits?: (plan: FanOutPlan, signal: AbortSignal) => Promise<readonly PlannedEdit[] | undefined>;
 }
 
-/** A plan that may be carried out. */
 export interface ApprovedFanOut {
   readonly plan: FanOutPlan;
   /** Whether a person approved it. */

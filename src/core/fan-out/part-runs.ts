@@ -22,7 +22,6 @@ export interface PartRunsDeps {
   readonly journal: FanOutJournal;
   /** Root of the workspace, with links resolved. */
   readonly root: string;
-  /** Tools that agents may have. */
   readonly tools: readonly ToolFacts[];
   readonly settings: Pick<FanOutSettings, 'where'>;
 }

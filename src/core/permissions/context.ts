@@ -7,7 +7,6 @@ import type {Confinement, Workspace} from '../contract/permission.ts';
 import type {ZonePaths} from './files/file-zone.ts';
 import type {RuleBook} from './rules/rule-book.ts';
 
-/** Permissions of one agent, beside those of the session. */
 export interface AgentPermissions {
   /** Mode that the agent's definition names. */
   readonly mode?: PermissionMode;

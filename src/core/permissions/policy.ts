@@ -21,7 +21,6 @@ import {createRule, formatHostRule, formatRule, matchesHost, matchesName, RULE_K
 import type {RuleBook} from './rules/rule-book.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from './verdict.ts';
 
-/** Permissions of one session: its mode, its rules, and what the person granted so far. */
 export class PermissionPolicy {
   #mode: PermissionMode;
   #changes = 0;
@@ -242,7 +241,6 @@ function judgeMcp({server, confined}: Extract<Access, {kind: 'mcp'}>, context: P
   return {verdict: 'ask', because: `is a tool of the MCP server ${server}`, rule: tool};
 }
 
-/** Judges the name of an agent or a host by the deny and ask rules of a tool. */
 function judgeName(
   name: string,
   tool: string,

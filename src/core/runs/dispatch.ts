@@ -68,7 +68,6 @@ export interface SubagentDeps extends WorkplaceDeps {
   /** Model that summarises what does not fit into a run's window; undefined for the run's own model. */
   readonly summaryModel: Model | undefined;
   readonly limits: LimitSettings;
-  /** Returns the tools of the agent's MCP servers. */
   readonly createToolSource?: ((agent: AgentDefinition) => ToolSource | undefined) | undefined;
   readonly toolRules: ToolRules;
   /** Number of tokens that a final answer is asked to stay within. */
@@ -78,12 +77,10 @@ export interface SubagentDeps extends WorkplaceDeps {
   readonly createAgentHooks?: (agent: AgentDefinition) => AgentHooks | undefined;
   readonly getSkill?: GetSkill;
   readonly afterCall?: readonly AfterCall[];
-  /** Runs the checks of the project after agents that change code. */
   readonly verifier: Verifier;
 }
 
 export interface ManagerDeps {
-  /** Number of runs that may be at work at the same time. */
   readonly maxConcurrent: PoolSizes;
   readonly mainAgentId: string;
   /** Budget of the session. Its runs spend from it. */

@@ -5,7 +5,6 @@ import type {Limits, NamedLimits, RunLimits} from '../contract/results.ts';
 
 type LimitProfile = 'standard' | 'graded';
 
-/** Limits in the settings. */
 export interface LimitSettings {
   readonly profile: LimitProfile;
   /** Limits by the name of the agent. */

@@ -11,7 +11,6 @@ import {RunAborted} from '../turn/run-ending.ts';
 import type {OpenedRun} from './run-record.ts';
 
 export class LiveRun {
-  /** Messages for the run while it works. */
   readonly inbox = new Inbox();
   /** Whether the last line of the run is being written. */
   isEnding = false;

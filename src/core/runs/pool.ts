@@ -128,7 +128,6 @@ export class ServerPools {
     return made;
   }
 
-  /** Moves a waiting run behind those of the foreground. */
   toBackground(runId: string): void {
     for (const {pool} of this.#pools.values()) pool.toBackground(runId);
   }

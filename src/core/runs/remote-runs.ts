@@ -52,7 +52,6 @@ export interface RemoteWatch {
 export interface RemoteEnd {
   /** Result with paths of this workspace. */
   readonly result: RunResult;
-  /** Lines for the run's transcript. */
   readonly entries: readonly TranscriptEntry[];
   readonly brought: BroughtBack;
   /** Confirms that the end is on disk here, so that other copies of it may be deleted. */

@@ -89,7 +89,6 @@ export function hasEnded(record: RunRecord): boolean {
   return record.endedAt !== undefined;
 }
 
-/** Returns the state of a run that ended with this outcome. */
 export function getEndState(outcome: Outcome): RunState {
   if (outcome === 'success' || outcome === 'limit') return 'idle';
   return outcome === 'stopped' ? 'stopped' : 'error';

@@ -131,7 +131,6 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
   };
 }
 
-/** Returns the scope with the same files in the worktree. */
 function moveScope({files, allowed}: WriteScope, from: string, to: string): WriteScope {
   const move = (file: string) => path.join(to, path.relative(from, file));
   return {files: files.map(move), allowed: allowed.map(move)};

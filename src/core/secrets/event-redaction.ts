@@ -59,7 +59,6 @@ class StreamedReply {
     return this.#endTexts();
   }
 
-  /** Ends the texts of all kinds except one. */
   #endTexts(except?: TextKind): AgentEventBody[] {
     return [...this.#texts].flatMap(([kind, stream]) => {
       if (kind === except) return [];

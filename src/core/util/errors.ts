@@ -24,7 +24,6 @@ export class UsageError extends MiniCcError {
   }
 }
 
-/** Reasons for which a model call can fail. */
 export type ModelErrorKind =
   | 'authentication'
   | 'billing'

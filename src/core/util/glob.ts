@@ -44,7 +44,6 @@ export class Glob {
     this.#start = this.#reach([first]);
   }
 
-  /** Whether the whole path matches. */
   matches(path: string): boolean {
     return this.#read(path, () => false) === 'end';
   }

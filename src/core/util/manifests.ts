@@ -22,10 +22,8 @@ export interface Manifest {
   readonly dependencies: readonly Fact[];
   /** Where the program starts, or what it exports: bin, main, exports. */
   readonly entries: readonly Fact[];
-  /** Command that runs the tests. */
   readonly test?: Fact | undefined;
   readonly build?: Fact | undefined;
-  /** Command that starts the program. */
   readonly start?: Fact | undefined;
 }
 
@@ -106,7 +104,6 @@ function findLine(lines: readonly Line[], form: RegExp): number {
   return lines.find((line) => form.test(line.text))?.number ?? 1;
 }
 
-/** Returns the first text that the form captures. */
 function findFirst(lines: readonly Line[], form: RegExp, name: string): Fact | undefined {
   for (const {text, number} of lines) {
     const value = form.exec(text)?.[1];

@@ -54,7 +54,6 @@ export function countTokens(usage: Usage): number {
   return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 }
 
-/** Adds usage to the sum of one name. */
 export function addUsageTo(
   sums: Readonly<Record<string, Usage>>,
   name: string,

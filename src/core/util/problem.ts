@@ -39,7 +39,6 @@ export function hasError(problems: readonly Problem[]): boolean {
   return problems.some(({severity}) => severity === 'error');
 }
 
-/** Collects the problems of one file. */
 export class ProblemList {
   readonly all: Problem[] = [];
 

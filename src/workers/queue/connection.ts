@@ -98,7 +98,6 @@ function watchSilence(connection: Redis): void {
 
 const NO_TLS = 'no server answers there over TLS: redis:// is without it, rediss:// with it';
 
-/** Describes a failure in a few words. */
 export function describeFailure(error: unknown): string {
   const text = getErrorMessage(error);
   if (/ECONNREFUSED/.test(text)) return 'no Redis server answers there (connection refused)';

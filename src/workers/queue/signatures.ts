@@ -23,7 +23,6 @@ const signedSchema = z.object({
 });
 export type SignedMessage = z.output<typeof signedSchema>;
 
-/** Reason why a message is refused. */
 type RefusalCode = 'format' | 'version' | 'signature' | 'expired' | 'replayed';
 
 export class RefusedMessage extends MiniCcError {

@@ -37,7 +37,6 @@ export class JobFiles {
     await rm(path.join(this.folder(runId), JOB_FILE), {force: true});
   }
 
-  /** Returns the stored job; undefined when the run has none. */
   read(runId: string): StoredJob | undefined {
     try {
       return JSON.parse(readFileSync(path.join(this.folder(runId), JOB_FILE), 'utf8')) as StoredJob;

@@ -42,7 +42,6 @@ export interface QueueRunsDeps {
   /** Returns the traceparent of the span that the run belongs to. */
   readonly traceparent: (runId: string) => string | undefined;
   readonly notify: (text: string) => void;
-  /** Replaces the values of known keys. */
   readonly redact: <T>(value: T) => T;
 }
 

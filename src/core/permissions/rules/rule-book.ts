@@ -25,7 +25,6 @@ type PatternRule = Rule & {readonly pattern: string};
 export class RuleBook {
   readonly #rules: Rule[];
   #driverRules: readonly Rule[] = [];
-  /** Rules that apply for one turn. */
   #turnRules: readonly Rule[] = [];
   readonly #matchers = new Map<string, PathMatcher>();
 
@@ -46,7 +45,6 @@ export class RuleBook {
     return [...this.#rules, ...this.#driverRules];
   }
 
-  /** Replaces the rules of the driver. */
   setDriverRules(rules: readonly Rule[]): void {
     this.#driverRules = rules;
   }

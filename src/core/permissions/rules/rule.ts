@@ -152,7 +152,6 @@ export function matchesTool(pattern: string, name: string): boolean {
   return matchesName(pattern, name) || (/^mcp__(?:(?!__).)+$/.test(pattern) && name.startsWith(`${pattern}__`));
 }
 
-/** Returns the rule for exactly this host. */
 export function formatHostRule(host: string): string {
   return `web_fetch(domain:${host.includes(':') ? `[${host}]` : host})`;
 }

@@ -16,8 +16,8 @@ const ALIKE = /^\/(?:dev\/(?:null|zero|urandom)|proc\/(?:cpuinfo|meminfo|version
 export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: PermissionContext): string[] {
   const {cwd} = workspace;
   const {shape} = parsed;
-  // These programs print their words instead of reading them. Patterns in their words are still expanded, so these
-  // count.
+  // These programs print their words instead of reading files. Patterns in their words are still looked up, because
+  // bash expands them.
   const parts = parsed.parts.filter(({words}) => !/^(?:echo|printf)$/.test(words[0]?.text ?? ''));
   // The starting folder is left out after a `cd`: if the `cd` fails, the command reads little.
   const directories = shape.directories.length > 1 ? shape.directories.slice(1) : shape.directories;

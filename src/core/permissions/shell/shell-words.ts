@@ -66,7 +66,6 @@ export function checkText(parts: readonly WordPart[]): void {
   for (const part of parts) if (part.type !== 'Literal') readPart(part);
 }
 
-/** Result of expanding one part of a word. */
 interface Expansion {
   readonly text: string;
   readonly glob: boolean;

@@ -53,7 +53,6 @@ export function withPrivateUmask<T>(work: () => T): T {
   }
 }
 
-/** Appends to a file and closes it again. */
 export function appendPrivateFile(file: string, text: string): void {
   const fd = openPrivateFile(file, 'a');
   try {

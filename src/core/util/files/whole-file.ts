@@ -79,7 +79,6 @@ interface Job {
   /** Path for messages. */
   readonly file: string;
   readonly content: NewContent;
-  /** The existing file. */
   readonly old: BigIntStats | undefined;
   readonly options: WriteOptions;
 }
