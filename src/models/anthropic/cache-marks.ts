@@ -1,14 +1,14 @@
 /**
- * Marks for the server's prompt cache: four, as many as servers take. At a mark the server keeps the request so far, and
- * it looks back about 20 blocks from each mark for what it kept. A turn of many calls adds more blocks than that, so one
- * mark stands where the request before had its last one, and the history is read from the cache up to there.
+ * Sets marks for the server's prompt cache: four, the maximum. The server stores the request up to each mark, and
+ * searches about 20 blocks back from each mark for a stored part. A turn of many calls adds more blocks, so one mark is
+ * where the previous request had its last one, and the history is read from the cache up to there.
  */
 import type {Anthropic} from '@anthropic-ai/sdk';
 import type {Message, ModelRequest} from '../../core/contract/model.ts';
 
 const MARK = {cache_control: {type: 'ephemeral'}} as const;
 
-/** The parts of the request, marked. The given objects are not changed. */
+/** Returns the parts of the request with marks. The given objects are not changed. */
 export function withCacheMarks({
   system,
   tools,
@@ -25,7 +25,7 @@ export function withCacheMarks({
   };
 }
 
-/** The message before the last reply. -1 when there is no reply yet. */
+/** Returns the index of the message before the last reply, or -1 when there is no reply yet. */
 function findEndOfLastRequest(messages: readonly Message[]): number {
   let at = messages.findLastIndex(({role}) => role === 'assistant');
   while (messages[at]?.role === 'assistant') at -= 1;
@@ -38,7 +38,7 @@ function markMessages(messages: readonly Message[], at: readonly number[]): Mess
   return marked;
 }
 
-/** Servers refuse a mark on thinking blocks, but no message of a history ends with one. */
+/** Marks the last block. Servers refuse a mark on a thinking block, but no message of a history ends with one. */
 function markMessage(message: Message): Message {
   const {content} = message;
   const blocks = typeof content === 'string' ? [{type: 'text' as const, text: content}] : content;

@@ -1,4 +1,4 @@
-/** A request as the Messages API takes it. */
+/** Creates the parameters of a request to the Messages API. */
 import type {Anthropic} from '@anthropic-ai/sdk';
 import type {Message, ModelRequest, Thinking} from '../../core/contract/model.ts';
 import type {CallOptions} from '../protocol.ts';
@@ -6,17 +6,17 @@ import {withCacheMarks} from './cache-marks.ts';
 
 type Params = Anthropic.MessageCreateParamsStreaming;
 
-/** How a server is told how much to think: newer models decide by an effort, older ones have a budget of tokens. */
+/** How a server limits thinking: newer models by an effort, older ones by a budget of tokens. */
 export type ThinkingStyle = 'adaptive' | 'budget' | 'none';
 
-/** The tool that the server carries out by itself. */
+/** Name of the tool that the server runs by itself. */
 const WEB_SEARCH = 'web_search';
 const WEB_SEARCH_TOOL = {type: 'web_search_20250305', name: WEB_SEARCH, max_uses: 8} as const;
 
-/** Servers take no smaller budget. Tokens. */
+/** Minimal budget in tokens that servers accept. */
 const MIN_BUDGET = 1024;
 const BUDGETS: Readonly<Record<Exclude<Thinking, 'off'>, number>> = {low: 2048, medium: 8192, high: 24_576};
-/** The share of a reply's tokens that thinking may have. */
+/** Maximal share of a reply's tokens for thinking. */
 const MAX_SHARE = 0.75;
 
 export function toParams(request: ModelRequest, options: CallOptions, style: ThinkingStyle): Params {
@@ -39,7 +39,10 @@ function toServerTool(tool: ModelRequest['tools'][number]): ModelRequest['tools'
   return tool.name === WEB_SEARCH ? (WEB_SEARCH_TOOL as unknown as typeof tool) : tool;
 }
 
-/** Claude from 4.6 on decides by itself how much to think. Servers of other models know the budget alone. */
+/**
+ * Returns the style of a model. Claude from 4.6 on decides by itself how much to think. Servers of other models know
+ * only the budget.
+ */
 export function getThinkingStyle(id: string): ThinkingStyle {
   const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)[-.](\d{1,2})(?!\d)/.exec(id) ?? [];
   return Number(major) > 4 || (Number(major) === 4 && Number(minor) >= 6) ? 'adaptive' : 'budget';
@@ -55,12 +58,12 @@ function getThinking(
   const wanted = thinkingTokens ?? (style === 'budget' ? BUDGETS[level as keyof typeof BUDGETS] : undefined);
   if (wanted === undefined) return {thinking: {type: 'adaptive'}, effort: level as 'low' | 'medium' | 'high'};
   const budget = Math.min(Math.max(wanted, MIN_BUDGET), Math.floor(maxTokens * MAX_SHARE));
-  // Servers refuse a budget in the middle of a turn whose reply did not think.
+  // Servers refuse a budget in the middle of a turn whose reply has no thinking.
   if (budget < MIN_BUDGET || isInUnthoughtTurn(messages)) return {};
   return {thinking: {type: 'enabled', budget_tokens: budget}};
 }
 
-/** The last reply called tools and has no thinking, e.g. because another model wrote it. */
+/** Tells whether the last reply called tools and has no thinking, e.g. because another model wrote it. */
 function isInUnthoughtTurn(messages: readonly Message[]): boolean {
   const {content = ''} = messages.at(-1) ?? {};
   const hasResults = typeof content !== 'string' && content.some(({type}) => type === 'tool_result');

@@ -1,6 +1,6 @@
 /**
- * Servers of the Anthropic Messages API, and the clouds that serve it by protocols of their own: for these the SDK's own
- * packages change the request and the stream, each loaded only when it is named.
+ * Talks to servers of the Anthropic Messages API, and to clouds that serve it by their own protocols. For a cloud, the
+ * SDK's own package changes the request and the stream. Each package is loaded when it is used.
  */
 import Anthropic from '@anthropic-ai/sdk';
 import type {ClientOptions as VertexOptions} from '@anthropic-ai/vertex-sdk';
@@ -25,7 +25,7 @@ import {RequestBuffers} from './request-body.ts';
 
 type Client = Pick<Anthropic, 'post' | 'get'> & {readonly messages: Pick<Anthropic['messages'], 'create'>};
 
-/** @throws UsageError when the client cannot be made, e.g. without a region */
+/** @throws UsageError when the client cannot be created, e.g. without a region */
 export async function createMessagesProtocol(server: ModelServer, words: ServerWords): Promise<Protocol> {
   if (server.api !== 'bedrock' && server.api !== 'vertex') {
     return new MessagesProtocol(createClient(server), words, false);
@@ -40,7 +40,7 @@ export async function createMessagesProtocol(server: ModelServer, words: ServerW
 
 const COMMON = {
   maxRetries: 0,
-  // A whole reply may take long. The watch ends a call that is dead.
+  // A whole reply may take long, and the watch ends a dead call.
   timeout: 3_600_000,
   logLevel: 'off',
   // A redirect must not take the key to another server.
@@ -56,7 +56,7 @@ function createClient(server: ModelServer): Anthropic {
   return new Anthropic({
     ...COMMON,
     baseURL,
-    // Without either, the SDK would look for keys of the user elsewhere.
+    // Without a key and a token, the SDK would search for keys of the user elsewhere.
     ...(authToken ? {authToken, apiKey: null} : {apiKey: apiKey ?? 'none', authToken: null}),
     openTelemetry: false,
     defaultHeaders,
@@ -76,7 +76,7 @@ async function createBedrockClient({baseURL, apiKey, region}: ModelServer) {
   });
 }
 
-/** What the package needs of a client that has a token already. */
+/** Creates the parts of a client that the package needs when there is a token already. */
 function createTokenClient(token: string, projectId: string | undefined): VertexOptions['authClient'] {
   const getRequestHeaders = async () => new Headers({authorization: `Bearer ${token}`});
   return {projectId, getRequestHeaders} as unknown as VertexOptions['authClient'];
@@ -91,17 +91,17 @@ async function createVertexClient({baseURL, apiKey, region, project}: ModelServe
     ...(baseURL === '' ? {} : {baseURL}),
     ...(region === undefined ? {} : {region}),
     ...(project === undefined ? {} : {projectId: project}),
-    // A token that the user names is sent as it is; else the package asks Google for one.
+    // A token that the user names is sent unchanged. Without one, the package asks Google for it.
     ...(apiKey === undefined ? {} : {authClient: createTokenClient(apiKey, project)}),
   });
 }
 
 class MessagesProtocol implements Protocol {
   readonly #buffers = new RequestBuffers();
-  /** By the name of the model, what its server was found to take. */
+  /** Styles of thinking that the server accepts, by the name of the model. */
   readonly #styles = new Map<string, ThinkingStyle>();
 
-  /** @param isCloud the client changes requests and streams itself */
+  /** @param isCloud true when the client changes requests and streams itself */
   constructor(
     private readonly client: Client,
     private readonly words: ServerWords,
@@ -133,7 +133,7 @@ class MessagesProtocol implements Protocol {
       const stream = await this.client.messages.create(params, {signal: watch.signal});
       return {events: watchEvents(stream, watch), release: () => undefined};
     }
-    // As `client.messages.create`, which makes one string of the body.
+    // `client.messages.create` does the same, but makes one string of the body.
     const {bytes: body, release} = this.#buffers.create(params);
     const headers = {'content-type': 'application/json', 'content-length': String(body.length)};
     const {signal} = watch;
@@ -151,7 +151,7 @@ class MessagesProtocol implements Protocol {
     return toStreamError(error, this.words);
   }
 
-  /** As `client.models`, which would be bundled with all of its other endpoints. */
+  /** `client.models` does the same, but bundling it would include all of its other endpoints. */
   async askContextWindow(id: string): Promise<number | undefined> {
     if (this.isCloud) return undefined;
     try {
@@ -171,7 +171,7 @@ class MessagesProtocol implements Protocol {
   }
 }
 
-/** The server does not take this way to ask for thinking. @param isFirst no other way was tried @returns the next one */
+/** Returns the next style when the server refuses this one. @param isFirst true when no other style was tried */
 function getNextStyle(style: ThinkingStyle, isFirst: boolean, error: unknown): ThinkingStyle | undefined {
   if (style === 'none' || !(error instanceof Anthropic.APIError) || error.status !== 400) return undefined;
   if (!REFUSES_THINKING.test(error.message)) return undefined;
@@ -183,7 +183,10 @@ function getNextStyle(style: ThinkingStyle, isFirst: boolean, error: unknown): T
 const REFUSES_THINKING =
   /\badaptive|\beffort|budget_tokens|thinking\.type|support\w* (?:extended )?thinking|thinking\S* (?:is )?not support/i;
 
-/** Nothing was sent: the cloud's package found no credentials. It throws that as an error of the connection. */
+/**
+ * Tells whether the cloud's package found no credentials, so that nothing was sent. It throws this as an error of the
+ * connection.
+ */
 function lacksCredentials({message}: Error): boolean {
   return /\bcredentials\b/i.test(message);
 }

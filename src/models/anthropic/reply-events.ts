@@ -1,6 +1,6 @@
 /**
- * Reads the events of a reply from a server's response. The SDK's own reader needs an `event:` line before each event
- * and a stream; some servers leave out the first, or answer with one JSON message.
+ * Reads the events of a reply from a server's response. The SDK's own reader needs a stream, and an `event:` line
+ * before each event. Some servers leave out these lines, or answer with one JSON message.
  */
 import Anthropic from '@anthropic-ai/sdk';
 import type {Message} from '@anthropic-ai/sdk/resources/messages/messages';
@@ -11,7 +11,7 @@ import {ModelError} from '../../core/util/errors.ts';
 /**
  * Yields the events up to the end of the body, without pings.
  * @throws APIError for an error that the server sent as an event or as the message; SyntaxError and ModelError of kind
- *   `stream` for what is no event; what reading the body throws.
+ * `stream` for data that is not an event; errors of reading the body
  */
 export async function* readReplyEvents(response: Response): AsyncGenerator<StreamEvent, void, undefined> {
   const type = response.headers.get('content-type') ?? '';
@@ -43,7 +43,7 @@ function parseObject(json: string, {headers}: Response): Readonly<Record<string,
   return value;
 }
 
-/** The events in which a server would have streamed the message. */
+/** Returns the events that a server would have streamed for the message. */
 function toEvents({content, ...message}: Message): StreamEvent[] {
   const {container, stop_reason, stop_details, stop_sequence} = message;
   const start = {...message, content: [], stop_reason: null, stop_details: null, stop_sequence: null};

@@ -1,7 +1,7 @@
 /**
- * The bodies of requests. A history is sent again with each request: as one string, of which the SDK and `fetch` make
- * further copies, it is most of the garbage of a long session. Here a buffer keeps the last request of a history, and the
- * next one encodes only what is new: its last messages.
+ * Encodes the bodies of requests. Each request contains the whole history. As one string, which the SDK and `fetch`
+ * copy again, it is most of the garbage of a long session. Here a buffer stores the last request of a history, and the
+ * next request encodes only its new messages.
  */
 import type {Anthropic} from '@anthropic-ai/sdk';
 import type {Message} from '../../core/contract/model.ts';
@@ -10,26 +10,26 @@ type Params = Anthropic.MessageCreateParamsStreaming;
 
 export interface RequestBody {
   readonly bytes: Uint8Array;
-  /** To be called once the reply has come whole: the next request may use the buffer. */
+  /** Must be called when the reply is complete. The next request may then use the buffer. */
   readonly release: () => void;
 }
 
 const FIRST_BYTES = 64 * 1024;
-/** Larger ones, which have images, are not kept. */
+/** Maximal bytes of a buffer that is stored. Larger ones contain images. */
 const MAX_KEPT_BYTES = 2 * 1024 * 1024;
-/** Agents that run at the same time have one each. */
+/** Maximal number of stored buffers. Agents that run at the same time use one each. */
 const MAX_KEPT = 4;
 
 export class RequestBuffers {
   readonly #free: RequestBuffer[] = [];
   #encoded = 0;
 
-  /** Characters that were encoded so far, in all requests. */
+  /** Number of characters that all requests have encoded so far. */
   get encoded(): number {
     return this.#encoded;
   }
 
-  /** @param params its messages are those of a history, which do not change, or copies with marks */
+  /** @param params its messages are unchanging ones of a history, or copies with marks */
   create({messages, ...others}: Params): RequestBody {
     const head = `${JSON.stringify(others).slice(0, -1)},"messages":[`;
     const buffer = this.#take(head, messages);
@@ -37,7 +37,10 @@ export class RequestBuffers {
     return {bytes: buffer.bytes, release: () => this.#keep(buffer)};
   }
 
-  /** The free buffer with the request before this one; else a new one, or the one with least in it. */
+  /**
+   * Takes the free buffer that contains the previous request. When there is none, it takes a new one or the one with
+   * the least content.
+   */
   #take(head: string, messages: readonly Message[]): RequestBuffer {
     const known = this.#free.map((buffer) => buffer.countKnown(head, messages));
     const most = Math.max(0, ...known);
@@ -56,11 +59,11 @@ class RequestBuffer {
   #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = 0;
   #head = '';
-  /** The messages that are in it, and where each ends. */
+  /** The messages in the buffer, and the end of each. */
   readonly #messages: Message[] = [];
   readonly #ends: number[] = [];
 
-  /** Bytes that it can hold. */
+  /** Capacity in bytes. */
   get size(): number {
     return this.#buffer.length;
   }
@@ -69,14 +72,14 @@ class RequestBuffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** How many of the first messages it has already. */
+  /** Counts how many of the first messages are in the buffer already. */
   countKnown(head: string, messages: readonly Message[]): number {
     if (head !== this.#head) return 0;
     const different = this.#messages.findIndex((message, index) => message !== messages[index]);
     return different === -1 ? this.#messages.length : different;
   }
 
-  /** Makes it this request. @returns how many characters had to be encoded */
+  /** Writes this request into the buffer. @returns the number of characters that were encoded */
   write(head: string, messages: readonly Message[]): number {
     const known = this.countKnown(head, messages);
     let encoded = 0;
