@@ -1,4 +1,4 @@
-/** Servers of the OpenAI chat completions protocol, by the `openai` package. In a chunk of its own, loaded when named. */
+/** Talks to servers of the OpenAI chat completions protocol with the `openai` package. It is loaded when it is used. */
 import OpenAI from 'openai';
 import {Stream} from 'openai/core/streaming';
 import type {ModelRequest} from '../../core/contract/model.ts';
@@ -31,7 +31,7 @@ export function createChatProtocol({baseURL, apiKey, authToken}: ModelServer, wo
     webhookSecret: null,
     defaultHeaders: withoutCustomHeaders(process.env.OPENAI_CUSTOM_HEADERS),
     maxRetries: 0,
-    // A whole reply may take long. The watch ends a call that is dead.
+    // A whole reply may take long, and the watch ends a dead call.
     timeout: 3_600_000,
     logLevel: 'off',
     // A redirect must not take the key to another server.
@@ -41,7 +41,7 @@ export function createChatProtocol({baseURL, apiKey, authToken}: ModelServer, wo
   return new ChatProtocol(client, words);
 }
 
-/** The models of OpenAI's own server know the newer name alone. */
+/** Matches OpenAI's own servers, whose models know only the newer name of the parameter. */
 const NEWER = /(?:^|\.)openai\.(?:com|azure\.com)$/;
 
 class ChatProtocol implements Protocol {
@@ -87,7 +87,7 @@ class ChatProtocol implements Protocol {
     }
   }
 
-  /** The parameter that the server does not know, where one can be left out or has another name. */
+  /** Returns the parameter that the server refuses, if it can be left out or has another name. */
   #findQuirk(error: unknown): Quirk | undefined {
     if (!(error instanceof OpenAI.APIError) || (error.status !== 400 && error.status !== 422)) return undefined;
     const text = `${error.param ?? ''} ${error.message}`;
@@ -125,7 +125,7 @@ class ChatProtocol implements Protocol {
   }
 }
 
-/** @throws APIError for an error that came with status 200; SyntaxError */
+/** @throws APIError when an error came with status 200, SyntaxError when the answer is not a completion */
 async function* readWhole(response: Response): AsyncGenerator<OpenAI.ChatCompletionChunk> {
   const completion = JSON.parse(await response.text()) as OpenAI.ChatCompletion & {readonly error?: object};
   if (completion?.error) throw new OpenAI.APIError(undefined, completion.error, undefined, response.headers);

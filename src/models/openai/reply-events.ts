@@ -1,6 +1,7 @@
 /**
- * The chunks of a chat completion as events of the Messages API, so that all else is the same for both protocols. Servers
- * differ: reasoning has two names, calls come without ids or indexes, usage comes late, in each chunk or never.
+ * Converts the chunks of a chat completion to events of the Messages API, so that all other code is the same for both
+ * protocols. Servers differ: reasoning has two names, calls arrive without ids or indexes, and usage arrives late, in
+ * each chunk or never.
  */
 import {randomUUID} from 'node:crypto';
 import type OpenAI from 'openai';
@@ -15,7 +16,7 @@ type Delta = Partial<OpenAI.ChatCompletionChunk.Choice.Delta> & {
 };
 type CallDelta = NonNullable<Delta['tool_calls']>[number];
 
-/** The usage comes after the end of the reply. So many milliseconds are waited for it. */
+/** Milliseconds to wait for the usage, which arrives after the end of the reply. */
 const USAGE_MS = 2_000;
 
 export async function* toReplyEvents(chunks: AsyncIterator<Chunk>): AsyncGenerator<StreamEvent, void, undefined> {
@@ -28,7 +29,10 @@ export async function* toReplyEvents(chunks: AsyncIterator<Chunk>): AsyncGenerat
   yield* reply.end();
 }
 
-/** The reply is whole: neither an error nor silence after it concerns it. */
+/**
+ * Returns the next chunk, or undefined after an error or too long a silence. The reply is complete, so these do not
+ * concern it.
+ */
 async function nextWithin(chunks: AsyncIterator<Chunk>, ms: number): Promise<IteratorResult<Chunk> | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -41,7 +45,7 @@ async function nextWithin(chunks: AsyncIterator<Chunk>, ms: number): Promise<Ite
   }
 }
 
-/** A completion that came as one JSON object, as the chunk in which a server would have streamed it. */
+/** Converts a completion that arrived as one JSON object to the chunk that a server would have streamed. */
 export function toChunk(completion: OpenAI.ChatCompletion): Chunk {
   const {id, model, created, choices, usage} = completion;
   return {
@@ -58,7 +62,7 @@ export function toChunk(completion: OpenAI.ChatCompletion): Chunk {
   };
 }
 
-/** A call that comes in. */
+/** A call that is being streamed. */
 interface OpenCall {
   readonly index: number | undefined;
   readonly id: string;
@@ -174,13 +178,16 @@ class ChatReply {
     }
     const json = called?.arguments;
     if (json) {
-      // Some servers send the input as the object that it is.
+      // Some servers send the input as an object.
       const partial_json = typeof json === 'string' ? json : JSON.stringify(json);
       yield {type: 'content_block_delta', index: call.block, delta: {type: 'input_json_delta', partial_json}};
     }
   }
 
-  /** A part of a call belongs to the one of its index, unless it brings another id; without an index, to the last one. */
+  /**
+   * Finds the call that a part belongs to: the one with its index unless the id differs; without an index, the last
+   * one.
+   */
   #findCall(index: number | undefined, id: string | undefined): OpenCall | undefined {
     const found =
       index === undefined || index === null

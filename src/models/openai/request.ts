@@ -1,4 +1,4 @@
-/** A request as servers of the chat completions protocol take it. */
+/** Creates the parameters of a request for the chat completions protocol. */
 import type OpenAI from 'openai';
 import type {Message, ModelRequest, UserBlock} from '../../core/contract/model.ts';
 import type {CallOptions} from '../protocol.ts';
@@ -8,10 +8,10 @@ type ChatMessage = OpenAI.ChatCompletionMessageParam;
 type Part = OpenAI.ChatCompletionContentPart;
 type Block = Exclude<Message['content'], string>[number];
 
-/** Marks thinking blocks that were made of a reply's reasoning: these servers sign nothing. */
+/** Marks thinking blocks that were made from a reply's reasoning, because these servers sign nothing. */
 export const REASONING_SEAL = 'reasoning-';
 
-/** What servers were found not to take, each by the name of its parameter. */
+/** Parameters that servers refused. With `max_tokens`, the newer name `max_completion_tokens` is used instead. */
 export type Quirk = 'stream_options' | 'max_tokens' | 'max_completion_tokens' | 'reasoning_effort' | 'response_format';
 
 export function toChatParams(request: ModelRequest, options: CallOptions, quirks: ReadonlySet<Quirk>): Params {
@@ -66,7 +66,7 @@ function hasResults({content}: Message): boolean {
   return typeof content !== 'string' && content.some(({type}) => type === 'tool_result');
 }
 
-/** @param isOfThisTurn models that reason between calls get their reasoning back until they answer */
+/** @param isOfThisTurn true to send the reasoning back, which models need between calls until they answer */
 function toReply({content}: Message, isOfThisTurn: boolean): ChatMessage[] {
   const blocks: readonly Block[] = typeof content === 'string' ? [{type: 'text', text: content}] : content;
   const text = joinTexts(blocks);
@@ -95,7 +95,10 @@ function toReply({content}: Message, isOfThisTurn: boolean): ChatMessage[] {
   ];
 }
 
-/** Results are messages of their own, right after the calls, and hold only text: their images follow. */
+/**
+ * Converts a message of the user. Results become separate messages right after the calls. They contain only text, and
+ * their images follow.
+ */
 function toUserMessages({content}: Message): ChatMessage[] {
   if (typeof content === 'string') return [{role: 'user', content}];
   const results = content.flatMap((block): ChatMessage[] =>
