@@ -1,15 +1,17 @@
-/** Time in which the machine was awake. After the machine slept, what is waited for gets its whole time again. */
+/** Measures time in which the machine is awake. After a sleep of the machine, each wait gets its whole time again. */
 import type {Clock} from '../core/contract/results.ts';
 
-/** So often the time is looked at: a sleep is noticed soon after it. Milliseconds. */
+/** Maximal milliseconds between two checks of the time, so that a sleep is noticed soon. */
 const MAX_TICK_MS = 5_000;
-/** A timer that is this late, by any of the two clocks, tells that the machine slept. A busy machine is not so late. */
+/**
+ * Milliseconds. When a timer is late by more, on either clock, the machine has slept. A busy machine is never so late.
+ */
 const SLEEP_MS = 10_000;
 
 /**
- * Calls `check` again and again, each time after as many milliseconds as it returned, or sooner.
- * @param check gets whether the machine slept since the last call.
- * @returns a function that ends the calls.
+ * Calls `check` repeatedly, each time after the number of milliseconds that it returned, or sooner.
+ * @param check gets true when the machine has slept since the last call
+ * @returns a function that ends the calls
  */
 export function watchTime(clock: Clock, dueMs: number, check: (hasSlept: boolean) => number): () => void {
   let cancel: (() => void) | undefined;
@@ -19,7 +21,7 @@ export function watchTime(clock: Clock, dueMs: number, check: (hasSlept: boolean
     const delay = Math.max(0, Math.min(ms, MAX_TICK_MS));
     const armedAt = {now: clock.now(), wall: clock.wallNow()};
     cancel = clock.setTimer(() => {
-      // The monotonic clock stands still while some systems sleep, and goes on with others.
+      // On some systems the monotonic clock stops during a sleep, and on others it runs on.
       const passed = Math.max(clock.now() - armedAt.now, clock.wallNow() - armedAt.wall);
       arm(check(passed - delay > SLEEP_MS));
     }, delay);
@@ -31,7 +33,10 @@ export function watchTime(clock: Clock, dueMs: number, check: (hasSlept: boolean
   };
 }
 
-/** Waits so long without a break by a sleep of the machine. @throws the signal's reason when it is aborted. */
+/**
+ * Waits for this time without an interruption by a sleep of the machine.
+ * @throws the signal's reason when it is aborted
+ */
 export async function waitAwake(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let startedAt = clock.now();

@@ -1,4 +1,4 @@
-/** Which model a run gets: by its call, its agent, the role table and the settings, and what else they say about it. */
+/** Chooses the model of a run from its call, its agent, the role table and the settings. */
 import type {Model, Thinking} from '../core/contract/model.ts';
 import {UsageError} from '../core/util/errors.ts';
 import type {ModelResolver} from './resolve.ts';
@@ -8,7 +8,7 @@ export interface Role {
   readonly thinking?: Thinking | undefined;
 }
 
-/** An agent, with what `agents.NAME` of the settings adds to its definition. */
+/** An agent, with the fields that `agents.NAME` of the settings adds to its definition. */
 export interface ModelUser extends Role {
   readonly name: string;
   readonly apiKeyEnv?: string | undefined;
@@ -21,11 +21,11 @@ export interface ChoiceSettings {
 
 export interface ChosenModel {
   readonly model: Model;
-  /** One line each, for the result of the run. */
+  /** Warnings for the result of the run, one line each. */
   readonly warnings: readonly string[];
 }
 
-/** An agent that has no role of its own name has that of its group. */
+/** Role groups of agents. An agent whose name has no role gets the role of its group. */
 const GROUPS: Readonly<Record<string, string>> = {
   'code-explore': 'explore',
   'doc-reader': 'explore',
@@ -42,7 +42,7 @@ function findRole(roles: Readonly<Record<string, Role>> = {}, agent: string): Ro
 }
 
 export class ModelChooser {
-  /** @param getMain the model of the session, as it is now */
+  /** @param getMain returns the current model of the session */
   constructor(
     private readonly resolver: ModelResolver,
     private readonly settings: ChoiceSettings,
@@ -50,7 +50,10 @@ export class ModelChooser {
     private readonly env: Readonly<Record<string, string | undefined>>,
   ) {}
 
-  /** A name that cannot be used is passed over, with a warning. @param asked what the call says. Never throws. */
+  /**
+   * Chooses the model. It never throws: a name that cannot be used is skipped with a warning.
+   * @param asked choice of the call
+   */
   choose(agent: ModelUser, asked: Role = {}): ChosenModel {
     const {roles, subagentModel} = this.settings;
     const role = findRole(roles, agent.name);
@@ -86,7 +89,7 @@ export class ModelChooser {
     return this.resolver.resolve(name, {thinking, keyEnv, ifUnknown: main});
   }
 
-  /** The agent's own key, unless it is empty or belongs to another provider's server. */
+  /** Returns the variable of the agent's own key, unless it is empty or belongs to another provider's server. */
   #getKeyEnv(name: string, {name: agent, apiKeyEnv: keyEnv}: ModelUser, warnings: string[]): string | undefined {
     if (keyEnv === undefined) return undefined;
     const provider = this.resolver.resolve(name).source?.provider;

@@ -1,10 +1,10 @@
-/** How large a model's context window is: as the settings say, else its server, else a table, else what most have. */
+/** Determines the size of a model's context window: from the settings, or its server, or a table, or the usual size. */
 
 const DEFAULT_WINDOW = 200_000;
-/** Servers that do not answer for long have no such endpoint. Milliseconds. */
+/** Milliseconds. A server that does not answer in this time has no such endpoint. */
 export const ASK_MS = 2_000;
 
-/** Windows of well-known models by their names, from their makers' pages (November 2026). The first match counts. */
+/** Context windows of well-known models by name, from their makers' pages (November 2026). The first match counts. */
 const KNOWN: readonly (readonly [RegExp, number])[] = [
   [/claude/i, 200_000],
   [/gpt-4\.1/i, 1_000_000],
@@ -14,7 +14,7 @@ const KNOWN: readonly (readonly [RegExp, number])[] = [
   [/glm|deepseek|kimi|moonshot|mistral-large|llama-?(?:3\.[123]|4)|qwen-?(?:2\.5|3)/i, 128_000],
 ];
 
-/** The fields in which servers name the size. */
+/** Fields in which servers name the size. */
 const FIELDS = [
   'max_input_tokens',
   'context_window',
@@ -27,14 +27,17 @@ const FIELDS = [
 export class ContextSize {
   #asked: Promise<number | undefined> | undefined;
 
-  /** @param set what the settings say. @param ask asks the server, and never rejects */
+  /** @param set size from the settings @param ask asks the server, and never rejects */
   constructor(
     private readonly model: string,
     private readonly set: number | undefined,
     private readonly ask: () => Promise<number | undefined>,
   ) {}
 
-  /** @param mayAsk the server may be asked, once. @returns tokens; undefined when only the server could say it */
+  /**
+   * @param mayAsk true when the server may be asked, once
+   * @returns tokens; undefined when only the server knows the size
+   */
   async get(mayAsk: boolean): Promise<number | undefined> {
     if (this.set !== undefined) return this.set;
     if (!mayAsk && this.#asked === undefined) return undefined;
@@ -43,12 +46,12 @@ export class ContextSize {
   }
 }
 
-/** Tokens, by the name alone: where neither the settings nor the server say it. */
+/** Returns the window in tokens by the name alone, when neither the settings nor the server name it. */
 export function getKnownWindow(model: string): number {
   return KNOWN.find(([name]) => name.test(model))?.[1] ?? DEFAULT_WINDOW;
 }
 
-/** @param found what a server says of a model */
+/** @param found the server's description of a model */
 export function readContextSize(found: unknown): number | undefined {
   if (typeof found !== 'object' || found === null) return undefined;
   const fields: Record<string, unknown> = {...('meta' in found ? (found.meta as object) : {}), ...found};

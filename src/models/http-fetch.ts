@@ -1,21 +1,24 @@
 /**
- * The way to model servers, but for Bedrock and Vertex, whose packages use the global `fetch`: Node's own HTTP client, with
- * connections that are used again. The global `fetch` gives up an answer that pauses for five minutes, as local models do.
+ * Sends requests to model servers with Node's own HTTP client and reused connections. Only the packages for Bedrock and
+ * Vertex use the global `fetch`, which gives up an answer that pauses for five minutes, as local models do.
  */
 import http, {type Agent, type ClientRequest, type IncomingMessage} from 'node:http';
 import {pipeline, type Readable} from 'node:stream';
 import {createResponse} from './http-response.ts';
 
 const CONNECT_MS = 10_000;
-/** A connection that waits longer may have been dropped on its way. */
+/** Milliseconds. A connection that waits longer may have been dropped on its way. */
 const MAX_IDLE_MS = 60_000;
-/** A connection that the server closed while it waited is reset so soon after a request, by the first packet. */
+/** Milliseconds in which the first packet of a request is reset when the server had closed the waiting connection. */
 const STALE_MS = 1_000;
 
 interface Client {
   readonly request: typeof http.request;
   readonly agent: Agent;
-  /** Closes connections that waited too long. Timers stand still while the machine sleeps: their own limit is not enough. */
+  /**
+   * Closes connections that waited too long. Timers stop while the machine sleeps, so the connections' own limit is not
+   * enough.
+   */
   dropStale(): void;
 }
 
@@ -24,10 +27,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Init = Omit<RequestInit, 'body'> & {readonly body?: unknown};
 
 /**
- * Each has connections of its own; while they wait they keep no process alive. Redirects are not followed: one could take
- * a key to another server. Bodies are texts or bytes.
+ * Creates a `fetch` with its own connections, which keep no process alive while they wait. Redirects are not followed,
+ * because one could take a key to another server. Bodies are texts or bytes.
  * @param env names the proxy, if there is one
- * @returns a `fetch` that rejects as the global one does: `TypeError: fetch failed` with its cause, or the signal's reason
+ * @returns a `fetch` that rejects like the global one: `TypeError: fetch failed` with its cause, or the signal's reason
  */
 export function createFetch(env: Environment = process.env): typeof fetch {
   const clients = new Map<string, Promise<Client>>();
@@ -53,7 +56,7 @@ export function createFetch(env: Environment = process.env): typeof fetch {
         return toResponse(await exchange(request, init.body, signal), url, signal);
       } catch (error) {
         signal?.throwIfAborted();
-        // The server closed the connection while it waited. Later resets may be of a request that it has begun.
+        // The server had closed the waiting connection. A later reset may concern a request that the server has begun.
         if (request.reusedSocket && isReset(error) && performance.now() - startedAt < STALE_MS) continue;
         throw new TypeError('fetch failed', {cause: error});
       }
@@ -77,7 +80,10 @@ async function createClient(protocol: string, env: Environment): Promise<Client>
 
 const THIS_MACHINE = ['localhost', '.localhost', '127.0.0.1-127.255.255.255', '0.0.0.0', '::1', '[::1]'];
 
-/** Node.js reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` from it, in small letters too. No proxy leads to this machine. */
+/**
+ * Returns the variables for Node.js, which reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, in small letters, too.
+ * Requests to this machine use no proxy.
+ */
 function getProxyEnv(env: Environment): Record<string, string | undefined> {
   const named = ['http_proxy', 'https_proxy'].flatMap((name) => [name, name.toUpperCase()]);
   const none = [env.no_proxy || env.NO_PROXY || [], THIS_MACHINE].flat().join(',');
@@ -87,8 +93,9 @@ function getProxyEnv(env: Environment): Record<string, string | undefined> {
 /** Sends the request. @returns the head of the answer */
 function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // The request does not tell the error: while it waits for a proxy it has no socket, and tells none before it has one;
-    // and where its connection is just given back nobody listens, and Node.js throws what cannot be caught.
+    // The error is not passed to `destroy`. A request that waits for a proxy has no socket, and emits no error before
+    // it has one. And when its connection was just returned, nobody listens, and Node.js throws an error that cannot be
+    // caught.
     const end = (error: Error) => {
       reject(error);
       request.destroy();
@@ -96,7 +103,7 @@ function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | u
     const abort = () => end(new Error('aborted'));
     signal?.addEventListener('abort', abort, {once: true});
     request.once('close', () => signal?.removeEventListener('abort', abort));
-    // A proxy gives the socket when it has connected it.
+    // A proxied request gets its socket when the proxy is connected.
     const timer = setTimeout(() => {
       end(Object.assign(new Error(`no connection within ${CONNECT_MS / 1000} s`), {code: 'ETIMEDOUT'}));
     }, CONNECT_MS);
@@ -108,7 +115,7 @@ function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | u
       }
     });
     request.once('response', resolve);
-    // Further ones, after the response, change nothing: the body tells them.
+    // Errors after the response change nothing here, because the body reports them.
     request.on('error', reject);
     request.end(body);
   });
@@ -119,7 +126,7 @@ function toResponse(message: IncomingMessage, url: URL, signal: AbortSignal | un
   for (let index = 0; index < message.rawHeaders.length; index += 2) {
     headers.append(message.rawHeaders[index]!, message.rawHeaders[index + 1]!);
   }
-  // A reader of the body is told too; without one the error has no use.
+  // A reader of the body gets this error, too. Without a reader it has no use.
   message.on('error', () => undefined);
   const {statusCode = 0, statusMessage = ''} = message;
   return createResponse({
@@ -143,7 +150,7 @@ async function* readBody(
   }
 }
 
-/** Nothing compressed is asked for, but some gateways compress all the same. */
+/** Decodes the body. Requests ask for no compression, but some gateways compress nevertheless. */
 async function decode(message: IncomingMessage): Promise<Readable> {
   const coding = message.headers['content-encoding']?.trim().toLowerCase();
   if (!coding || !['gzip', 'x-gzip', 'deflate', 'br'].includes(coding)) return message;
@@ -152,7 +159,7 @@ async function decode(message: IncomingMessage): Promise<Readable> {
     coding === 'br'
       ? createBrotliDecompress({flush: constants.BROTLI_OPERATION_FLUSH})
       : createUnzip({flush: constants.Z_SYNC_FLUSH});
-  // The reader is told of errors by the decoder.
+  // The decoder reports errors to the reader.
   return pipeline(message, decoder, () => undefined);
 }
 

@@ -1,4 +1,6 @@
-/** A response of a model server as far as the packages and our readers use one: its body is read as a stream of Node.js. */
+/**
+ * Creates responses of model servers with the parts that the packages and mini-cc use. The body is a stream of Node.js.
+ */
 
 interface ResponseParts {
   readonly status: number;
@@ -8,7 +10,7 @@ interface ResponseParts {
   readonly url?: string;
 }
 
-/** In place of `new Response`, whose body would be a stream of the web. */
+/** Replaces `new Response`, whose body would be a web stream. */
 export function createResponse({status, headers, body, statusText = '', url = ''}: ResponseParts): Response {
   const text = async () => {
     const chunks: Uint8Array[] = [];

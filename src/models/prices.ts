@@ -1,30 +1,30 @@
 /**
- * What model calls cost: a table of list prices, and the prices that the settings name, which come first. A model that is
- * in neither has no price: it is never taken for free.
+ * Calculates the cost of model calls from a table of list prices and from prices in the settings, which come first. A
+ * model without any price is never treated as free.
  */
 import type {Usage} from '../core/contract/model.ts';
 
-/** US dollars for a million tokens. */
+/** A price in US dollars for a million tokens. */
 interface Price {
   readonly input: number;
   readonly output: number;
-  /** Default: as `input`. */
+  /** Equals `input` by default. */
   readonly cacheRead?: number | undefined;
-  /** Default: as `input`. */
+  /** Equals `input` by default. */
   readonly cacheWrite?: number | undefined;
-  /** What is kept in the cache for an hour. Default: as `cacheWrite`. */
+  /** Price of tokens that are cached for an hour; equals `cacheWrite` by default. */
   readonly cacheWrite1h?: number | undefined;
 }
 
 interface ListPrice extends Price {
-  /** For requests with more tokens in, all of their tokens, also those out, cost this. */
+  /** Prices of requests with more input tokens. They apply to all tokens of such a request, input and output. */
   readonly long?: Price & {readonly above: number};
 }
 
-/** When the list was read. Its source: https://platform.claude.com/docs/en/about-claude/pricing */
+/** Date of the list. Its source is https://platform.claude.com/docs/en/about-claude/pricing */
 export const PRICES_AS_OF = '2026-10-24';
 
-/** Writes to the cache cost 1.25 times the input, for an hour twice the input. */
+/** Creates a price. Writes to the cache cost 1.25 times the input, and twice the input for an hour. */
 function list(input: number, output: number, cacheRead: number): Price {
   return {input, output, cacheRead, cacheWrite: 1.25 * input, cacheWrite1h: 2 * input};
 }
@@ -48,15 +48,17 @@ const LIST_PRICES: Readonly<Record<string, ListPrice>> = {
   'claude-sonnet-4-5': list(3, 15, 0.3),
   'claude-haiku-5-5': {...list(0.1, 0.5, 0.01), long: {...list(0.5, 2.5, 0.05), above: 100_000}},
   'claude-haiku-4-5': list(1, 5, 0.1),
-  // The built-in model asks no server.
+  // The offline model asks no server.
   offline: {input: 0, output: 0},
 };
 
 export class PriceList {
-  /** @param pricing of the settings, by `provider/model`, or the model alone for the default provider */
+  /** @param pricing prices of the settings, by `provider/model`, or by the model alone for the default provider */
   constructor(private readonly pricing: Readonly<Record<string, Price>>) {}
 
-  /** @param names of one model, e.g. as its server calls it and as it was asked for; the first one with a price counts */
+  /**
+   * @param names names of one model, e.g. the server's name and the requested one; the first name with a price counts
+   */
   find(...names: readonly (string | undefined)[]): ListPrice | undefined {
     for (const table of [this.pricing, LIST_PRICES]) {
       for (const name of names.flatMap((each) => (each === undefined ? [] : [each, withoutDate(each)]))) {
@@ -66,25 +68,25 @@ export class PriceList {
     return undefined;
   }
 
-  /** The usage with what it cost, where that is known. @param names as for `find` */
+  /** Adds the cost to the usage when a price is known. @param names names of the model, as for `find` */
   addCost(usage: Usage, ...names: readonly (string | undefined)[]): Usage {
     const price = this.find(...names);
     return price ? {...usage, cost_usd: getCost(usage, price)} : usage;
   }
 
-  /** US dollars for a million tokens out, at most; undefined where that is not known. */
+  /** Returns the highest price of a million output tokens in US dollars; undefined when it is unknown. */
   getOutputPrice(name: string): number | undefined {
     const price = this.find(name);
     return price && Math.max(price.output, price.long?.output ?? 0);
   }
 }
 
-/** `claude-haiku-4-5-20251001` → `claude-haiku-4-5` */
+/** Removes the date: `claude-haiku-4-5-20251001` becomes `claude-haiku-4-5`. */
 function withoutDate(name: string): string {
   return name.replace(/-\d{8}$/, '');
 }
 
-/** @returns US dollars of one model call */
+/** @returns the cost of one model call in US dollars */
 export function getCost(usage: Usage, price: ListPrice): number {
   const {input_tokens, output_tokens, cache_read_input_tokens: read, cache_creation_input_tokens: written} = usage;
   const {long} = price;

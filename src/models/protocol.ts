@@ -1,66 +1,74 @@
-/** What `ServerModel` needs of a protocol: one implementation for each kind of server, loaded when it is named. */
+/**
+ * Defines what `ServerModel` needs from a protocol. Each kind of server has its own implementation, which is loaded
+ * when it is used.
+ */
 import type {ModelApi, ModelRequest, StreamEvent, Thinking} from '../core/contract/model.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import type {ModelError} from '../core/util/errors.ts';
 import type {ReplyWatch} from './reply-watch.ts';
 
-/** Where a server is, and how a client shows who it is. */
+/** The address of a server and the credentials for it. */
 export interface ModelServer {
   readonly baseURL: string;
   readonly apiKey?: string;
-  /** In place of `apiKey`. */
+  /** Replaces `apiKey`. */
   readonly authToken?: string;
-  /** The header of the key. Default: `Authorization: Bearer`, as the SDK sends it. */
+  /** Header of the key. By default it is `Authorization: Bearer`, as the SDK sends it. */
   readonly sendsKeyAs?: 'x-api-key' | 'bearer' | undefined;
   readonly api?: ModelApi;
-  /** Of the clouds. */
+  /** Region and project of a cloud. */
   readonly region?: string;
   readonly project?: string;
-  /** Headers of `ANTHROPIC_CUSTOM_HEADERS` go to this server: it is the one that the environment names. */
+  /** True when the headers of `ANTHROPIC_CUSTOM_HEADERS` go to this server, because the environment names it. */
   readonly takesCustomHeaders?: boolean;
 }
 
-/** For the texts of errors. */
+/** Names and the redactor for texts of errors. */
 export interface ServerWords {
-  /** For example `api.anthropic.com`. */
+  /** Host, e.g. `api.anthropic.com`. */
   readonly host: string;
-  /** Where its key comes from: `ANTHROPIC_API_KEY`. */
+  /** Where the key comes from, e.g. `ANTHROPIC_API_KEY`. */
   readonly key: string;
-  /** Where its address comes from: `ANTHROPIC_BASE_URL`. */
+  /** Where the address comes from, e.g. `ANTHROPIC_BASE_URL`. */
   readonly address: string;
-  /** Removes keys from error texts: a server may repeat the key, and another model may read the error. */
+  /** Removes keys from error texts, because a server may repeat the key and another model may read the error. */
   readonly redactor: Redactor;
 }
 
-/** How one call is made, beside what is asked. */
+/** Options of one call besides the request. */
 export interface CallOptions {
   readonly id: string;
-  /** `thinkingTokens`, where it is set, in place of the level. */
+  /** The level of thinking. When `thinkingTokens` is set, it replaces the level. */
   readonly thinking: Thinking | undefined;
   readonly thinkingTokens: number | undefined;
   readonly maxTokens: number;
-  /** The server searches the web by itself. */
+  /** True when the server searches the web by itself. */
   readonly searchesWeb: boolean;
 }
 
 export interface OpenReply {
-  /** Events of the Messages API, without pings; up to the end of the connection. */
+  /** Events of the Messages API without pings, up to the end of the connection. */
   readonly events: AsyncGenerator<StreamEvent, void, undefined>;
-  /** To be called once the reply has come whole. */
+  /** Must be called when the reply is complete. */
   release(): void;
 }
 
 export interface Protocol {
-  /** Makes one call, without retries. @throws what `toModelError` understands */
+  /** Makes one call without retries. @throws errors that `toModelError` converts */
   open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<OpenReply>;
   toModelError(error: unknown): ModelError;
-  /** What the server says of the model's context window in tokens. Never rejects: many servers do not say it. */
+  /**
+   * Asks the server for the context window of a model in tokens. It never rejects, because many servers do not know it.
+   */
   askContextWindow(id: string): Promise<number | undefined>;
-  /** The names of the server's models. @throws ModelError */
+  /** Lists the server's models. @throws ModelError */
   listModels(): Promise<readonly string[]>;
 }
 
-/** The clients add headers of a variable to each request. These are for the server that the environment names alone. */
+/**
+ * Returns headers that cancel those of a variable. The clients add these to each request, but they are meant only for
+ * the server that the environment names.
+ */
 export function withoutCustomHeaders(variable = ''): Record<string, null> {
   const names = variable
     .split('\n')
@@ -68,7 +76,7 @@ export function withoutCustomHeaders(variable = ''): Record<string, null> {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-/** @param found the answer of a server to a request for its models */
+/** @param found the server's answer to a request for its models */
 export function readModelNames(found: unknown): readonly string[] {
   const data = (found as {data?: unknown} | null)?.data;
   if (!Array.isArray(data)) return [];

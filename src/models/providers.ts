@@ -1,10 +1,10 @@
-/** The servers that models may be asked at: the one that the environment names, those of the settings, and local ones. */
+/** Knows the model servers: the one that the environment names, those of the settings, and local ones. */
 import type {ModelApi} from '../core/contract/model.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
 import type {ModelServer} from './protocol.ts';
 
-/** `providers.NAME` of the settings. */
+/** The entry `providers.NAME` of the settings. */
 export interface ProviderSettings {
   readonly api?: ModelApi | undefined;
   readonly baseURL?: string | undefined;
@@ -22,20 +22,20 @@ export interface Provider {
   readonly name: string;
   readonly api: ModelApi;
   readonly baseURL: string;
-  /** The variable that has its key; undefined where it needs none. */
+  /** Variable that contains the key; undefined when the server needs none. */
   readonly keyEnv: string | undefined;
   readonly local: boolean;
   readonly webSearch: boolean;
-  /** How its address is named to a person. */
+  /** Name of the setting or variable that has the address, for texts. */
   readonly address: string;
   readonly settings: ProviderSettings;
 }
 
-/** The provider that the environment names: models without a provider before their name are its models. */
+/** The provider that the environment names. Models without a provider before their name belong to it. */
 export const DEFAULT_PROVIDER = 'anthropic';
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 
-/** Servers on this machine that are known without settings, at the ports that they take by themselves. */
+/** Servers on this machine that are known without settings, at their default ports. */
 export const LOCAL_PROVIDERS: Readonly<Record<string, {readonly label: string; readonly settings: ProviderSettings}>> =
   {
     ollama: {label: 'Ollama', settings: {baseURL: 'http://127.0.0.1:11434', local: true}},
@@ -44,7 +44,7 @@ export const LOCAL_PROVIDERS: Readonly<Record<string, {readonly label: string; r
     vllm: {label: 'vLLM', settings: {baseURL: 'http://127.0.0.1:8000/v1', api: 'openai', local: true}},
   };
 
-/** @throws UsageError when ANTHROPIC_BASE_URL is not a URL. */
+/** @throws UsageError when ANTHROPIC_BASE_URL is not a URL */
 export function getModelServer(env: Variables): ModelServer {
   const baseURL = env.ANTHROPIC_BASE_URL || DEFAULT_BASE_URL;
   if (!URL.canParse(baseURL)) {
@@ -58,7 +58,7 @@ export function getModelServer(env: Variables): ModelServer {
   return {baseURL, takesCustomHeaders, apiKey: env.ANTHROPIC_API_KEY || 'none'};
 }
 
-/** A key or a server is set in the environment. */
+/** Tells whether a key or a server is set in the environment. */
 export function isServerSet(env: Variables): boolean {
   return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN || env.ANTHROPIC_BASE_URL);
 }
@@ -69,7 +69,7 @@ export class Providers {
     private readonly env: Variables,
   ) {}
 
-  /** Of the settings, the default one first where it can be used. */
+  /** Names of the providers in the settings. The default provider comes first when it can be used. */
   get names(): readonly string[] {
     const named = Object.keys(this.settings).filter((name) => name !== DEFAULT_PROVIDER);
     return this.#hasDefault ? [DEFAULT_PROVIDER, ...named] : named;
@@ -79,14 +79,15 @@ export class Providers {
     return isServerSet(this.env) || Object.hasOwn(this.settings, DEFAULT_PROVIDER) || this.isEmpty;
   }
 
-  /** The settings name none. */
+  /** True when the settings name no provider. */
   get isEmpty(): boolean {
     return Object.keys(this.settings).length === 0;
   }
 
   /**
-   * The provider of models that name none.
-   * @param asked the model, for the error @throws UsageError when there is none
+   * Returns the provider of models that name none.
+   * @param asked the model, for the error
+   * @throws UsageError when there is none
    */
   getDefault(asked: string): Provider {
     if (this.#hasDefault) return this.#getAnthropic();
@@ -102,7 +103,7 @@ export class Providers {
     return name === DEFAULT_PROVIDER || Object.hasOwn(this.settings, name) || Object.hasOwn(LOCAL_PROVIDERS, name);
   }
 
-  /** @throws UsageError for a name that is none, or a provider that cannot be used. */
+  /** @throws UsageError when the name is unknown or the provider cannot be used */
   get(name: string): Provider {
     if (name === DEFAULT_PROVIDER && !Object.hasOwn(this.settings, name)) return this.getDefault('');
     const own = Object.hasOwn(this.settings, name) ? this.settings[name] : LOCAL_PROVIDERS[name]?.settings;
@@ -126,8 +127,9 @@ export class Providers {
   }
 
   /**
-   * Where the provider is, with its key.
-   * @param keyEnv the variable of an agent's own key @throws UsageError when the variable of its key is empty
+   * Returns the address of the provider, with its key.
+   * @param keyEnv variable of an agent's own key
+   * @throws UsageError when the variable of the key is empty
    */
   getServer(provider: Provider, keyEnv = provider.keyEnv): ModelServer {
     if (provider.address === 'ANTHROPIC_BASE_URL' && keyEnv === provider.keyEnv) return getModelServer(this.env);
@@ -146,7 +148,7 @@ export class Providers {
     };
   }
 
-  /** The provider to whose server the key in this variable belongs, where one names it. */
+  /** Returns the provider to whose server the key in this variable belongs, if one names the variable. */
   findOwner(keyEnv: string): string | undefined {
     if (keyEnv === 'ANTHROPIC_API_KEY' || keyEnv === 'ANTHROPIC_AUTH_TOKEN') return DEFAULT_PROVIDER;
     return Object.keys(this.settings).find((name) => this.settings[name]?.apiKeyEnv === keyEnv);
@@ -173,12 +175,13 @@ export class Providers {
     const meant = findTypo(name, known);
     const hint =
       meant === undefined ? `the settings name: ${this.names.join(', ') || 'none'}` : `did you mean ${meant}?`;
-    // Not by its name: a key that was taken for a model would be shown in part, where no redaction knows it.
+    // The error does not repeat the name. A key that was typed as a model would be shown in part, and no redaction
+    // knows it.
     return `there is no such provider (${hint})`;
   }
 }
 
-/** The address to which the client adds the path of its endpoints. */
+/** Returns the address to which the client adds the paths of its endpoints. */
 function normalize(baseURL: string, api: ModelApi): string {
   const trimmed = baseURL.replace(/\/+$/, '');
   if (api === 'anthropic') return trimmed.replace(/\/v1$/, '');

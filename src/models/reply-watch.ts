@@ -1,18 +1,18 @@
-/** Ends a model call that is dead: no byte comes, no content comes, or the content only drips. */
+/** Ends a dead model call: one without bytes, without content, or with too little content. */
 import type {StreamEvent} from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {ModelError} from '../core/util/errors.ts';
 import {watchTime} from './awake-time.ts';
 import {createResponse} from './http-response.ts';
 
-/** A reply that has begun brings at least so many bytes of content in this time. */
+/** Minimal bytes of content that a reply must bring within `CONTENT_SECONDS` after its content has begun. */
 const MIN_CONTENT_BYTES = 120;
 const CONTENT_SECONDS = 120;
 
 export interface ReplyLimits {
-  /** Seconds without a byte from the server after which a call fails; 0: no limit. */
+  /** Seconds without a byte from the server after which a call fails; 0 for no limit. */
   readonly idleSeconds: number;
-  /** Seconds without content, before the first and between blocks, while bytes still come; 0: no limit. */
+  /** Seconds without content while bytes still arrive, before the first content and between blocks; 0 for no limit. */
   readonly thinkingSeconds: number;
 }
 
@@ -22,12 +22,12 @@ export class ReplyWatch {
   readonly #stopTimer: () => void;
   #byteAt: number;
   #contentAt: number;
-  /** The content of the block that is being streamed; undefined between blocks and before the content of the first. */
+  /** Content of the block that is being streamed; undefined between blocks and before the first content. */
   #block: {bytes: number; since: number} | undefined;
   #failure: ModelError | undefined;
   #begunAt: number | undefined;
 
-  /** @param outer aborts the call too. */
+  /** @param outer signal that aborts the call, too */
   constructor(
     private readonly limits: ReplyLimits,
     private readonly clock: Clock,
@@ -39,22 +39,22 @@ export class ReplyWatch {
     this.#stopTimer = watchTime(clock, this.#dueMs(), (hasSlept) => this.#check(hasSlept));
   }
 
-  /** Aborts the HTTP request. */
+  /** Signal that aborts the HTTP request. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Why the watch ended the call, if it did. */
+  /** The error with which the watch ended the call, if it did. */
   get failure(): ModelError | undefined {
     return this.#failure;
   }
 
-  /** When the first content came; undefined when none came, and when it only dripped. */
+  /** Time of the first content; undefined when there was none, or when the watch ended the call. */
   get begunAt(): number | undefined {
     return this.#failure === undefined ? this.#begunAt : undefined;
   }
 
-  /** @returns the same response; each chunk of its body counts as a sign of life, also a ping. */
+  /** @returns the same response; each chunk of its body, even a ping, counts as a sign of life */
   watchBytes(response: Response): Response {
     this.#byteAt = this.clock.now();
     const {status, statusText, headers, url, body} = response;
@@ -69,7 +69,7 @@ export class ReplyWatch {
     }
   }
 
-  /** A sign of life of a stream whose bytes are not seen here. */
+  /** Counts a sign of life of a stream whose bytes are not visible here. */
   addBytes(): void {
     this.#byteAt = this.clock.now();
   }
@@ -86,12 +86,11 @@ export class ReplyWatch {
     if (this.#block.bytes >= MIN_CONTENT_BYTES) this.#block = {bytes: 0, since: now};
   }
 
-  /** Closes the connection. */
   abort(): void {
     this.#abort.abort();
   }
 
-  /** The call has ended. */
+  /** Ends the watch when the call has ended. */
   stop(): void {
     this.#stopTimer();
     this.outer.removeEventListener('abort', this.#onAbort);
@@ -112,7 +111,7 @@ export class ReplyWatch {
     return dueMs;
   }
 
-  /** When, by the clock, each limit is reached if nothing more comes. */
+  /** Times by the clock at which each limit is reached if nothing more arrives. */
   get #dues(): {byteDue: number; contentDue: number} {
     const {idleSeconds, thinkingSeconds} = this.limits;
     const contentDue = this.#block
@@ -121,17 +120,20 @@ export class ReplyWatch {
     return {byteDue: this.#byteAt + toLimit(idleSeconds), contentDue};
   }
 
-  /** Milliseconds until the first limit is reached if nothing more comes. */
+  /** Returns the milliseconds until the first limit is reached if nothing more arrives. */
   #dueMs(): number {
     const {byteDue, contentDue} = this.#dues;
     return Math.min(byteDue, contentDue) - this.clock.now();
   }
 
-  /** The limit that was reached first says why: asking the clock once more could find both reached, or none. */
+  /**
+   * Returns an error for the limit that was reached first. Reading the clock again could find both limits reached, or
+   * none.
+   */
   #createFailure(): ModelError {
     const {idleSeconds, thinkingSeconds} = this.limits;
     const {byteDue, contentDue} = this.#dues;
-    // Both times are limits of a run: another attempt would allow them twice.
+    // Both times are limits of a run, and another attempt would allow them twice.
     if (byteDue <= contentDue) {
       return new ModelError('idle', `no byte from the model for ${idleSeconds} s`, {retryable: false});
     }
@@ -147,7 +149,6 @@ function toLimit(seconds: number): number {
   return seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
 }
 
-/** Bytes of text, thinking, signature and tool input. */
 function countContentBytes(event: StreamEvent): number {
   const part: Readonly<Record<string, unknown>> =
     event.type === 'content_block_delta'

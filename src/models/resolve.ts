@@ -1,4 +1,6 @@
-/** Finds the model for a name: by aliases, providers and the environment, with the models that answer where it cannot. */
+/**
+ * Finds the model for a name by aliases, providers and the environment, and adds the models that answer when it cannot.
+ */
 
 import type {Model, Thinking} from '../core/contract/model.ts';
 import type {ProviderModels} from '../core/contract/session-requests.ts';
@@ -14,32 +16,31 @@ import {type ModelSettings, ServerModel} from './server-model.ts';
 
 export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'replyLimits' | 'maxOutputTokens' | 'clock'> {
   readonly prices: PriceList;
-  /** Context windows by the name of the model, as the settings say. Tokens. */
+  /** Context windows in tokens by the name of the model, from the settings. */
   readonly contextWindows: Readonly<Record<string, number>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly redactor: Redactor;
   readonly providers?: Readonly<Record<string, ProviderSettings>> | undefined;
-  /** Models that answer where another cannot, in this order. */
+  /** Models that answer when another cannot, in this order. */
   readonly fallback?: readonly string[] | undefined;
-  /** How much models think for which nothing else says it: a level, or tokens. */
+  /** Default thinking of models: a level, or a number of tokens. */
   readonly thinking?: Thinking | undefined;
   readonly thinkingTokens?: number | undefined;
-  /** `--offline`: the built-in model answers for every name. */
+  /** True with `--offline`: the offline model answers for every name. */
   readonly offline: boolean;
-  /** Neither a server nor a provider is set: the built-in model answers for names without a provider. */
+  /** True when neither a server nor a provider is set: the offline model answers for names without a provider. */
   readonly offlineByDefault?: boolean;
-  /** The built-in model. */
   readonly offlineModel: Model;
 }
 
-/** What a run says about its model beside the name. */
+/** The choices of a run about its model, besides the name. */
 export interface ModelChoice {
   readonly thinking?: Thinking | undefined;
-  /** In place of a level; 0: none. */
+  /** Replaces the level; 0 for no thinking. */
   readonly thinkingTokens?: number | undefined;
-  /** The variable of the agent's own key; the provider's key is used where the server refuses it. */
+  /** Variable of the agent's own key. When the server refuses that key, the provider's key is used. */
   readonly keyEnv?: string | undefined;
-  /** Answers where the server does not know the model. */
+  /** The model that answers when the server does not know the requested one. */
   readonly ifUnknown?: Model | undefined;
 }
 
@@ -47,7 +48,7 @@ type ThinkingChoice = Pick<ModelChoice, 'thinking' | 'thinkingTokens'>;
 
 const OFFLINE_NAME = 'offline';
 
-/** Aliases, the model that each one means, and the variable that can name another. */
+/** Aliases with their models, and the variables that can name other models. */
 const ALIASES: Readonly<Record<string, {readonly env: string; readonly id: string}>> = {
   opus: {env: 'ANTHROPIC_DEFAULT_OPUS_MODEL', id: 'claude-opus-5-5'},
   sonnet: {env: 'ANTHROPIC_DEFAULT_SONNET_MODEL', id: 'claude-sonnet-5-5'},
@@ -56,11 +57,10 @@ const ALIASES: Readonly<Record<string, {readonly env: string; readonly id: strin
 
 const ALIAS_NAMES: readonly string[] = Object.keys(ALIASES);
 
-/** A model at a server. */
 interface Target {
   readonly provider: Provider;
   readonly id: string;
-  /** Shown to the user. */
+  /** Name for the user. */
   readonly name: string;
 }
 
@@ -78,8 +78,9 @@ export class ModelResolver {
   }
 
   /**
-   * @param name an alias, `provider/model`, or a model of the default provider; undefined: sonnet.
-   * @throws UsageError when the name, its provider or a fallback cannot be used. No server is asked.
+   * Returns the model for a name. No server is asked.
+   * @param name an alias, `provider/model`, or a model of the default provider; sonnet when undefined
+   * @throws UsageError when the name, its provider or a fallback cannot be used
    */
   resolve(name: string | undefined, {keyEnv, ifUnknown, ...thinking}: ModelChoice = {}): Model {
     if (this.#isOffline(name)) return this.options.offlineModel;
@@ -100,7 +101,10 @@ export class ModelResolver {
     return new FallbackModel(links, {circuits: this.#circuits, ...this.options.retry});
   }
 
-  /** All models that can be chosen: aliases, those that each provider's server lists, and of servers on this machine. */
+  /**
+   * Lists all models that can be chosen: aliases, models that the providers' servers list, and models of servers on
+   * this machine.
+   */
   async listModels(): Promise<readonly ProviderModels[]> {
     if (this.options.offline) return [{provider: OFFLINE_NAME, models: [OFFLINE_NAME]}];
     const {names} = this.providers;
@@ -116,7 +120,7 @@ export class ModelResolver {
     ];
   }
 
-  /** As the provider's server lists them. Never rejects. */
+  /** Lists the models of a provider's server. It never rejects. */
   async #list(provider: string): Promise<ProviderModels> {
     try {
       const found = this.providers.get(provider);
@@ -162,7 +166,7 @@ export class ModelResolver {
     }
   }
 
-  /** An alias as what it stands for. */
+  /** Replaces an alias by its model. */
   #expand(given: string): string {
     const name = given.trim();
     if (name === '') throw new UsageError('The name of the model is empty. Name one, e.g. --model sonnet');
@@ -186,7 +190,7 @@ export class ModelResolver {
     return this.#fallback;
   }
 
-  /** @param keyEnv the variable of an agent's own key */
+  /** @param keyEnv variable of an agent's own key */
   #getModel(
     {provider, id, name}: Target,
     {thinking, thinkingTokens: tokens}: ThinkingChoice,
@@ -233,7 +237,7 @@ export class ModelResolver {
     return size;
   }
 
-  /** The settings may say the window of an alias. */
+  /** Returns the alias of a model, because the settings may set the context window of an alias. */
   #aliasOf(id: string): string {
     return ALIAS_NAMES.find((alias) => this.#expand(alias) === id) ?? '';
   }
@@ -260,7 +264,7 @@ export class ModelResolver {
   }
 }
 
-/** A name that means the same model wherever it is used. */
+/** Returns a name that means the same model everywhere. */
 function getName({name, address}: Provider, id: string): string {
   const isDefault = name === DEFAULT_PROVIDER || address === 'ANTHROPIC_BASE_URL';
   return isDefault && !id.includes('/') ? id : `${name}/${id}`;

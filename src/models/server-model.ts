@@ -1,4 +1,7 @@
-/** A model behind a server: one call with its retries, and the watch over a reply that comes in. The protocol is apart. */
+/**
+ * Implements a model behind a server: one call with its retries, and the watch over the reply. The protocol is
+ * separate.
+ */
 
 import type {
   Message,
@@ -21,15 +24,15 @@ import {type ReplyLimits, ReplyWatch} from './reply-watch.ts';
 import {type Attempt, type RetryPolicy, withRetries} from './retry.ts';
 
 export interface ModelSettings {
-  /** Shown to the user: `provider/id`, or the id alone for the default provider. */
+  /** Name for the user: `provider/id`, or the id alone for the default provider. */
   readonly name: string;
-  /** Sent to the server. */
+  /** Name for the server. */
   readonly id: string;
   readonly source?: ModelSource | undefined;
   readonly thinking?: Thinking | undefined;
-  /** `--max-thinking-tokens`. */
+  /** Tokens of `--max-thinking-tokens`. */
   readonly thinkingTokens?: number | undefined;
-  /** The server searches the web by itself. */
+  /** True when the server searches the web by itself. */
   readonly searchesWeb?: boolean;
   readonly local: boolean;
   readonly maxOutputTokens: number;
@@ -40,15 +43,15 @@ export interface ModelSettings {
   readonly clock: Clock;
 }
 
-/** A response ends so many milliseconds after its last event, or its connection is closed. */
+/** Milliseconds that a response may take to end after its last event. Then its connection is closed. */
 const RELEASE_MS = 1_000;
 
 export class ServerModel implements Model {
   readonly offline = false;
-  /** Replies that every server takes: each is looked at once. */
+  /** Replies without parts that some server refuses. Each reply is checked once. */
   readonly #forAll = new WeakSet<Message>();
 
-  /** @param protocol loaded at the first call */
+  /** @param protocol loads the protocol at the first call */
   constructor(
     private readonly settings: ModelSettings,
     private readonly protocol: () => Promise<Protocol>,
@@ -82,7 +85,7 @@ export class ServerModel implements Model {
     return this.settings.thinking;
   }
 
-  /** @param maxWaitSeconds in place of the policy's: another model can answer where this one does not */
+  /** @param maxWaitSeconds replaces the limit of the policy when another model can answer, too */
   async reply(
     request: ModelRequest,
     onProgress: (progress: ModelProgress) => void,
@@ -139,13 +142,13 @@ export class ServerModel implements Model {
     return {id, thinking, thinkingTokens, searchesWeb, maxTokens};
   }
 
-  /** @param answered the name by which the server calls the model that answered */
+  /** @param answered the server's name of the model that answered */
   #getFullName(answered: string): string {
     const {name, id} = this.settings;
     return name.endsWith(id) ? `${name.slice(0, name.length - id.length)}${answered}` : answered;
   }
 
-  /** Nothing is ever left out of it. */
+  /** Tells whether the message has no parts that must be left out for some server. */
   #isForAll(message: Message): boolean {
     if (this.#forAll.has(message)) return true;
     if (hasThoughts(message) || withoutServerBlocks(message) !== message) return false;
@@ -154,8 +157,8 @@ export class ServerModel implements Model {
   }
 
   /**
-   * A signature holds for the model that made it: others refuse the block, or would read what they did not think. Searches
-   * are for servers that search.
+   * Removes parts that other models made. A signature is valid only for the model that made it: other models refuse the
+   * block, or would read thoughts that are not theirs. Blocks of web searches stay only for servers that search.
    */
   #withoutForeignParts({messages, thinkerOf}: ModelRequest): readonly Message[] {
     const {name, searchesWeb = false} = this.settings;
@@ -168,8 +171,8 @@ export class ServerModel implements Model {
 }
 
 /**
- * The reply is whole. A server that ends the response in time leaves the connection for the next request; one that does
- * not is cut off.
+ * Frees the connection after a complete reply. A server that ends the response in time leaves the connection for the
+ * next request. Otherwise the connection is closed.
  */
 async function releaseConnection({events, release}: OpenReply, watch: ReplyWatch): Promise<void> {
   release();
