@@ -2,8 +2,8 @@
 import leven from 'leven';
 
 /**
- * Returns the known word with the least edit distance, however far away; undefined only when `known` is empty. Messages
- * about unknown keys use it; others use `findMeant`.
+ * Returns the known word with the least edit distance, however far away; undefined only when `known` is empty. It
+ * serves messages that always name the nearest word; others use `findMeant`.
  */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   const folded = fold(word);

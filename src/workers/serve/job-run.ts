@@ -75,7 +75,7 @@ export class GiveBack extends MiniCcError {
   }
 }
 
-/** Milliseconds within which the session, if it is at work, sends a part of the tree. */
+/** Milliseconds within which a session that is present answers a request for a part of the tree. */
 const PART_MS = 60_000;
 /** Milliseconds between two checks whether the session is still present, while a worker waits for it. */
 const LOOK_MS = 2_000;

@@ -135,7 +135,7 @@ const NO_HARD_LINKS = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSY
 
 /**
  * @returns false when the file may not be written in place either
- * @throws MiniCcError `DAMAGED`; the error of the write if the old content was restored
+ * @throws MiniCcError `CHANGED` or `DAMAGED`; the error of the write if the old content was restored
  */
 async function writeInPlace({folder, name, file, content, options}: Job, old: BigIntStats): Promise<boolean> {
   const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
