@@ -7,7 +7,7 @@ import type {Duplex} from 'node:stream';
 export interface AllowedHosts {
   /** Names such as `example.com`, or `*.example.com` for all its subdomains, and IP addresses. */
   readonly names: readonly string[];
-  /** Whether an allowed host may have this address: a public name must not resolve to this machine. */
+  /** Whether an allowed host may have this address. It keeps a public name from resolving to this machine. */
   readonly mayResolveTo: (host: string, address: string) => boolean;
 }
 
@@ -21,7 +21,7 @@ export function serveAllowedHosts(link: Duplex, hosts: AllowedHosts): void {
     if (method === 'CONNECT') connectStream(stream, authority, hosts);
     else refuseStream(stream, 405);
   });
-  // The command has ended in the middle of a connection.
+  // This happens when the command ends in the middle of a connection.
   server.on('sessionError', () => link.destroy());
   link.on('error', () => undefined);
   server.emit('connection', link);

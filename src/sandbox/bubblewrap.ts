@@ -1,6 +1,6 @@
 /**
- * Linux: bubblewrap. The flags work only together: mounts alone do not confine root, which could leave them by a remount,
- * through `/proc/<pid>/root` or by a socket.
+ * Confines commands on Linux by bubblewrap. The flags work only together: mounts alone do not confine root, which could
+ * leave them by a remount, through `/proc/<pid>/root` or by a socket.
  */
 import {accessSync, constants, existsSync, lstatSync, realpathSync} from 'node:fs';
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
@@ -34,10 +34,13 @@ const ISOLATION_FLAGS = [
   '--new-session',
   '--die-with-parent',
 ];
-/** The descriptor from which bwrap reads the system call filter, see `ConfinedCommand.input`. */
+/** Descriptor from which bwrap reads the system call filter, see `ConfinedCommand.input`. */
 const INPUT = 4;
 const PROBE_LIMIT_MS = 5000;
-/** Agents with workspaces of their own have their own ones, each to read and to write. */
+/**
+ * Number of mount plans that are cached. Each agent with a workspace of its own needs two, one to read and one to
+ * write.
+ */
 const MAX_MOUNTS = 20;
 const PROBE_MOUNTS = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'];
 
@@ -61,11 +64,11 @@ export class Bubblewrap implements Sandbox {
   readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
   readonly #repositories = new RepositoryFinder();
-  /** By all that they are made of. */
+  /** Mount plans by everything that they depend on. */
   readonly #mounts = new Map<string, Mounts>();
   #status: Promise<SandboxStatus> | undefined;
   #system: SystemFolders | undefined;
-  /** Set when the probe has shown that the sandbox works. */
+  /** Path of bwrap. It is set when the probe has shown that the sandbox works. */
   #file: string | undefined;
 
   constructor(
@@ -96,15 +99,16 @@ export class Bubblewrap implements Sandbox {
     const files = places && options.scope?.files.filter((file) => existsSync(file) && !isInside(file, places.readOnly));
     const hosts = places && this.#hosts?.names.length ? this.#hosts : undefined;
     const inside = hosts ? withForwarder(argv) : argv;
-    // Node may be installed in a folder that is hidden otherwise.
+    // Node may be installed in a folder that is otherwise hidden.
     const seen = [...(options.seen ?? []), ...(hosts ? [dirname(process.execPath)] : [])];
-    // Before the placeholders: a `.git` among them would look like a new repository each time.
+    // Get the view before the placeholders exist: the view watches `.git`, so a placeholder there would cause a new
+    // search each time.
     const view = this.#views.get({...options, seen});
     const placeholders = this.#createPlaceholders(files ? [] : (places?.missing ?? []));
     const writable = places && {...places, missing: placeholders};
     const filter = this.#filters[profile];
     const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
-    // Who writes only files that exist makes no repository.
+    // A command that writes only existing files makes no repository.
     const watch =
       before && places && !files ? watchRepositories(this.#repositories, before, {roots, places}) : undefined;
     return {
@@ -142,7 +146,7 @@ export class Bubblewrap implements Sandbox {
     return existsSync(directory) && this.#createMounts(this.#views.get(options), undefined).hasFolder(directory);
   }
 
-  /** One command asks several times, and the next one mostly sees the same places: then they are worked out once. */
+  /** Caches the mounts: one command asks several times, and the next one mostly sees the same places. */
   #createMounts(view: View, writable: ProtectedPlaces | undefined, files?: readonly string[]): Mounts {
     this.#system ??= findSystemFolders();
     const temporary = {path: this.folder.temporary, names: this.folder.list()};
@@ -154,7 +158,7 @@ export class Bubblewrap implements Sandbox {
     return mounts;
   }
 
-  /** @returns the placeholders that were created, without those where neither mini-cc nor its commands may write. */
+  /** @returns the placeholders that were created, without those where neither mini-cc nor its commands may write */
   #createPlaceholders(missing: readonly Placeholder[]): Placeholder[] {
     const placeholders: Placeholder[] = [];
     try {
@@ -191,13 +195,16 @@ function seccompFlags(filter: Uint8Array | undefined): string[] {
   return filter ? ['--seccomp', String(INPUT)] : [];
 }
 
-/** Loaded only when hosts are allowed. The command's first connection waits until it is loaded. */
+/**
+ * Loads the server of allowed hosts only when hosts are allowed. The command's first connection waits until it is
+ * loaded.
+ */
 async function linkTo(stream: Duplex, hosts: AllowedHosts): Promise<void> {
   const {serveAllowedHosts} = await import('./allowed-hosts.ts');
   serveAllowedHosts(stream, hosts);
 }
 
-/** Docker and Podman put these into each container. */
+/** Docker and Podman put these files into each container. */
 const CONTAINER_SIGNS = ['/.dockerenv', '/run/.containerenv'];
 const CONTAINER_REMEDY =
   'start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt ' +
@@ -207,7 +214,7 @@ function isInContainer(): boolean {
   return CONTAINER_SIGNS.some((file) => existsSync(file));
 }
 
-/** Why bwrap does not run; undefined when it runs. */
+/** Returns why bwrap does not run; undefined when it runs. */
 async function findFailure(
   file: string,
   args: readonly string[],
@@ -242,17 +249,19 @@ function getInode(path: string): number | undefined {
   return lstatSync(path, {throwIfNoEntry: false})?.ino;
 }
 
-/** A mount disappears when a program outside replaces its target, as git does with its configuration. */
+/**
+ * Reports a mount that disappeared because a program outside replaced its target, as git does with its configuration.
+ */
 function describeReplaced({path, inode}: {readonly path: string; readonly inode: number | undefined}): string[] {
   const now = getInode(path);
-  // Nothing is there: the command moved the folder around it, with the mount.
+  // When the path is missing, the command moved the folder around it together with the mount.
   if (now === undefined || now === inode) return [];
   return [
     `(${path} was replaced from outside while this command ran, so the command could write it from then on: look at it)`,
   ];
 }
 
-/** Ignores relative entries of the search path: a project must not provide its own sandbox. */
+/** Ignores relative entries of the search path, because a project must not provide its own sandbox. */
 function findProgram(name: string, searchPath: string): string | undefined {
   return searchPath
     .split(delimiter)

@@ -1,4 +1,6 @@
-/** The environment of confined commands: variables whose names are on a list, and of these none that holds a key. */
+/**
+ * Builds the environment of confined commands. They get variables whose names are on a list, unless the value is a key.
+ */
 import {isSecretVariable} from '../core/secrets/known-secrets.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -28,7 +30,7 @@ const GENERAL = [
   'HOSTNAME',
 ];
 const FAMILIES = /^(?:LC_\w+|XDG_[A-Z]+_HOME)$/;
-/** By whole names: variables beside them, such as those of registries, hold keys. */
+/** Variables of toolchains, by whole names, because similar names, such as those of registries, hold keys. */
 const TOOLCHAINS = [
   'NODE_ENV',
   'NODE_PATH',
@@ -93,7 +95,7 @@ const TOOLCHAINS = [
 ];
 const NAMES: ReadonlySet<string> = new Set([...GENERAL, ...TOOLCHAINS]);
 
-/** @param more names that the user allows (`sandbox.env`), also those that look like names of keys */
+/** @param more names that the user allows (`sandbox.env`), including names that look like names of keys */
 export function confinedEnvironment(env: Environment, more: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter(

@@ -1,13 +1,16 @@
 /**
- * Inside the sandbox there is only a loopback network. A proxy there accepts what programs send to `http_proxy` and
- * forwards it through one stream, descriptor 5, over HTTP/2, since many connections share that stream. The other end
- * decides which hosts may be reached, see `allowed-hosts.ts`.
+ * Gives confined programs a way to the allowed hosts. The sandbox has only a loopback network. A proxy there accepts
+ * what programs send to `http_proxy` and forwards it through one stream, descriptor 5, over HTTP/2, since many
+ * connections share that stream. `allowed-hosts.ts` at the other end decides which hosts may be reached.
  */
 
-/** The descriptor of that stream. */
+/** Descriptor of the stream to the outside. */
 const LINK = 5;
 
-/** For `node -e`: starts the proxy, then the command in its arguments, and ends with that command's exit code. */
+/**
+ * Program for `node -e`. It starts the proxy, then the command in its arguments, and ends with that command's exit
+ * code.
+ */
 const PROGRAM = `
 const http = require('node:http');
 const {constants} = require('node:os');
@@ -56,7 +59,7 @@ proxy.listen(0, '127.0.0.1', () => {
 });
 `;
 
-/** The command line that runs the command with the proxy. @param node path of the Node program. */
+/** Returns the command line that runs the command with the proxy. @param node path of the Node program */
 export function withForwarder(argv: readonly string[], node = process.execPath): string[] {
   return [node, '-e', PROGRAM, '--', ...argv];
 }

@@ -12,15 +12,15 @@ export type {AllowedHosts} from './allowed-hosts.ts';
 export type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
 
 export interface SandboxOptions extends ViewPlaces {
-  /** Default: this machine's. */
+  /** Default: the platform of this machine. */
   readonly platform?: NodeJS.Platform;
-  /** Where `bwrap` is looked for; default: the PATH of this process. */
+  /** Search path in which `bwrap` is looked for. Default: the PATH of this process. */
   readonly searchPath?: string;
-  /** The folder that remembers for a day that the sandbox works; default: each start looks. Linux only. */
+  /** Folder that stores for a day that the sandbox works. Default: each start probes the sandbox. Linux only. */
   readonly knownIn?: string | undefined;
-  /** Hosts that commands of the profile `workspace-write` may reach; default: none. */
+  /** Hosts that commands of the profile `workspace-write` may reach. Default: none. */
   readonly hosts?: AllowedHosts;
-  /** Whether commands of that profile may use Unix sockets; default: no. Linux only. */
+  /** Whether commands of that profile may use Unix sockets. Default: no. Linux only. */
   readonly unixSockets?: boolean;
   /** Names of further variables that confined commands get (`sandbox.env`). */
   readonly env?: readonly string[];
@@ -36,7 +36,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   );
 }
 
-/** For platforms without a sandbox: nothing is ever confined, so nothing that must be confined runs. */
+/** Stands in on platforms without a sandbox. It confines no command, so no command that must be confined runs. */
 class NoSandbox implements Sandbox {
   readonly folder = new SessionFolder();
 

@@ -1,13 +1,13 @@
 /**
- * Remembers for a day that the sandbox was found to work, so that not every start has to start a program to see it. Of what
- * does not work nothing is remembered. Where it stops working in that time, its commands fail: none runs without it.
+ * Stores for a day that the sandbox works, so that not every start has to start a program to test it. Failures are not
+ * stored. When the sandbox stops working within the day, commands fail and none runs without it.
  */
 import {createHash} from 'node:crypto';
 import {readFileSync, readlinkSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** What decides beside the program whether it works: the kernel's settings, and what surrounds this process. */
+/** The probe's result also depends on these: the kernel's settings and the surroundings of this process. */
 const FILES = [
   '/proc/sys/kernel/random/boot_id',
   '/proc/sys/kernel/unprivileged_userns_clone',
@@ -16,14 +16,18 @@ const FILES = [
   '/proc/self/attr/current',
 ];
 const NAMESPACES = ['/proc/self/ns/user', '/proc/self/ns/mnt'];
-/** Of `/proc/self/status`. */
+/** Lines of `/proc/self/status` on which the result depends. */
 const LIMITS = /^(?:Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):.*$/gm;
 
 export class KnownProbe {
   readonly #file: string;
   readonly #key: string | undefined;
 
-  /** @param folder where it is kept; it must be there. @param program what was probed, and how */
+  /**
+   * @param folder an existing folder, in which the result is stored
+   * @param program the program that was probed
+   * @param args the arguments with which it was probed
+   */
   constructor(folder: string, program: string, args: readonly string[]) {
     this.#file = path.join(folder, 'sandbox.json');
     this.#key = createKey(program, args);
@@ -35,7 +39,7 @@ export class KnownProbe {
       const age = Date.now() - Number(at);
       return this.#key !== undefined && key === this.#key && age >= 0 && age < DAY_MS;
     } catch {
-      // There is none yet, or it is damaged: the probe is made.
+      // The file is missing or damaged, so the probe runs.
       return false;
     }
   }
@@ -44,12 +48,12 @@ export class KnownProbe {
     try {
       if (this.#key) writeFileSync(this.#file, JSON.stringify({key: this.#key, at: Date.now()}), {mode: 0o600});
     } catch {
-      // A home that cannot be written: each start probes.
+      // The home cannot be written, so each start probes.
     }
   }
 }
 
-/** @returns undefined where the system does not say enough */
+/** @returns undefined where the system gives too little information */
 function createKey(program: string, args: readonly string[]): string | undefined {
   const read = (look: () => string) => {
     try {

@@ -1,20 +1,23 @@
-/** Which files a confined command sees: mounts on an empty root, outer ones first. */
+/** Decides which files a confined command sees: mounts on an empty root, outer ones first. */
 import {dirname, sep} from 'node:path';
 import {isInside} from '../core/util/paths.ts';
 import type {ProtectedPlaces} from './protected-places.ts';
 import type {SystemFolders} from './view/system-folders.ts';
 import type {View} from './view/view.ts';
 
-/** Empty and writable, and removed with the command: outside it contains sockets and files of other users. */
+/**
+ * This folder is empty and writable, and is removed with the command. The real one contains sockets and files of other
+ * users.
+ */
 const PRIVATE_FOLDER = '/tmp';
-/** More entries of the temporary folder are not bound one by one: it is then read-only as a whole. */
+/** When the temporary folder has more entries, it is mounted read-only as a whole and not entry by entry. */
 const MAX_TEMPORARY = 40;
 
 /** Of two mounts at the same path, the later kind in `ORDER` wins. */
 interface Mount {
   readonly path: string;
   readonly kind: (typeof ORDER)[number];
-  /** Of a link: where it leads. */
+  /** Target of a link. */
   readonly target?: string;
 }
 const ORDER = [
@@ -29,11 +32,14 @@ export interface MountPlan {
   readonly view: View;
   /** Absolute, links resolved. */
   readonly home: string;
-  /** The session's folder for temporary files. A read-only command sees what lies there; what it writes there is lost. */
+  /**
+   * The session's folder for temporary files. A read-only command sees its entries; what the command writes there is
+   * lost.
+   */
   readonly temporary: {readonly path: string; readonly names: readonly string[]};
-  /** What stays read-only in writable roots; undefined when the roots are read-only. */
+  /** Places that stay read-only in writable roots. Undefined when the roots are read-only. */
   readonly writable: ProtectedPlaces | undefined;
-  /** In place of the roots, only these files of them can be written. */
+  /** Files that can be written. When present, nothing else in the roots can be. */
   readonly files?: readonly string[] | undefined;
 }
 
@@ -43,14 +49,17 @@ export class Mounts {
   constructor(plan: MountPlan) {
     const candidates = listCandidates(plan);
     const depths = new Map(candidates.map(({path}) => [path, depth(path)]));
-    // Outer ones first, so that a workspace inside a hidden directory is visible, and keys inside a workspace are not.
+    // Put outer mounts first, so that a workspace inside a hidden directory is visible, and keys inside a workspace are
+    // hidden.
     candidates.sort(
       (a, b) => depths.get(a.path)! - depths.get(b.path)! || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind),
     );
     for (const mount of candidates) if (this.#isNeeded(mount)) this.#mounts.push(mount);
   }
 
-  /** For bwrap. As root, `/proc` is closed too: the kernel's settings in it belong to root, in every namespace. */
+  /**
+   * Returns the flags for bwrap. For root `/proc` becomes read-only too, because root owns the kernel's settings in it.
+   */
   getFlags(isRoot: boolean): string[] {
     const closed = this.#mounts.filter(({kind}) => kind === 'hidden-directory' || kind === 'empty');
     const isBound = this.#mounts.some(({path, kind}) => path === '/' && kind !== 'folder');
@@ -67,7 +76,7 @@ export class Mounts {
     return (kind !== undefined && VISIBLE.has(kind)) || SAME_EVERYWHERE.test(place);
   }
 
-  /** Whether the next command finds this folder, too, perhaps without what lies in it. */
+  /** Whether the next command finds this folder too, perhaps without its content. */
   hasFolder(folder: string): boolean {
     return this.isVisible(folder) || this.#mounts.some(({path, kind}) => kind !== 'link' && isInside(path, [folder]));
   }
@@ -91,7 +100,10 @@ export class Mounts {
     }
   }
 
-  /** Also the mount at the path itself. Of two at one path, the later one. */
+  /**
+   * Returns the innermost mount around the path, which may be at the path itself. Of two mounts at one path, the later
+   * one counts.
+   */
   #getInnermost(path: string): Mount | undefined {
     return this.#mounts.findLast((mount) => isInside(path, [mount.path]));
   }
@@ -116,7 +128,7 @@ export class Mounts {
       case 'read-only':
         return ['--ro-bind', path, path];
       case 'shown':
-        // It may have been removed since it was found.
+        // The place may have been removed since it was found.
         return ['--ro-bind-try', path, path];
       case 'writable':
       case 'pinned':
@@ -127,7 +139,7 @@ export class Mounts {
   }
 }
 
-/** What lies in the fresh `/dev` and `/proc` and says the same inside as outside. */
+/** Files in the new `/dev` and `/proc` that have the same content inside and outside. */
 const SAME_EVERYWHERE =
   /^\/(?:dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr)|proc\/(?:cpuinfo|meminfo|version|loadavg|uptime|stat|filesystems))$/;
 
@@ -147,7 +159,7 @@ function listCandidates({system, view, home, temporary, writable, files}: MountP
     ...at(writable && !files ? 'writable' : 'shown', view.roots),
     ...at('writable', writable && files ? files : []),
     ...(writable && !files ? listProtected(writable) : []),
-    // Else the session's folder, hidden in a workspace that has it, could be moved with a folder around it.
+    // Pin the folders above the session's folder, or a command could move it together with a folder around it.
     ...at('pinned', writable && !files ? foldersAbove(dirname(temporary.path), view.roots) : []),
     ...[...view.hidden, ...view.masked].map(
       ({path, isDirectory}): Mount => ({path, kind: isDirectory ? 'hidden-directory' : 'hidden-file'}),
@@ -163,7 +175,7 @@ function listProtected({readOnly, pinned, missing}: ProtectedPlaces): Mount[] {
   ];
 }
 
-/** Between a place and the root that has it. */
+/** Returns the folders between a place and the root that contains it. */
 function foldersAbove(place: string, roots: readonly string[]): string[] {
   const folder = dirname(place);
   return isInside(folder, roots) && !roots.includes(folder) ? [folder, ...foldersAbove(folder, roots)] : [];

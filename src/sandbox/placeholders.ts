@@ -1,10 +1,10 @@
 /**
- * Placeholders for protected places that do not exist: a mount needs a target, and a command cannot create a name that is
- * taken. They exist while commands run and are removed afterwards.
+ * Creates placeholders for protected places that do not exist: a mount needs a target, and a command cannot create a
+ * name that is taken. Placeholders exist while commands run and are removed afterwards.
  *
  * Removing a directory would also remove the mounts that other processes, such as another mini-cc, have on it. So each
- * process puts a directory of its own inside, and the system refuses to remove a directory that is not empty. Git ignores
- * both, because it does not track empty directories.
+ * process puts a directory of its own inside, and the system refuses to remove a directory that is not empty. Git
+ * ignores both, because it does not track empty directories.
  */
 import {lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -12,26 +12,26 @@ import {getErrorCode} from '../core/util/errors.ts';
 import {onProcessExit} from '../core/util/processes.ts';
 
 const OWNER_FOLDER = /^\.held-by-(\d+)$/;
-/** Another process may remove the directory between our two steps. */
+/** Another process may remove the directory between the two steps that create it. */
 const ATTEMPTS = 5;
 const NOT_PERMITTED: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 export interface Placeholder {
-  /** Its parent folder exists. */
+  /** Path whose parent folder exists. */
   readonly path: string;
-  /** Absent for a directory. */
+  /** Content of a file; absent for a directory. */
   readonly content?: string;
 }
 
 export class Placeholders {
-  /** By path, with the number of commands that need it. */
+  /** Placeholders by path, with the number of commands that need each. */
   readonly #used = new Map<string, {readonly placeholder: Placeholder; readonly count: number}>();
   #stopListening: (() => void) | undefined;
   readonly #onExit = (): void => {
     for (const {placeholder} of this.#used.values()) remove(placeholder, isNoOther);
   };
 
-  /** Whether the path is only a placeholder: ours, another process's, or one that a crash left. */
+  /** Whether the path is only a placeholder, made by this process, by another one, or by one that crashed. */
   static isOne({path: place, content}: Placeholder): boolean {
     const stat = lstatSync(place, {throwIfNoEntry: false});
     if (content !== undefined) return stat?.isFile() === true && readFileSync(place, 'utf8') === content;
@@ -41,8 +41,8 @@ export class Placeholders {
   }
 
   /**
-   * Removes what a killed mini-cc left. Files say nothing about their owner: they go only together with folders that do,
-   * when no live process has any.
+   * Removes placeholders that a killed mini-cc left. Placeholder files do not name their owner, so they are removed
+   * only together with placeholder folders, and only when no live process owns one of these.
    */
   static removeLeft(placeholders: readonly Placeholder[]): void {
     const isFolder = ({content}: Placeholder) => content === undefined;
@@ -54,8 +54,8 @@ export class Placeholders {
 
   /**
    * Creates the placeholder, or counts one more command that needs it.
-   * @returns false where this user may not create anything: then a command of this user cannot either.
-   * @throws other errors of the file system.
+   * @returns false where this user may not create anything, so that a command of this user cannot either
+   * @throws Error other errors of the file system
    */
   acquire(placeholder: Placeholder): boolean {
     const {path: place} = placeholder;
@@ -88,7 +88,7 @@ export class Placeholders {
 
 function make({path: place, content}: Placeholder): void {
   if (content !== undefined) {
-    // `wx` does not follow links. A placeholder that a crash left is used again.
+    // `wx` does not follow links. A placeholder that is left from a crash is used again.
     if (!Placeholders.isOne({path: place, content})) writeFileSync(place, content, {flag: 'wx'});
     return;
   }
@@ -103,7 +103,7 @@ function make({path: place, content}: Placeholder): void {
   }
 }
 
-/** One level at a time: on some file systems Node's recursive `mkdir` never ends. */
+/** Creates one level at a time, because on some file systems Node's recursive `mkdir` never ends. */
 function makeFolder(place: string): void {
   try {
     mkdirSync(place);
@@ -113,8 +113,8 @@ function makeFolder(place: string): void {
 }
 
 /**
- * What cannot be removed no longer belongs to us: another program wrote into it or removed it.
- * @param mayRemove which process's claim on it has ended
+ * Removes a placeholder. One that cannot be removed belongs to another program, which wrote into it or removed it.
+ * @param mayRemove whether the claim of this process on the placeholder has ended
  */
 function remove(placeholder: Placeholder, mayRemove: (pid: number) => boolean): void {
   const {path: place} = placeholder;
@@ -129,7 +129,7 @@ function remove(placeholder: Placeholder, mayRemove: (pid: number) => boolean): 
     }
     rmdirSync(place);
   } catch {
-    // Nothing to do, see above.
+    // Another program uses the place or has removed it.
   }
 }
 

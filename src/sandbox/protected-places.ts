@@ -1,6 +1,6 @@
 /**
- * What stays read-only in a writable workspace, because it controls programs that later run outside the sandbox: git
- * runs its hooks and the programs that its configuration names, and mini-cc reads its settings.
+ * Lists the places that stay read-only in a writable workspace because they control programs that later run outside the
+ * sandbox: git runs its hooks and the programs that its configuration names, and mini-cc reads its settings.
  */
 import {lstatSync} from 'node:fs';
 import path from 'node:path';
@@ -13,9 +13,9 @@ import type {FoundRepository} from './repositories/find-repositories.ts';
 export interface ProtectedPlaces {
   /** Existing files and folders that are mounted read-only. */
   readonly readOnly: readonly string[];
-  /** May be written, but not renamed or removed, because they contain protected places. */
+  /** Places that may be written, but not renamed or removed, because they contain protected places. */
   readonly pinned: readonly string[];
-  /** They do not exist, and the command must not create them. */
+  /** Places that do not exist and that the command must not create. */
   readonly missing: readonly Placeholder[];
 }
 
@@ -25,13 +25,15 @@ interface MutablePlaces {
   readonly missing: Placeholder[];
 }
 
-/** The folders of mini-cc, and of Claude Code, whose agents it reads. */
+/** Folders of mini-cc, and of Claude Code, whose agents mini-cc reads. */
 const OWN_FOLDERS = ['.mini-cc', '.claude'];
-/** The content of a placeholder file: a comment, so that programs that read it meanwhile find no settings in it. */
+/** Content of a placeholder file. It is a comment, so programs that read the file meanwhile find no settings in it. */
 const EMPTY_NOTE = '# empty while a command of mini-cc runs\n';
 /** Bash reads only the first of `.bash_profile`, `.bash_login` and `.profile` that exists, so a placeholder calls the next. */
 const readNext = (name: string) => `${EMPTY_NOTE}[ -r ~/${name} ] && . ~/${name}\n`;
-/** What the user's shells, git and npm read when they start. Matters when the workspace contains the home directory. */
+/**
+ * Files that the user's shells, git and npm read at start. They matter when the workspace contains the home directory.
+ */
 const START_UP_FILES: Readonly<Record<string, string>> = {
   '.bash_profile': readNext('.bash_login'),
   '.bash_login': readNext('.profile'),
@@ -42,22 +44,29 @@ const START_UP_FILES: Readonly<Record<string, string>> = {
   ),
 };
 const START_UP_FOLDERS = ['.config/git', '.config/fish', '.config/systemd', '.config/autostart', '.local/bin', '.ssh'];
-/** Here git looks for further settings, hooks and attributes; few commands write here. */
+/** Git looks for further settings, hooks and attributes in these folders, and few commands write them. */
 const GIT_READ_ONLY = ['modules', 'info'];
-/** Git takes its configuration from the folder that this file names. `.` is the default, so it changes nothing. */
+/**
+ * Git takes its configuration from the folder that this file names. `.` is the default, so the placeholder changes
+ * nothing.
+ */
 const COMMON_FOLDER = {name: 'commondir', content: '.\n'};
-/** The last one names folders elsewhere from which git takes objects; the others must not be renamed. */
+/** The last place names folders elsewhere from which git takes objects. The folders above it must not be renamed. */
 const ALTERNATES = ['objects', 'objects/info', 'objects/info/alternates'];
-/** In so many nested repositories, the nearest ones, a command may commit; others are read-only as a whole. */
+/** Number of nested repositories, nearest first, in which a command may commit. Others are read-only as a whole. */
 const MAX_WRITABLE = 4;
-/** So many nested repositories are mounted; the rest is compared after the command, since each mount takes time. */
+/**
+ * Number of nested repositories that are mounted, since each mount takes time. The others are compared after the
+ * command.
+ */
 const MAX_MOUNTED = 100;
 
 /**
- * Called for each command.
- * @param roots absolute, links resolved
- * @param nested all repositories in the roots, the nearest first
- * @throws MiniCcError `SANDBOX_CANNOT_PROTECT` for a place that is a link: a mount cannot keep a link from being replaced.
+ * Lists the protected places. Each command needs a new list.
+ * @param roots absolute, with links resolved
+ * @param nested all repositories in the roots, nearest first
+ * @throws MiniCcError `SANDBOX_CANNOT_PROTECT` for a place that is a link: a mount cannot keep a link from being
+ * replaced.
  */
 export function protectedPlaces(
   roots: readonly string[],
@@ -77,12 +86,15 @@ export function protectedPlaces(
   return found;
 }
 
-/** Removes the placeholders that a killed mini-cc left in a workspace. Never throws. @param root absolute, links resolved */
+/**
+ * Removes the placeholders that a killed mini-cc left in a workspace. Never throws. @param root absolute, with links
+ * resolved
+ */
 export function removeLeftPlaceholders(root: string, home: string): void {
   try {
     Placeholders.removeLeft(protectedPlaces([root], home).missing);
   } catch {
-    // The workspace cannot be protected or read: no command made any.
+    // The workspace cannot be protected or read, so no command made placeholders in it.
   }
 }
 
@@ -91,7 +103,7 @@ function addNested(nested: readonly FoundRepository[], roots: readonly string[],
   let writable = 0;
   let mounted = 0;
   for (const {path: place, kind} of nested) {
-    // A link cannot be mounted. What it leads to is a repository of its own, or lies where the command cannot write.
+    // A link cannot be mounted. Its target is listed as a repository itself, or lies where the command cannot write.
     if (own.has(place) || kind === 'other' || mounted === MAX_MOUNTED) continue;
     if (isInside(place, found.readOnly) || Placeholders.isOne({path: place})) continue;
     mounted += 1;
@@ -107,7 +119,7 @@ function protectStartUpFiles(home: string, found: MutablePlaces): void {
   for (const name of START_UP_FOLDERS) protect(firstMissing(home, name), found);
 }
 
-/** Every commit writes the git folder itself; what configures git in it stays read-only. */
+/** Every commit writes the git folder itself. The files and folders in it that configure git stay read-only. */
 function addRepository(git: string, roots: readonly string[], found: MutablePlaces): void {
   const at = (name: string) => path.join(git, name);
   const configs = [at('config'), at('config.worktree')];
@@ -118,7 +130,7 @@ function addRepository(git: string, roots: readonly string[], found: MutablePlac
   const worktrees = at('worktrees');
   const all = [...configs, ...folders, common, objects, objectsInfo, alternates, worktrees];
   if (all.some((place) => getKind(place) === 'other')) {
-    // A link (of the hooks, for example) could be replaced, so the whole folder becomes read-only.
+    // The command could replace a link, for example that of the hooks, so the whole folder becomes read-only.
     if (roots.includes(git)) throw cannotProtect(git, 'it contains links');
     found.readOnly.push(git);
     return;
@@ -127,7 +139,7 @@ function addRepository(git: string, roots: readonly string[], found: MutablePlac
   for (const place of folders) protect(place, found);
   for (const place of configs) protect(place, found, '');
   protect(common, found, COMMON_FOLDER.content);
-  // What a new worktree makes here is looked at after the command.
+  // A new worktree creates this folder. It is checked after the command.
   if (getKind(worktrees) !== 'missing') found.readOnly.push(worktrees);
   if (getKind(objects) === 'directory') {
     found.pinned.push(objects);
@@ -143,7 +155,10 @@ function addRepository(git: string, roots: readonly string[], found: MutablePlac
   }
 }
 
-/** Hooks in other folders and included files of settings. Husky's hooks call files in the folder above. */
+/**
+ * Returns folders of hooks and included settings that the configuration names. Husky's hooks call files in the folder
+ * above.
+ */
 function findNamedPaths(git: string): string[] {
   return (readSettings(path.join(git, 'config')) ?? []).flatMap(({key, value}) => {
     if (/^include(?:if\..*)?\.path$/s.test(key)) return [path.resolve(git, value)];
@@ -153,7 +168,7 @@ function findNamedPaths(git: string): string[] {
   });
 }
 
-/** @param content the placeholder's content when it is a file. */
+/** @param content content of the placeholder when it is a file */
 function protect(place: string, found: MutablePlaces, content?: string): void {
   const placeholder = {path: place, ...(content === undefined ? {} : {content})};
   const kind = getKind(place);
@@ -171,7 +186,10 @@ function cannotProtect(place: string, why: string): MiniCcError {
   );
 }
 
-/** The first part of the path that does not exist: `.config` for `.config/git` in a home without `.config`. */
+/**
+ * Returns the first part of the path that does not exist, such as `.config` for `.config/git` in a home without
+ * `.config`.
+ */
 function firstMissing(home: string, name: string): string {
   let place = home;
   for (const part of name.split('/')) {

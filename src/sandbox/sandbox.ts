@@ -1,11 +1,14 @@
-/** Confines commands by the operating system. It fails closed: without a working sandbox nothing runs. */
+/**
+ * Contract of the sandbox, which confines commands by the operating system. It fails closed: without a working sandbox
+ * no command runs.
+ */
 import type {Duplex} from 'node:stream';
 import type {SessionFolder} from './view/session-folder.ts';
 
 /**
- * `read-only`: the command writes only in a private `/tmp`, and has no network, no other processes and no keys.
- * `workspace-write`: the same, but it may write the workspace, except what configures git and mini-cc there, and it may
- * reach the allowed hosts.
+ * `read-only`: the command writes only in a private `/tmp` and its temporary folder, and has no network, no other
+ * processes and no keys. `workspace-write`: the same, but the command may write the workspace, except the places that
+ * configure git and mini-cc there, and it may reach the allowed hosts.
  */
 export type SandboxProfile = 'read-only' | 'workspace-write';
 
@@ -13,53 +16,58 @@ export type SandboxStatus =
   | {readonly available: true; readonly kind: string}
   | {
       readonly available: false;
-      /** Why, for the end of a sentence: `bubblewrap is not installed`. */
+      /** The reason, worded for the end of a sentence: `bubblewrap is not installed`. */
       readonly reason: string;
-      /** What the user can do about it. */
+      /** What the user can do about it, as an instruction. */
       readonly remedy: string;
     };
 
-/** Where the command works. All paths are absolute with links resolved. */
+/** Places with which the command works. All paths are absolute with links resolved. */
 export interface ConfineOptions {
   readonly cwd: string;
   readonly root: string;
   readonly extraRoots: readonly string[];
-  /** Of a writable workspace only these files can be written; they exist. Absolute, links resolved. */
+  /** In a writable workspace only these existing files can be written. */
   readonly scope?: {readonly files: readonly string[]};
-  /** Further directories that the command may read but not write, also inside hidden places. */
+  /** Further directories that the command may read but not write, even inside hidden places. */
   readonly seen?: readonly string[];
-  /** Files and folders that the command finds empty, also inside what it may read. */
+  /** Files and folders that the command finds empty, even inside places that it may read. */
   readonly masked?: readonly string[];
-  /** The agent's environment: from it the command gets what is on the list of names; PATH says which programs are shown. */
+  /**
+   * The agent's environment. The command gets the variables whose names are on the list, and sees the programs on its
+   * PATH.
+   */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface ConfinedCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** All of it. */
+  /** The whole environment of the command. */
   readonly env: Readonly<Record<string, string>>;
-  /** Read from descriptor 4 to the end before the command starts. */
+  /** Data for descriptor 4, read to its end before the command starts. */
   readonly input?: Uint8Array;
-  /** Gets the other end of descriptor 5, through which the command reaches the allowed hosts. */
+  /** Receives the other end of descriptor 5, through which the command reaches the allowed hosts. */
   readonly link?: (stream: Duplex) => void;
-  /** Hosts that the command can reach. When empty, it has no network. */
+  /** Hosts that the command can reach. When the list is empty, the command has no network. */
   readonly reaches: readonly string[];
-  /** Places that the command finds empty, absolute. */
+  /** Absolute paths of places that the command finds empty. */
   readonly hidden: readonly string[];
-  /** Call it once when the command has ended. @returns one line for each thing that had to be repaired after it. */
+  /**
+   * Must be called once when the command has ended. @returns one line for each thing that had to be repaired afterwards
+   */
   release(): readonly string[];
 }
 
 export interface Sandbox {
-  /** The session's folder for temporary files, for plain commands too. */
+  /** The session's folder for temporary files, also of plain commands. */
   readonly folder: SessionFolder;
-  /** Whether commands can be confined on this machine. Tried out once. Never rejects. */
+  /** Whether commands can be confined on this machine. It is tested once. Never rejects. */
   status(): Promise<SandboxStatus>;
   /**
-   * The command line that runs `argv` confined. It inherits file descriptors.
-   * @throws MiniCcError `SANDBOX_UNAVAILABLE` unless `status()` has returned `available: true`, `SANDBOX_CANNOT_PROTECT` for
-   * a workspace whose protected places could be replaced.
+   * Returns the command line that runs `argv` confined. The command inherits file descriptors.
+   * @throws MiniCcError `SANDBOX_UNAVAILABLE` unless `status()` has returned `available: true`,
+   * `SANDBOX_CANNOT_PROTECT` for a workspace whose protected places could be replaced.
    */
   confine(profile: SandboxProfile, argv: readonly string[], options: ConfineOptions): ConfinedCommand;
   /**

@@ -1,6 +1,6 @@
 /**
- * macOS: what a confined command may do, in the language of the kernel's sandbox. Everything is denied that is not
- * allowed, and of two rules about a path the later one wins. Paths that do not exist yet can be denied, too.
+ * Writes the profile of a confined command on macOS, in the language of the kernel's sandbox. Everything is denied that
+ * is not allowed. Of two rules about a path the later one wins. Paths that do not exist yet can be denied too.
  */
 import {isInside} from '../core/util/paths.ts';
 import type {HiddenPath} from './hidden-paths.ts';
@@ -9,18 +9,18 @@ import {MAC_FOLDERS} from './view/system-folders.ts';
 
 export interface SeatbeltPlaces {
   readonly roots: readonly string[];
-  /** Further places that may be read, also inside hidden ones. */
+  /** Further places that may be read, even inside hidden ones. */
   readonly shown: readonly string[];
   readonly hidden: readonly HiddenPath[];
   /** The session's folder for temporary files. */
   readonly temporary: string;
-  /** What stays read-only in writable roots; undefined when the roots are read-only. */
+  /** Places that stay read-only in writable roots. Undefined when the roots are read-only. */
   readonly writable: ProtectedPlaces | undefined;
-  /** In place of the roots, only these files of them can be written. */
+  /** Files that can be written. When present, nothing else in the roots can be. */
   readonly files?: readonly string[] | undefined;
 }
 
-/** Without these no program starts, or programs cannot find out their user, the time or the number of processors. */
+/** Without these rules no program starts, or programs cannot find their user, the time or the number of processors. */
 const BASE = [
   '(version 1)',
   '(deny default)',
@@ -37,7 +37,7 @@ const BASE = [
   ]
     .map((name) => `(global-name ${quoted(name)})`)
     .join(' ')})`,
-  // Paths can be followed everywhere; what lies in a folder, and in a file, only where it is allowed below.
+  // Metadata can be read everywhere, so that paths resolve. The rules below say which contents can be read.
   '(allow file-read-metadata file-test-existence)',
   '(allow file-read* (literal "/"))',
   '(allow file-write* file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))',
@@ -59,7 +59,7 @@ export function createSeatbeltProfile({roots, shown, hidden, temporary, writable
     ...(writable ? (files ?? roots).map((path) => allow('file-write*', path)) : []),
     ...hidden.map(({path}) => deny('file-read* file-write*', path)),
   ];
-  // Outer paths first, as for mounts. The sort keeps the order of paths with the same depth.
+  // Put outer paths first, as for mounts. The sort keeps the order of paths with the same depth.
   rules.sort((a, b) => depth(a.path) - depth(b.path));
   return [
     ...BASE,

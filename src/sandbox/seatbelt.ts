@@ -1,4 +1,7 @@
-/** macOS: `sandbox-exec`, a part of the system. Written from published profiles, not tested on macOS yet. */
+/**
+ * Confines commands on macOS by `sandbox-exec`, a part of the system. It is written from published profiles and not
+ * tested on macOS yet.
+ */
 import {existsSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {MiniCcError} from '../core/util/errors.ts';
@@ -46,7 +49,7 @@ export class Seatbelt implements Sandbox {
     const writable = before && protectedPlaces(roots, realpathSync(this.places.home), before.found.values());
     const watch = before && writable && watchRepositories(this.#repositories, before, {roots, places: writable});
     const session = this.folder.temporary;
-    // There are no mounts: a read-only command gets a folder of its own, so that it leaves nothing where others read.
+    // macOS has no mounts, so a read-only command gets a folder of its own and leaves nothing where others read.
     const temporary = writable ? session : this.folder.createPrivate();
     const text = createSeatbeltProfile({
       roots,

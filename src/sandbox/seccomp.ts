@@ -1,8 +1,8 @@
 /**
- * A filter of system calls for what mounts and namespaces leave open: programs can connect to a socket file on a read-only
- * file system (a container engine's socket gives control of the machine), reach virtual machines outside the network
- * namespace, use the kernel's key rings, which belong to the user and not to a process, and leave a set-user-ID file, by
- * which other users of the machine act as this one.
+ * Builds a filter of system calls against what mounts and namespaces leave open. Without it programs could connect to a
+ * socket file on a read-only file system (a container engine's socket gives control of the machine), reach virtual
+ * machines outside the network namespace, use the kernel's key rings, which belong to the user and not to a process,
+ * and leave a set-user-ID file, by which other users of the machine act as this one.
  *
  * The program is classic BPF: each step is a code, a jump and a number.
  */
@@ -11,7 +11,7 @@
 interface FilterStep {
   readonly code: number;
   readonly number: number;
-  /** Steps to skip when the comparison does not hold. */
+  /** Number of steps to skip when the comparison does not hold. */
   readonly otherwise?: number;
 }
 
@@ -22,13 +22,13 @@ interface Machine {
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
-  /** Calls that give a file its mode, and which of their arguments is that mode. */
+  /** System calls that give a file its mode, with the index of the argument that is the mode. */
   readonly modes: readonly (readonly [call: number, argument: number])[];
-  /** Calls that open a file, and the first of their two arguments flags and mode. */
+  /** System calls that open a file, with the index of the flags argument. The mode is the argument after it. */
   readonly opens: readonly (readonly [call: number, argument: number])[];
   /** add_key, request_key, keyctl */
   readonly keyrings: readonly number[];
-  /** Calls from this number on belong to another convention (x32), to which the numbers above do not apply. */
+  /** Calls from this number on belong to another convention (x32), which numbers its calls differently. */
   readonly foreignFrom?: number;
 }
 
@@ -63,29 +63,41 @@ const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
     opens: [[56, 2]],
   },
 };
-/** openat2, the same on every machine: its mode lies in memory, which a filter does not see. Programs use openat then. */
+/**
+ * openat2 has the same number on every machine. Its mode lies in memory, which a filter does not see, so the call is
+ * refused and programs use openat.
+ */
 const OPENAT2 = 437;
-/** A user who runs such a file acts as its owner, also after the sandbox has ended. */
+/** The set-user-ID bit. A user who runs such a file acts as its owner, even after the sandbox has ended. */
 const S_ISUID = 0o4000;
 const O_CREAT = 0o100;
-/** io_uring_setup, _enter, _register, the same on every machine: io_uring opens sockets without the socket call. */
+/**
+ * io_uring_setup, _enter and _register have the same numbers on every machine. io_uring opens sockets without the
+ * socket call.
+ */
 const IO_URING = [425, 426, 427];
 
 /** Socket families that stay allowed: `AF_INET`, `AF_INET6` (in the namespace) and `AF_NETLINK` (its own interfaces). */
 const FAMILIES = [2, 10, 16];
-/** Not among them: a filter sees no paths, so a program could connect to every socket file that it finds. */
+/**
+ * This family is refused by default: a filter sees no paths, so a program could connect to every socket file that it
+ * finds.
+ */
 const AF_UNIX = 1;
-/** `SOCK_DGRAM`, and `SOCK_RAW`, which means the same here: the ends of such a pair may send to other sockets. */
+/** `SOCK_DGRAM`, and `SOCK_RAW`, which means the same here. The ends of such a pair may send to other sockets. */
 const LOOSE_TYPES = [2, 3];
 const TYPE_MASK = 0xf;
-/** `TIOCSTI`, `TIOCLINUX`: they put input into a terminal. */
+/** `TIOCSTI` and `TIOCLINUX` put input into a terminal. */
 const TYPING = [0x5412, 0x541c];
 
 const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 
-/** Offsets in `struct seccomp_data`. For an argument, its lower half, which is all that the kernel uses here. */
+/**
+ * Offsets in `struct seccomp_data`. The offset of an argument is that of its lower half, which is all that the kernel
+ * uses here.
+ */
 const NUMBER = 0;
 const ARCH = 4;
 const argument = (index: number) => 16 + index * 8;
@@ -101,7 +113,7 @@ const give = (number: number): FilterStep => ({code: 0x06, number});
 const ALLOW = give(0x7fff0000);
 const refuse = (errno: number) => give(0x00050000 | errno);
 
-/** Runs the steps when the loaded value equals `number`. They must end with a returned result. */
+/** Runs the steps when the loaded value equals `number`. The steps must end with a result. */
 const when = (number: number, steps: readonly FilterStep[]): readonly FilterStep[] => [
   {code: 0x15, number, otherwise: steps.length},
   ...steps,
@@ -111,7 +123,7 @@ const unlessBelow = (number: number, steps: readonly FilterStep[]): readonly Fil
   ...steps,
 ];
 
-/** Undefined on other processors: there only mounts and namespaces confine the command. */
+/** @returns undefined on other processors, where only mounts and namespaces confine the command */
 export function seccompFilter({
   architecture = process.arch,
   unixSockets = false,
@@ -137,7 +149,7 @@ export function seccompFilter({
     ...keyrings.flatMap((number) => when(number, [refuse(EPERM)])),
     ...[...IO_URING, OPENAT2].flatMap((number) => when(number, [refuse(ENOSYS)])),
     ...modes.flatMap(([call, at]) => when(call, [load(argument(at)), ...whenSet(S_ISUID, [refuse(EPERM)]), ALLOW])),
-    // The mode means nothing, and may be anything, where no file is created.
+    // Where no file is created, the kernel ignores the mode, and it may have any value.
     ...opens.flatMap(([call, at]) =>
       when(call, [
         load(argument(at)),

@@ -1,6 +1,6 @@
 /**
- * Starts a command of a shell as its decision says: plainly, or confined by the operating system. The one place where
- * commands of tools start; nothing is judged here.
+ * Starts a command of a shell as its decision says: plainly, or confined by the operating system. All commands of tools
+ * start here, and nothing is judged here.
  */
 import {existsSync} from 'node:fs';
 import type {Duplex} from 'node:stream';
@@ -15,14 +15,14 @@ import {getShellArguments, runShell, type ShellEnd, type ShellRun} from './run-s
 interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'signal' | 'outlivesSignal' | 'onText'> {
   readonly command: string;
   readonly attempt: Attempt;
-  /** Where it starts, with which environment, and what it may write where it is confined. */
+  /** Gives the folder in which the command starts, its environment, and what it may write when it is confined. */
   readonly workspace: Workspace;
 }
 
 export interface LaunchEnd extends ShellEnd {
-  /** Lines about what the sandbox had to put back after the command. */
+  /** Lines about what the sandbox had to repair after the command. */
   readonly notes: readonly string[];
-  /** The directory that it ended in was its own and is not there any more. */
+  /** True when the command ended in a directory that only it could see and that no longer exists. */
   readonly isCwdPrivate: boolean;
   readonly plan: LaunchPlan;
 }
@@ -36,18 +36,20 @@ export interface LaunchPlan {
   readonly launch: Attempt['launch'];
   readonly confinement: Confinement;
   readonly link?: (stream: Duplex) => void;
-  /** Hosts that it can reach, where it is confined. */
+  /** Hosts that the command can reach when it is confined. */
   readonly reaches: readonly string[];
-  /** What a path names that exists, but not for this command: absolute, with links resolved. */
+  /**
+   * Returns the place that a path names when it exists but is hidden from this command: absolute, with links resolved.
+   */
   readonly findHidden: (named: string) => string | undefined;
-  /** To be called once when the command has ended. @returns lines about what had to be put back. */
+  /** Must be called once when the command has ended. @returns lines about what had to be repaired */
   readonly release: () => readonly string[];
 }
 
 export class Launcher {
   readonly #pipes: OutputPipes | undefined;
 
-  /** @param processes shared by all agents, so that everything they started ends with mini-cc. */
+  /** @param processes shared by all agents, so that everything they started ends with mini-cc */
   constructor(
     private readonly sandbox: Sandbox,
     private readonly processes: ProcessGroups,
@@ -55,7 +57,9 @@ export class Launcher {
     this.#pipes = process.platform === 'linux' ? new OutputPipes(sandbox.folder) : undefined;
   }
 
-  /** @throws MiniCcError when the program cannot be started, or the workspace cannot be confined: then nothing was run. */
+  /**
+   * @throws MiniCcError when the program cannot be started, or the workspace cannot be confined. Nothing has run then.
+   */
   async run({command, attempt, workspace, ...run}: LaunchRequest): Promise<LaunchEnd> {
     const plan = await this.#plan(command, attempt, workspace);
     const {file, args, env, input, link} = plan;
@@ -70,7 +74,7 @@ export class Launcher {
     return {...end, notes, isCwdPrivate: this.#isPrivate(end.cwd, plan, workspace), plan};
   }
 
-  /** The command could start where it ended: then it is no folder of its own. */
+  /** Whether the command ended in a folder that only it could see. The folder in which it started is none. */
   #isPrivate(cwd: string | undefined, {launch}: LaunchPlan, workspace: Workspace): boolean {
     if (launch === 'plain' || cwd === undefined || cwd === workspace.cwd) return false;
     return !this.sandbox.outlives(cwd, workspace);
@@ -115,7 +119,7 @@ export class Launcher {
   }
 }
 
-/** The path with its links resolved; undefined when nothing is there, or it cannot be looked at. */
+/** Resolves the links of the path; undefined when nothing is there, or it cannot be examined. */
 function findExisting(named: string, cwd: string): string | undefined {
   try {
     const place = resolveLinks(named, cwd);
@@ -126,8 +130,8 @@ function findExisting(named: string, cwd: string): string | undefined {
 }
 
 /**
- * Settings of git for a command without a checkpoint, which only reads: git does not refresh its index by the way, and
- * starts itself in no repository inside, with the settings of that one.
+ * Settings of git for a command without a checkpoint, which only reads. Git then does not refresh its index, and does
+ * not start itself in a repository inside, where it would use the settings of that one.
  */
 const SETTINGS_FOR_READING = [
   ['diff.autoRefreshIndex', 'false'],
@@ -136,12 +140,12 @@ const SETTINGS_FOR_READING = [
   ['status.submoduleSummary', 'false'],
 ] as const;
 /**
- * A project may contain files that make one of its folders look like a bare repository: with its settings git would run
- * programs of the project. Git uses such a folder only where the command names it (`--git-dir`).
+ * A project may contain files that make one of its folders look like a bare repository, and git would run programs that
+ * its settings name. With this setting git uses such a folder only where the command names it (`--git-dir`).
  */
 const SETTINGS_FOR_ALL = [['safe.bareRepository', 'explicit']] as const;
 
-/** The environment with settings for git behind those that it has. @param reads the command only reads */
+/** Adds settings for git after those that the environment has. @param reads whether the command only reads */
 function withGitSettings(env: Readonly<Record<string, string>>, reads: boolean): Readonly<Record<string, string>> {
   const settings = [...SETTINGS_FOR_ALL, ...(reads ? SETTINGS_FOR_READING : [])];
   const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0;
@@ -162,25 +166,25 @@ const WITHOUT_NETWORK = {npm_config_fetch_retries: '0'};
 
 const SIGNS =
   /read-only file system|permission denied|operation not permitted|device or resource busy|network is unreachable|could not resolve host|name resolution|connection refused|address family not supported|\b(?:EROFS|EACCES|EPERM|EBUSY|ENETUNREACH|EAI_AGAIN|ECONNREFUSED|EAFNOSUPPORT)\b/i;
-/** A command that succeeds may print such words of a file. The messages of programs look like this. */
+/** Lines that look like messages of programs. A command that succeeds may also print the words above from a file. */
 const MESSAGES =
   /^[\w.+/-]+: .*(?:read-only file system|permission denied|not permitted|is unreachable|could not resolve host.*|no such file or directory|command not found)$/gim;
 const MISSING = /no such file|permission denied|cannot access|not found/i;
-/** The command, or a program that it names, did not start: the sandbox may not show the folder. */
+/** The command, or a program that it names, did not start, perhaps because the sandbox hides its folder. */
 const NOT_STARTED = /^bwrap: |: command not found$/m;
-/** Programs that may fail without a network and print nothing about it. */
+/** Programs that may fail without a network and print no reason. */
 const NEEDS_NETWORK = /\b(?:curl|wget)\b/;
 
 interface ConfinedEnd {
   readonly command: string;
-  /** Of standard output and standard error. */
+  /** Standard output and standard error. */
   readonly output: string;
   readonly exitCode: number;
   readonly plan: LaunchPlan;
 }
 
 /**
- * Names in one line the limit of the sandbox that got in the way, also where the command succeeded at its end.
+ * Names in one line the limit of the sandbox that stopped the command, or a part of it when it succeeded in the end.
  * @returns undefined when its output and its end show none
  */
 export function explainConfinement({command, output: all, exitCode, plan}: ConfinedEnd): string | undefined {
@@ -202,7 +206,7 @@ export function explainConfinement({command, output: all, exitCode, plan}: Confi
 const UNIX_SOCKETS =
   'Unix sockets cannot be used here; ports of 127.0.0.1 can: `tsx FILE` runs as `node --import tsx FILE`, ' +
   "Python's multiprocessing with the start method fork or spawn";
-/** An agent in a worktree never runs outside of the sandbox. */
+/** An agent in a worktree never runs outside of the sandbox, so it does not get this hint. */
 const UNCONFINED = '. unconfined: true asks the user to run it outside';
 
 function describeLimits({launch, confinement, reaches}: LaunchPlan): string {
@@ -215,14 +219,14 @@ function describeLimits({launch, confinement, reaches}: LaunchPlan): string {
   return `only ${place} can be written, not .git/hooks, .git/config, .mini-cc, .claude in it; ${network}; keys are hidden`;
 }
 
-/** A place that a message names, and that is there outside of the sandbox. */
+/** Describes a place that a message names and that exists only outside of the sandbox. */
 function describeHidden(output: string, {findHidden}: LaunchPlan): string[] {
   for (const line of output.split('\n').filter((each) => MISSING.test(each))) {
     const [, named = ''] = /^[\w.+/-]+: (?:line \d+: )?(?:cannot \w+ )?['\u2018]?([^'\u2019:]+)/.exec(line) ?? [];
     const paths = line.match(/(?<![\w.])[.~]{0,2}\/[^\s'"\u2019:),]+/g) ?? [];
     const place = [named, ...paths].map((each) => findHidden(each)).find((each) => each !== undefined);
     if (place === undefined) continue;
-    // The folder of cut outputs and transcripts, whose paths mini-cc prints for agents.
+    // This folder has cut outputs and transcripts, whose paths mini-cc prints for agents.
     const hint = line.includes('/projects/') ? '; outputs and transcripts there: use read_file' : '';
     return [`${place} is hidden${hint}`];
   }

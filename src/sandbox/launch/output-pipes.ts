@@ -1,7 +1,7 @@
 /**
- * Pipes for the output of commands, on Linux. What Node calls a pipe is a socket there, and a command cannot open a socket by
- * a name: `> /dev/stdout` would fail. Node cannot make pipes, so named ones are made ahead, many at once. Each is used by one
- * command, and its name is removed when both ends are open.
+ * Makes pipes for the output of commands, on Linux. What Node calls a pipe is a socket there, and a command cannot open
+ * a socket by a name: `> /dev/stdout` would fail. Node cannot make pipes, so named ones are made ahead, many at once.
+ * Each is used by one command, and its name is removed when both ends are open.
  */
 import {randomUUID} from 'node:crypto';
 import {closeSync, constants, mkdirSync, openSync, rmSync} from 'node:fs';
@@ -13,13 +13,13 @@ import {runProgram} from '../../core/util/processes.ts';
 import type {SessionFolder} from '../view/session-folder.ts';
 
 interface OutputPipe {
-  /** The descriptor to write to, for the command alone. */
+  /** Descriptor to which only the command writes. */
   readonly writer: number;
-  /** To be called once the command has started, or could not. @returns the output */
+  /** Must be called once the command has started or has failed to start. @returns the output */
   readonly listen: () => Readable;
 }
 
-/** What a person can do about the error `EMFILE`. */
+/** Advice for the error `EMFILE`. */
 export const NO_DESCRIPTORS = 'mini-cc has no file descriptors left: start it with a higher limit (ulimit -n 256)';
 const PIPES_AT_ONCE = 32;
 const SCRIPT = 'command -p mkfifo -m 600 -- "$@"';
@@ -30,12 +30,12 @@ export class OutputPipes {
 
   constructor(private readonly folder: Pick<SessionFolder, 'getFile'>) {}
 
-  /** @throws MiniCcError `SPAWN` when there can be none, as in a temporary folder that is full */
+  /** @throws MiniCcError `SPAWN` when no pipe can be made, as in a full temporary folder */
   async take(): Promise<OutputPipe> {
     try {
       return await this.#take().catch((error: unknown) => {
         if (getErrorCode(error) === 'EMFILE') throw error;
-        // A cleaner of temporary files may have removed those that were made before.
+        // A cleaner of temporary files may have removed the pipes that were made before.
         this.#names.length = 0;
         return this.#take();
       });
@@ -58,7 +58,7 @@ export class OutputPipes {
   async #make(): Promise<void> {
     const folder = this.folder.getFile('pipes');
     mkdirSync(folder, {recursive: true, mode: 0o700});
-    // A session has more than one of these.
+    // A session has more than one object of this class.
     const batch = randomUUID();
     const names = Array.from({length: PIPES_AT_ONCE}, (_, index) => path.join(folder, `${batch}-${index}`));
     const {exitCode, code, stderr, message} = await runProgram('/bin/sh', ['-c', SCRIPT, 'sh', ...names]);
@@ -67,7 +67,7 @@ export class OutputPipes {
   }
 }
 
-/** Opens both ends, the reading one first, so that neither waits for the other. */
+/** Opens both ends. The reading end is opened first, so that neither waits for the other. */
 function openPipe(name: string): OutputPipe {
   const reader = openSync(name, constants.O_RDONLY | constants.O_NONBLOCK);
   let writer: number;

@@ -1,6 +1,7 @@
 /**
- * The processes that tools started and that are still there. Each command leads a process group of its own, so that
- * it ends with all it started; what is left when mini-cc exits is killed then, and by the reaper when mini-cc was killed.
+ * Lists the processes that tools started and that still run. Each command leads a process group of its own, so that it
+ * ends with all that it started. When mini-cc exits, it kills those that remain. When mini-cc is killed, the reaper
+ * does it.
  */
 import {readdirSync, readFileSync} from 'node:fs';
 import {setTimeout as delay} from 'node:timers/promises';
@@ -9,16 +10,18 @@ import {getErrorCode} from '../../core/util/errors.ts';
 import {onProcessExit, runProgramSync} from '../../core/util/processes.ts';
 import {Reaper} from './reaper.ts';
 
-/** How long a group has to end by itself before it is killed, in milliseconds. */
+/** Milliseconds in which a group may end by itself before it is killed. */
 const TERM_MS = 400;
-/** How long the system may take to end what was killed. */
+/** Milliseconds in which the system may end killed processes. */
 const KILL_MS = 300;
 const POLL_MS = 10;
-/** How often the processes are listed, at most, until all of them have stopped. One that waits for a disk stops later. */
+/** Limit for listing the processes until all of them have stopped. A process that waits for a disk stops later. */
 const MAX_LISTINGS = 50;
 
 export class ProcessGroups {
-  /** By the id of the group's leader; the value stops listening for the end of the run that left it behind. */
+  /**
+   * By the id of the group's leader. The value removes the listener for the end of the run that left the group behind.
+   */
   readonly #groups = new Map<number, () => void>();
   readonly #reaper = new Reaper();
   #stopListening: (() => void) | undefined;
@@ -26,7 +29,7 @@ export class ProcessGroups {
     for (const pid of this.#groups.keys()) signalAll(pid, stopAll([pid]), 'SIGKILL');
   };
 
-  /** Counts the group as at work. One `exit` listener serves all groups, and only while there are some. */
+  /** Adds a running group. One `exit` listener serves all groups, and only while there are some. */
   add(pid: number): void {
     this.#prune();
     this.#stopListening ??= onProcessExit(this.#onExit);
@@ -35,9 +38,9 @@ export class ProcessGroups {
   }
 
   /**
-   * The command has returned. What it left in the background goes on until mini-cc ends.
-   * @param run ends it earlier, for a run that ends before mini-cc does
-   * @returns true when something was left.
+   * Must be called when the command has returned. Processes that it left in the background continue until mini-cc ends.
+   * @param run ends these processes earlier, for a run that ends before mini-cc does
+   * @returns true when processes are left
    */
   leave(pid: number, run: AbortSignal | undefined): boolean {
     if (!isThere(-pid)) {
@@ -52,7 +55,7 @@ export class ProcessGroups {
   }
 
   /**
-   * Ends the group and the descendants that left it (`setsid`): asked first, killed after 400 ms.
+   * Ends the group and the descendants that left it (`setsid`). They get SIGTERM first, and SIGKILL after 400 ms.
    * Resolves when they have ended, or after 700 ms.
    */
   async end(pid: number): Promise<void> {
@@ -60,7 +63,8 @@ export class ProcessGroups {
     signalAll(pid, asked, 'SIGTERM');
     signalAll(pid, asked, 'SIGCONT');
     await waitForEnd(asked, TERM_MS);
-    // What was started meanwhile dies with the rest: the group's id stays taken while any of it is there.
+    // Processes that were started meanwhile die with the rest. The id of the group stays in use while any of its
+    // processes exists.
     const killed = stopAll([pid, ...asked.filter(isRunning)]);
     signalAll(pid, killed, 'SIGKILL');
     await waitForEnd(killed, KILL_MS);
@@ -81,7 +85,7 @@ export class ProcessGroups {
   }
 }
 
-/** Waits until none of them runs any more, at most `limitMs`. */
+/** Waits until none of the processes runs, for at most `limitMs` milliseconds. */
 async function waitForEnd(pids: readonly number[], limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;
   while (pids.some(isRunning) && performance.now() < until) await delay(POLL_MS);
@@ -91,15 +95,16 @@ interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  /** False for one that has ended and whose parent has not yet taken note. */
+  /** False for a process that has ended and that its parent has not yet waited for. */
   readonly isRunning: boolean;
-  /** By SIGSTOP, or by a debugger. */
+  /** True when SIGSTOP or a debugger has stopped the process. */
   readonly isStopped: boolean;
 }
 
 /**
- * Stops processes, the members of the groups that they lead, and all below them, so that they can be ended. One that ran
- * meanwhile could start another that leaves the group, as a sandbox does, and end before that one is found below it.
+ * Stops processes, the members of the groups that they lead, and all their descendants, so that they can be ended. A
+ * process that continued could start another one that leaves the group, as a sandbox does, and end before that one is
+ * found among its descendants.
  * @returns all of them
  */
 function stopAll(leaders: readonly number[]): number[] {
@@ -107,7 +112,8 @@ function stopAll(leaders: readonly number[]): number[] {
   let hadStopped = false;
   for (let listings = 1; listings < MAX_LISTINGS; listings += 1) {
     const moving = tree.filter(({isStopped}) => !isStopped);
-    // A process may start another and stop while it is listed: only a listing that began when all had stopped is complete.
+    // A process may start another one and stop while it is listed. Only a listing that began when all had stopped is
+    // complete.
     if (moving.length === 0 && hadStopped) break;
     hadStopped = moving.length === 0;
     for (const {pid} of moving) sendSignal(pid, 'SIGSTOP');
@@ -116,7 +122,7 @@ function stopAll(leaders: readonly number[]): number[] {
   return tree.map(({pid}) => pid);
 }
 
-/** Members of the groups that `leaders` lead, and all processes below these, of every group. */
+/** Returns the members of the groups that `leaders` lead, and all descendants of these, whatever their group. */
 function listProcessTree(leaders: readonly number[], table: readonly ProcessRow[]): ProcessRow[] {
   const found = new Set<number>();
   const queue = [...leaders, ...table.filter(({group}) => leaders.includes(group)).map(({pid}) => pid)];
@@ -128,7 +134,7 @@ function listProcessTree(leaders: readonly number[], table: readonly ProcessRow[
   return table.filter(({pid, isRunning}) => isRunning && found.has(pid));
 }
 
-/** All processes. Synchronous: it must work while mini-cc exits. */
+/** Lists all processes. It is synchronous because it must work while mini-cc exits. */
 export function listProcesses(): ProcessRow[] {
   if (process.platform === 'linux') {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readProcessRow(Number(name)) ?? []) : []));
@@ -142,10 +148,10 @@ export function listProcesses(): ProcessRow[] {
   }));
 }
 
-/** Linux only. Undefined for a process that has ended. */
+/** Linux only. Returns undefined for a process that has ended. */
 function readProcessRow(pid: number): ProcessRow | undefined {
   try {
-    // `pid (name) state ppid pgrp …`, where the name may hold spaces and parentheses.
+    // The format is `pid (name) state ppid pgrp …`, where the name may contain spaces and parentheses.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return {pid, parent: Number(parent), group: Number(group), ...readState(state!)};
@@ -166,17 +172,17 @@ function signalAll(leader: number, tree: readonly number[], signal: NodeJS.Signa
   for (const target of [-leader, ...tree]) sendSignal(target, signal);
 }
 
-/** A negative id means the group, as for kill(2). True also while all that is left of it has ended. */
+/** A negative id means the group, as for kill(2). Also true while only ended processes of the group are left. */
 function isThere(target: number): boolean {
   return sendSignal(target, 0);
 }
 
-/** @returns false when there is no such process any more. */
+/** @returns false when no such process exists */
 function sendSignal(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal);
   } catch (error) {
-    // EPERM: it is there, and is another user's (sudo); it cannot be ended from here.
+    // EPERM means that the process exists and belongs to another user (sudo). It cannot be ended from here.
     return getErrorCode(error) === 'EPERM';
   }
 }

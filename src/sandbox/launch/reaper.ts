@@ -1,12 +1,12 @@
 /**
- * Ends process groups when mini-cc could not do it: after `kill -9`. A small shell in a session of its own waits at a
+ * Ends process groups when mini-cc cannot do it, after `kill -9`. A small shell in a session of its own waits at a
  * pipe, which the system closes with mini-cc. It does not find a process that made a session of its own (`setsid`).
  */
 import type {Socket} from 'node:net';
 import {inBackground} from '../../core/util/background.ts';
 import {startProcess} from '../../core/util/processes.ts';
 
-/** `+7` names a group, `-7` takes it back; at the end of its input it kills those that are left. */
+/** `+7` adds a group and `-7` removes it. At the end of its input the script kills the groups that are left. */
 const SCRIPT = `
 groups=
 while read -r line; do
@@ -23,7 +23,7 @@ export class Reaper {
   /** The shell's standard input. */
   #shell: Promise<Socket> | undefined;
 
-  /** Ends this group with mini-cc, also after `kill -9`. */
+  /** Makes the group end with mini-cc, even after `kill -9`. */
   watch(group: number): void {
     this.#shell ??= startShell();
     this.#send(`+${group}\n`);
@@ -36,7 +36,7 @@ export class Reaper {
   #send(line: string): void {
     if (!this.#shell) return;
     const sent = this.#shell.then((input) => input.write(line));
-    // Without the reaper only a mini-cc that is killed leaves processes behind.
+    // A failure is ignored: without the reaper, processes are left only when mini-cc is killed.
     inBackground(sent, () => undefined);
   }
 }
@@ -46,11 +46,11 @@ async function startShell(): Promise<Socket> {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
     cwd: '/',
-    // Any process of the user can read its environment: it has none.
+    // Any process of the user can read the environment of the shell, so it is empty.
     env: {},
   });
   const input = child.stdin as unknown as Socket;
-  // The shell was killed, or there is none: then only `kill -9` of mini-cc leaves processes behind.
+  // The shell was killed or did not start. Processes are then left only after `kill -9` of mini-cc.
   input.on('error', () => undefined);
   // The shell waits for the end of mini-cc and must not delay it.
   child.unref();

@@ -1,4 +1,4 @@
-/** Runs a command of the user's settings to its end: with an input, and with its two outputs apart. */
+/** Runs a command of the user's settings to its end, with an input, and collects its two outputs separately. */
 import type {Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
@@ -8,9 +8,9 @@ import type {ProcessGroups} from './process-groups.ts';
 interface CollectedRun {
   readonly command: string;
   readonly cwd: string;
-  /** All of it: nothing of mini-cc's own environment is added. */
+  /** The whole environment; nothing of mini-cc's own environment is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** What it reads from standard input. */
+  /** Text for standard input. */
   readonly input: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -19,19 +19,19 @@ interface CollectedRun {
 
 interface CollectedEnd {
   readonly ended: 'itself' | 'timeout' | 'abort' | 'start';
-  /** Undefined when it did not exit by itself. */
+  /** Undefined when the command did not exit by itself. */
   readonly exitCode: number | undefined;
   /** At most `MAX_CHARS` characters. */
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** More than this of an output is left out. */
+/** Limit for each output in characters. The rest is left out. */
 const MAX_CHARS = 1_000_000;
-/** What the command leaves in the background may hold its pipes open for so long. */
+/** Milliseconds to wait for the output, because processes in the background may hold the pipes open. */
 const GRACE_MS = 150;
 
-/** Runs `command` in bash. Its whole process group ends with it, at the time limit, and when the signal is aborted. Never rejects. */
+/** Runs `command` in bash. Its whole process group ends with it, at the time limit, and on abort. Never rejects. */
 export async function runCollected({
   command,
   cwd,
@@ -92,7 +92,7 @@ function collect(stream: Readable) {
   };
 }
 
-/** A program that ends without having read it need not. */
+/** Ignores errors, because a program may end without reading its input. */
 function send(stream: Writable, input: string): void {
   stream.on('error', () => undefined);
   stream.end(input);

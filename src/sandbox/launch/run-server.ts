@@ -1,6 +1,6 @@
 /**
- * Starts a program that goes on beside the turns and speaks over its standard input and output, plainly or confined. Its
- * whole process group ends with it, and with mini-cc.
+ * Starts a program that continues during the turns and speaks over its standard input and output, plainly or confined.
+ * Its whole process group ends with it, and with mini-cc.
  */
 import type {Duplex, Readable, Writable} from 'node:stream';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
@@ -13,9 +13,9 @@ export interface ServerProgram {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** All of it: nothing of mini-cc's own environment is added. */
+  /** The whole environment; nothing of mini-cc's own environment is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Makes the command line that confines it. Absent: it runs plainly. */
+  /** Returns the command line that confines the program. Absent: it runs plainly. */
   readonly confine?: ((argv: readonly string[]) => ConfinedCommand) | undefined;
   readonly processes: ProcessGroups;
 }
@@ -24,16 +24,16 @@ export interface RunningServer {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** How it ended, for the end of a sentence: `exit code 1`. Never rejects. */
+  /** How the program ended, worded for the end of a sentence: `exit code 1`. Never rejects. */
   readonly ended: Promise<string>;
-  /** Closes its input, and ends it with all it started when it does not end by itself. */
+  /** Closes the input, and ends the whole process group when the program does not end by itself. */
   end(): Promise<void>;
 }
 
-/** How long it has to end by itself once its input is closed, in milliseconds. */
+/** Milliseconds in which the program may end by itself once its input is closed. */
 const GRACE_MS = 300;
 
-/** @throws MiniCcError `SPAWN` when it cannot be started, and as `Sandbox.confine` */
+/** @throws MiniCcError `SPAWN` when the program cannot be started, and the errors of `Sandbox.confine` */
 export async function startServer({
   command,
   args,
@@ -62,12 +62,12 @@ export async function startServer({
     settings.end(confined.input);
   }
   const stdin = child.stdin as Writable;
-  // A server that has ended takes nothing any more; its end says so.
+  // Writing to a server that has ended fails. The error is ignored, because `ended` reports the end.
   stdin.on('error', () => undefined);
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
   });
-  // What it left behind in its group ends with it.
+  // The other processes of its group end with it.
   const cleared = ended.then(async () => {
     await processes.end(pid);
     confined?.release();

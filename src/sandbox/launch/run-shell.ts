@@ -1,4 +1,6 @@
-/** Runs one command of a shell: output as it comes, its exit code, and the directory that it ended in. */
+/**
+ * Runs one command of a shell and reports its output as it comes, its exit code, and the directory in which it ended.
+ */
 import {isUtf8} from 'node:buffer';
 import {constants} from 'node:os';
 import type {Duplex, Readable, Writable} from 'node:stream';
@@ -10,17 +12,17 @@ import {NO_DESCRIPTORS, type OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
 /**
- * Standard error joins standard output, so that their order is kept. The cwd goes to descriptor 3, moved out of the way
- * of commands that use it, but below 32, which some limit their descriptors to. It is reported by a trap, for `exit` and
- * `set -e`, and once more at the end, for commands with an EXIT trap of their own. A NUL ends it, since a name may hold
- * line breaks.
+ * The code around the command. Standard error joins standard output, so that their order is kept. The cwd is written to
+ * descriptor 3, which is moved so that commands can use 3, but below 32, because some limit their descriptors to that.
+ * A trap reports the cwd, for `exit` and `set -e`, and the end of the code reports it again, for commands with an EXIT
+ * trap of their own. A NUL ends each report, since a name may contain line breaks.
  *
- * The command is an argument, so that nothing in it is parsed together with this. It is in the variable where `bash -c`
- * has it. All of this is one line: after a syntax error within `eval`, bash would parse a further line as if it stood in
- * the command; and `eval` counts lines from the one that it is on.
+ * The command is an argument, so that it is parsed separately from this code. It is put into the variable in which
+ * `bash -c` has it. The code is one line: after a syntax error within `eval`, bash would parse a further line as if it
+ * were part of the command, and `eval` counts lines from the one that it is on.
  *
- * The blank at the start tests whether mini-cc still runs: bubblewrap ends its command together with mini-cc only once it
- * has started up itself, so a kill of mini-cc before that would leave the command running.
+ * The blank at the start tests whether mini-cc still runs. Bubblewrap ends its command together with mini-cc only once
+ * it has started up itself, so when mini-cc is killed before that, the command would continue.
  */
 const REPORT = 'builtin pwd -P >&29; builtin printf "\\0" >&29';
 const WRAPPER = [
@@ -31,7 +33,7 @@ const WRAPPER = [
   `{ builtin set +vx -- $?; ${REPORT}; } 2>/dev/null; builtin exit $1`,
 ].join('; ');
 
-/** The arguments that run `command` in bash. */
+/** Returns the arguments that run `command` in bash. */
 export function getShellArguments(command: string): readonly string[] {
   return ['bash', '-c', WRAPPER, 'bash', command];
 }
@@ -41,40 +43,40 @@ const WHY_NOT_STARTED: Readonly<Record<string, string>> = {
   EMFILE: NO_DESCRIPTORS,
 };
 
-/** How long output may still come after the shell has ended: what it left in the background holds the pipe open. */
+/** Milliseconds for output after the shell has ended, because processes in the background hold the pipe open. */
 const GRACE_MS = 150;
-/** After a kill, how long Node may take to notice. */
+/** Milliseconds in which Node may notice a kill. */
 const KILL_NOTICE_MS = 100;
 
 export interface ShellRun {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** All of it: nothing of mini-cc's own environment is added. */
+  /** The whole environment; nothing of mini-cc's own environment is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** What the program reads from descriptor 4. */
+  /** Data that the program reads from descriptor 4. */
   readonly input?: Uint8Array | undefined;
-  /** Takes the other end of descriptor 5. */
+  /** Receives the other end of descriptor 5. */
   readonly link?: ((stream: Duplex) => void) | undefined;
-  /** Undefined: no limit. */
+  /** Undefined means no limit. */
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal;
-  /** What the command leaves in the background does not end by a later abort of `signal`, only with mini-cc. */
+  /** When true, a later abort of `signal` does not end processes in the background; they end with mini-cc. */
   readonly outlivesSignal?: boolean;
   readonly processes: ProcessGroups;
-  /** Makes the pipe for its output. Absent: the output comes by what Node calls a pipe. */
+  /** Makes the pipe for the output. Absent: the output uses what Node calls a pipe. */
   readonly pipes?: OutputPipes | undefined;
   readonly onText: (text: string) => void;
 }
 
 export interface ShellEnd {
   readonly ended: 'itself' | 'timeout' | 'abort';
-  /** As a shell counts it: 128 and the signal's number for one that was killed. */
+  /** Exit code as shells count it: 128 plus the signal's number for a killed command. */
   readonly exitCode: number;
   readonly killedBy?: NodeJS.Signals;
-  /** Absent when the shell did not get to say it: `exec`, a kill, `exit` with an EXIT trap of its own. */
+  /** Absent when the shell could not report it: after `exec`, a kill, or `exit` with an EXIT trap of its own. */
   readonly cwd?: string;
-  /** Why no later command can start in the shell's directory, in words; then `cwd` is absent. */
+  /** The reason, in words, why no later command can start in the shell's directory. `cwd` is absent then. */
   readonly lostCwd?: string;
 }
 
@@ -82,10 +84,10 @@ interface StartedCommand {
   readonly pid: number;
   /** Standard output and standard error. */
   readonly output: readonly Readable[];
-  /** What comes from descriptor 3. */
+  /** Data from descriptor 3. */
   readonly report: Readable;
   readonly exited: Promise<Exit>;
-  /** What it left in the background does not keep mini-cc at work. */
+  /** Lets mini-cc exit although processes are left in the background. */
   readonly unref: () => void;
 }
 
@@ -94,7 +96,7 @@ interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** @throws MiniCcError `SPAWN` when the program cannot be started. Everything later is a `ShellEnd`. */
+/** @throws MiniCcError `SPAWN` when the program cannot be started. Every later failure is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
   const {pid, report, exited, unref, ...started} = await start(run);
   run.processes.add(pid);
@@ -115,7 +117,7 @@ export async function runShell(run: ShellRun): Promise<ShellEnd> {
     await run.processes.end(pid);
     await Promise.race([exited, delay(KILL_NOTICE_MS)]);
   }
-  // What runs on in the background holds the cwd's pipe too, also where its output goes elsewhere.
+  // A process in the background also holds the pipe for the cwd, even when its output goes elsewhere.
   await drained([...output.map((stream) => stream.ended), Promise.race([cwdKnown, cwdStream.ended])]);
   const left = run.processes.leave(pid, run.outlivesSignal ? undefined : run.signal);
   for (const stream of [...output, cwdStream]) stream.release(left);
@@ -135,7 +137,7 @@ async function start(run: ShellRun): Promise<StartedCommand> {
       cwd: run.cwd,
       env: run.env,
       stdio: ['ignore', to, to, 'pipe', run.input ? 'pipe' : 'ignore', run.link ? 'pipe' : 'ignore'],
-      // Makes it the leader of its own group; ended by `ProcessGroups`, which also finds those that left the group.
+      // Makes it the leader of its own group. `ProcessGroups` ends it, and also finds processes that left the group.
       killDescendants: true,
     });
   } catch (error) {
@@ -160,10 +162,10 @@ async function start(run: ShellRun): Promise<StartedCommand> {
   };
 }
 
-/** Signals at which a shell still runs its EXIT trap. */
+/** At these signals a shell still runs its EXIT trap. */
 const LATE_SIGNALS: readonly string[] = ['SIGHUP', 'SIGTERM'];
 
-/** A shell that was killed has 128 and the signal's number as its exit code, and did not report its directory. */
+/** A killed shell has 128 plus the signal's number as its exit code, and did not report its directory. */
 function toExit({code, signal}: Exit, reported: Buffer): Pick<ShellEnd, 'exitCode' | 'killedBy'> {
   if (code === null) {
     const killedBy = signal ?? 'SIGKILL';
@@ -175,19 +177,21 @@ function toExit({code, signal}: Exit, reported: Buffer): Pick<ShellEnd, 'exitCod
   return {exitCode: code, ...(wasKilled && {killedBy})};
 }
 
-/** @param reported what came from the wrapper: a blank at the start, then any number of reports; the last one counts. */
+/**
+ * @param reported data from the wrapper: a blank at the start, then any number of reports, of which the last one counts
+ */
 function parseCwd(reported: Buffer): Pick<ShellEnd, 'cwd' | 'lostCwd'> {
   const end = reported.lastIndexOf(0);
   if (end === -1) return {};
   const start = end === 0 ? -1 : reported.lastIndexOf(0, end - 1);
-  // `pwd` ends the name by a line break, and prints nothing where the directory was removed.
+  // `pwd` ends the name with a line break, and prints nothing when the directory was removed.
   const line = reported.subarray(start === -1 ? 1 : start + 1, end);
   if (line.length === 0) return {lostCwd: "the command's directory no longer exists"};
   const name = line.subarray(0, -1);
   return isUtf8(name) ? {cwd: name.toString()} : {lostCwd: "the name of the command's directory is not UTF-8"};
 }
 
-/** A program that ends without having read it says why itself. */
+/** Ignores errors, because a program that ends without reading its input reports the reason itself. */
 function send(stream: Writable, input: Uint8Array): void {
   stream.on('error', () => undefined);
   stream.end(input);
@@ -195,11 +199,14 @@ function send(stream: Writable, input: Uint8Array): void {
 
 interface Listened {
   readonly ended: Promise<void>;
-  /** Stops listening. A pipe that a background process still holds is emptied for it, or it would block or fail. */
+  /**
+   * Stops listening. Data in a pipe that a background process still holds is discarded, or that process would block or
+   * fail.
+   */
   release(keepOpen: boolean): void;
 }
 
-/** Characters that come in pieces are put together. */
+/** Joins characters that arrive in pieces. */
 function listenToText(stream: Readable, onText: (text: string) => void): Listened {
   const decoder = new StringDecoder('utf8');
   const listened = listen(stream, (bytes) => onText(decoder.write(bytes)));
@@ -245,7 +252,7 @@ function cutOff({signal, timeoutMs}: ShellRun): {cut: Promise<'timeout' | 'abort
   return {cut, release};
 }
 
-/** Waits for the end of the streams, at most for the grace; then once more for what lies ready to be read. */
+/** Waits for the end of the streams, at most for the grace period, and then once more for data that is ready. */
 async function drained(ends: readonly Promise<void>[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const grace = new Promise<void>((resolve) => {

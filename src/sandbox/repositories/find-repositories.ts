@@ -1,55 +1,59 @@
 /**
- * Finds all repositories below some folders: each `.git`, in any spelling, and each bare repository. No folder is left
- * out, node_modules neither: git looks for a repository wherever a person or a program starts it.
+ * Finds all repositories below some folders: each `.git`, in any spelling, and each bare repository. It searches every
+ * folder, even node_modules, because git looks for a repository wherever a person or a program starts it.
  */
 import {type BigIntStats, lstatSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {isGitFolder, isGitName} from '../../core/util/files/git-folder.ts';
 
 export interface FoundRepository {
-  /** The `.git`, or the folder of a bare repository. */
+  /** Path of the `.git`, or of the folder of a bare repository. */
   readonly path: string;
-  /** A `.git` that is a folder, a file, something else such as a link, or a bare repository. */
+  /**
+   * Says whether it is a `.git` folder, a `.git` file, a `.git` of another kind such as a link, or a bare repository.
+   */
   readonly kind: 'folder' | 'file' | 'other' | 'bare';
-  /** Changes when another file or folder takes its place. For a file and a link it changes with the content too. */
+  /** Changes when another file or folder takes the place. For a file and a link it also changes with the content. */
   readonly identity: string;
-  /** When its entry was last changed; no program can set this time. Milliseconds since 1970. */
+  /** When the entry was last changed, in milliseconds since 1970. No program can set this time. */
   readonly changedAt: number;
 }
 
 export interface RepositoryList {
-  /** By path, the nearest first. */
+  /** Repositories by path, nearest first. */
   readonly found: ReadonlyMap<string, FoundRepository>;
-  /** Folders that could not be looked into. */
+  /** Folders that could not be read. */
   readonly unread: readonly string[];
   /** False when there are more than `MAX_FOLDERS`. */
   readonly isComplete: boolean;
 }
 
-/** Limit for one search, nearest first: about 80 ms where the folders are known already, and four times that at first. */
+/**
+ * Limit for one search, nearest folders first. It takes about 80 ms for known folders, and four times that at first.
+ */
 export const MAX_FOLDERS = 20_000;
-/** The clock of file systems ticks this coarsely: a folder may change twice in one tick, in milliseconds. */
+/** Clocks of file systems tick this coarsely, in milliseconds. A folder may change twice in one tick. */
 const CLOCK_TICK_MS = 50;
 
 interface KnownFolder {
   readonly inode: bigint;
   readonly changedNs: bigint;
-  /** When it was read, milliseconds since 1970. */
+  /** When the folder was read, in milliseconds since 1970. */
   readonly readAt: number;
-  /** Names of the folders in it. */
+  /** Names of the folders in this folder. */
   readonly folders: readonly string[];
-  /** Names of each `.git` in it. */
+  /** Names of each `.git` in this folder. */
   readonly git: readonly string[];
   readonly looksBare: boolean;
-  /** It has a name that is not UTF-8, so that what lies there cannot be opened by name. */
+  /** Whether a folder in it has a name that is not UTF-8, so that its content cannot be opened by name. */
   readonly hasOddName: boolean;
 }
 
-/** Reads again only folders that changed since the last search: a new entry changes the time of its folder. */
+/** Reads only folders again that changed since the last search, because a new entry changes the time of its folder. */
 export class RepositoryFinder {
   #known = new Map<string, KnownFolder>();
 
-  /** @param roots absolute, links resolved. Never throws. */
+  /** @param roots absolute, with links resolved. Never throws. */
   find(roots: readonly string[]): RepositoryList {
     const found = new Map<string, FoundRepository>();
     const unread: string[] = [];
@@ -57,7 +61,7 @@ export class RepositoryFinder {
     const folders = [...roots];
     for (let at = 0; at < folders.length && at < MAX_FOLDERS; at += 1) {
       const folder = folders[at]!;
-      // One root may lie in another.
+      // One root may be inside another.
       if (seen.has(folder)) continue;
       try {
         const entries = this.#read(folder);

@@ -1,6 +1,7 @@
 /**
- * What git would run in a repository because of the repository itself: programs that its settings name, and its hooks.
- * Settings count as naming a program unless they are known to be harmless: git has many that run something, and gets more.
+ * Finds what git would run because of a repository itself: programs that its settings name, and its hooks. A setting
+ * counts as naming a program unless it is known to be harmless, because many settings run something, and new ones
+ * appear.
  */
 import {lstatSync, readdirSync} from 'node:fs';
 import path from 'node:path';
@@ -8,11 +9,11 @@ import {type GitSetting, getSettingsFiles, readRepository, readSettings} from '.
 import {isInside} from '../../core/util/paths.ts';
 
 const BOOLEAN = /^(?:true|false|yes|no|on|off|0|1|)$/i;
-/** Git starts the program `git-remote-NAME` for `NAME::address`. */
+/** Git starts the program `git-remote-NAME` for `NAME::address`, so such an address does not match. */
 const ADDRESS = /^(?!-)(?!\w[\w+.-]*::)/;
 const ANY = /^/;
 
-/** By section: harmless names, in small letters, and what their values must look like. */
+/** By section: harmless names in small letters, and a pattern for their values. */
 const HARMLESS: readonly (readonly [section: RegExp, names: string, value: RegExp])[] = [
   [
     /^core$/,
@@ -23,7 +24,7 @@ const HARMLESS: readonly (readonly [section: RegExp, names: string, value: RegEx
       'warnambiguousrefs packedgitlimit packedgitwindowsize deltabasecachelimit fsync fsyncmethod usereplacerefs',
     ANY,
   ],
-  // With yes or no it is git's own watcher; anything else is a program.
+  // With a Boolean value git uses its own watcher; any other value is a program.
   [/^core$/, 'fsmonitor', BOOLEAN],
   [/^extensions$/, 'objectformat compatobjectformat refstorage worktreeconfig partialclone noop preciousobjects', ANY],
   [/^(?:user|author|committer)$/, 'name email signingkey useconfigonly', ANY],
@@ -48,7 +49,7 @@ const HARMLESS: readonly (readonly [section: RegExp, names: string, value: RegEx
   [/^(?:gc|maintenance)$/, 'auto autodetach autopacklimit pruneexpire reflogexpire writecommitgraph strategy', ANY],
   [/^pack$/, 'threads window depth windowmemory compression writebitmaps', ANY],
   [/^lfs(?:\..*)?$/s, 'repositoryformatversion access locksverify', ANY],
-  // What `git lfs install --local` writes.
+  // `git lfs install --local` writes these.
   [/^filter\.lfs$/, 'clean smudge process', /^git-lfs (?:clean|smudge|filter-process)(?: --skip)?(?: -- %f)?$/],
   [/^filter\.lfs$/, 'required', BOOLEAN],
 ];
@@ -63,9 +64,10 @@ function isHarmless({key, value}: GitSetting): boolean {
 }
 
 /**
+ * Lists what git would run.
  * @param place the `.git` or the bare repository
- * @param isProtected whether a git folder is one that confined commands cannot change: its settings are the user's own
- * @returns what is named, each in a few words; empty when git runs nothing there because of it, or fails there
+ * @param isProtected whether confined commands cannot change this git folder, so that its settings are the user's own
+ * @returns the findings, each in a few words; empty when git runs nothing there because of it, or fails there
  */
 export function findNamedPrograms(
   place: {readonly path: string; readonly kind: string},
@@ -81,18 +83,18 @@ export function findNamedPrograms(
   const found = files.flatMap((file) =>
     isOwn && path.dirname(file) === common ? findInOwn(file) : findInSettings(file, top),
   );
-  // Git reads the others when it is started in a submodule or in a linked worktree.
+  // Git reads the other settings when it is started in a submodule or in a linked worktree.
   const inside = isOwn ? [] : [...new Set([common, folder])].flatMap((each) => findInside(each, top));
   return [...new Set([...found, ...(isOwn ? [] : findInHooks(path.join(common, 'hooks'))), ...inside])];
 }
 
-/** Programs of the user's own settings are meant, but a relative folder of hooks lies in each checkout. */
+/** Programs in the user's own settings are intended, but a relative folder of hooks is part of each checkout. */
 function findInOwn(file: string): string[] {
   const hooks = readSettings(file)?.findLast(({key}) => key === 'core.hookspath')?.value;
   return hooks === undefined || /^[/~]/.test(hooks) ? [] : ['core.hookspath'];
 }
 
-/** @param top of the repository: another folder as work tree is none of its own */
+/** @param top top folder of the repository. A `core.worktree` inside it is harmless. */
 function findInSettings(file: string, top: string): string[] {
   if (lstatSync(file, {throwIfNoEntry: false}) === undefined) return [];
   const settings = readSettings(file);
@@ -102,7 +104,7 @@ function findInSettings(file: string, top: string): string[] {
   return settings.filter((setting) => !isHarmless(setting) && !isOwnTree(setting)).map(({key}) => key);
 }
 
-/** Git runs those that may be executed. */
+/** Git runs the hooks that are executable. */
 function findInHooks(folder: string): string[] {
   if (lstatSync(folder, {throwIfNoEntry: false}) === undefined) return [];
   try {
@@ -115,7 +117,7 @@ function findInHooks(folder: string): string[] {
   }
 }
 
-/** In the git folders of submodules and linked worktrees, at any depth. */
+/** Searches the git folders of submodules and linked worktrees, at any depth. */
 function findInside(folder: string, top: string): string[] {
   return ['modules', 'worktrees'].flatMap((name) => findBelow(path.join(folder, name), top));
 }

@@ -1,25 +1,26 @@
 /**
- * What a confined command can plant in a git folder in which it may commit, and what works later, outside of the sandbox:
- * links through which git writes elsewhere (`.git/logs/HEAD` → `~/.bashrc`), and programs in the steps of a rebase.
+ * Removes what a confined command can plant in a git folder in which it may commit and what takes effect later, outside
+ * of the sandbox: links through which git writes elsewhere (`.git/logs/HEAD` → `~/.bashrc`), and programs in the steps
+ * of a rebase.
  */
 import {type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, renameSync, unlinkSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
 import {formatFileName} from '../../core/util/paths.ts';
 
-/** So many entries of a git folder are looked at. Beyond, links are not found. */
+/** Limit of examined entries in a git folder. Links beyond it are not found. */
 const MAX_ENTRIES = 50_000;
-/** Git writes below them, and other places have no need for links. Of `objects` only the first level has folders. */
+/** Git writes below these folders. In `objects` only the first level has folders. Other places do not need links. */
 const DEEP = ['logs', 'refs', 'rebase-merge', 'rebase-apply', 'sequencer', 'worktrees'];
 const TODO = path.join('rebase-merge', 'git-rebase-todo');
 const EXEC_STEP = /^\s*(?:exec|x)\s/m;
 
 interface PlantedEntries {
-  /** Call it once when the command has ended. @returns a line for each thing that was taken out */
+  /** Must be called once when the command has ended. @returns a line for each thing that was removed */
   finish(): string[];
 }
 
-/** Call it when the command is about to start. @param gitFolders in which it may write */
+/** Must be called just before the command starts. @param gitFolders folders in which the command may write */
 export function watchPlantedEntries(gitFolders: readonly string[]): PlantedEntries {
   const before = new Map(gitFolders.map((folder) => [folder, {links: listLinks(folder), todo: readTodo(folder)}]));
   return {
@@ -31,7 +32,7 @@ export function watchPlantedEntries(gitFolders: readonly string[]): PlantedEntri
   };
 }
 
-/** All links of a git folder, with what they lead to. */
+/** Returns all links of a git folder, with their targets. */
 function listLinks(folder: string): ReadonlyMap<string, string> {
   const links = new Map<string, string>();
   let left = MAX_ENTRIES;
@@ -54,7 +55,7 @@ function readFolder(place: string): Dirent[] {
   try {
     return readdirSync(place, {withFileTypes: true});
   } catch {
-    // It was removed, or may not be read: git cannot use it either.
+    // It was removed or cannot be read, so git cannot use it either.
     return [];
   }
 }
@@ -88,7 +89,9 @@ function readTodo(folder: string): string | undefined {
   }
 }
 
-/** A rebase that stopped in the command goes on without the programs that the command wrote into its steps. */
+/**
+ * Sets the steps of a stopped rebase aside when the command wrote programs into them, so that git does not run these.
+ */
 function setTodoAside(folder: string, before: string | undefined): string[] {
   const now = readTodo(folder);
   if (now === undefined || now === before || !EXEC_STEP.test(now)) return [];

@@ -1,6 +1,7 @@
 /**
- * Repositories that a confined command made. Git runs programs that a repository names, later and outside of the sandbox,
- * so one that names any is set aside: renamed, so that git does not find it, until a person has looked.
+ * Checks repositories that a confined command made. Git runs programs that a repository names, later and outside of the
+ * sandbox. So a repository that names any is set aside: it is renamed, so that git does not find it until a person has
+ * looked.
  */
 import {closeSync, constants, lstatSync, openSync, realpathSync, renameSync} from 'node:fs';
 import path from 'node:path';
@@ -13,18 +14,18 @@ import {findNamedPrograms} from './named-programs.ts';
 import {watchPlantedEntries} from './planted-entries.ts';
 
 interface RepositoryWatch {
-  /** Call it once when the command has ended. @returns lines about the repositories that it made */
+  /** Must be called once when the command has ended. @returns lines about the repositories that the command made */
   finish(): string[];
 }
 
 const MAX_NAMED = 5;
-/** Between the clock of the file system and that of the process, in milliseconds. */
+/** Possible difference between the clocks of the file system and of the process, in milliseconds. */
 const CLOCK_ERROR_MS = 1000;
 
 /**
- * Call it when the command is about to start.
+ * Must be called just before the command starts.
  * @param before what `finder` found in the roots
- * @param confined the folders that the command may write, and what it cannot change in them
+ * @param confined the folders that the command may write, and the places in them that it cannot change
  */
 export function watchRepositories(
   finder: RepositoryFinder,
@@ -34,7 +35,7 @@ export function watchRepositories(
   const isProtected = (place: string) => places.pinned.includes(place) || isInside(place, places.readOnly);
   const startedAt = Date.now();
   const isOwn = (folder: string) => before.found.has(folder) && isProtected(folder);
-  /** What must be the same afterwards for a repository to be the one from before. */
+  /** Returns what must stay the same for a repository to count as unchanged. */
   const describe = (each: FoundRepository) =>
     (each.kind === 'folder' || each.kind === 'bare') && isProtected(each.path)
       ? each.identity
@@ -44,9 +45,9 @@ export function watchRepositories(
   const identities = new Set(mounted.map(getFolderIdentity).filter((identity) => identity !== undefined));
   const isNew = (each: FoundRepository) => {
     if (known.has(each.path)) return known.get(each.path) !== describe(each);
-    // Moved together with the folder around it, and mounted meanwhile.
+    // The repository was mounted and moved together with the folder around it.
     if (identities.has(getFolderIdentity(each) ?? '')) return false;
-    // Without having seen all before, what is older than the command may be the user's own.
+    // When the first search was incomplete, a repository that is older than the command may be the user's own.
     return before.isComplete || each.changedAt > startedAt - CLOCK_ERROR_MS;
   };
   const planted = watchPlantedEntries(mounted.filter(({kind}) => kind !== 'file').map(({path: place}) => place));
@@ -55,7 +56,7 @@ export function watchRepositories(
       const plantedLines = planted.finish();
       const after = finder.find(roots);
       const made = [...after.found.values()].filter(isNew);
-      // All are looked at before the first is renamed: one may lead to another.
+      // Examine all before the first is renamed, because one may point to another.
       const named = new Map(made.map((each) => [each, findNamedPrograms(each, isOwn)]));
       const harmless = made.filter((each) => named.get(each)!.length === 0 && isUsable(each)).map(getFolder);
       const hostile = made.filter((each) => named.get(each)!.length > 0);
@@ -69,7 +70,7 @@ export function watchRepositories(
   };
 }
 
-/** Undefined for a file or a link: what it names depends on where it lies. */
+/** Undefined for a file or a link, because what it names depends on its place. */
 function getFolderIdentity({kind, identity}: FoundRepository): string | undefined {
   return kind === 'folder' || kind === 'bare' ? identity : undefined;
 }
@@ -78,13 +79,16 @@ function getFolder({kind, path: place}: FoundRepository): string {
   return kind === 'bare' ? place : path.dirname(place);
 }
 
-/** Neither an empty `.git`, such as the placeholder of another command, nor what git keeps in a `.git` for its worktrees. */
+/**
+ * False for an empty `.git`, such as another command's placeholder, and for what git keeps in a `.git` for its
+ * worktrees.
+ */
 function isUsable(each: FoundRepository): boolean {
   if (each.kind === 'bare') return !each.path.split(path.sep).some(isGitName);
   return readRepository(getFolder(each)) !== undefined;
 }
 
-/** Renames the `.git`, or the `HEAD` of a bare repository; nothing in it is changed. */
+/** Renames the `.git`, or the `HEAD` of a bare repository, and changes nothing in it. */
 function setAside(each: FoundRepository, named: readonly string[]): string {
   const [folder, name] =
     each.kind === 'bare' ? [each.path, 'HEAD'] : [path.dirname(each.path), path.basename(each.path)];
@@ -102,7 +106,7 @@ function setAside(each: FoundRepository, named: readonly string[]): string {
 
 /** @returns the new path */
 function renameAside(folder: string, name: string): string {
-  // Another command may put a link in the place of the folder meanwhile: the rename must not reach through it.
+  // Another command may replace the folder by a link meanwhile, and the rename must not follow it.
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     const opened = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : folder;
@@ -134,7 +138,7 @@ function describeUnseen(before: RepositoryList, after: RepositoryList, roots: re
   ];
 }
 
-/** Relative to the first root, where they lie in it. */
+/** Formats places in the first root relative to it. */
 function formatPlaces(places: readonly string[], [root = '/']: readonly string[]): string {
   const names = places.slice(0, MAX_NAMED).map((place) => {
     if (place === root) return 'the workspace itself';

@@ -1,6 +1,6 @@
 /**
- * The user's settings of git for confined commands: one flat file without includes, in which nothing holds a key and
- * nothing starts a program that works for the user outside.
+ * Collects the user's settings of git for confined commands in one flat file without includes. No setting in it
+ * contains a key or starts a program that works for the user outside.
  */
 import {existsSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import {findPasswords, isSecretName} from '../../core/secrets/known-secrets.ts';
 import {findRepository, type GitSetting, readBranch, readSettings} from '../../core/util/files/git-folder.ts';
 import {Glob} from '../../core/util/glob.ts';
 
-/** Sections that git itself reads. Others belong to further programs, which may keep their keys there. */
+/** Sections that git itself reads. Others belong to other programs, which may store keys there. */
 const SECTIONS = new Set([
   'add',
   'advice',
@@ -65,10 +65,10 @@ const SECTIONS = new Set([
   'versionsort',
   'worktree',
 ]);
-/** They start programs. Filters stay: without them git takes files for changed that are not. */
+/** Settings that start programs. Filters stay, because without them git takes unchanged files for changed ones. */
 const PROGRAMS =
   /^core\.(?:fsmonitor|sshcommand|askpass|gitproxy|pager|editor|hookspath|alternaterefscommand)$|^diff\.external$|\.(?:command|textconv|driver|cmd|vcs|proxy|uploadpack|receivepack)$/;
-/** They name files that git reads: relative ones are not the user's. */
+/** Settings that name files that git reads. Relative names are not the user's. */
 const FILES = new Set([
   'core.excludesfile',
   'core.attributesfile',
@@ -81,16 +81,16 @@ const MAX_INCLUDES = 10;
 interface GitSettingsSource {
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The workspace: conditional includes are decided for its repository. Absolute, links resolved. */
+  /** The workspace, whose repository decides the conditional includes. Absolute, with links resolved. */
   readonly root: string;
 }
 
 interface FlatGitSettings {
   /** The text of the flat file. */
   readonly text: string;
-  /** Files that the settings name, or that git reads by default, and that exist. Absolute. */
+  /** Absolute paths of existing files that the settings name, or that git reads by default. */
   readonly files: readonly string[];
-  /** Files whose change changes the settings; they need not exist. */
+  /** Files whose change changes the settings. They need not exist. */
   readonly watched: readonly string[];
 }
 
@@ -117,7 +117,7 @@ class Reader {
     private readonly root: string,
   ) {}
 
-  /** The settings of the file and of those that it includes, in the order in which they count. */
+  /** Returns the settings of the file and of the files that it includes, in the order in which they count. */
   read(file: string, depth: number): GitSetting[] {
     this.files.push(file);
     if (depth > MAX_INCLUDES) return [];
@@ -130,10 +130,10 @@ class Reader {
     });
   }
 
-  /** Whether an include counts in the workspace. Conditions that git alone can decide (`hasconfig`) do not. */
+  /** Whether an include counts in the workspace. Conditions that only git can decide (`hasconfig`) do not hold. */
   #holds(condition: string, file: string): boolean {
     const [, kind, pattern = ''] = /^(gitdir|gitdir\/i|onbranch):(.*)$/s.exec(condition) ?? [];
-    // As git matches paths: `*` and `?` stay within a name, `**` does not.
+    // Match paths as git does: `*` and `?` stay within a name, `**` does not.
     const matches = (glob: string, text: string) =>
       new Glob(glob.replace(/\/$/, '/**'), {ignoreCase: kind === 'gitdir/i', openStars: true}).matches(text);
     if (kind === 'onbranch') return matches(pattern, readBranch(this.root) ?? '');

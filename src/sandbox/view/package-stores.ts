@@ -1,12 +1,12 @@
-/** Where package managers keep the sources of what a project uses. */
+/** Finds the folders in which package managers keep the sources of a project's dependencies. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {traceLinks} from './trace-links.ts';
 
-/** Below the home. */
+/** Paths below the home. */
 const STORES = ['.cargo/registry', 'go/pkg/mod', '.m2/repository', '.gradle/caches/modules-2'];
 
-/** Those that exist. @returns absolute paths, as given and with links resolved */
+/** @returns absolute paths of the existing stores, as given and with links resolved */
 export function getPackageStores(home: string, env: Readonly<Record<string, string | undefined>>): string[] {
   const {CARGO_HOME, GOMODCACHE, GOPATH} = env;
   const moved = [

@@ -1,6 +1,6 @@
 /**
- * The repository that the workspace lies in, and the git folders that belong to it where they lie elsewhere. Found by
- * reading files: git would run what the settings of a repository name.
+ * Finds the repository that contains the workspace, and its git folders that are elsewhere. It only reads files,
+ * because git would run what the settings of a repository name.
  */
 import {readFileSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -8,18 +8,24 @@ import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import {findRepository, type GitRepository, pointsBack, readRepository} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 
-/** A file of alternates names few folders, and these name few more. */
+/** Limit of alternates. A file of alternates names few folders, and these name few more. */
 const MAX_ALTERNATES = 50;
 const MAX_BYTES = 64 * 1024;
 
 interface RepositorySearch {
-  /** Absolute, links resolved. */
+  /** Absolute, with links resolved. */
   readonly home: string;
-  /** Whether the user trusts what a project's file says: only then other repositories whose objects it uses are shown. */
+  /**
+   * Whether the user trusts the claims of a project's file. Only then are other repositories shown whose objects it
+   * uses.
+   */
   readonly trusts: Trusts;
 }
 
-/** @param root absolute, links resolved. @returns folders that git needs to work there; some may lie in others */
+/**
+ * @param root absolute, with links resolved
+ * @returns folders that git needs there; some may be inside others
+ */
 export function findRepositoryFolders(root: string, {home, trusts}: RepositorySearch): string[] {
   const repository = findOwnRepository(root, home);
   if (repository === undefined) return [];
@@ -28,13 +34,13 @@ export function findRepositoryFolders(root: string, {home, trusts}: RepositorySe
   return [repository.top, ...findGitFolders(repository), ...alternates];
 }
 
-/** Of a folder that `--add-dir` names: the repositories around it stay hidden. */
+/** Returns the git folders of a folder that `--add-dir` names. The repositories around it stay hidden. */
 export function findGitFoldersOf(folder: string): string[] {
   const repository = readRepository(folder);
   return repository === undefined || repository.kind === 'unreadable' ? [] : findGitFolders(repository);
 }
 
-/** What a `--shared` clone asks for: that commands see the objects of other repositories. */
+/** Returns what a `--shared` clone asks for: that commands see the objects of other repositories. */
 export function alternatesClaims(root: string, home: string): Claim[] {
   const repository = findOwnRepository(root, home);
   const claim = repository && getAlternatesClaim(repository);
@@ -55,7 +61,7 @@ function findGitFolders(repository: GitRepository): string[] {
   const folder = resolve(repository.folder);
   const common = resolve(repository.common);
   if (folder === undefined || common === undefined) return [];
-  // Of a linked worktree, the folder that it shares is the one that contains its own.
+  // The folder that a linked worktree shares is the one that contains its own.
   const isShared = common === folder || common === path.dirname(path.dirname(folder));
   return isShared ? [common] : [folder];
 }
@@ -68,7 +74,7 @@ function getAlternatesClaim(repository: GitRepository): Claim | undefined {
   return {file: path.join(repository.common, 'objects', 'info', 'alternates'), key: 'alternates', value};
 }
 
-/** Those folders of objects, and the ones that they name themselves. */
+/** Returns these folders of objects and those that they name in turn. */
 function followAlternates(first: readonly string[]): string[] {
   const found = new Set<string>();
   const queue = [...first];
@@ -80,7 +86,7 @@ function followAlternates(first: readonly string[]): string[] {
   return [...found];
 }
 
-/** Existing folders of objects that the folder of objects names. */
+/** Returns the existing folders of objects that the folder names. */
 function readAlternates(objects: string): string[] {
   const file = path.join(objects, 'info', 'alternates');
   try {
@@ -97,7 +103,7 @@ function readAlternates(objects: string): string[] {
   }
 }
 
-/** Whether users other than root, this one and `owner` may write there. */
+/** Whether users other than root, this user and `owner` may write there. */
 export function isWritableByOthers(folder: string, owner?: number): boolean {
   try {
     const {mode, uid, gid} = statSync(folder);

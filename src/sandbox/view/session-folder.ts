@@ -1,13 +1,16 @@
-/** The temporary files of one session: made when a command first needs it, removed at the end. */
+/**
+ * Holds the temporary files of one session. The folder is created when a command first needs it, and removed at the
+ * end.
+ */
 import {existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {onProcessExit} from '../../core/util/processes.ts';
 
 const PREFIX = 'mini-cc-';
-/** The system adds six letters. */
+/** `mkdtemp` adds six letters to the prefix. */
 const NAME = /^mini-cc-[A-Za-z0-9]{6}$/;
-/** What is for the commands in it. */
+/** Name of the folder for commands. */
 const TEMPORARY = 'tmp';
 
 export class SessionFolder {
@@ -15,32 +18,34 @@ export class SessionFolder {
   #stopListening: (() => void) | undefined;
   readonly #onClose: (() => void)[] = [];
 
-  /** Absolute, links resolved, 0700. Confined commands must not write in it. @throws Error of the file system */
+  /**
+   * Absolute, with links resolved, mode 0700. Confined commands must not write in it. @throws Error of the file system
+   */
   get path(): string {
     return this.#open();
   }
 
-  /** For the commands of the session: `TMPDIR`, within it. */
+  /** `TMPDIR` of the session's commands, inside the session's folder. */
   get temporary(): string {
     return path.join(this.#open(), TEMPORARY);
   }
 
-  /** For mini-cc: a file that commands read and do not write. */
+  /** Returns the path of a file of mini-cc that commands may read but not write. */
   getFile(name: string): string {
     return path.join(this.#open(), name);
   }
 
-  /** For one command alone, which removes it at its end. */
+  /** Creates a folder for one command. Its caller removes it when the command has ended. */
   createPrivate(): string {
     return mkdtempSync(path.join(this.#open(), 'command-'));
   }
 
-  /** What lies in `temporary` now: names. */
+  /** Returns the names in `temporary`. */
   list(): string[] {
     return readdirSync(this.temporary);
   }
 
-  /** The folders of all sessions, also of other processes. */
+  /** Returns the folders of all sessions, including those of other processes. */
   listAll(): string[] {
     const around = path.dirname(this.path);
     const places = readdirSync(around).flatMap((name) => (NAME.test(name) ? path.join(around, name) : []));
@@ -52,7 +57,7 @@ export class SessionFolder {
     this.#onClose.push(listener);
   }
 
-  /** Removes it with all that commands left in it. What cannot be removed stays. */
+  /** Removes the folder with everything that commands left in it. What cannot be removed stays. */
   close(): void {
     if (this.#folder === undefined) return;
     this.#stopListening?.();
@@ -62,7 +67,7 @@ export class SessionFolder {
     try {
       rmSync(folder, {recursive: true, force: true});
     } catch {
-      // Such as a mount that a command left there: the system cleans its temporary folder itself.
+      // A mount that a command left may prevent the removal. The system cleans its temporary folder itself.
     }
   }
 

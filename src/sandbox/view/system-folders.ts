@@ -1,17 +1,17 @@
-/** What every confined command sees of the system, on Linux. */
+/** Lists what every confined command sees of the system. */
 import {lstatSync, readdirSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isInside} from '../../core/util/paths.ts';
 import type {Link} from './trace-links.ts';
 
-/** Of `/var`, what package tools read: without it `dpkg -S`, `apt list` or `rpm -q` know no package. */
+/** Places in `/var` that package tools read. Without them `dpkg -S`, `apt list` or `rpm -q` find no package. */
 const PACKAGE_DATABASES = ['dpkg', 'apt', 'rpm', 'pacman', 'alternatives'].map((name) => `/var/lib/${name}`);
 const TOP_FOLDERS = /^(?:usr|bin|sbin|lib\w*|etc|opt|nix)$/;
 
-/** Programs that the system's packages put there lead nowhere else. */
+/** Folders whose programs come from the system's packages and link only to the system. */
 export const STANDARD_PROGRAM_FOLDERS: readonly string[] = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'];
 
-/** On macOS. */
+/** Folders that every confined command sees on macOS. */
 export const MAC_FOLDERS: readonly string[] = [
   '/usr',
   '/bin',
@@ -29,9 +29,9 @@ export const MAC_FOLDERS: readonly string[] = [
 ];
 
 export interface SystemFolders {
-  /** Bound read-only. */
+  /** Folders that are mounted read-only. */
   readonly folders: readonly string[];
-  /** Such as `/bin` → `usr/bin`. */
+  /** Links such as `/bin` → `usr/bin`. */
   readonly links: readonly Link[];
 }
 
@@ -46,20 +46,20 @@ export function findSystemFolders(): SystemFolders {
   return {folders: [...folders, ...PACKAGE_DATABASES.filter(isFolder)], links};
 }
 
-/** Folders that every confined command sees, on this platform. Some may not exist. */
+/** Returns the folders that every confined command sees on this platform. Some may not exist. */
 export function getSystemFolders(): readonly string[] {
   if (process.platform === 'darwin') return MAC_FOLDERS;
   const {folders, links} = findSystemFolders();
   return [...folders, ...links.map((link) => link.path)];
 }
 
-/** Whether a path lies in a folder that every confined command sees. */
+/** Whether a path is in a folder that every confined command sees. */
 export function isInSystemFolder(target: string): boolean {
   const [, top = ''] = target.split('/');
   return TOP_FOLDERS.test(top) || isInside(target, PACKAGE_DATABASES);
 }
 
-/** Files below `/etc` that hold keys or passwords by their names; the names may contain `*`. */
+/** Files below `/etc` that hold keys or passwords, by name. The names may contain `*`. */
 const SYSTEM_SECRETS = [
   '/etc/shadow*',
   '/etc/gshadow*',
@@ -73,12 +73,12 @@ const SYSTEM_SECRETS = [
   '/etc/apt/auth.conf*',
 ];
 
-/** Where names of such files may come and go. */
+/** Folders in which the names of such files may come and go. */
 export const SYSTEM_SECRET_FOLDERS: readonly string[] = [...new Set(SYSTEM_SECRETS.map((each) => path.dirname(each)))];
 
 /**
- * Files of the system with keys. They are closed to plain users by their modes, but not to root, so for root they are
- * hidden by their names: a list, and no wall.
+ * Returns files of the system with keys. Their modes close them to plain users but not to root, so for root they are
+ * hidden by name. The list need not be complete.
  */
 export function findSystemSecrets(): string[] {
   return SYSTEM_SECRETS.flatMap((pattern) => {
@@ -99,7 +99,7 @@ function listNames(folder: string): string[] {
   }
 }
 
-/** False for a link: it is shown where it leads. */
+/** False for a link, because its target is shown. */
 function isFolder(place: string): boolean {
   try {
     return statSync(place).isDirectory() && realpathSync(place) === place;

@@ -1,6 +1,6 @@
 /**
- * The folders of programs on PATH that lie outside of the system's own folders: each folder of PATH, and what its
- * programs link to, up to the folder of the tool that they belong to (nvm, pipx, conda …).
+ * Finds the folders of programs on PATH that are outside of the system's own folders: each folder of PATH, and the
+ * targets of its programs, up to the folder of the tool that they belong to (nvm, pipx, conda …).
  */
 import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -10,14 +10,14 @@ import {isInSystemFolder, STANDARD_PROGRAM_FOLDERS} from './system-folders.ts';
 import {traceLinks} from './trace-links.ts';
 
 interface ToolSearch {
-  /** Absolute, links resolved. */
+  /** Absolute, with links resolved. */
   readonly home: string;
-  /** Folders of the project: they are shown anyway, and links in them are the project's. */
+  /** Folders of the project. They are shown anyway, and links in them are the project's. */
   readonly roots: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Folders below the home that belong to one tool as a whole: programs, libraries and the versions that it manages. */
+/** Folders below the home that belong to one tool as a whole: its programs, libraries and installed versions. */
 const TOOLS = [
   '.nvm',
   '.volta',
@@ -50,9 +50,9 @@ const TOOLS = [
   'Library/pnpm',
   '.local/lib',
 ];
-/** Below these, each folder belongs to one tool. */
+/** Folders below the home in which each folder belongs to one tool. */
 const TOOL_PARENTS = ['.local/share', '.local/opt', '.local/state'];
-/** Variables that name the folder of a tool that lies elsewhere. */
+/** Variables that name the folder of a tool that is elsewhere. */
 const TOOL_VARIABLES = [
   'NVM_DIR',
   'VOLTA_HOME',
@@ -72,7 +72,7 @@ const TOOL_VARIABLES = [
   'UV_PYTHON_INSTALL_DIR',
   'PIPX_HOME',
 ];
-/** What the programs of a folder need besides it, without a link that leads there; below the home. */
+/** Places below the home that the programs of a folder need although no link leads there. */
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   '.cargo/bin': ['.rustup'],
   '.local/bin': ['.local/lib'],
@@ -83,9 +83,9 @@ const VENV_FILE = 'pyvenv.cfg';
 const MAX_PROGRAMS = 2000;
 
 interface ToolFolders {
-  /** Absolute, links not resolved. */
+  /** Absolute, with links not resolved. */
   readonly places: readonly string[];
-  /** When one of these changes, other programs may be found. */
+  /** Folders whose change may change the result. */
   readonly watched: readonly string[];
 }
 
@@ -114,7 +114,8 @@ class Search {
     const {PATH = '', VIRTUAL_ENV, CONDA_PREFIX} = this.env;
     for (const folder of new Set(PATH.split(path.delimiter))) this.#addProgramFolder(folder);
     for (const folder of [VIRTUAL_ENV, CONDA_PREFIX]) if (folder) this.#addEnvironment(folder);
-    // A virtual environment in the workspace may use one of these; what it says itself is the project's word.
+    // A virtual environment in the workspace may use one of these. Its own claims come from the project and are not
+    // trusted.
     this.#show(path.join(this.home, '.local/share/uv/python'));
     return {places: [...this.#places], watched: this.#watched};
   }
@@ -136,7 +137,7 @@ class Search {
   #addProgram(link: string): void {
     const target = traceLinks(link)?.real;
     if (target === undefined || isInSystemFolder(target) || isInside(target, this.roots) || !isProgram(target)) return;
-    // npm puts such folders on PATH for every project above: their links are the projects'.
+    // npm puts such folders on PATH for every project above. Their links belong to these projects.
     const packages = /^.*?\/node_modules(?=\/)/.exec(link)?.[0];
     if (packages !== undefined && !isInside(target, [packages])) return;
     this.#show(link);
@@ -146,7 +147,7 @@ class Search {
     this.#addPythonOf(path.dirname(path.dirname(target)));
   }
 
-  /** A virtual environment that the user activated. */
+  /** Adds a virtual environment that the user activated. */
   #addEnvironment(given: string): void {
     const folder = path.isAbsolute(given) ? traceLinks(given)?.real : undefined;
     if (folder === undefined || !this.#mayShow(folder) || !isEnvironment(folder)) return;
@@ -154,7 +155,7 @@ class Search {
     this.#addPythonOf(folder);
   }
 
-  /** The Python that a virtual environment uses, where a tool that is known installed it. */
+  /** Adds the Python that a virtual environment uses, when a known tool installed it. */
   #addPythonOf(environment: string): void {
     const [, folder] = /^home *= *(\/.+)$/m.exec(readSmall(path.join(environment, VENV_FILE))) ?? [];
     const real = folder === undefined ? undefined : traceLinks(folder.trim())?.real;
@@ -164,7 +165,7 @@ class Search {
     this.#show(tool);
   }
 
-  /** The folder that belongs to a tool as a whole, by where the tool puts it or by what lies in it. */
+  /** Returns the folder that belongs to a tool as a whole, by where the tool is installed or by what is in it. */
   #getToolFolder(programs: string): string | undefined {
     return this.#getKnownTool(programs) ?? this.#getPackageFolder(programs) ?? this.#getPrefix(programs);
   }
@@ -177,7 +178,7 @@ class Search {
     return name ? path.join(parent!, name) : undefined;
   }
 
-  /** The outermost `node_modules` around it: packages need others beside them. */
+  /** Returns the outermost `node_modules` or `vendor` around the folder, because packages need others beside them. */
   #getPackageFolder(folder: string): string | undefined {
     const parts = folder.split('/');
     const index = parts.findIndex((part) => part === 'node_modules' || part === 'vendor');
@@ -185,7 +186,7 @@ class Search {
     return index > 0 && this.#mayShow(found) ? found : undefined;
   }
 
-  /** The folder above `bin`, when libraries lie beside it. */
+  /** Returns the folder above `bin` when libraries are beside `bin`. */
   #getPrefix(folder: string): string | undefined {
     const prefix = path.dirname(folder);
     const isShared = prefix === path.join(this.home, '.local') || !/^s?bin$/.test(path.basename(folder));
@@ -194,7 +195,7 @@ class Search {
     return isWhole || isEnvironment(prefix) ? prefix : undefined;
   }
 
-  /** Not the home or a folder above it, and no folder at the top. */
+  /** False for the home, a folder above it, and a folder at the top. */
   #mayShow(folder: string): boolean {
     return !isInside(this.home, [folder]) && path.dirname(folder) !== '/';
   }
@@ -226,7 +227,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Empty for what is no small file. */
+/** Returns the text of a small file; otherwise an empty text. */
 function readSmall(file: string): string {
   try {
     const stat = statSync(file);

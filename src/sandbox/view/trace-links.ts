@@ -3,22 +3,25 @@ import {lstatSync, readlinkSync} from 'node:fs';
 import path from 'node:path';
 
 export interface Link {
-  /** Where it is; the folders above it are no links. */
+  /** Path of the link. The folders above it are no links. */
   readonly path: string;
-  /** As it stands in the link. */
+  /** Target as the link has it. */
   readonly target: string;
 }
 
 interface TracedPath {
-  /** With links resolved. */
+  /** Path with links resolved. */
   readonly real: string;
   readonly links: readonly Link[];
 }
 
-/** As in the kernel. */
+/** The kernel has the same limit. */
 const MAX_LINKS = 40;
 
-/** @param given absolute. @returns undefined when nothing is there, or it cannot be read. Never throws. */
+/**
+ * @param given absolute
+ * @returns undefined when nothing is there, or it cannot be read. Never throws.
+ */
 export function traceLinks(given: string): TracedPath | undefined {
   const links: Link[] = [];
   let parts = split(given);

@@ -1,6 +1,6 @@
 /**
- * What confined commands see beside the system's own folders: the places that are named, and the hidden ones in them.
- * Looked for once, and again when a folder of programs, a repository or the user's settings of git changed.
+ * Finds what confined commands see beside the system's own folders: the named places, and the hidden ones in them. The
+ * result is cached until a folder of programs, a repository or the user's settings of git change.
  */
 import {existsSync, lstatSync, readdirSync, type Stats, statSync} from 'node:fs';
 import path from 'node:path';
@@ -18,23 +18,23 @@ import {findToolFolders} from './tool-folders.ts';
 import {type Link, traceLinks} from './trace-links.ts';
 
 export interface ViewPlaces extends HiddenPlaces {
-  /** Further files and folders that confined commands see (`sandbox.show`), written as `hide`. */
+  /** Further files and folders that confined commands see (`sandbox.show`), written like `hide`. */
   readonly show?: readonly string[];
-  /** See `RepositorySearch`; default: nothing is trusted. */
+  /** See `RepositorySearch`. Default: nothing is trusted. */
   readonly trusts?: Trusts;
 }
 
 export interface View {
-  /** The roots and what is shown beside them: existing places, absolute, links resolved. */
+  /** The workspace's folders that exist. These and `shown` are absolute, with links resolved. */
   readonly roots: readonly string[];
   readonly shown: readonly string[];
-  /** Links that lead to them. */
+  /** Links that lead to the shown places. */
   readonly links: readonly Link[];
-  /** Hidden in what is shown. */
+  /** Places in the shown ones that are hidden from every command. */
   readonly hidden: readonly HiddenPath[];
-  /** Hidden from this command beside them. */
+  /** Places that are also hidden from this command. */
   readonly masked: readonly HiddenPath[];
-  /** The flat file of the user's settings of git, or `/dev/null`. */
+  /** Path of the flat file with the user's settings of git, or `/dev/null`. */
   readonly gitSettings: string;
 }
 
@@ -43,7 +43,7 @@ type Scope = Omit<ConfineOptions, 'cwd'>;
 interface Found {
   readonly shown: readonly string[];
   readonly links: readonly Link[];
-  /** With what it was found by: times of changes. */
+  /** Places on which the result depends, with their state then. */
   readonly watched: readonly (readonly [string, Stats | undefined])[];
   readonly gitText: string;
 }
@@ -94,7 +94,8 @@ export class Views {
   #search({env = {}, root, extraRoots}: Scope, roots: readonly string[]): Found {
     const {show = [], trusts = () => false} = this.places;
     const home = this.#getHome();
-    // A home as the workspace shows what it names, too: its names with a dot are hidden.
+    // Leave out a workspace that contains the home: names with a dot are hidden in it, so folders of tools there must
+    // be listed.
     const projects = roots.filter((each) => !isInside(home, [each]));
     const tools = findToolFolders({home, env, roots: projects});
     const git = flattenGitSettings({home, env, root});
@@ -105,7 +106,7 @@ export class Views {
       ...getPackageStores(home, env),
       ...git.files,
     ];
-    // What is found by itself is never shown inside a hidden place; what the user names is.
+    // Places that are found are never shown inside a hidden place. Places that the user names are.
     const closed = this.#findHidden().map((each) => each.path);
     const traced = places.flatMap((place) => traceLinks(place) ?? []).filter(({real}) => !isInside(real, closed));
     const named = show.flatMap((place) => traceLinks(resolvePlace(place, this.places.home)) ?? []);
@@ -119,13 +120,16 @@ export class Views {
     };
   }
 
-  /** A workspace may have the system's temporary folder in it. Who writes a session's folder starts commands outside. */
+  /**
+   * A workspace may contain the system's temporary folder. The folders of sessions are hidden then, because a command
+   * that writes in one could start commands outside of the sandbox.
+   */
   #findOwn(roots: readonly string[]): HiddenPath[] {
     if (!isInside(this.folder.path, roots)) return [];
     return this.folder.listAll().map((place) => ({path: place, isDirectory: true}));
   }
 
-  /** Places of keys are many, and most are not there: only those whose first name is in the home are looked at. */
+  /** There are many places of keys, and most do not exist. Only those whose first name is in the home are examined. */
   #findHidden(): HiddenPath[] {
     const {home, miniCcHome, hide = []} = this.places;
     const stats = getStats(home);
@@ -142,7 +146,7 @@ export class Views {
     return [...existingPaths([...this.#keyPlaces.paths, ...more]), ...system];
   }
 
-  /** Read again when a name in one of their folders changed. */
+  /** Reads the names again when a name in one of the folders has changed. */
   #getSystemSecrets(): readonly string[] {
     if (process.getuid?.() !== 0) return [];
     const stats = SYSTEM_SECRET_FOLDERS.map(getStats);
@@ -174,24 +178,24 @@ function listNames(folder: string): string[] {
   }
 }
 
-/** Where the workspace is the home, names that begin with a dot are hidden: settings, histories, keys. */
+/** When the workspace contains the home, names that begin with a dot are hidden: settings, histories, keys. */
 function hiddenNames(home: string): HiddenPath[] {
   return readdirSync(home, {withFileTypes: true})
     .filter((entry) => entry.name.startsWith('.') && (entry.isDirectory() || entry.isFile()))
     .map((entry) => ({path: path.join(home, entry.name), isDirectory: entry.isDirectory()}));
 }
 
-/** The workspace's folders that exist. */
+/** Returns the workspace's folders that exist. */
 export function existingRoots({root, extraRoots}: Scope): string[] {
   return [root, ...extraRoots].filter((place) => existsSync(place));
 }
 
-/** @param place as in settings: relative ones and `~/` are relative to the home */
+/** @param place written as in settings: relative ones and `~/` are relative to the home */
 function resolvePlace(place: string, home: string): string {
   return path.resolve(home, place.replace(/^~(?:\/|$)/, ''));
 }
 
-/** They change when the place is made, removed or written; for a folder, when a name in it is. */
+/** The state changes when the place is created, removed or written. For a folder it changes with a name in it. */
 function getStats(place: string): Stats | undefined {
   try {
     return statSync(place, {throwIfNoEntry: false}) ?? lstatSync(place, {throwIfNoEntry: false});
@@ -200,7 +204,7 @@ function getStats(place: string): Stats | undefined {
   }
 }
 
-/** Number by number: as texts, times take longer than the system call. */
+/** Compares number by number, because formatting the times as text takes longer than the system call. */
 function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
   if (!a || !b) return a === b;
   return a.ino === b.ino && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size;
