@@ -5,30 +5,33 @@ import {inBackground, neverRejects} from '../core/util/background.ts';
 import type {CodeIndex} from './contract.ts';
 import {openCodeIndex} from './index.ts';
 
-/** Further ones take the place of those that were used longest ago. */
+/** Number of open indexes, above which an idle one is closed, the least recently used first. */
 const MAX_OPEN = 3;
 
 interface CodeIndexesOptions {
-  /** The session's own folder: only what is parsed of it is kept for later sessions. */
+  /** The session's own folder. Only its parsed facts are stored for later sessions. */
   readonly root: string;
-  /** `<home>/projects/<slug>/code-index` */
+  /** The folder `<home>/projects/<slug>/code-index`. */
   readonly cacheFolder: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
 export class CodeIndexes {
   readonly #options: CodeIndexesOptions;
-  /** The one that was used last comes last. */
+  /** Open indexes by root. The most recently used one is last. */
   readonly #open = new Map<string, CodeIndex>();
 
   constructor(options: CodeIndexesOptions) {
     this.#options = options;
   }
 
-  /** Costs nothing until its first question. @param root absolute, links resolved */
+  /**
+   * Returns the index of a folder, and opens it if needed.
+   * @param root absolute path, with links resolved
+   */
   for(root: string): CodeIndex {
     const {env, cacheFolder} = this.#options;
-    // Two folders may share the project's data.
+    // Two folders may share one project's data, so each has its own subfolder.
     const place = path.join(cacheFolder, createHash('sha1').update(root).digest('hex').slice(0, 16));
     const index =
       this.#open.get(root) ?? openCodeIndex({root, env, ...(root === this.#options.root && {cacheFolder: place})});
@@ -45,7 +48,6 @@ export class CodeIndexes {
     inBackground(idle[1].close(), neverRejects);
   }
 
-  /** Ends their threads. */
   async close(): Promise<void> {
     const open = [...this.#open.values()];
     this.#open.clear();

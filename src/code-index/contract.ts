@@ -1,6 +1,8 @@
 /**
- * What the code index answers. All paths are relative to the index's root, with `/`; lines and columns count from 1, columns
- * in UTF-16 units. Every answer is about the files as they are when it is asked: changed ones are parsed again first.
+ * The types of the code index: the questions that it answers, and the answers.
+ *
+ * All paths are relative to the root of the index and use `/`. Lines and columns count from 1, columns in UTF-16 units.
+ * Changed files are parsed again before a question is answered.
  */
 
 export type Language =
@@ -34,112 +36,121 @@ export type DefinitionKind =
   | 'field'
   | 'macro';
 
-/** A place in a file. */
 export interface Place {
   readonly path: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** A function, class, constant … that has a name. Parameters and variables inside functions are none. */
+/** A function, class, constant … that has a name. Parameters and variables inside functions are not definitions. */
 export interface Definition extends Place {
   readonly name: string;
   readonly kind: DefinitionKind;
   readonly language: Language;
-  /** The last line of its body. */
+  /** Last line of the body. */
   readonly endLine: number;
-  /** The names around it, outermost first: of a method its class. Empty at the top of a file. */
+  /** Names around the definition, outermost first: a method has its class here. Empty at the top of a file. */
   readonly container: readonly string[];
-  /** Other files may name it: exported, public, or by the language's custom (Go capitals, Python without `_`). */
+  /**
+   * Other files may use the name: it is exported, public, or visible by convention (capitals in Go, no `_` in Python).
+   */
   readonly exported: boolean;
-  /** Only declared here: a prototype, an overload, an abstract method. */
+  /** The definition has no body: a prototype, an overload, an abstract method. */
   readonly declaration: boolean;
-  /** The line on which it begins, without its white space, at most 200 characters. */
+  /** The line on which the definition begins, without surrounding white space, at most 200 characters. */
   readonly text: string;
 }
 
-/** How a name is used. `import`: in an import or re-export; `inherit`: as a base class or an implemented type. */
+/** How a name is used. `import`: in an import or a re-export. `inherit`: as a base class or an implemented type. */
 export type ReferenceKind = 'call' | 'import' | 'inherit' | 'type' | 'write' | 'read';
 
 export interface Reference extends Place {
   readonly name: string;
   readonly kind: ReferenceKind;
-  /** The innermost definition that it stands in, with the names around: `Parser.parse`. Absent at the top of a file. */
+  /** The innermost definition around the use, with its containers: `Parser.parse`. Absent at the top of a file. */
   readonly inside?: string;
-  /** A member of something: `x.name`, `x->name`, `X::name`. */
+  /** The name is a member of something: `x.name`, `x->name`, `X::name`. */
   readonly member: boolean;
   /**
-   * What it means. `this file`, or the path of another file: the definition there, by scopes and imports. `local`: a
-   * parameter or variable of a function, never a definition. `unknown`: syntax alone cannot say, as for most members.
+   * What the name refers to, by scopes and imports.
+   * - `this file`: a definition in the same file.
+   * - A path: a definition in that file.
+   * - `local`: a parameter or variable of a function.
+   * - `unknown`: syntax alone cannot say, as for most members.
    */
   readonly target: string | 'this file' | 'local' | 'unknown';
-  /** The line on which it stands, without its white space, at most 200 characters. */
+  /** The line of the use, without surrounding white space, at most 200 characters. */
   readonly text: string;
 }
 
-/** One import of one file. */
+/** One import statement of a file. */
 export interface Import {
   readonly path: string;
   readonly line: number;
-  /** As it is written: `./x.js`, `os.path`, `github.com/a/b/c`, `stdio.h`. */
+  /** The specifier as the source writes it: `./x.js`, `os.path`, `github.com/a/b/c`, `stdio.h`. */
   readonly specifier: string;
-  /** The files of the index that it names; none for packages from elsewhere. */
+  /** The files of the index that the import names. Empty for packages from outside. */
   readonly files: readonly string[];
-  /** The names that it binds here. `imported` is `*` for a whole module, `default` for a default export. */
+  /** The names that the import binds. `imported` is `*` for a whole module, `default` for a default export. */
   readonly names: readonly {readonly imported: string; readonly local: string}[];
 }
 
-/** One file of the index. */
 export interface IndexedFile {
   readonly path: string;
   readonly language: Language;
   readonly lines: number;
-  /** Share of all ranks: 1 divided by the number of files is average. Files that many important files import rank high. */
+  /**
+   * Share of all ranks. 1 divided by the number of files is average. A file that many important files import ranks
+   * high.
+   */
   readonly rank: number;
-  /** How many files import it. */
+  /** Number of files that import this one. */
   readonly importers: number;
   readonly definitions: number;
-  /** A test by its name or folder. */
+  /** The name or the folder of the file says that it is a test. */
   readonly isTest: boolean;
 }
 
-/** What a reviewer asks of a function. */
+/** Measures of a function for a review. */
 export interface FunctionFacts extends Place {
   readonly name: string;
   readonly container: readonly string[];
   readonly endLine: number;
-  /** Lines from its head to its end. */
+  /** Number of lines of the whole function. */
   readonly lines: number;
-  /** The deepest nesting of `if`, loops, `switch` and `try` in it, nested functions not counted. */
+  /** Deepest nesting of `if`, loops, `switch` and `try`, without nested functions. */
   readonly nesting: number;
   readonly parameters: number;
 }
 
-/** What syntax alone can say against a file. */
+/** Problems of a file that syntax alone shows. */
 export interface SyntaxFacts {
   readonly functions: readonly FunctionFacts[];
-  /** `catch {}`, `except: pass`, `rescue` without a body; a comment in it counts as a body. */
+  /** `catch {}`, `except: pass`, or `rescue` without a body. A comment in the body counts as a body. */
   readonly emptyCatches: readonly Place[];
-  /** Places where the parser found no sense. */
+  /** Places that the parser did not understand. */
   readonly syntaxErrors: readonly Place[];
 }
 
-/** A file that is not in the index although it looks like code. */
+/** A file that looks like code and is not in the index. */
 export interface SkippedFile {
   readonly path: string;
-  /** In a few words: `larger than 1 MB`, `minified`, `generated`, `binary`, `cannot be read: permission denied`. */
+  /**
+   * The reason in a few words: `larger than 1 MB`, `minified`, `generated`, `binary`, `cannot be read: permission
+   * denied`.
+   */
   readonly why: string;
 }
 
-/** How whole an answer is. */
+/** How complete an answer is. */
 export interface Coverage {
-  /** Files that were searched. */
+  /** Number of files that were searched. */
   readonly files: number;
-  /** Files that look like code and were not searched. An answer of "nothing found" is only true when this is empty. */
+  /** Files that look like code and were not searched. "Nothing found" is reliable only when this is empty. */
   readonly skipped: readonly SkippedFile[];
-  /** Files of other languages, by extension, most first: `{vue: 12}`. */
+  /** Number of files in other languages by extension, most first: `{vue: 12}`. */
   readonly unparsed: Readonly<Record<string, number>>;
-  /** Files of the index with places that the parser did not understand: their answers may lack something. */
+  /** Files with places that the parser did not understand. Answers about them may be incomplete. */
   readonly withErrors: readonly string[];
 }
 
@@ -148,33 +159,33 @@ export interface Answer<T> {
   readonly coverage: Coverage;
 }
 
-/** One occurrence that a rename changes. */
+/** One replacement of a rename. */
 export interface RenameEdit extends Place {
-  /** Replaces the old name there: the new name, or `old: new` where a shorthand needs it. */
+  /** Text that replaces the old name: the new name, or `old: new` where a shorthand needs it. */
   readonly newText: string;
-  /** What is replaced there: the old name, without exception. */
+  /** Text that is replaced. It is always the old name. */
   readonly oldText: string;
 }
 
-/** Something that would break, or that syntax cannot tell. */
+/** A place that would break, or whose meaning syntax cannot tell. */
 export interface RenameConcern extends Place {
-  /** In a few words: `in a string`, `a member of an unknown type`, `newName is already taken here`. */
+  /** The reason in a few words: `in a string or comment`, `newName is already taken here`. */
   readonly why: string;
   readonly text: string;
 }
 
 /**
- * A rename over all files or not at all. `refused`: nothing may be changed, with the reasons; `safe`: all occurrences are
- * known. With either, `mentions` are places that a rename by syntax leaves alone and that a person should look at: strings,
- * comments, files of other languages.
+ * The plan of a rename, which changes all places or none. It is `safe` when all uses are known, and otherwise
+ * `refused`. `mentions` are places in strings, comments and other files that it leaves alone; a person should look at
+ * them.
  */
 export interface RenamePlan {
   readonly verdict: 'safe' | 'refused';
-  /** The definitions that get the new name: more than one for overloads, a declaration and its body. */
+  /** The definitions that get the new name. There are several for overloads, or for a declaration and its body. */
   readonly definitions: readonly Definition[];
-  /** Sorted by path, then place. Empty when refused. */
+  /** Sorted by path and place. Empty when refused. */
   readonly edits: readonly RenameEdit[];
-  /** Why it is refused; the first one is the main reason, in a whole sentence. Empty when safe. */
+  /** Why the rename is refused, in whole sentences, the main reason first. Empty when safe. */
   readonly reasons: readonly string[];
   /** The places that the reasons are about. */
   readonly concerns: readonly RenameConcern[];
@@ -185,61 +196,73 @@ export interface RenamePlan {
 export interface RenameRequest {
   readonly from: string;
   readonly to: string;
-  /** Which definition is meant when several have the name: its file, and if need be its line. */
+  /** File, and if needed line, of the definition that is meant when several have the name. */
   readonly path?: string;
   readonly line?: number;
-  /** Only files below these paths may be changed; a rename that needs more is refused and says which. Default: all. */
+  /**
+   * Only files at or below these paths may change. A rename that needs other files is refused and names them. Default:
+   * all.
+   */
   readonly within?: readonly string[];
 }
 
 export interface NameQuery {
-  /** The whole name; `Class.method` also gives its container. Letter case counts. Absent: all names. */
+  /** The whole name; `Class.method` also gives the container. Case matters. Absent: all names. */
   readonly name?: string;
-  /** Only in this file, or below this folder. */
+  /** Only this file, or the files below this folder. */
   readonly path?: string;
 }
 
-/** The files that an index may read, and whether the caller may see what it found in one. */
 export interface QueryOptions {
   readonly signal?: AbortSignal;
-  /** By absolute path. What was found in other files is left out of the answer, without a word. Default: all. */
+  /**
+   * Returns whether the caller may see results from a file, given as an absolute path. Other results are left out
+   * silently, but a rename that would change such a file is refused. Default: all files.
+   */
   readonly mayRead?: (file: string) => boolean;
 }
 
 /**
- * Symbols of the files below one folder. Nothing is loaded or read before the first question. A question waits until the
- * files that changed are parsed: 500 files take up to 2 s the first time, further questions some milliseconds.
- * Every method throws MiniCcError `CODE_INDEX` when the index cannot be built, and the signal's reason when it is aborted.
+ * Answers questions about the symbols of the files below one folder. Nothing is loaded or read before the first
+ * question. Each question waits until changed files are parsed: 500 files take up to 2 s the first time, further
+ * questions some milliseconds.
+ *
+ * Every method throws MiniCcError `CODE_INDEX` when the index cannot be built, and the signal's reason when it is
+ * aborted.
  */
 export interface CodeIndex {
-  /** Absolute, links resolved. */
+  /** Absolute path, with links resolved. */
   readonly root: string;
-  /** Sorted by kind (classes, functions … before fields) and rank of the file. */
+  /** Sorted by kind (classes and functions before fields), then by rank of the file. */
   definitions(query: NameQuery, options?: QueryOptions): Promise<Answer<Definition>>;
   /** All uses of a name, without its definitions. Sorted by path and place. */
   references(query: NameQuery & {readonly name: string}, options?: QueryOptions): Promise<Answer<Reference>>;
-  /** Every definition of a file in its order; those of a class follow it. Also for a file that .gitignore leaves out. */
+  /** Every definition of one file in source order. Also works for a file that .gitignore excludes. */
   outline(path: string, options?: QueryOptions): Promise<Answer<Definition>>;
-  /** The imports that name a file; for a folder, those from outside of it that name a file below it. */
+  /** The imports that name a file. For a folder: imports from outside the folder that name a file below it. */
   importers(path: string, options?: QueryOptions): Promise<Answer<Import>>;
   /** The files, highest rank first. */
   files(query: {readonly path?: string}, options?: QueryOptions): Promise<Answer<IndexedFile>>;
-  /** What syntax says against a file, or the files below a folder: one entry, all files together. */
+  /** The functions and syntax problems of one file, or of all files below a folder together. */
   syntax(path: string, options?: QueryOptions): Promise<SyntaxFacts & {readonly coverage: Coverage}>;
-  /** Exported definitions that no other file names. Not those of entry files, and none that a framework may call by name. */
+  /**
+   * Exported top-level definitions that no other file names. Tests, entry files and configuration files are left out.
+   */
   unusedExports(query: {readonly path?: string}, options?: QueryOptions): Promise<Answer<Definition>>;
   rename(request: RenameRequest, options?: QueryOptions): Promise<RenamePlan>;
-  /** A question is open. */
+  /** A question is being answered. */
   readonly isBusy: boolean;
-  /** Ends the thread. A question that is open fails. */
+  /** Ends the thread of the index. Open questions fail. */
   close(): Promise<void>;
 }
 
 export interface CodeIndexOptions {
-  /** The folder whose files are indexed, absolute. */
+  /** Absolute path of the folder whose files are indexed. */
   readonly root: string;
-  /** Where parsed files are kept, e.g. `<home>/projects/<slug>/code-index`. Absent: nothing is kept. */
+  /**
+   * Folder that stores the facts of parsed files, e.g. `<home>/projects/<slug>/code-index`. Absent: nothing is stored.
+   */
   readonly cacheFolder?: string;
-  /** The environment of ripgrep, which lists the files. */
+  /** Environment of ripgrep, which lists the files. */
   readonly env: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** Opens code indexes. What they answer: `contract.ts`. */
+/** Opens code indexes. A thread does the work; `contract.ts` says what it answers. */
 import path from 'node:path';
 import {setTimeout} from 'node:timers/promises';
 import type {Worker} from 'node:worker_threads';
@@ -18,10 +18,10 @@ import type {Message, Question, Reply} from './thread/messages.ts';
 
 export type * from './contract.ts';
 
-/** When the index is closed, its thread may go on for so long. Milliseconds. */
+/** Milliseconds that the thread has to end after the index is closed. Then it is terminated. */
 const MAX_CLOSE_MS = 2_000;
 
-/** Costs nothing until the first question. */
+/** Opens an index, which starts its thread at the first question. */
 export function openCodeIndex(options: CodeIndexOptions): CodeIndex {
   return new ThreadedCodeIndex(options);
 }
@@ -85,7 +85,7 @@ class ThreadedCodeIndex implements CodeIndex {
     this.#worker = undefined;
     if (worker) {
       worker.ref();
-      // What it parsed is kept, if that does not take long.
+      // The thread saves the parsed facts before it ends, unless that takes too long.
       const ended = new Promise((resolve) => worker.once('exit', resolve));
       worker.postMessage('close');
       await Promise.race([ended, setTimeout(MAX_CLOSE_MS, undefined, {ref: false})]);
@@ -113,7 +113,7 @@ class ThreadedCodeIndex implements CodeIndex {
 
   async #send<T>(question: Question, {signal, mayRead}: QueryOptions): Promise<{may: May; value: T}> {
     signal?.throwIfAborted();
-    // An outline looks at its file alone.
+    // An outline reads only its own file, so the files need not be listed.
     const listed = question.ask === 'outline' ? undefined : await this.#list(signal);
     this.#worker ??= this.#start();
     const worker = await this.#worker;
@@ -131,7 +131,7 @@ class ThreadedCodeIndex implements CodeIndex {
     } finally {
       signal?.removeEventListener('abort', onAbort);
       this.#open.delete(id);
-      // A thread that waits for questions does not keep the program alive.
+      // An idle thread must not keep the program alive.
       if (this.#open.size === 0) worker.unref();
     }
   }

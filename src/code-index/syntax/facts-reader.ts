@@ -1,6 +1,6 @@
 /**
- * Reads the facts of one file from its tree. The rules of a language say what declares a name, opens a scope or imports;
- * which declaration a name means follows from the scopes, once the whole tree was seen.
+ * Reads the facts of one file from its syntax tree. The rules of a language say which nodes declare a name, open a
+ * scope or import. Names are resolved by scope after the whole tree was read.
  */
 import type {DefinitionKind, Language, ReferenceKind} from '../contract.ts';
 import {
@@ -15,41 +15,40 @@ import {measureFunction, type NestingRules} from './function-size.ts';
 import {type Bound, type Scope, type ScopeKind, Scopes} from './scopes.ts';
 import {NONE, type SyntaxTree} from './syntax-tree.ts';
 
-/** What a node of one type means. Called before those of the nodes below it. */
+/** Reads a node of one type. A rule runs before the rules of the nodes below the node. */
 export type Rule = (node: number, reader: FactsReader) => void;
 
-/** The rules of one language. */
 export interface LanguageRules extends NestingRules {
-  /** Types of leaves that are names. */
+  /** Types of the leaves that are names. */
   readonly names: ReadonlySet<string>;
   readonly rules: Readonly<Record<string, Rule>>;
-  /** How a name is used, by what is around it. `skip`: it is no use at all, e.g. a label. */
+  /** Returns how a leaf uses its name, or `skip` when it is not a use, e.g. a label. */
   readonly use: (leaf: number, reader: FactsReader) => NameUse | 'skip';
-  /** A bare name inside of a class may mean one of its members: Java, C#, C++. */
+  /** A bare name inside a class may mean one of its members, as in Java, C# and C++. */
   readonly seesMembersBare?: boolean;
-  /** Which definitions are exported although no word says so. */
+  /** Returns whether a definition is exported although no keyword says so. */
   readonly isExported?: (definition: RawDefinition, path: string) => boolean;
 }
 
 export interface NameUse {
   readonly kind: ReferenceKind;
   readonly shorthand?: boolean;
-  /** The node before the dot: the name is a member of it. NONE where it is a member without one, e.g. a key. */
+  /** The node before the dot, when the name is a member. NONE for a member without an object, e.g. a key. */
   readonly object?: number;
 }
 
 interface DefineOptions {
   readonly exported?: boolean;
   readonly declaration?: boolean;
-  /** The names around it, where they are not those of the definitions that it stands in: `void A::f()`. */
+  /** Names around the definition. Set it when they differ from the definitions that contain the node: `void A::f()`. */
   readonly container?: readonly string[];
-  /** Where the name is seen. Default: in the scope that it stands in, and of a class as its member. */
+  /** Scope that binds the name. Default: `member` in the scope of a class, otherwise `here`. */
   readonly seen?: 'here' | 'function' | 'member' | 'nowhere';
-  /** The name of its type, where the source says it. */
+  /** Name of the type, when the source says it. */
   readonly type?: string | undefined;
 }
 
-/** What stands inside of these has their name around it. */
+/** Kinds of definitions that become containers of the definitions inside them. */
 const HOLDERS: ReadonlySet<DefinitionKind> = new Set([
   ...([
     'function',
@@ -77,10 +76,10 @@ export class FactsReader {
   readonly #bases: FileFacts['bases'][number][] = [];
   readonly #functions: RawFunction[] = [];
   readonly #emptyCatches: [number, number][] = [];
-  /** Leaves that name a definition, declare a local variable, or are no use. */
+  /** The number of the definition that a leaf names, by leaf. */
   readonly #nameOf = new Map<number, number>();
   readonly #noUse = new Set<number>();
-  /** The types of fields and variables, by the number of the definition. */
+  /** Type names of fields and variables, by the number of the definition. */
   readonly #types = new Map<number, string>();
   readonly #textUses: {
     readonly offset: number;
@@ -89,7 +88,7 @@ export class FactsReader {
     readonly definition?: number;
   }[] = [];
   readonly #scopes: Scopes;
-  /** The definitions and other containers around the node that is read. */
+  /** The definitions and other containers around the current node. */
   readonly #around: {readonly node: number; readonly definition: number; readonly container: readonly string[]}[] = [];
 
   constructor(tree: SyntaxTree, rules: LanguageRules, path: string) {
@@ -132,7 +131,7 @@ export class FactsReader {
     };
   }
 
-  /** The names around the node that is read. */
+  /** The names around the current node. */
   get container(): readonly string[] {
     return this.#around.at(-1)?.container ?? [];
   }
@@ -141,24 +140,25 @@ export class FactsReader {
     return this.#scopes.current.kind;
   }
 
-  /** Not inside of a function: a variable here is a definition. */
+  /** The current node is not inside a function, so a variable here is a definition. */
   get isOutside(): boolean {
     return this.#scopes.holder.kind !== 'function';
   }
 
-  /** The nodes below `node` see the names that are declared there. */
+  /** Opens a scope for the nodes below `node`. */
   openScope(node: number, kind: ScopeKind): void {
     this.#scopes.open(node, kind, this.container);
   }
 
-  /** The definitions below `node` have these names around them. */
+  /** Sets the names around the definitions below `node`. */
   openContainer(node: number, container: readonly string[]): void {
     this.#around.push({node, definition: NONE, container});
   }
 
   /**
-   * A definition that spans `node`.
-   * @param name its leaf. @returns its number; NONE for an empty name
+   * Adds a definition that spans `node`.
+   * @param name leaf of its name
+   * @returns the number of the definition; NONE when the name is empty or has several lines
    */
   define(name: number, kind: DefinitionKind, node: number, options: DefineOptions = {}): number {
     const {tree} = this;
@@ -202,9 +202,10 @@ export class FactsReader {
   }
 
   /**
-   * A variable: a definition outside of functions, else local.
-   * @param options.hoists it is seen in the whole function, or the file. options.once: a further assignment is none.
-   *   options.quiet: outside of functions it is bound, but no definition worth a name (a loop variable)
+   * Declares a variable: a definition outside of functions, otherwise a local variable.
+   * @param options.hoists the name is visible in the whole function or file
+   * @param options.once a further assignment declares nothing
+   * @param options.quiet outside of functions the name is bound without a definition, e.g. a loop variable
    */
   variable(
     name: number,
@@ -222,14 +223,14 @@ export class FactsReader {
     else this.define(name, kind, node, {...options, ...(hoists && {seen: 'function'})});
   }
 
-  /** In this function the name means the variable around it: `global x`. */
+  /** Makes a name in this function mean the variable around the function, as `global x` does. */
   outer(name: string): void {
     const {functionScope} = this.#scopes;
     functionScope.outer ??= new Set();
     functionScope.outer.add(name);
   }
 
-  /** `self.x = …` in a method declares the field `x` of its class; once. */
+  /** Declares the field `x` of the class for `self.x = …` in a method, once per class. */
   ownField(name: number, node: number, type?: string): void {
     const scope = this.#scopes.classScope;
     if (!scope || this.#scopes.findMember(scope.container, this.tree.textOf(name)) !== NONE) return;
@@ -238,8 +239,9 @@ export class FactsReader {
   }
 
   /**
-   * A parameter or variable of a function.
-   * @param hoists it is seen in the whole function. @param type the name of its type, where the source says it
+   * Declares a parameter or variable of a function.
+   * @param hoists the name is visible in the whole function
+   * @param type name of its type, when the source says it
    */
   local(name: number, hoists = false, type?: string): void {
     if (name === NONE) return;
@@ -247,7 +249,10 @@ export class FactsReader {
     this.#bind(this.tree.textOf(name), {binding: 'local', to: NONE, ...(named !== undefined && {type: named})}, hoists);
   }
 
-  /** @param names what it binds here; leaves or texts of a re-export are exported instead */
+  /**
+   * Adds an import.
+   * @param names names that the import binds in this file; with `reexport` they are exported and not bound
+   */
   import(node: number, specifier: string, names: RawImport['names'], reexport = false): void {
     const index = this.#imports.length;
     this.#imports.push({line: this.#at(node)[0], specifier, names, reexport});
@@ -255,12 +260,12 @@ export class FactsReader {
     for (const {local} of names) if (local !== '*') this.#bind(local, {binding: 'import', to: index}, false);
   }
 
-  /** A name of this file is exported, under its own or another name. */
+  /** Exports a name of this file, under its own or another name. */
   export(exported: string, own: string): void {
     this.#exports.push([exported, own]);
   }
 
-  /** The class `name` inherits from what the node says. */
+  /** Records that the class `name` inherits from the class that the node `base` names. */
   inherit(name: string, base: number): void {
     const text = this.tree
       .textOf(base)
@@ -276,8 +281,8 @@ export class FactsReader {
   }
 
   /**
-   * A definition whose name is no leaf: the symbol in `attr_reader :name`.
-   * @param offset of the name in the node
+   * Adds a definition whose name is only a part of its leaf: the symbol in `attr_reader :name`.
+   * @param offset offset of the name in the leaf
    */
   defineText(leaf: number, name: string, kind: DefinitionKind, node: number, offset: number): void {
     if (!/^[\p{L}_]\w*[?!=]?$/u.test(name)) return;
@@ -292,29 +297,29 @@ export class FactsReader {
     this.#textUses.push({offset: this.tree.start(leaf) + offset, name, scope, definition: index});
   }
 
-  /** Whether a bare name is a variable already, here or around in this function. */
+  /** Returns whether a bare name is already a local variable here or around here in the same function. */
   knows(name: string): boolean {
     return this.#scopes.knows(name);
   }
 
-  /** What follows does not stand inside of the definition that was made last. */
+  /** Ends the definition that was added last: what follows is not inside it. */
   closeDefinition(): void {
     this.#around.pop();
   }
 
-  /** Below `node` the members of a class are seen bare, although it is not around: `void A::f() {}`. */
+  /** Opens a scope whose nodes see the members of a class outside of its body: `void A::f() {}`. */
   openMembers(node: number, container: readonly string[]): void {
     this.#scopes.open(node, 'function', container, true);
   }
 
-  /** Names in a text that has no tree: the body of a macro. */
+  /** Adds the uses of names in a text without a tree: the body of a macro. */
   textUses(start: number, text: string, except: ReadonlySet<string>): void {
     for (const {0: name, index} of text.matchAll(/(?<![\w"'.])[A-Za-z_]\w*(?=(\s*\()?)/g)) {
       if (!except.has(name)) this.#textUses.push({offset: start + index, name, scope: this.#scopes.current});
     }
   }
 
-  /** This leaf is no use of its name. */
+  /** Excludes a leaf from the uses of its name. */
   skip(leaf: number): void {
     this.#noUse.add(leaf);
   }
@@ -348,12 +353,12 @@ export class FactsReader {
     }
     const bound = this.#scopes.find(name, scope);
     const {binding, to} = bound ?? {binding: 'free' as const, to: NONE};
-    // `const {name} = require('x')`
+    // In `const {name} = require('x')` the import binds the name.
     const how = binding === 'import' && kind === 'write' ? 'import' : kind;
     return {...place, kind: how, member: false, shorthand, binding, to, receiver: ''};
   }
 
-  /** With those of macros, in the order of the file. */
+  /** Adds the uses in texts, and sorts all uses by place. */
   #sortUses(uses: Use[]): Use[] {
     if (this.#textUses.length === 0) return uses;
     const ofMacros = this.#textUses.map(({offset, name, scope, definition}): Use => {
@@ -366,7 +371,7 @@ export class FactsReader {
     return [...uses, ...ofMacros].sort((a, b) => a.line - b.line || a.column - b.column);
   }
 
-  /** What a member is, when its object is `this`, a class of this file, or imported. */
+  /** Resolves a member whose object is `this`, a class of this file, a variable of known type, or imported. */
   #findMember(name: string, object: number, scope: Scope): Pick<Use, 'binding' | 'to' | 'receiver'> {
     const text = this.tree.textOf(object);
     const receiver = /^[\w$.:]{1,80}$/.test(text) ? text.replaceAll('::', '.') : '';
@@ -384,7 +389,7 @@ export class FactsReader {
     return this.#findMemberOf(name, receiver, variable);
   }
 
-  /** The type of a variable is known: what is a member of it belongs to the type. */
+  /** Resolves a member of an object of a known type. */
   #findMemberOfType(name: string, type: string, scope: Scope): Pick<Use, 'binding' | 'to' | 'receiver'> {
     const bound = this.#scopes.find(type.split('.')[0]!, scope);
     const found = this.#findMemberOf(name, type, bound);
@@ -405,7 +410,7 @@ export class FactsReader {
 
 const SELF: ReadonlySet<string> = new Set(['this', 'self', 'Self', 'cls', '$this', 'static']);
 
-/** `Map<string, X>` is a `Map`, `*T` and `&mut T` a `T`. */
+/** Returns the plain name of a type: `Map` for `Map<string, X>`, `T` for `*T` and `&mut T`. */
 function getTypeName(type: string | undefined): string | undefined {
   const plain = type
     ?.replace(/^(?::\s*)?(?:[&*]|(?:mut|const|struct|class|union|enum|typename)\b|\?|\s|'\w+\b)*/, '')

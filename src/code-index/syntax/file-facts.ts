@@ -1,7 +1,7 @@
-/** What is kept of a parsed file. It depends on the file's content and language alone, so it is kept by the content's hash. */
+/** The facts that are stored of a parsed file. They depend only on its content and language. */
 import type {DefinitionKind, Language, ReferenceKind} from '../contract.ts';
 
-/** Facts of another version are not read from the cache. Raise it with every change of what is kept or how it is found. */
+/** Version of stored facts. The cache ignores other versions. Raise it when facts or the way to read them change. */
 export const FACTS_VERSION = 1;
 
 export interface RawDefinition {
@@ -13,7 +13,7 @@ export interface RawDefinition {
   readonly container: readonly string[];
   exported: boolean;
   readonly declaration: boolean;
-  /** Seen by its bare name in the whole file: no member, and not inside a function. */
+  /** The bare name is visible in the whole file: it is not a member and not inside a function. */
   readonly top: boolean;
   readonly text: string;
 }
@@ -22,7 +22,7 @@ export interface RawImport {
   readonly line: number;
   readonly specifier: string;
   readonly names: readonly {readonly imported: string; readonly local: string}[];
-  /** `export … from`: the names are exported, not bound here. */
+  /** The import is an `export … from`: it exports the names and binds none here. */
   readonly reexport: boolean;
 }
 
@@ -47,52 +47,54 @@ export interface RawFunction {
 export interface FileFacts {
   readonly language: Language;
   readonly lines: number;
-  /** The package or namespace that the file says it belongs to. */
+  /** The package or namespace that the file declares. */
   readonly space: string;
   readonly definitions: readonly RawDefinition[];
   readonly imports: readonly RawImport[];
-  /** Names that are exported under another name, or in a list: exported and own name. */
+  /** Names that are exported in a list or under another name, as pairs of exported name and own name. */
   readonly exports: readonly (readonly [string, string])[];
   readonly bases: readonly RawInheritance[];
   readonly functions: readonly RawFunction[];
-  /** Line and column. */
+  /** Lines and columns. */
   readonly emptyCatches: readonly (readonly [number, number])[];
   readonly errors: readonly (readonly [number, number])[];
   /** The distinct names of all uses, between line feeds: `\na\nb\n`. */
   readonly names: string;
-  /** See `packUses`. */
+  /** Packed by `packUses`. */
   readonly uses: Uint8Array;
 }
 
-/** What a name that is used is bound to. */
+/** Kinds of what a used name is bound to. */
 const BINDINGS = ['free', 'definition', 'local', 'import', 'member', 'name'] as const;
 type Binding = (typeof BINDINGS)[number];
 
-/** One occurrence of a name. */
 export interface Use {
   readonly name: string;
   readonly line: number;
   readonly column: number;
   readonly kind: ReferenceKind;
-  /** After `.`, `->`, `::`. */
+  /** The name is a member, as after `.`, `->` or `::`, or a key. */
   readonly member: boolean;
-  /** `{name}` in place of `{name: name}`. */
+  /** The name stands for `{name: name}` as `{name}`. */
   readonly shorthand: boolean;
   /**
-   * `definition`: of this file, number `to`. `import`: number `to` of the imports. `member`: of something unknown.
-   * `name`: the name of definition `to` itself.
+   * How the name is resolved within the file.
+   * - `definition`: definition number `to` of this file.
+   * - `import`: import number `to`.
+   * - `member`: a member of something unknown.
+   * - `name`: this is the name of definition `to` itself.
    */
   readonly binding: Binding;
   readonly to: number;
-  /** The definition that it stands in; -1 at the top of the file. */
+  /** Number of the definition around the use; -1 at the top of the file. */
   readonly inside: number;
-  /** What a member is a member of, where that is a plain name: `path` in `path.join`, `this`; else empty. */
+  /** The object of a member when it is a plain name: `path` in `path.join`, or `this`. Otherwise empty. */
   readonly receiver: string;
 }
 
 const KINDS: readonly ReferenceKind[] = ['call', 'import', 'inherit', 'type', 'write', 'read'];
 
-/** Some bytes a use: numbers of 7 bits, of lines the difference to the use before. */
+/** Packs uses into bytes. Numbers are written in groups of 7 bits, lines as the difference to the use before. */
 export function packUses(uses: readonly Use[]): Pick<FileFacts, 'names' | 'uses'> {
   const numbers = new Map<string, number>([['', 0]]);
   const bytes: number[] = [];
@@ -126,7 +128,7 @@ export function packUses(uses: readonly Use[]): Pick<FileFacts, 'names' | 'uses'
   return {names: `\n${names.join('\n')}\n`, uses: Uint8Array.from(bytes)};
 }
 
-/** @param only uses of this name. Default: all. */
+/** @param only the name whose uses are returned; default: all */
 export function unpackUses({names, uses}: Pick<FileFacts, 'names' | 'uses'>, only?: string): Use[] {
   const list = names.split('\n');
   const found: Use[] = [];

@@ -1,10 +1,9 @@
-/** How long and how deep a function is. */
+/** Measures how long and how deeply nested a function is. */
 import type {SyntaxTree} from './syntax-tree.ts';
 
 export interface NestingRules {
-  /** Types of nodes that nest: `if`, loops, `switch`, `try`. */
+  /** Types of nodes that count as nesting: `if`, loops, `switch`, `try`. */
   readonly nesting: ReadonlySet<string>;
-  /** Types of nodes that are functions. */
   readonly functions: ReadonlySet<string>;
 }
 
@@ -32,7 +31,7 @@ function measureNesting(node: number, tree: SyntaxTree, {nesting, functions}: Ne
     const type = tree.type(at);
     if (!tree.isNamed(at)) continue;
     if (functions.has(type)) {
-      // The function itself may be the value of a variable; those inside of it are measured on their own.
+      // The first function may be the value of a variable. Functions inside it are measured separately.
       if (isInside) at = tree.after(at) - 1;
       isInside = true;
     } else if (nesting.has(type) && !isElseIf(at, tree)) {
@@ -43,7 +42,7 @@ function measureNesting(node: number, tree: SyntaxTree, {nesting, functions}: Ne
   return deepest;
 }
 
-/** `else if` goes on with the same choice. */
+/** An `else if` continues the same choice and does not count as nesting. */
 function isElseIf(node: number, tree: SyntaxTree): boolean {
   if (!tree.type(node).startsWith('if')) return false;
   return tree.type(tree.parent(node)) === 'else_clause' || tree.role(node) === 'alternative';

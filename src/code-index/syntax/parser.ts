@@ -1,4 +1,4 @@
-/** Parses files by tree-sitter. Grammars are loaded when the first file of their language is parsed. */
+/** Parses files with tree-sitter. A grammar is loaded when the first file of its language is parsed. */
 import {existsSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {brotliDecompressSync} from 'node:zlib';
@@ -9,14 +9,14 @@ import {FactsReader} from './facts-reader.ts';
 import type {FileFacts} from './file-facts.ts';
 import {Grammar, SyntaxTree} from './syntax-tree.ts';
 
-/** A file that takes longer is skipped. Milliseconds. */
+/** Milliseconds that one file may take. A file that takes longer is skipped. */
 const MAX_PARSE_MS = 5_000;
 
 export class SourceParser {
   readonly #loaded = new Map<string, Promise<Grammar>>();
   #library: Promise<{library: typeof TreeSitter; parser: TreeSitter.Parser}> | undefined;
 
-  /** @returns undefined when it took too long */
+  /** @returns undefined when parsing took too long */
   async parse(text: string, language: Language, path: string): Promise<FileFacts | undefined> {
     const tree = await this.parseTree(text, language);
     return tree && new FactsReader(tree, getRules(language), path).read(language);
@@ -54,7 +54,7 @@ async function loadLibrary() {
   return {library, parser: new library.Parser()};
 }
 
-/** A packed file of the program; in a checkout the file of the package. */
+/** Reads a compressed file of the built program, or the file of the package in a checkout. */
 function readPart(name: string, folder: string): Uint8Array {
   for (const place of ['./grammars/', '../grammars/']) {
     const packed = new URL(`${place}${name}.br`, import.meta.url);

@@ -1,15 +1,15 @@
-/** The scopes of one file: which declaration a name means where it stands. */
+/** Resolves names by the scopes of one file. */
 import {NONE, type SyntaxTree} from './syntax-tree.ts';
 
-/** Variables of the language's function scope land in `function`; the names of a `class` are members. */
+/** The kinds of scopes. Hoisted names are bound in the nearest scope that is neither `block` nor `class`. */
 export type ScopeKind = 'function' | 'block' | 'class' | 'module';
 
-/** What a name is bound to. */
+/** The meaning of a name in a scope. */
 export interface Bound {
   readonly binding: 'definition' | 'local' | 'import';
   /** Number of the definition or import. */
   readonly to: number;
-  /** Of a local: the name of its type, as far as its declaration says. */
+  /** Name of the variable's type, when the source says it. */
   readonly type?: string;
 }
 
@@ -18,19 +18,19 @@ export interface Scope {
   readonly kind: ScopeKind;
   readonly parent: Scope | undefined;
   readonly names: Map<string, Bound>;
-  /** The names around what is declared here. */
+  /** Names around the definitions of this scope. */
   readonly container: readonly string[];
-  /** A body outside of the class that `container` names: it sees the members bare. */
+  /** The scope is a body outside of the class `container`, whose members are visible without a prefix. */
   readonly seesMembersOfContainer: boolean;
-  /** Names that are not bound here, although they are assigned to. */
+  /** Names that this scope assigns to but that belong to a scope around it. */
   outer?: Set<string>;
 }
 
 export class Scopes {
   readonly #tree: SyntaxTree;
-  /** A bare name inside of a class may mean one of its members. */
+  /** A bare name inside a class may mean one of its members. */
   readonly #seesMembersBare: boolean;
-  /** By container and name: the number of the definition. */
+  /** Numbers of definitions, by container and name. */
   readonly #members = new Map<string, number>();
   #current: Scope;
 
@@ -44,7 +44,7 @@ export class Scopes {
     return this.#current;
   }
 
-  /** Ends the scopes that the node stands behind. */
+  /** Closes the scopes that end before the node. */
   leaveBefore(node: number): void {
     while (this.#current.parent && node >= this.#tree.after(this.#current.node)) this.#current = this.#current.parent;
   }
@@ -53,43 +53,46 @@ export class Scopes {
     this.#current = createScope(node, kind, this.#current, container, seesMembersOfContainer);
   }
 
-  /** The scope around, blocks not counted. */
+  /** The nearest scope that is not a block. */
   get holder(): Scope {
     let scope = this.#current;
     while (scope.parent && scope.kind === 'block') scope = scope.parent;
     return scope;
   }
 
-  /** Where a name lands that is seen in the whole function, or in the whole file. */
+  /** The scope that binds hoisted names: the nearest function or module. */
   get functionScope(): Scope {
     let scope = this.#current;
     while (scope.parent && (scope.kind === 'block' || scope.kind === 'class')) scope = scope.parent;
     return scope;
   }
 
-  /** The class around, if there is one. */
+  /** The nearest class around the current scope. */
   get classScope(): Scope | undefined {
     let scope: Scope | undefined = this.#current;
     while (scope && scope.kind !== 'class') scope = scope.parent;
     return scope;
   }
 
-  /** A name that is declared here is seen in the whole file. */
+  /** Returns whether a name that is declared here is visible in the whole file. */
   isTop(hoists: boolean): boolean {
     const {holder} = this;
     return holder.kind === 'module' && (holder.parent === undefined || !hoists);
   }
 
-  /** @param replaces an earlier definition of the name: one that only declares it */
+  /**
+   * Binds a name.
+   * @param replaces returns whether an earlier definition only declares the name, so that this one replaces it
+   */
   bind(name: string, bound: Bound, hoists: boolean, replaces: (to: number) => boolean): void {
     const scope = hoists ? this.functionScope : this.#current;
     const before = scope.names.get(name);
-    // An assignment does not replace a definition.
+    // A local variable never replaces a definition.
     if (before?.binding === 'definition' && (bound.binding === 'local' || !replaces(before.to))) return;
     scope.names.set(name, bound);
   }
 
-  /** Whether a bare name is a variable already, here or around in this function. */
+  /** Returns whether a bare name is already a local variable here or around here in the same function. */
   knows(name: string): boolean {
     for (let scope: Scope | undefined = this.#current; scope; scope = scope.parent) {
       if (scope.names.get(name)?.binding === 'local') return true;
@@ -108,7 +111,7 @@ export class Scopes {
     return this.#members.get([...container, name].join('.')) ?? NONE;
   }
 
-  /** A member of the innermost class around. */
+  /** Finds a member of the innermost class around the scope. */
   findOwnMember(name: string, from: Scope): number {
     for (let scope: Scope | undefined = from; scope; scope = scope.parent) {
       if (scope.kind === 'class' || scope.seesMembersOfContainer) return this.findMember(scope.container, name);
@@ -119,7 +122,7 @@ export class Scopes {
   find(name: string, from: Scope): Bound | undefined {
     let isDirect = true;
     for (let scope: Scope | undefined = from; scope; scope = scope.parent) {
-      // Methods do not see the names of their class bare; its own body does.
+      // The body of a class sees the names of the class; its methods see them only in some languages.
       const isSeen = scope.kind !== 'class' || isDirect || this.#seesMembersBare;
       const bound = isSeen ? scope.names.get(name) : undefined;
       if (bound) return bound;

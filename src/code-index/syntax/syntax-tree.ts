@@ -1,12 +1,12 @@
 /**
- * A parsed file as plain arrays. Each step through a tree of web-tree-sitter is a call into WebAssembly, so the tree is
- * walked once and copied. A node is a number: its place in the order in which a depth-first walk meets the nodes.
+ * Holds a syntax tree as plain arrays. Each step through a tree of web-tree-sitter is a call into WebAssembly, so the
+ * tree is walked once and copied. A node is a number: its place in a depth-first walk.
  */
 import type {Language, Tree} from 'web-tree-sitter';
 
 export const NONE = -1;
 
-/** What a grammar says of its types of nodes, asked once: each question is a call into WebAssembly. */
+/** Holds what a grammar says about its types of nodes, so that WebAssembly is called only once for it. */
 export class Grammar {
   readonly language: Language;
   readonly types: readonly string[];
@@ -29,10 +29,10 @@ export class SyntaxTree {
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   readonly #parents: number[] = [];
-  /** The first node after the node and all below it. */
+  /** For each node, the first node after it and everything below it. */
   readonly #afters: number[] = [];
   readonly #lineStarts: number[] = [0];
-  /** Nodes that the parser could not understand or made up. */
+  /** Nodes that the parser did not understand or inserted. */
   readonly errors: readonly number[];
 
   constructor(tree: Tree, grammar: Grammar, text: string) {
@@ -66,7 +66,7 @@ export class SyntaxTree {
     cursor.delete();
   }
 
-  /** The outermost ones. */
+  /** Finds the outermost erroneous nodes. */
   #findErrors(): number[] {
     const found: number[] = [];
     for (let node = 0; node < this.size; node += 1) {
@@ -78,12 +78,11 @@ export class SyntaxTree {
     return found;
   }
 
-  /** Some grammars have nodes without text that are no fault, such as Python's indentation. */
+  /** Returns whether an empty node is no error, such as Python's indentation. An empty identifier is an error. */
   #mayBeEmpty(node: number): boolean {
     return !/identifier/.test(this.type(node));
   }
 
-  /** How many nodes there are. */
   get size(): number {
     return this.#types.length;
   }
@@ -100,7 +99,7 @@ export class SyntaxTree {
     return this.#grammar.named[this.#types[node]!] ?? true;
   }
 
-  /** Its role in its parent; empty when it has none. */
+  /** The role of a node in its parent; empty when it has none. */
   role(node: number): string {
     return (node !== NONE && this.#grammar.fields[this.#fields[node]!]) || '';
   }
@@ -129,7 +128,7 @@ export class SyntaxTree {
     return node === NONE ? '' : this.text.slice(this.#starts[node], this.#ends[node]);
   }
 
-  /** Counts from 1, as do columns. */
+  /** The line of an offset. Lines and columns count from 1. */
   line(offset: number): number {
     let [low, high] = [0, this.#lineStarts.length - 1];
     while (low < high) {
@@ -144,7 +143,7 @@ export class SyntaxTree {
     return offset - this.#lineStarts[this.line(offset) - 1]! + 1;
   }
 
-  /** The line without the white space around it, at most 200 characters. */
+  /** The text of a line without surrounding white space, at most 200 characters. */
   lineText(line: number): string {
     return this.text
       .slice(this.#lineStarts[line - 1], this.#lineStarts[line])
@@ -153,7 +152,7 @@ export class SyntaxTree {
       .toWellFormed();
   }
 
-  /** All children, keywords and signs included. */
+  /** All children, including keywords and punctuation. */
   *children(node: number): Generator<number> {
     if (node === NONE) return;
     for (let child = node + 1; child < this.#afters[node]!; child = this.#afters[child]!) yield child;
@@ -179,14 +178,14 @@ export class SyntaxTree {
     return this.child(node, ...types) !== NONE;
   }
 
-  /** The nearest node above of one of these types. */
+  /** The nearest ancestor of one of these types. */
   above(node: number, ...types: readonly string[]): number {
     let at = this.parent(node);
     while (at !== NONE && !types.includes(this.type(at))) at = this.parent(at);
     return at;
   }
 
-  /** The node and all below it. */
+  /** The node and everything below it. */
   *below(node: number): Generator<number> {
     for (let at = node; at < this.#afters[node]!; at += 1) yield at;
   }

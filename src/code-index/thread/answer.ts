@@ -1,4 +1,4 @@
-/** Answers one question after another, in the thread. */
+/** Answers questions inside the thread of the index. */
 import {FactsCache} from '../project/facts-cache.ts';
 import {ProjectFiles} from '../project/project-files.ts';
 import {Queries} from '../project/queries.ts';
@@ -10,7 +10,7 @@ import {createReadFiles} from './read-files.ts';
 
 interface Answerer {
   answer(message: Message): Promise<unknown>;
-  /** Keeps what was parsed for later. A disk that is full or read-only is no fault of the answer. */
+  /** Stores the parsed facts for later sessions. It ignores a disk that is full or read-only. */
   save(): void;
 }
 
@@ -34,7 +34,7 @@ export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
       try {
         cache?.save(files);
       } catch {
-        // What is not kept is parsed again the next time.
+        // Facts that are not stored are parsed again in the next session.
       }
     },
   };

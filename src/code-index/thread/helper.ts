@@ -1,4 +1,4 @@
-/** A further thread that parses, while many files are new. It runs this same file. */
+/** Runs an additional thread that parses when many files are new. The thread runs this same file. */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 import type {FileToRead} from '../project/project-files.ts';
 import type {ReadEntry} from '../project/read-entry.ts';
@@ -6,7 +6,7 @@ import type {ReadEntry} from '../project/read-entry.ts';
 const MAX_MEMORY_MB = 700;
 
 export interface Helper {
-  /** @returns an entry for each file; undefined when the helper failed */
+  /** @returns an entry for each file, or undefined when the helper failed */
   read(files: readonly FileToRead[]): Promise<readonly ReadEntry[] | undefined>;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ async function serve(root: string): Promise<void> {
   });
 }
 
-// Only in the helper's thread, after everything above is initialized.
+// Only the helper's thread runs this, after everything above is initialized.
 if (!isMainThread && typeof workerData === 'object' && workerData !== null && 'codeIndexHelper' in workerData) {
   await serve((workerData as {codeIndexHelper: string}).codeIndexHelper);
 }

@@ -1,4 +1,4 @@
-/** What the program and the thread of the index say to each other. */
+/** Messages between the program and the thread of the index. */
 import type {NameQuery, RenameRequest} from '../contract.ts';
 
 export interface ThreadOptions {
@@ -6,7 +6,7 @@ export interface ThreadOptions {
   readonly cacheFolder?: string;
 }
 
-/** What the thread can be asked: a method of `Queries`, or the plan of a rename. */
+/** A question to the thread: a method of `Queries` with its query, or the plan of a rename. */
 export type Question =
   | {
       readonly ask: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'unusedExports';
@@ -14,12 +14,12 @@ export type Question =
     }
   | {readonly ask: 'rename'; readonly request: RenameRequest};
 
-/** Sent to the thread. `listed`: all files as they are now; absent where the last list still counts. */
+/** Message to the thread. `listed` holds all files at this moment. It is absent for an outline, which needs no list. */
 export interface Message {
   readonly id: number;
   readonly listed?: readonly string[];
   readonly question: Question;
 }
 
-/** Sent back. */
+/** Message from the thread. */
 export type Reply = {readonly id: number; readonly value: unknown} | {readonly id: number; readonly error: string};

@@ -1,13 +1,13 @@
-/** Reads and parses files in the thread of the index; many of them with helpers beside it. */
+/** Reads and parses files in the thread of the index, and uses helper threads when there are many files. */
 import {availableParallelism} from 'node:os';
 import type {FileToRead, ReadFiles} from '../project/project-files.ts';
 import {type Parse, type ReadEntry, readEntry} from '../project/read-entry.ts';
 import {type Helper, startHelper} from './helper.ts';
 
-/** Fewer files are parsed without a helper: its start takes as long. */
+/** Number of files per helper. Parsing fewer takes no longer than starting a helper. */
 const MIN_FOR_HELPER = 150;
 const MAX_HELPERS = 3;
-/** Files that a helper is given at once. */
+/** Maximum number of files that a helper gets at once. */
 const BATCH = 40;
 
 export function createReadFiles(root: string, parse: Parse): ReadFiles {
@@ -23,7 +23,7 @@ export function createReadFiles(root: string, parse: Parse): ReadFiles {
     } finally {
       await Promise.all(helpers.map((helper) => helper.close()));
     }
-    // What a helper that failed had taken.
+    // A helper that fails puts its files back into the queue.
     await readHere(root, queue, parse, onRead);
   };
 }
@@ -36,7 +36,7 @@ async function readHere(
 ): Promise<void> {
   for (let file = queue.pop(); file; file = queue.pop()) {
     onRead(file, await readEntry(root, file.path, file.hash, parse));
-    // Helpers report between two files.
+    // This gives the helpers' messages a chance between two files.
     await new Promise(setImmediate);
   }
 }

@@ -1,8 +1,10 @@
-/** The thread that reads, parses and answers. It runs this same file; the program's own thread only sends it questions. */
+/** Runs the thread that reads, parses and answers. The thread runs this same file. */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 import type {Message, Reply, ThreadOptions} from './messages.ts';
 
-/** The thread ends with an error when it needs more. Megabytes, without the text of trees. */
+/**
+ * Limit of the JavaScript heap in megabytes, without the memory of WebAssembly. Above it the thread ends with an error.
+ */
 const MAX_MEMORY_MB = 1500;
 
 interface ThreadData {
@@ -43,7 +45,7 @@ async function serve({codeIndex}: ThreadData): Promise<void> {
   });
 }
 
-// Only in the thread, after everything above is initialized.
+// Only the index's thread runs this, after everything above is initialized.
 if (!isMainThread && typeof workerData === 'object' && workerData !== null && 'codeIndex' in workerData) {
   await serve(workerData as ThreadData);
 }
