@@ -3,7 +3,6 @@ import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {findMeant, findTypo} from '../core/util/names.ts';
 import {findTool, listMissingTools} from '../core/util/tool-names.ts';
 
-/** The tools that agents may list. */
 export interface ListableTools {
   /** All known tools. Editors complete their names, and messages say which of them this session lacks. */
   readonly known: readonly ToolFacts[];

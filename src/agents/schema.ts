@@ -168,7 +168,6 @@ export const agentFileSchema = z.object({
   color: optional(z.enum(COLORS, mustBe(`one of ${COLORS.join(', ')}`)), 'Its colour on the screen.'),
 });
 
-/** Fields of a definition file. */
 export type AgentFile = z.infer<typeof agentFileSchema>;
 export type AgentKey = keyof AgentFile;
 

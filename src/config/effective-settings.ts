@@ -27,7 +27,7 @@ export interface EffectiveSettings {
   readonly files: LoadedSettings['files'];
   readonly warnings: readonly string[];
   readonly claims: LoadedSettings['claims'];
-  /** True when no key and no server is set, so that the built-in model answers. */
+  /** True when no key, no server and no provider is set, so that the built-in model answers. */
   readonly offline: boolean;
 }
 

@@ -38,7 +38,7 @@ export interface LoadedSettings {
   readonly origins: readonly Leaf[];
   /** All files that were looked for, the strongest last. */
   readonly files: readonly (LayerSource & {readonly found: boolean})[];
-  /** Variables with keys of model servers, named by `apiKeyEnv`. */
+  /** Variables with keys of model servers (`apiKeyEnv`) and with the secret of the queue. */
   readonly keyNames: readonly string[];
   /** Values in files of the project that need trust, whether they are trusted or not. */
   readonly claims: readonly Claim[];

@@ -29,7 +29,7 @@ export interface AgentDefinition {
   readonly timeoutSeconds?: number;
   /** Most input and output tokens of a run, including the cache. */
   readonly maxTokens?: number;
-  /** Most cost of a run in US dollars. */
+  /** Highest cost of a run in US dollars. */
   readonly maxBudgetUsd?: number;
   /** Size of the context window in tokens, if its runs have a smaller one than the model. */
   readonly contextTokens?: number;

@@ -87,7 +87,7 @@ function getKind(file: string): 'file' | 'folder' | undefined {
     const stats = statSync(file);
     return stats.isDirectory() ? 'folder' : 'file';
   } catch (error) {
-    // The file is missing or not readable, because `@` stands before other words too.
+    // `@` stands before other words too, so the file may not exist. It may also be unreadable.
     if (error instanceof Error) return undefined;
     throw error;
   }

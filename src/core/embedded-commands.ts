@@ -1,5 +1,5 @@
 /**
- * Runs commands within a prompt file, such as `!`git status``, as calls of bash before the prompt is sent. The same
+ * Runs commands within a prompt file, such as !`git status`, as calls of bash before the prompt is sent. The same
  * permissions decide on them.
  */
 import {randomUUID} from 'node:crypto';

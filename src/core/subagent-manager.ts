@@ -1,6 +1,7 @@
 /**
- * All subagent runs of a session: dispatched into a pool, known to a registry, ended by their limits or by hand.
- * A run in the background is the same run: no caller awaits it, and its end goes to the main agent's inbox instead.
+ * Manages all runs of subagents of a session. It dispatches them into a pool, records them in a registry, and ends them
+ * by their limits or on request. No caller awaits a run in the background; its end goes to the main agent's inbox
+ * instead.
  */
 
 import {randomUUID} from 'node:crypto';
@@ -95,7 +96,7 @@ export class SubagentManager {
   }
 
   /**
-   * Another round of a run that has ended, and waits for its end. Never rejects for what happens in the run.
+   * Starts another round of a run that has ended, and waits for its end. Never rejects because of a failure in the run.
    * @throws MiniCcError for a run that is unknown, at work, or cannot continue
    */
   async resume(runId: string, message: string, signal: AbortSignal): Promise<SubagentResult> {
@@ -110,9 +111,9 @@ export class SubagentManager {
   }
 
   /**
-   * A run at work reads the message at its next turn. A run that has ended continues with its history, in the
-   * background, and its end is announced.
-   * @throws MiniCcError for a name that is unknown, and for a run that cannot continue.
+   * Sends a message. A run at work reads it at its next turn. A run that has ended continues in the background with its
+   * history, and its end is announced.
+   * @throws MiniCcError for an unknown name, and for a run that cannot continue
    */
   send(name: string, message: string): 'queued' | 'resumed' {
     const record = this.find(name);
@@ -240,9 +241,9 @@ export class SubagentManager {
   }
 
   /**
-   * Reads the runs of a session that continues from its folder. Those that a crash cut off have the outcome `unknown`.
-   * @param announced ids of the announcements in the main agent's history.
-   * @returns what is still to be announced.
+   * Reads the runs of a session that continues from its folder. Runs that a crash cut off have the outcome `unknown`.
+   * @param announced ids of the announcements in the main agent's history
+   * @returns announcements that are still to be made
    */
   restore(announced: ReadonlySet<string>): Restored['pending'] {
     const {remote, resultTokens} = this.deps.runs;

@@ -106,7 +106,7 @@ export type AgentEventBody =
       readonly type: 'notice';
       readonly level: 'info' | 'warning' | 'error';
       readonly text: string;
-      /** The text contains a unified diff, with other lines around it. */
+      /** True when the text contains a unified diff, with other lines around it. */
       readonly isDiff?: boolean;
     }
   | ({readonly type: 'retry'} & Retry)
@@ -182,7 +182,6 @@ export interface Question {
   readonly escape: string;
   /** Text for the person: what Enter does while no option is marked. Absent when Enter does nothing. */
   readonly enter?: string;
-  /** The call that the question is about. */
   readonly call?: {
     readonly callId: string;
     readonly tool: string;
@@ -206,7 +205,7 @@ export interface QuestionOption {
   readonly digit: number;
   readonly choice: string;
   readonly label: string;
-  /** The person may add a text, which is the answer's `note`. */
+  /** True when the person may add a text, which is the answer's `note`. */
   readonly takesNote?: boolean;
 }
 

@@ -43,7 +43,6 @@ export interface FanOutPart {
   readonly runId?: string;
   /** Absent until the part ends. */
   readonly outcome?: Outcome;
-  /** Reason why the part did not succeed. */
   readonly reason?: string;
 }
 
@@ -81,7 +80,7 @@ export interface StoredFanOut {
   readonly tools: readonly string[];
   /** Absent when the parts decide themselves what to change. */
   readonly edits?: readonly PlannedEdit[];
-  /** A person allowed the parts to write their files. */
+  /** True when a person allowed the parts to write their files. */
   readonly allowed: boolean;
   /** Ids of all agents that worked for the fan-out, including those that verified. */
   readonly agents: readonly string[];
@@ -91,7 +90,7 @@ export interface StoredFanOut {
   /** Absent while the fan-out is at work, and when it was cut off. */
   readonly report?: Pick<FanOutReport, 'line' | 'text' | 'results'>;
   readonly undone: boolean;
-  /** Another session has continued it. */
+  /** True when another session has continued the fan-out. */
   readonly continued: boolean;
 }
 

@@ -33,7 +33,6 @@ export interface Usage {
   readonly cost_unknown?: true;
 }
 
-/** Tokens that an agent used at a model. */
 export interface UsageEntry {
   /** Name of the agent, or `mini-cc` for the model calls of commands. */
   readonly agent: string;
@@ -57,7 +56,7 @@ export interface ModelSource {
   readonly baseURL: string;
   /** Environment variable that has the key. Undefined when no key is needed. */
   readonly keyEnv: string | undefined;
-  /** The server searches the web by itself. */
+  /** True when the server searches the web by itself. */
   readonly searchesWeb: boolean;
 }
 
@@ -107,7 +106,6 @@ export interface Retry {
   readonly fallback?: {readonly from: string; readonly to: string};
 }
 
-/** What a model call reports while it runs. */
 export type ModelProgress =
   | {readonly type: 'text'; readonly text: string}
   | {readonly type: 'thinking'; readonly text: string}
@@ -122,7 +120,7 @@ export interface Model {
   readonly name: string;
   /** True for the built-in rule-based model. */
   readonly offline: boolean;
-  /** The model's server runs on this machine. */
+  /** True when the model's server runs on this machine. */
   readonly local: boolean;
   /**
    * Absent when there is no server, as for the built-in model. A chain with fallbacks has the source of its first
@@ -131,7 +129,6 @@ export interface Model {
   readonly source?: ModelSource | undefined;
   /** Default: the model decides how much it thinks. */
   readonly thinking?: Thinking | undefined;
-  /** Most tokens that a reply may have. */
   readonly maxOutputTokens: number;
   /** US dollars for a million output tokens. Absent when the price is not known. */
   readonly outputPrice?: number | undefined;

@@ -112,7 +112,6 @@ export interface NamedLimits {
   readonly timeoutSeconds?: number | undefined;
   /** Input and output tokens, including the cache. */
   readonly maxTokens?: number | undefined;
-  /** Cost in US dollars. */
   readonly maxBudgetUsd?: number | undefined;
   /** Size of the context window in tokens, if the run has a smaller one than the model. */
   readonly contextTokens?: number | undefined;

@@ -76,7 +76,7 @@ export interface RunStore {
   create(spec: RunSpec): OpenRun;
   /** Opens the transcript of a run that continues. @throws MiniCcError when it is archived or deleted */
   reopen(runId: string): OpenRun & {readonly spec: RunSpec; readonly messages: readonly RestoredMessage[]};
-  /** All runs of the session, oldest first. */
+  /** Lists all runs of the session, oldest first. */
   list(): readonly StoredRun[];
   /** Returns the lines of a run's transcript, archived or not. */
   read(runId: string): readonly TranscriptEntry[];

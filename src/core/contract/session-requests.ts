@@ -38,11 +38,10 @@ export interface Requests {
   set_rules(request: RuleTexts): void;
   /** Returns the mode, the rules and the grants. */
   permissions(): PermissionState;
-  /** Says what confines commands. */
   sandbox(): Promise<SandboxState>;
   /** Sets the sandbox mode for this session, from the next command on. */
   set_sandbox(request: {readonly mode: SandboxMode}): Promise<SandboxState>;
-  /** Lists the hooks of this session with their files. */
+  /** Lists the hooks of this session with their sources. */
   hooks(): readonly HookListing[];
   /** Lists the MCP servers by name, without starting any. */
   mcp_servers(): readonly McpServerState[];
@@ -200,7 +199,7 @@ interface ModelInUse {
   readonly offline: boolean;
 }
 
-/** Numbers of tokens. */
+/** All numbers are tokens. */
 export interface ContextUse {
   readonly model: string;
   /** Tokens of a request and its reply together. */

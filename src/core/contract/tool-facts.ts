@@ -27,7 +27,7 @@ export interface ToolFacts {
   readonly replaces?: readonly string[];
   /** Further names in the matchers of hooks. */
   readonly hookNames?: readonly string[];
-  /** Kind of text in the brackets of a rule. Absent when a rule may have no brackets. */
+  /** Kind of text in the brackets of a rule. Absent when rules about the tool have no brackets. */
   readonly rulePattern?: 'command' | 'path' | 'domain' | 'agent';
   /** Name of another tool whose rules apply to this one too. */
   readonly ruledBy?: string;

@@ -128,7 +128,6 @@ export interface FileLedger {
 export interface BudgetLimits {
   /** Input and output tokens, including the cache. */
   readonly maxTokens?: number | undefined;
-  /** US dollars. */
   readonly maxBudgetUsd?: number | undefined;
 }
 

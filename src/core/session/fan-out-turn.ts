@@ -37,7 +37,7 @@ function appendAnswer(text: string, {history, emit}: AgentRun): void {
   emit({type: 'message', role: 'assistant', id: `msg_${randomUUID().replaceAll('-', '')}`, content, ...facts});
 }
 
-/** Returns how the turn ended. It fails when all parts failed; the summary names single failures. */
+/** Returns how the turn ended. It fails when all parts failed. The summary lists the parts that failed. */
 function getEnding({results, parts}: FanOutReport, signal: AbortSignal) {
   if (signal.aborted) {
     const {reason} = signal;

@@ -36,7 +36,7 @@ export class Turns {
   /** Ends the current turn. */
   #turn: AbortController | undefined;
   #lastTurn: Promise<RunResult> | undefined;
-  /** While this is above 0, no turn begins, because everything is being stopped. */
+  /** While this is above 0, no turn begins, because the session stops, changes or rewinds its conversation. */
   #pauses = 0;
   #isClosed = false;
   /** Timer of a turn that is about to begin by itself. */
@@ -54,7 +54,7 @@ export class Turns {
     this.#unattended = this.#createUnattended();
   }
 
-  /** True when a turn or a subagent is at work. */
+  /** True when a turn or a subagent is at work, and while the turns are paused. */
   get isBusy(): boolean {
     return this.#turn !== undefined || this.#pauses > 0 || this.#parts.manager.count() > 0;
   }
@@ -159,7 +159,7 @@ export class Turns {
     this.#parts.inbox.drop('command');
   }
 
-  /** Resolves at the end of the current turn. */
+  /** Resolves at the end of the last turn that began. Undefined before the first one. */
   get ended(): Promise<RunResult> | undefined {
     return this.#lastTurn;
   }

@@ -20,7 +20,9 @@ export interface CheckpointedCaller {
 
 /** Milliseconds that the checkpoint may take after an abort. The result is then returned without it. */
 const CHECKPOINT_GRACE_MS = 500;
-/** The same at the end of the wall-clock time or of the budget, when no person waits. */
+/**
+ * Milliseconds that the checkpoint may take at the end of the wall-clock time or of the budget, when no person waits.
+ */
 const CHECKPOINT_GRACE_AT_LIMIT_MS = 5_000;
 /** Text of a command's receipt when the checkpoint took too long. */
 const NOT_COMPARED = 'the run ended before its files were compared';

@@ -1,4 +1,6 @@
-/** Replaces the older part of a conversation by a model's summary and by facts that the runtime knows. */
+/**
+ * Creates the replacement for the older part of a conversation: a model's summary, and facts that the runtime knows.
+ */
 import type {Message, ToolUse} from '../contract/model.ts';
 import type {Todo} from '../contract/results.ts';
 import type {SummaryFacts} from '../contract/transcript.ts';

@@ -107,7 +107,7 @@ export function isTooLong(error: unknown): error is ModelError {
   );
 }
 
-/** For example `prompt is too long: 223127 tokens > 200000 maximum` → 223127. */
+/** Reads the number from an error such as `prompt is too long: 223127 tokens > 200000 maximum`. */
 function getCountedTokens({message}: ModelError): number | undefined {
   const [, counted] = /(\d[\d,]*) tokens/.exec(message) ?? [];
   return counted === undefined ? undefined : Number(counted.replaceAll(',', ''));

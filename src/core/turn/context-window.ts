@@ -104,7 +104,7 @@ export class ContextWindow {
     return Math.max(0, Math.floor((tokens * BYTES_PER_TOKEN * 0.8) / Math.max(1, this.#ratio)));
   }
 
-  /** Tokens of a request with this content. */
+  /** Estimates the tokens of a request with this content. */
   count(content: WindowContent): number {
     return Math.ceil(this.#estimate(content) * this.#ratio);
   }

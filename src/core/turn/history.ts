@@ -286,7 +286,6 @@ export class History {
     this.journal.append({type: 'began', at: now()});
   }
 
-  /** Writes that the run continues in the background from here. */
   recordBackground(): void {
     this.journal.append({type: 'background', at: now()});
   }

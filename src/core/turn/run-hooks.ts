@@ -63,7 +63,6 @@ export function createRunHooks(
   };
 }
 
-/** Formats the reason when a hook ends a run. */
 export function formatHookStop(stops: string): string {
   return `a hook ended the run: ${stops}`;
 }

@@ -37,7 +37,6 @@ export class Deadline {
     this.#run();
   }
 
-  /** Milliseconds counted so far. */
   get usedMs(): number {
     return this.#usedMs + (this.#runningSince === undefined ? 0 : this.clock.now() - this.#runningSince);
   }

@@ -376,8 +376,8 @@ export function withoutServerBlocks(message: Message): Message | undefined {
 }
 
 /**
- * Says whether a server can read the block. A damaged disk may have changed its fields, and another server may have
- * invented it.
+ * Says whether servers can read the block. A damaged disk may have changed its fields, or another server invented its
+ * type.
  */
 function isReadable({type, text}: Block): boolean {
   return type === 'text' ? typeof text === 'string' : KNOWN.has(type);
