@@ -1,7 +1,7 @@
 /** Reading commands by the main agent, in default mode and where no person can be asked, beside the same by plain bash. */
 import path from 'node:path';
 import {execa} from 'execa';
-import type {Home} from '../support/environment.ts';
+import {createUserEnvironment, type Home} from '../support/environment.ts';
 import {say, startMessagesServer} from '../support/messages-server.ts';
 import {countReplies, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
@@ -22,13 +22,13 @@ export async function doWork(
   {home, programs = []}: {readonly home: Home; readonly programs?: readonly string[]},
 ): Promise<Work[]> {
   const env = {
+    ...createUserEnvironment(),
     PATH: [...programs, process.env.PATH].join(':'),
     HOME: home.path,
     LANG: 'C.UTF-8',
-    npm_config_update_notifier: 'false',
   };
   // So that both find the index as new as the files.
-  await execa('git', ['status'], {cwd: root, env});
+  await execa('git', ['status'], {cwd: root, env, extendEnv: false});
   const results: {text: string; isError: boolean}[] = [];
   const server = await startMessagesServer((body) => {
     const index = countReplies(body);
@@ -47,6 +47,7 @@ export async function doWork(
       cwd: root,
       // Plain git would write its index once more.
       env: {...env, GIT_OPTIONAL_LOCKS: '0'},
+      extendEnv: false,
       all: true,
       reject: false,
       stdin: 'ignore',
