@@ -1,4 +1,4 @@
-/** The list of all tools. Loads zod: import it after the first paint. */
+/** Lists all tools. The module loads zod, so it is imported after the first paint. */
 import type {CodeIndex} from '../code-index/contract.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
@@ -26,14 +26,14 @@ interface BaseToolDeps {
   readonly sandbox: Sandbox;
   readonly locks: FileLocks;
   readonly web: WebFetchOptions & {readonly searches?: boolean};
-  /** The code index of a folder. */
+  /** Returns the code index of a folder. */
   readonly getIndex: (root: string) => CodeIndex;
 }
 
-/** Undefined: this session does not have it. */
+/** A tool's facts, and the function that creates it. Undefined means that this session does not have the tool. */
 type Listed<Deps> = readonly [ToolFacts, (deps: Deps) => ToolFacts | undefined];
 
-/** The tools that every agent may be given. The order never changes, because it is part of each request's bytes. */
+/** Tools that every agent may get. The order never changes, because it is part of each request's bytes. */
 const BASE_TOOLS: readonly Listed<BaseToolDeps>[] = [
   [BASH, ({sandbox}) => createBash(sandbox, new ProcessGroups())],
   [READ_FILE, () => readFileTool],
@@ -47,7 +47,7 @@ const BASE_TOOLS: readonly Listed<BaseToolDeps>[] = [
   [WEB_SEARCH, ({web}) => (web.searches ? webSearchTool : undefined)],
 ];
 
-/** Only the main agent gets these: a subagent cannot dispatch another one. */
+/** Tools of the main agent alone, because a subagent cannot dispatch another one. */
 const TASK_TOOLS: readonly Listed<TaskDeps & FanOutToolDeps>[] = [
   [TASK, createTaskTool],
   [TASK_LIST, ({manager}) => createTaskList(manager)],
@@ -57,10 +57,10 @@ const TASK_TOOLS: readonly Listed<TaskDeps & FanOutToolDeps>[] = [
   [FAN_OUT, createFanOutTool],
 ];
 
-/** What is known of all these tools, for code that has only their names. */
+/** Facts of all these tools, for code that has only their names. */
 export const TOOLS: readonly ToolFacts[] = [...BASE_TOOLS, ...TASK_TOOLS].map(([facts]) => facts);
 
-/** Created once and used by all agents of a session; what belongs to one agent is stored by its id. */
+/** Creates the tools once for all agents of a session. Data of one agent is stored by its id. */
 export function createBaseTools(deps: Omit<BaseToolDeps, 'locks'>): Tool[] {
   return createTools(BASE_TOOLS, {...deps, locks: new FileLocks()});
 }

@@ -1,4 +1,4 @@
-/** Keeps the agent's list of todos, which the user sees. */
+/** Defines the tool `todo_write`, which stores the agent's list of todos. The user sees the list. */
 import {z} from 'zod';
 import type {Todo} from '../core/contract/results.ts';
 import type {Tool} from '../core/contract/tool.ts';
@@ -20,7 +20,7 @@ export const TODO_WRITE: ToolFacts = {
   replaces: ['TodoRead'],
 };
 
-/** Each agent that calls the tool has a list of its own. */
+/** Creates the tool. Each agent that calls it has a list of its own. */
 export function createTodoWrite(): Tool<TodoWriteInput> {
   const lists = new Map<string, readonly Todo[]>();
   return {

@@ -1,4 +1,4 @@
-/** Runs a command in bash, in the directory in which the agent's last command ended. */
+/** Defines the tool `bash`, which runs a command in the directory in which the agent's last command ended. */
 import {statSync} from 'node:fs';
 import {z} from 'zod';
 import type {Workspace} from '../../core/contract/permission.ts';
@@ -22,7 +22,7 @@ const MAX_RESULT_CHARS = 36_000;
 const DEFAULT_TIMEOUT_S = 120;
 const MAX_TITLE_CHARS = 80;
 
-// Loose, so that `background` of a subagent is refused and not dropped.
+// The object is loose, so that a subagent's `background` is refused instead of dropped.
 const input = z.looseObject({
   command: z.string().min(1),
   description: z.string().optional(),
@@ -41,7 +41,9 @@ const mainInput = input.extend({
 
 export type BashInput = z.infer<typeof input> & {readonly background?: boolean | undefined};
 
-/** A read-only agent never runs outside of the sandbox, so it is not offered. What it sends all the same has no effect. */
+/**
+ * A read-only agent never runs outside of the sandbox, so it is not offered `unconfined`, which has no effect for it.
+ */
 const readOnlyInput = input.omit({unconfined: true});
 
 export const BASH: ToolFacts = {
@@ -60,7 +62,7 @@ export const BASH: ToolFacts = {
   rulePattern: 'command',
 };
 
-/** @param processes shared by all agents, so that everything they started ends with mini-cc. */
+/** @param processes shared by all agents, so that everything they started ends with mini-cc */
 export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<BashInput> {
   const launcher = new Launcher(sandbox, processes);
   return {
@@ -79,7 +81,7 @@ export function createBash(sandbox: Sandbox, processes: ProcessGroups): Tool<Bas
   };
 }
 
-/** Models send it also as text. */
+/** Models also send `background` as text. */
 const isInBackground = ({background}: BashInput) => /^true$/i.test(String(background));
 
 function findBashProblem(given: BashInput, {outlivesTurn}: TrialContext): string | undefined {
@@ -149,7 +151,7 @@ function describeInterruption({reason}: AbortSignal): string {
     : 'interrupted';
 }
 
-/** Sets the agent's cwd to that of the command. @returns a line when that is not possible. */
+/** Sets the agent's cwd to that of the command. @returns a line when that is not possible */
 function updateCwd({cwd, lostCwd, isCwdPrivate}: LaunchEnd, workspace: Workspace): string[] {
   if (lostCwd !== undefined) return [returnToRoot(workspace, lostCwd)];
   if (cwd === undefined) return [];

@@ -1,14 +1,17 @@
-/** The last lines of a running command as a terminal would show them, published at most every 100 ms. */
+/** Publishes the last lines of a running command as a terminal would show them, at most every 100 ms. */
 import {plainText} from './output-capture.ts';
 
 const INTERVAL_MS = 100;
 const MAX_LINES = 3;
 const MAX_LINE_CHARS = 200;
-/** Programs that redraw go up no further. */
+/** Limit of lines. Programs that redraw their output do not move further up. */
 const MAX_KEPT_LINES = 50;
 const MAX_PENDING = MAX_KEPT_LINES * MAX_LINE_CHARS;
 
-/** What moves or erases, and all that stands between: `\r`, `\n`, `\b`, cursor up, erase the line. */
+/**
+ * Matches the codes that move or erase (`\r`, `
+ * `, `\b`, cursor up, erase the line) and the text between them.
+ */
 const PARTS = /[\r\n\b]|\u001b\[(?<count>\d*)(?<kind>[AK])|(?<text>(?:(?!\u001b\[\d*[AK])[^\r\n\b])+)/g;
 
 export class LastLines {
@@ -20,14 +23,14 @@ export class LastLines {
   #published = '';
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param publish gets the last lines as they are then, in place of those before. */
+  /** @param publish receives the last lines each time they change */
   constructor(publish: (text: string) => void) {
     this.#publish = publish;
   }
 
-  /** @param text with its escape sequences, each of them whole */
+  /** @param text may contain escape sequences, each of them whole */
   push(text: string): void {
-    // Read only when it is due: of what a fast command prints, the end is enough.
+    // The text is only collected here and drawn when it is due. Of a fast command the end of the output is enough.
     this.#pending += text;
     if (this.#pending.length > MAX_PENDING) this.#pending = cutAtLine(this.#pending);
     this.#timer ??= setTimeout(() => {
@@ -40,7 +43,7 @@ export class LastLines {
     }, INTERVAL_MS);
   }
 
-  /** Nothing is published after this. */
+  /** Ends the publishing. */
   stop(): void {
     clearTimeout(this.#timer);
   }
@@ -74,7 +77,7 @@ export class LastLines {
     this.#column = end;
   }
 
-  /** As a terminal counts: 0 to the end of the line, 1 from its start, 2 all of it. */
+  /** Erases as a terminal does: 0 to the end of the line, 1 from its start, 2 the whole line. */
   #erase(part: number): void {
     const line = this.#lines[this.#row] ?? '';
     const kept = part === 0 ? line.slice(0, this.#column) : '';
@@ -82,7 +85,7 @@ export class LastLines {
   }
 }
 
-/** The end of a long text, from the start of a line on where there is one. */
+/** Returns the end of a long text, from the start of a line where there is one. */
 function cutAtLine(text: string): string {
   const end = text.slice(-MAX_PENDING);
   return end.slice(end.search(/[\r\n]/) + 1);

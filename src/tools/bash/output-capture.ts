@@ -1,10 +1,13 @@
-/** Captures what a command prints in limited memory: all of a short output, else its head and tail and a file with all. */
+/**
+ * Captures the output of a command in limited memory: a short output as a whole, a longer one as head and tail, with a
+ * file for the whole.
+ */
 import {stripVTControlCharacters} from 'node:util';
 import type {OutputFile} from '../../core/contract/results.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {joinCut} from '../../core/util/tool-output.ts';
 
-/** The limit of the file with the whole output. */
+/** Limit in bytes of the file with the whole output. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export class OutputCapture {
@@ -12,12 +15,11 @@ export class OutputCapture {
   readonly #openFile: () => OutputFile;
   readonly #maxFileBytes: number;
   readonly #keepsAll: boolean;
-  /** The whole output until it is longer than the limit, then empty. */
+  /** The whole output while it is within the limit, then empty. */
   #whole = '';
   #head = '';
   #tail = '';
   #total = 0;
-  /** Ends of lines. */
   #lineEnds = 0;
   #endsLine = true;
   #isCut = false;
@@ -27,8 +29,9 @@ export class OutputCapture {
   #pending = '';
 
   /**
-   * @param openFile called once, when the output is longer than `maxChars` characters.
-   * @param keepsAll the file has also a short output, as it comes
+   * @param openFile called once, when the output is longer than `maxChars` characters, or with the first output when
+   * `keepsAll` is set
+   * @param keepsAll whether the file also gets a short output, as it comes
    */
   constructor(maxChars: number, openFile: () => OutputFile, {maxFileBytes = MAX_FILE_BYTES, keepsAll = false} = {}) {
     this.#maxChars = maxChars;
@@ -37,7 +40,10 @@ export class OutputCapture {
     this.#keepsAll = keepsAll;
   }
 
-  /** Adds a chunk, which may begin or end inside an escape sequence. @returns what of it is whole, with escape sequences. */
+  /**
+   * Adds a chunk, which may begin or end inside an escape sequence.
+   * @returns the text up to the last whole escape sequence, including escape sequences
+   */
   write(chunk: string): string {
     const {ready, pending} = splitAtOpenEscape(this.#pending + chunk);
     this.#pending = pending;
@@ -45,12 +51,12 @@ export class OutputCapture {
     return ready;
   }
 
-  /** How many lines there were so far. */
+  /** Number of lines so far. */
   get lines(): number {
     return this.#lineEnds + (this.#endsLine ? 0 : 1);
   }
 
-  /** Ends the capture. @returns what the model reads: at most `maxChars` characters and one line about the rest. */
+  /** Ends the capture. @returns the text for the model: at most `maxChars` characters and one line about the rest */
   end(): string {
     this.#keep(plainText(this.#pending));
     this.#pending = '';
@@ -80,7 +86,7 @@ export class OutputCapture {
     this.#whole = '';
   }
 
-  /** An error such as a full disk does not end the command; the result reports it. */
+  /** An error such as a full disk does not end the command. The result reports it. */
   #toFile(text: string): void {
     if (this.#fileNote !== '') return;
     try {
@@ -101,9 +107,9 @@ export class OutputCapture {
   }
 }
 
-/** An incomplete escape sequence at the end of the text. */
+/** Matches an incomplete escape sequence at the end of the text. */
 const OPEN_ESCAPE = /\u001b(?:\][^\u0007\u001b]*\u001b?|\[[0-?]*[ -/]*|[ -/]*)$/;
-/** No sequence is longer. Of one that never ends, at most so many characters wait for more. */
+/** Longest escape sequence in characters. No more than this waits for the end of a sequence. */
 const MAX_ESCAPE = 1024;
 
 function splitAtOpenEscape(text: string): {ready: string; pending: string} {
@@ -114,10 +120,10 @@ function splitAtOpenEscape(text: string): {ready: string; pending: string} {
   return {ready: text.slice(0, from + open.index), pending: text.slice(from + open.index)};
 }
 
-/** Window titles and links may contain spaces, which Node's own pattern does not match. */
+/** Matches window titles and links. They may contain spaces, which Node's own pattern does not match. */
 const OPERATING_SYSTEM_COMMAND = /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 
-/** Without colours and other escape sequences, which cost tokens, and without NUL, which requests may not contain. */
+/** Removes colours and other escape sequences, which cost tokens, and NUL, which requests may not contain. */
 export function plainText(text: string): string {
   const visible = text.includes('\u001b') ? stripVTControlCharacters(text.replace(OPERATING_SYSTEM_COMMAND, '')) : text;
   return visible.includes('\0') ? visible.replaceAll('\0', '') : visible;

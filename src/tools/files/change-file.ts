@@ -1,4 +1,4 @@
-/** What `write_file` and `edit_file` have in common: access, lock, checks before the change, and the replacement. */
+/** Holds what `write_file` and `edit_file` share: access, lock, checks before the change, and the replacement. */
 import {closeSync, constants, fstatSync, openSync, readFileSync, statSync} from 'node:fs';
 import {access, type FileHandle} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
@@ -14,11 +14,11 @@ import {getText} from '../../core/util/messages.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, assertPermitted, shownPath, writeTarget} from './model-paths.ts';
 
-/** Lets one agent at a time change a file: two that edit it at once would lose an update. */
+/** Lets one agent at a time change a file, because two that edit it at once would lose an update. */
 export class FileLocks {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Runs `work` when all earlier work on `path` has ended, with success or not. @throws what `work` throws. */
+  /** Runs `work` when all earlier work on `path` has ended, with success or not. @throws the errors of `work` */
   async run<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(path);
     const mine = before === undefined ? work() : before.then(work, work);
@@ -31,7 +31,7 @@ export class FileLocks {
   }
 }
 
-/** @param preview makes the diff that a question shows; it is called only then. */
+/** @param preview makes the diff that a question shows; it is called only for a question */
 export function writeAccess(path: string, workspace: Workspace, preview: (absolute: string) => string): Access[] {
   const absolute = absolutePath(path, workspace);
   return [
@@ -47,32 +47,34 @@ export function writeAccess(path: string, workspace: Workspace, preview: (absolu
 
 /** A file that a tool is about to change, under its lock. */
 export interface FileToChange {
-  /** Absolute, links resolved. */
+  /** Absolute, with links resolved. */
   readonly path: string;
-  /** The path as results name it. */
+  /** Path as results name it. */
   readonly shown: string;
   /** Undefined when there is no such file. */
   readonly old: OldFile | undefined;
   /**
-   * Replaces the content as a whole; readers see the old content or the new one.
-   * @param texts the old and the new text, or their parts that differ. @throws MiniCcError `MARK` when the new text has a
-   *   mark where a key was; `NOT_WRITTEN`, `DAMAGED`, `CHANGED` as `writeWholeIn`
+   * Replaces the whole content. Readers see the old content or the new one.
+   * @param texts the old and the new text, or their parts that differ
+   * @throws MiniCcError `MARK` when the new text has a mark in place of a key; `NOT_WRITTEN`, `DAMAGED`, `CHANGED` as
+   * `writeWholeIn`
    */
   replace(content: NewContent, texts: {readonly before: string; readonly after: string}): Promise<void>;
 }
 
 export interface OldFile {
   readonly handle: FileHandle;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** The whole content; undefined for a file that is too large to be in memory. */
   readonly content: Buffer | undefined;
 }
 
 /**
- * Checks that the file may be changed and that this agent has seen its current content, then calls `change`. From the check
- * to the write it is reached by the descriptor of its folder: a link that is put there meanwhile is not followed.
- * @throws MiniCcError `NOT_PERMITTED`, `DIRECTORY`, `NOT_A_FILE`, `LINK`, `NOT_READ`, `STALE`; the file system's error.
+ * Checks that the file may be changed and that this agent has read its current content, then calls `change`. From the
+ * check to the write the file is reached by the descriptor of its folder, so that a link that is put there meanwhile is
+ * not followed.
+ * @throws MiniCcError `NOT_PERMITTED`, `DIRECTORY`, `NOT_A_FILE`, `LINK`, `NOT_READ`, `STALE`; Error of the file system
  */
 export async function changeFile(
   named: string,
@@ -86,8 +88,10 @@ export async function changeFile(
 }
 
 /**
- * The same up to the change, without it. A file that is too large to be in memory is looked at only by its stamp.
- * @returns what is wrong, as the result of the call would say it. @throws as `changeFile`
+ * Does the same checks as `changeFile` without the change. Of a file that is too large for memory only the stamp is
+ * checked.
+ * @returns the problem as the result of the call would report it
+ * @throws MiniCcError as `changeFile`
  */
 export async function findChangeProblem(
   named: string,
@@ -139,7 +143,7 @@ async function openToChange(folder: OpenFolder, name: string, shown: string): Pr
   let handle: FileHandle | undefined;
   try {
     handle = await openRegularFile(folder, name);
-    // A file without write permission could be replaced by another. Its owner does not want that.
+    // A replacement would succeed even without write permission on the file, against the will of its owner.
     if (handle) await folder.use(name, (place) => access(place, constants.W_OK));
     return handle;
   } catch (error) {
@@ -168,17 +172,19 @@ function assertNoNewMark(before: string, after: string, shown: string): void {
   );
 }
 
-/** For the diff that a question shows. Undefined for what is missing, no regular file, not readable, or large. */
+/**
+ * Reads a file for the diff that a question shows. Undefined when it is missing, no regular file, unreadable, or large.
+ */
 export function readForPreview(path: string): Buffer | undefined {
   let fd: number | undefined;
   try {
-    // Opening a pipe or a device may never end, or do something by itself.
+    // Opening a pipe or a device may never end, or may have effects.
     if (!statSync(path).isFile()) return undefined;
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(fd);
     return stats.isFile() && stats.size <= MAX_WHOLE_BYTES ? readFileSync(fd) : undefined;
   } catch {
-    // The question is shown without a diff, and the call itself says what is wrong.
+    // The question is shown without a diff, and the call itself reports the problem.
     return undefined;
   } finally {
     if (fd !== undefined) closeSync(fd);

@@ -1,4 +1,4 @@
-/** Replaces strings in a file that the agent has read. */
+/** Defines the tool `edit_file`, which replaces strings in a file that the agent has read. */
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, TrialContext} from '../../core/contract/tool.ts';
@@ -45,7 +45,7 @@ export const EDIT_FILE: ToolFacts = {
   rulePattern: 'path',
 };
 
-/** @param locks shared by all agents that may write the same files. */
+/** @param locks shared by all agents that may write the same files */
 export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
   return {
     ...EDIT_FILE,
@@ -111,7 +111,7 @@ function formatEdited(path: string, shown: string, replacements: number, patch: 
   });
 }
 
-/** The edits of either form, or what is wrong with the input. */
+/** Returns the edits of either form, or the problem with the input. */
 function parseEdits({old_string, new_string, replace_all, edits}: EditFileInput): readonly TextEdit[] | string {
   const hasOne = old_string !== undefined || new_string !== undefined;
   if (edits !== undefined && edits.length > 0) {
@@ -121,7 +121,7 @@ function parseEdits({old_string, new_string, replace_all, edits}: EditFileInput)
   return [toWellFormed({old_string, new_string, replace_all})];
 }
 
-/** Half a surrogate pair is no text: it could tear a character of the file apart. */
+/** Replaces half surrogate pairs, which are no text and could split a character of the file. */
 function toWellFormed(edit: TextEdit): TextEdit {
   return {...edit, old_string: edit.old_string.toWellFormed(), new_string: edit.new_string.toWellFormed()};
 }
@@ -133,11 +133,12 @@ function formatPreview(path: string, given: EditFileInput): string {
   const text = bytes && decodeText(bytes).text;
   const edited = text === undefined ? undefined : applyEdits(text, edits);
   if (edited && 'text' in edited) return formatPatch(text!, edited.text);
-  // Missing, large, or not as the edits want it: the wish is shown as it is, and the call itself says what is wrong.
+  // The file is missing or large, or the edits do not fit it. The edits are shown as they are, and the call itself
+  // reports the problem.
   return edits.map((edit) => formatPatch(endLine(edit.old_string), endLine(edit.new_string))).join('\n');
 }
 
-/** A part of a file says nothing about the end of the file. */
+/** Adds a line end, because a part of a file says nothing about the end of the file. */
 function endLine(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -1,6 +1,6 @@
 /**
- * Replaces strings in a file that is too large for memory: reads it in parts, and describes the new content as pieces of the
- * old file and new bytes between them.
+ * Replaces strings in a file that is too large for memory. It reads the file in parts, and describes the new content as
+ * pieces of the old file with new bytes between them.
  */
 import type {FileHandle} from 'node:fs/promises';
 import {readAll} from '../../core/util/files/whole-file.ts';
@@ -8,28 +8,31 @@ import {formatPatch} from './patch.ts';
 import {fitReplacement, fold, offsetsIn, type TextEdit} from './text-edits.ts';
 import {decodeUtf16, detectEncoding, encodeBody, getLineEnd, type TextEncodingName} from './text-file.ts';
 
-/** Bytes of the old file, or new ones. */
+/** A range of bytes of the old file, or new bytes. */
 type Piece = {readonly from: number; readonly to: number} | Buffer;
 
 type LargeEdited =
   | {
       readonly content: (old: FileHandle) => AsyncGenerator<Uint8Array>;
       readonly replacements: number;
-      /** Of the first places. */
+      /** Diff of the first places. */
       readonly patch: string;
     }
-  /** For the model: why nothing was changed and what to do. */
+  /** Tells the model why nothing was changed and what to do. */
   | {readonly problem: string};
 
 const MAX_REPLACEMENTS = 100_000;
-/** So many bytes at the start tell the encoding, as for `read_file`. */
+/** Bytes at the start from which the encoding is detected, as in `read_file`. */
 const PROBE_BYTES = 4 * 1024 * 1024;
 const MAX_LINES_NAMED = 20;
-/** So many places of an edit are in the diff, with so many units around each. */
+/** Number of places of an edit that are in the diff. `CONTEXT_UNITS` units around each are shown. */
 const MAX_HUNKS = 10;
 const CONTEXT_UNITS = 400;
 
-/** @param size in bytes. @throws the signal's reason when aborted; the file system's error. */
+/**
+ * @param size size of the file in bytes
+ * @throws the signal's reason when aborted; Error of the file system
+ */
 export async function editLarge(
   handle: FileHandle,
   size: number,
@@ -76,7 +79,10 @@ function describeProblem({count, matches, lines}: Found, edit: TextEdit): string
   return undefined;
 }
 
-/** A text whose units have one size in the file, so that offsets in it are offsets in the file. */
+/**
+ * Converts between text and units, which all have one size in the file, so that offsets in units give offsets in the
+ * file.
+ */
 interface Units {
   readonly bytes: 1 | 2;
   read(bytes: Buffer): string;
@@ -85,7 +91,7 @@ interface Units {
   toText(units: string): string;
 }
 
-/** UTF-16 as it is; of every other encoding the bytes, each as a character. */
+/** UTF-16 text is its own units. In every other encoding each byte is a unit, as one character. */
 function createUnits(encoding: TextEncodingName): Units {
   if (encoding === 'utf16le' || encoding === 'utf16be') {
     const same = (text: string) => text;
@@ -102,23 +108,28 @@ function createUnits(encoding: TextEncodingName): Units {
 }
 
 interface Match {
-  /** In units, from the start of the content. `end` is exclusive. */
+  /** Offset in units from the start of the content. `end` is exclusive. */
   readonly start: number;
   readonly end: number;
   readonly passage: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
 }
 
 interface Found {
   readonly count: number;
-  /** At most `MAX_REPLACEMENTS`. */
+  /** At most `MAX_REPLACEMENTS` matches. */
   readonly matches: readonly Match[];
   readonly lines: readonly number[];
   readonly lineEnd: '\n' | '\r\n' | undefined;
 }
 
-/** @param wanted with `\n` as line ends; `\n` also matches `\r\n`. Matches do not overlap. */
+/**
+ * Finds all matches, which do not overlap. @param wanted has `
+ * ` as line ends, and `
+ * ` also matches `\r
+ * `
+ */
 async function findAll(
   pieces: readonly Piece[],
   handle: FileHandle,
@@ -133,7 +144,8 @@ async function findAll(
     signal.throwIfAborted();
     lineEnd ??= getLineEnd(text);
     const window = carry + text;
-    // The `\n` of a `\r` at the end may come with the next part.
+    // The `
+    // ` after a `\r` at the end may come with the next part.
     const whole = !isLast && window.endsWith('\r') ? window.slice(0, -1) : window;
     const plain = fold(whole);
     const toOffset = offsetsIn(whole);
@@ -148,7 +160,7 @@ async function findAll(
         matches.push({start: base + start, end: base + end, passage: whole.slice(start, end), line});
       keep = end;
     }
-    // What may begin a match is looked at again with the next part; a whole match cannot be in it.
+    // Search the end again with the next part, because a match may begin there. It is too short for a whole match.
     keep = Math.max(keep, toOffset(Math.max(0, plain.length - Math.max(0, wanted.length - 1))));
     line += countLines(whole, counted, keep);
     carry = window.slice(keep);
@@ -206,7 +218,7 @@ function splice(pieces: readonly Piece[], changes: readonly Change[], units: Uni
   return next;
 }
 
-/** The part of the content from one offset to another, in bytes. */
+/** Returns the part of the content from one offset to another, in bytes. */
 function cut(pieces: readonly Piece[], from: number, to: number): Piece[] {
   const parts: Piece[] = [];
   let at = 0;
@@ -230,7 +242,7 @@ async function readBytes(pieces: readonly Piece[], handle: FileHandle, from: num
   return Buffer.concat(chunks);
 }
 
-/** The place of one replacement with some lines around it. */
+/** Formats the place of one replacement with some lines around it. */
 async function formatChange(
   change: Change,
   pieces: readonly Piece[],
@@ -242,7 +254,7 @@ async function formatChange(
     units.read(await readBytes(pieces, handle, Math.max(0, from) * units.bytes, to * units.bytes));
   const ahead = await read(start - CONTEXT_UNITS, start);
   const behind = await read(end, end + CONTEXT_UNITS);
-  // Whole lines, where they are not too long.
+  // Show whole lines where they are not too long.
   const before = start > CONTEXT_UNITS ? ahead.slice(ahead.indexOf('\n') + 1) : ahead;
   const lastEnd = behind.lastIndexOf('\n');
   const after = lastEnd === -1 ? behind : behind.slice(0, lastEnd + 1);

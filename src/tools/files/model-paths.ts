@@ -1,4 +1,4 @@
-/** Paths as models write them: relative to the agent's cwd, with `~`, sometimes misspelt. */
+/** Resolves paths as models write them: relative to the agent's cwd, with `~`, sometimes misspelt. */
 import {existsSync} from 'node:fs';
 import {readdir, readlink, realpath} from 'node:fs/promises';
 import {homedir} from 'node:os';
@@ -8,27 +8,29 @@ import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 
-/** The absolute path; links are not resolved, and it need not exist. */
+/** Returns the absolute path. Links are not resolved, and the path need not exist. */
 export function absolutePath(path: string, workspace: Workspace): string {
   if (path === '~' || path.startsWith('~/')) return join(workspace.env.HOME ?? homedir(), path.slice(1));
   return resolve(workspace.cwd, path);
 }
 
-/** The path as results show it: relative to the agent's cwd when it lies inside, else absolute. */
+/** Returns the path as results show it: relative to the agent's cwd when it is inside, otherwise absolute. */
 export function shownPath(path: string, workspace: Workspace): string {
   const fromCwd = relative(workspace.cwd, path);
   if (fromCwd === '') return '.';
   return fromCwd === '..' || fromCwd.startsWith(`..${sep}`) || isAbsolute(fromCwd) ? path : fromCwd;
 }
 
-/** The path as a person reads it: relative to the workspace when it lies inside, else as the model wrote it. */
+/**
+ * Returns the path as a person reads it: relative to the workspace when it is inside, otherwise as the model wrote it.
+ */
 export function titlePath(path: string, workspace: Workspace): string {
   const fromRoot = relative(workspace.root, absolutePath(path, workspace));
   if (fromRoot === '') return '.';
   return fromRoot === '..' || fromRoot.startsWith(`..${sep}`) || isAbsolute(fromRoot) ? path : fromRoot;
 }
 
-/** ` in src`, for a search; nothing where it is the whole workspace. */
+/** Returns ` in src` for the title of a search; an empty text for the whole workspace. */
 export function titleFolder(path: string | undefined, workspace: Workspace): string {
   const shown = path === undefined ? '.' : titlePath(path, workspace);
   return shown === '.' ? '' : ` in ${shown}`;
@@ -37,9 +39,9 @@ export function titleFolder(path: string | undefined, workspace: Workspace): str
 const MAX_LINKS = 40;
 
 /**
- * The file that writing to `path` would change. Links are followed: among the parent directories, also of a file that
- * does not exist yet, and as the last part, also when they point to a file that does not exist yet.
- * @throws the file system's error, `ELOOP` among them.
+ * Returns the file that writing to `path` would change. It follows links among the parent directories and in the last
+ * part, even when the file does not exist yet.
+ * @throws Error of the file system, such as `ELOOP`
  */
 export async function writeTarget(path: string, links = 0): Promise<string> {
   try {
@@ -55,11 +57,12 @@ export async function writeTarget(path: string, links = 0): Promise<string> {
 }
 
 /**
- * Between the permission question and the call a link may have been changed to lead elsewhere.
- * @param target absolute, links resolved. @throws MiniCcError `NOT_PERMITTED` when the call was not permitted for it.
+ * Checks that a link does not lead elsewhere since the permission question.
+ * @param target absolute, with links resolved
+ * @throws MiniCcError `NOT_PERMITTED` when the call was not permitted for it
  */
 export function assertPermitted(target: string, {places, workspace}: Pick<ToolContext, 'places' | 'workspace'>): void {
-  // Some file systems return a name in another case or Unicode form than was asked for.
+  // Some file systems return a name in another case or Unicode form than the requested one.
   if (places.some((place) => fold(place) === fold(target))) return;
   const shown = shownPath(target, workspace);
   throw new MiniCcError(
@@ -83,7 +86,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
 
 const MAX_SUGGESTIONS = 3;
 
-/** An error that says that `path` does not exist and which paths were probably meant. */
+/** Creates an error that says that `path` does not exist and which paths were probably meant. */
 export async function createNotFoundError(path: string, workspace: Workspace): Promise<MiniCcError> {
   const shown = shownPath(path, workspace);
   const suggestions = await nearest(path, workspace);
@@ -92,7 +95,7 @@ export async function createNotFoundError(path: string, workspace: Workspace): P
 }
 
 async function nearest(path: string, workspace: Workspace): Promise<string[]> {
-  // The agent's cwd may have changed: models often write a path relative to the workspace's root.
+  // The agent's cwd may have changed, and models often write a path relative to the workspace's root.
   const fromRoot = resolve(workspace.root, relative(workspace.cwd, path));
   if (fromRoot !== path && existsSync(fromRoot)) return [fromRoot];
   const directory = dirname(path);
@@ -109,7 +112,7 @@ async function nearest(path: string, workspace: Workspace): Promise<string[]> {
 /** Edit distance of two names. The same name with another extension has distance 1. */
 function distanceTo(wanted: string, name: string): number {
   const sameStem = wanted.replace(/\.[^.]+$/, '') === name.replace(/\.[^.]+$/, '');
-  // A short name must not make each name a near one.
+  // Cap the distance, so that a short wanted name does not match every name.
   return sameStem ? 1 : leven(wanted, name, {maxDistance: Math.max(3, wanted.length)});
 }
 
@@ -117,7 +120,7 @@ async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch {
-    // Suggestions are optional: for a directory that cannot be listed there are none.
+    // Suggestions are optional, so a directory that cannot be listed yields none.
     return [];
   }
 }
@@ -125,8 +128,8 @@ async function namesIn(directory: string): Promise<string[]> {
 const TRANSCRIPT = 'session.jsonl';
 
 /**
- * A run's transcript is renamed when it is archived, but its old path was printed and must still find it.
- * @returns where the transcript is now; undefined when it was not archived, or `path` names no transcript.
+ * Finds a transcript that was renamed when its run was archived, because its old path was printed and must stay usable.
+ * @returns the transcript's present path; undefined when it was not archived, or `path` names no transcript
  */
 export async function archivedTranscript(path: string): Promise<string | undefined> {
   if (basename(path) !== TRANSCRIPT || basename(dirname(dirname(path))) !== 'subagents') return undefined;

@@ -1,9 +1,9 @@
-/** The lines of a file that a model asked for, with their numbers and within limits. */
+/** Collects the lines of a file that a model asked for, with their numbers and within limits. */
 export const DEFAULT_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
-/** How much of a line is kept while a file is streamed; more than is shown of a line. */
+/** Characters of a line that are stored while a file is streamed. It is more than is shown of a line. */
 const MAX_KEPT_CHARS = 4000;
-/** Past this no further line is added; a line is never cut for it. */
+/** Above this number of characters no further line is added. A line is never cut for it. */
 const MAX_TOTAL_CHARS = 100_000;
 
 export class NumberedLines {
@@ -14,13 +14,18 @@ export class NumberedLines {
   #count = 0;
   #isFull = false;
 
-  /** @param first number of the first line to show, from 1. @param limit how many lines to show. */
+  /**
+   * @param first number of the first line to show, from 1
+   * @param limit number of lines to show
+   */
   constructor(first: number, limit: number) {
     this.#first = first;
     this.#limit = limit;
   }
 
-  /** Adds the next line, without its line end. `length` is its full length when `line` is only its beginning. */
+  /**
+   * Adds the next line, without its line end. @param length full length of the line when `line` is only its beginning
+   */
   add(line: string, length = line.length): void {
     this.#count += 1;
     if (this.#isFull || this.#count < this.#first) return;
@@ -41,7 +46,7 @@ export class NumberedLines {
     return this.#isFull;
   }
 
-  /** How many lines were added, shown or not. */
+  /** Number of added lines, shown or not. */
   get count(): number {
     return this.#count;
   }
@@ -50,14 +55,14 @@ export class NumberedLines {
     return this.#lines.length === 0;
   }
 
-  /** What is shown, for a person: `120 lines`, `lines 1-2000 of 2993`. @param isAll as for `text` */
+  /** Describes the shown lines for a person: `120 lines`, `lines 1-2000 of 2993`. @param isAll as for `text` */
   summary(isAll: boolean): string {
     const shown = this.#lines.length;
     if (shown === this.#count && this.#first === 1) return shown === 1 ? '1 line' : `${shown} lines`;
     return `lines ${this.#first}-${this.#first + shown - 1}${isAll ? ` of ${this.#count}` : ''}`;
   }
 
-  /** @param isAll true when every line of the file was added: then `count` is the number of its lines. */
+  /** @param isAll true when every line of the file was added, so that `count` is the number of its lines */
   text(isAll: boolean): string {
     const last = this.#first + this.#lines.length - 1;
     if (!this.#isFull) return this.#lines.join('\n');
@@ -66,7 +71,7 @@ export class NumberedLines {
   }
 }
 
-/** The lines of a text. A line end at the very end of the text does not start another line. */
+/** Splits a text into lines. A line end at the very end does not start another line. */
 export function splitLines(text: string): string[] {
   if (text === '') return [];
   const lines = text.split(/\r?\n/);
@@ -75,10 +80,11 @@ export function splitLines(text: string): string[] {
 }
 
 /**
- * Adds the lines of a file that is too large for memory until `lines` is full. A single line may be too large for
- * memory, too.
- * @param texts the text of the file, in parts. @returns true when the end of the file was reached.
- * @throws what `texts` throws.
+ * Adds the lines of a file that is too large for memory until `lines` is full. A single line may also be too large for
+ * memory.
+ * @param texts the text of the file, in parts
+ * @returns true when the end of the file was reached
+ * @throws the errors of `texts`
  */
 export async function addFileLines(texts: AsyncIterable<string>, lines: NumberedLines): Promise<boolean> {
   let line = '';

@@ -1,14 +1,14 @@
-/** The difference of two texts as unified hunks, without file headers. */
+/** Formats the difference of two texts as unified hunks, without file headers. */
 import {structuredPatch} from 'diff';
 
 const CONTEXT_LINES = 3;
-/** Two texts that have little in common take long to compare. */
+/** Limits the time for two texts that have little in common. */
 const TIME_LIMIT_MS = 200;
 const MAX_CHARS = 100_000;
 
 /**
- * Empty when nothing changed; at most 100,000 characters.
- * @param firstLine the number of the first line of the texts, when they are parts of a file
+ * Returns the patch, with at most 100,000 characters. It is empty when nothing changed.
+ * @param firstLine number of the first line when the texts are parts of a file
  */
 export function formatPatch(before: string, after: string, firstLine = 1): string {
   const patch = structuredPatch('', '', before, after, undefined, undefined, {
@@ -23,7 +23,7 @@ export function formatPatch(before: string, after: string, firstLine = 1): strin
   return cutPatch(lines.join('\n'), MAX_CHARS);
 }
 
-/** The first lines of a patch, up to `maxChars` characters, then one line that says how many more there are. */
+/** Returns the first lines of a patch, up to `maxChars` characters, and one line with the number of the others. */
 export function cutPatch(patch: string, maxChars: number): string {
   if (patch.length <= maxChars) return patch;
   const kept = patch.slice(0, Math.max(0, patch.lastIndexOf('\n', maxChars)));
@@ -44,7 +44,10 @@ interface Hunk {
   readonly lines: readonly string[];
 }
 
-/** For texts that take too long to compare: all lines between the common start and the common end count as changed. */
+/**
+ * Makes one hunk of texts that take too long to compare: all lines between the common start and the common end count as
+ * changed.
+ */
 function oneHunk(before: readonly string[], after: readonly string[]): Hunk {
   const shorter = Math.min(before.length, after.length);
   let same = 0;

@@ -1,4 +1,4 @@
-/** Shows a file to the model: text with line numbers, images as images. */
+/** Defines the tool `read_file`, which shows a file to the model: text with line numbers, images as images. */
 import {type FileHandle, realpath} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import {z} from 'zod';
@@ -24,7 +24,7 @@ import description from './read-file.md';
 import {decodeChunks, decodeText, isBinary} from './text-file.ts';
 
 const PROBE_BYTES = 8192;
-/** The API takes 5 MB of base64. */
+/** The API accepts 5 MB of base64. */
 const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
 
 const input = z.object({
@@ -48,7 +48,7 @@ export const readFileTool: Tool<ReadFileInput> = {
   ...READ_FILE,
   description,
   input,
-  // `NumberedLines` keeps the result below this, by whole lines.
+  // `NumberedLines` limits the result to fewer characters, by whole lines.
   maxChars: 120_000,
   title: ({path}, workspace) => titlePath(path, workspace),
   access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path, workspace)}],
@@ -114,7 +114,7 @@ async function readHandle(
 }
 
 async function readWhole(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
-  // Also of files whose size the system does not know.
+  // Reads to the end, because the system does not know the size of some files.
   const chunks: Buffer[] = [];
   for await (const chunk of untilAborted(readAll(handle), signal)) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -127,7 +127,7 @@ async function* untilAborted<T>(chunks: AsyncIterable<T>, signal: AbortSignal): 
   }
 }
 
-/** Opens the file that the call was permitted for: a link that is put there meanwhile is not followed. */
+/** Opens the file for which the call was permitted. A link that is put there meanwhile is not followed. */
 async function openForModel(
   named: string,
   shown: string,
@@ -164,7 +164,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-/** Its first bytes are those of an image that the Messages API takes. Its name does not count. */
+/** Whether the first bytes are those of an image that the Messages API accepts. The name does not count. */
 function looksLikeImage(bytes: Buffer): boolean {
   const starts = (text: string, at = 0): boolean => bytes.toString('latin1', at, at + text.length) === text;
   return (

@@ -1,4 +1,4 @@
-/** Replaces strings in a text. Each must be in it exactly once, unless `replace_all` is set. */
+/** Replaces strings in a text. Each must occur exactly once, unless `replace_all` is set. */
 import leven from 'leven';
 import {getLineEnd} from './text-file.ts';
 
@@ -10,12 +10,13 @@ export interface TextEdit {
 
 type Edited =
   | {readonly text: string; readonly replacements: number}
-  /** For the model: why nothing was changed and what to do. */
+  /** Tells the model why nothing was changed and what to do. */
   | {readonly problem: string};
 
 /**
- * Applies the edits in order, each to the result of the one before. When one fails, none is applied.
- * `\n` in an edit also matches `\r\n`. The inserted text gets the line ends of what it replaces, see `fitReplacement`.
+ * Applies the edits in order, each to the result of the previous one. When one fails, none is applied. `
+ * ` in an edit also matches `\r
+ * `. The inserted text gets the line ends of the replaced text, see `fitReplacement`.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): Edited {
   let current = text;
@@ -63,26 +64,31 @@ function applyEdit(text: string, edit: TextEdit): Edited {
   return {text: parts.join('') + text.slice(from), replacements: starts.length};
 }
 
-/** The offset of each match; matches do not overlap. */
+/** Returns the offset of each match. Matches do not overlap. */
 function findMatches(wanted: string, text: string): number[] {
   const starts: number[] = [];
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) starts.push(at);
   return starts;
 }
 
-/** The number of the line that contains `offset`, from 1. */
+/** Returns the number, from 1, of the line that contains `offset`. */
 function lineNumberAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
   return line;
 }
 
-/** Maps offsets in the text with `\n` for each `\r\n` to offsets in `text`. Call it with ascending offsets only. */
+/**
+ * Maps offsets in the text with `
+ * ` for each `\r
+ * ` to offsets in `text`. The offsets must be passed in ascending order.
+ */
 export function offsetsIn(text: string): (folded: number) => number {
   let removed = 0;
   let next = text.indexOf('\r\n');
   return (folded) => {
-    // A `\r` counts only when the offset lies past it: an edit that ends at a line's end leaves the whole `\r\n` alone.
+    // Count a `\r` only when the offset is past it, so that an edit that ends at a line's end keeps the whole `\r
+    // `.
     while (next !== -1 && next - removed < folded) {
       removed += 1;
       next = text.indexOf('\r\n', next + 2);
@@ -91,16 +97,21 @@ export function offsetsIn(text: string): (folded: number) => number {
   };
 }
 
-/** With `\n` for each `\r\n`. */
+/**
+ * Replaces each `\r
+ * ` by `
+ * `.
+ */
 export function fold(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }
 
 /**
- * What stands for a passage of a file after an edit: what the edit leaves at both ends of it keeps its bytes, and new lines
- * end as those of the passage, or of the file.
- * @param wanted the passage with `\n` as line ends
- * @param lineEnd that of most lines of the file
+ * Returns the text that replaces a passage of a file. Both ends of the passage that the edit leaves the same keep their
+ * bytes, and new lines get the line ends of the passage, or of the file.
+ * @param wanted the passage with `
+ * ` as line ends
+ * @param lineEnd line end of most lines of the file
  */
 export function fitReplacement(
   passage: string,
@@ -123,15 +134,15 @@ export function fitReplacement(
 }
 
 const MAX_SHOWN_CHARS = 1000;
-/** Limits of the search for the closest line, which takes long in large files. */
+/** Limits of the search for the closest line, which is slow in large files. */
 const MAX_COMPARED_LINES = 20_000;
 const MAX_COMPARED_CHARS = 300;
 /** A line is close when at most this share of its characters differs. */
 const CLOSE = 0.4;
 
 /**
- * Tells the model, in one or a few lines, what the file has instead of the text to replace, so that its next try
- * succeeds. Both texts have `\n` as line ends.
+ * Tells the model what the file has instead of the text to replace, so that its next try succeeds. Both texts have `
+ * ` as line ends.
  */
 function notFound(wanted: string, text: string): string {
   if (text.trim() === '') return 'The file is empty: use write_file.';
@@ -148,7 +159,7 @@ function notFound(wanted: string, text: string): string {
   return firstDifference(wantedLines, lines) ?? closestLine(wantedLines, lines) ?? 'old_string was not found.';
 }
 
-/** The index of the first line of a passage that differs from `wanted` only in white space. */
+/** Returns the index of the first line of a passage that differs from `wanted` only in white space. */
 function sameButForSpace(wanted: readonly string[], lines: readonly string[]): number | undefined {
   const bare = (line: string): string => line.replace(/\s+/g, '');
   const bareWanted = wanted.map(bare);
@@ -163,7 +174,7 @@ function sameButForSpace(wanted: readonly string[], lines: readonly string[]): n
   return within === -1 ? undefined : within;
 }
 
-/** For a passage of which only the first lines are in the file. */
+/** Describes a passage of which only the first lines are in the file. */
 function firstDifference(wanted: readonly string[], lines: readonly string[]): string | undefined {
   let best = {at: -1, same: 0};
   for (const at of lines.keys()) {

@@ -1,5 +1,5 @@
 /**
- * Decodes a file's bytes to text and back. Encoding, byte order mark and line ends are kept, so that the bytes that an
+ * Decodes a file's bytes to text and back. It keeps encoding, byte order mark and line ends, so that the bytes that an
  * edit does not touch stay the same.
  */
 import {StringDecoder} from 'node:string_decoder';
@@ -8,12 +8,12 @@ import {MiniCcError} from '../../core/util/errors.ts';
 export type TextEncodingName = 'utf8' | 'utf16le' | 'utf16be' | 'latin1';
 
 interface TextFile {
-  /** Without the byte order mark; line ends as they are. */
+  /** Text without the byte order mark, with its own line ends. */
   readonly text: string;
   readonly encoding: TextEncodingName;
-  /** Empty when there is none. */
+  /** Byte order mark; empty when there is none. */
   readonly mark: Buffer;
-  /** In UTF-16, a single byte at the end, which is no character. Kept as it is. */
+  /** A single byte at the end of UTF-16, which is no character. It is written back unchanged. */
   readonly rest: Buffer;
 }
 
@@ -23,16 +23,16 @@ const BYTE_ORDER_MARKS: readonly {readonly encoding: TextEncodingName; readonly 
   {encoding: 'utf16be', bytes: [0xfe, 0xff]},
 ];
 
-/** A NUL among the first bytes means that the file is not text. */
+/** Number of first bytes in which a NUL means that the file is not text. */
 const PROBE_BYTES = 8192;
 
-/** True when the bytes are not text in one of the known encodings. The first 8 KB are enough to tell. */
+/** True when the bytes are not text in one of the known encodings. The first 8 KB decide. */
 export function isBinary(bytes: Buffer): boolean {
   if (findByteOrderMark(bytes)?.encoding.startsWith('utf16')) return false;
   return bytes.subarray(0, PROBE_BYTES).includes(0);
 }
 
-/** Bytes that are not valid UTF-8 are read as Latin-1, which encodes to the same bytes again. */
+/** Decodes the bytes. Those that are not valid UTF-8 are read as Latin-1, which encodes to the same bytes again. */
 export function decodeText(bytes: Buffer): TextFile {
   const known = findByteOrderMark(bytes);
   const mark = bytes.subarray(0, known?.bytes.length ?? 0);
@@ -49,17 +49,17 @@ export function decodeText(bytes: Buffer): TextFile {
     : {text: body.toString('latin1'), encoding: 'latin1', mark, rest: Buffer.alloc(0)};
 }
 
-/** @throws MiniCcError `ENCODING` when the file's encoding lacks a character of the text. */
+/** @throws MiniCcError `ENCODING` when the file's encoding lacks a character of the text */
 export function encodeText({text, encoding, mark, rest}: TextFile): Buffer {
   return Buffer.concat([mark, encodeBody(text, encoding), rest]);
 }
 
 /**
- * The bytes with which a text replaces a file: in its encoding, and with `\r\n` where most lines of the file end so and the
- * text has none.
+ * Encodes a text that replaces a file, in the file's encoding, and with `\r
+ * ` where most lines of the file have it and the text has none.
  * @param old the file, or its beginning; undefined for a new one, and for one that is not text
- * @returns `kept`: what is not as the text alone would have it, for a person
- * @throws MiniCcError `ENCODING`
+ * @returns the bytes and their text; `kept` names for a person what was adapted to the file
+ * @throws MiniCcError `ENCODING` when the file's encoding lacks a character of the text
  */
 export function encodeAs(old: TextFile | undefined, text: string): {bytes: Buffer; text: string; kept: string[]} {
   if (old === undefined) return {bytes: Buffer.from(text), text, kept: []};
@@ -75,7 +75,7 @@ function getEncodingName({encoding, mark}: TextFile): string[] {
   return [{utf16le: 'UTF-16', utf16be: 'UTF-16', latin1: 'Latin-1'}[encoding]];
 }
 
-/** The line end of most lines; undefined when the text has one line. */
+/** Returns the line end of most lines; undefined when the text has one line. */
 export function getLineEnd(text: string): '\n' | '\r\n' | undefined {
   let [crlf, lf] = [0, 0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
@@ -86,12 +86,12 @@ export function getLineEnd(text: string): '\n' | '\r\n' | undefined {
   return crlf > lf ? '\r\n' : '\n';
 }
 
-/** The encoding of a large file, by its first bytes. */
+/** Detects the encoding of a large file by its first bytes. */
 export function detectEncoding(start: Buffer): TextEncodingName {
   const marked = findByteOrderMark(start)?.encoding;
   if (marked !== undefined) return marked;
   try {
-    // As a stream: its last character may be cut.
+    // Decode as a stream, because the last character may be cut.
     new TextDecoder('utf-8', {fatal: true}).decode(start, {stream: true});
     return 'utf8';
   } catch {
@@ -99,7 +99,7 @@ export function detectEncoding(start: Buffer): TextEncodingName {
   }
 }
 
-/** The text of a large file, in parts and without its byte order mark. Bytes that are not valid become U+FFFD. */
+/** Decodes a large file in parts and without its byte order mark. Bytes that are not valid become U+FFFD. */
 export async function* decodeChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let encoding: TextEncodingName | undefined;
   let decoder = new StringDecoder('utf8');
@@ -135,7 +135,7 @@ export function encodeBody(text: string, encoding: TextEncodingName): Buffer {
   }
 }
 
-/** Of an even number of bytes. */
+/** @param bytes an even number of bytes */
 export function decodeUtf16(bytes: Buffer, encoding: TextEncodingName): string {
   return (encoding === 'utf16be' ? swapBytes(bytes) : bytes).toString('utf16le');
 }
@@ -144,7 +144,7 @@ export function findByteOrderMark(bytes: Buffer): (typeof BYTE_ORDER_MARKS)[numb
   return BYTE_ORDER_MARKS.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte));
 }
 
-/** UTF-16 in the other byte order. A single byte at the end is left out. */
+/** Swaps the byte order of UTF-16. A single byte at the end is left out. */
 function swapBytes(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).swap16();
 }

@@ -1,4 +1,4 @@
-/** Writes a whole file: a new one, or one that the agent has read. */
+/** Defines the tool `write_file`, which writes a whole file: a new one, or one that the agent has read. */
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool} from '../../core/contract/tool.ts';
@@ -33,7 +33,7 @@ export const WRITE_FILE: ToolFacts = {
   ruledBy: 'edit_file',
 };
 
-/** @param locks shared by all agents that may write the same files. */
+/** @param locks shared by all agents that may write the same files */
 export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
   return {
     ...WRITE_FILE,
@@ -47,7 +47,7 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
   };
 }
 
-/** So much of the beginning of a large file tells its encoding and its line ends. */
+/** Bytes at the beginning of a large file from which its encoding and its line ends are detected. */
 const HEAD_BYTES = 256 * 1024;
 
 async function write({path, shown, old, replace}: FileToChange, given: string): Promise<ToolResult> {
@@ -72,7 +72,7 @@ const LARGE_DIFF = '(the old content is too large for a diff)';
 async function readHead({handle}: OldFile): Promise<Buffer> {
   const {buffer, bytesRead} = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const head = buffer.subarray(0, bytesRead);
-  // Not in the middle of a character.
+  // Cut at a line end, and not in the middle of a character.
   return head.subarray(0, head.lastIndexOf('\n') + 1);
 }
 

@@ -1,16 +1,16 @@
-/** Which of the files with matches are binary: they are named, and their lines are not shown. */
+/** Decides which of the files with matches are binary. These are named, and their lines are not shown. */
 import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {setImmediate} from 'node:timers/promises';
 import {findByteOrderMark} from '../files/text-file.ts';
 
 const PROBE_BYTES = 16 * 1024;
-/** A log may have a few NUL bytes; at most this share of a text is control characters. */
+/** Highest share of control characters in a text. A log may have a few NUL bytes. */
 const MAX_CONTROL_SHARE = 0.01;
-/** So many files are looked at. Further ones count as text. */
+/** Limit of examined files. Further ones count as text. */
 const MAX_FILES = 5000;
 const MAX_NAMED = 5;
 
-/** @param toAbsolute of the paths as they are in the result. */
+/** @param toAbsolute resolves the paths as they are in the result */
 export async function findBinaryFiles(
   files: readonly string[],
   toAbsolute: (file: string) => string,
@@ -18,7 +18,7 @@ export async function findBinaryFiles(
   const binary = new Set<string>();
   const buffer = Buffer.alloc(PROBE_BYTES);
   for (const [index, file] of files.slice(0, MAX_FILES).entries()) {
-    // Read at once, which is much faster for many small reads; now and then others have their turn.
+    // Read synchronously, which is much faster for many small reads, and pause regularly for other work.
     if (index % 100 === 99) await setImmediate();
     if (hasManyControls(readStart(toAbsolute(file), buffer))) binary.add(file);
   }
@@ -31,7 +31,7 @@ function readStart(file: string, buffer: Buffer): Buffer {
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0));
   } catch {
-    // It is no readable file any more.
+    // The file was removed or is not readable.
     return buffer.subarray(0, 0);
   } finally {
     if (fd !== undefined) closeSync(fd);
@@ -45,7 +45,7 @@ function hasManyControls(bytes: Buffer): boolean {
   return controls > Math.max(1, bytes.length * MAX_CONTROL_SHARE);
 }
 
-/** One line that names the binary files that match, or none. */
+/** Returns one line that names the binary files that match, or none. */
 export function formatBinaryFiles(binary: ReadonlySet<string>): string[] {
   if (binary.size === 0) return [];
   const names = [...binary].sort();

@@ -1,17 +1,17 @@
 /**
- * Finds files by parts of their names, for a person who types. They are listed at the first search and again when the list
- * is old, as the search tools see them: without ignored ones, without `.git` and places of keys.
+ * Finds files by parts of their names, for a person who types. Files are listed at the first search, and again when the
+ * list is old. As in the search tools, ignored files, `.git` and places of keys are left out.
  */
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import type {Prepared as Entry} from 'fuzzysort';
 import {runRipgrep} from '../../core/util/ripgrep.ts';
 
-/** Files that are searched before other work gets its turn: about a millisecond. */
+/** Number of files that are searched before other work gets its turn, which takes about a millisecond. */
 const SLICE = 500;
-/** An older list is made anew. Milliseconds. */
+/** Age in milliseconds above which the list is made again. */
 const FRESH_MS = 2_000;
 const MAX_MATCHES = 30;
-/** More are not listed. */
+/** Limit of listed files. */
 const MAX_FILES = 100_000;
 
 interface Match {
@@ -33,7 +33,8 @@ export class FileIndex {
   }
 
   /**
-   * @returns paths relative to the folder, best first; folders end with a slash. None when another search began meanwhile.
+   * @returns paths relative to the folder, best first; folders end with a slash. Empty when another search began
+   * meanwhile.
    * @throws MiniCcError `RIPGREP` when the files cannot be listed
    */
   async find(query: string): Promise<readonly string[]> {
@@ -46,11 +47,11 @@ export class FileIndex {
       await nextTurn();
       if (query !== this.#query) return [];
       const slice = entries.slice(start, start + SLICE);
-      // Nothing is typed yet: what lies on top comes first.
+      // For an empty query, paths near the top come first.
       const matches =
         query === ''
           ? slice.map(({target}) => ({path: target, score: -getDepth(target)}))
-          : // Letters in the right order are a match; by default they must stand together.
+          : // A match is any text with the letters in the right order. By default the letters must be adjacent.
             fuzzysort
               .go(query, slice, {limit: MAX_MATCHES, threshold: 0})
               .map(({target, score}) => ({path: target, score}));

@@ -1,4 +1,4 @@
-/** Lists files by name, newest first. */
+/** Defines the tool `glob`, which lists files by name, newest first. */
 
 import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -77,7 +77,9 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
   });
 }
 
-/** The directory to search and the pattern inside it: absolute patterns and those with `../` name the directory. */
+/**
+ * Returns the directory to search and the pattern inside it. Absolute patterns and those with `../` name the directory.
+ */
 function resolvePattern({pattern, path}: GlobInput): {path: string; pattern: string} {
   if (!/^(?:\/|~\/|\.\.\/)/.test(pattern)) return {path: path ?? '.', pattern};
   const {base, rest} = splitGlob(pattern);

@@ -1,18 +1,18 @@
-/** Collects the lines that ripgrep prints by file, so that their order does not depend on its threads. */
+/** Collects the lines that ripgrep prints by file, so that their order does not depend on ripgrep's threads. */
 
-/** So many lines are kept in memory; further ones are only counted. */
+/** Limit of lines in memory. Further ones are only counted. */
 const MAX_KEPT_LINES = 50_000;
-/** After so many lines the search is ended. */
+/** Number of lines at which the search ends. */
 const MAX_COUNTED_LINES = 500_000;
-/** Separates lines that do not follow one another, when context lines were requested. */
+/** Line that separates lines that do not follow one another, when context lines were requested. */
 const GAP = '--';
 
-/** What ripgrep prints, without a NUL, instead of the lines of a binary file. */
+/** Line that ripgrep prints, without a NUL, instead of the lines of a binary file. */
 const BINARY = /^(.+): binary file matches \(found "\\0" byte around offset \d+\)$/s;
 
 interface FileLines {
   readonly lines: string[];
-  /** Matches, without lines of context. */
+  /** Number of matches, without lines of context. */
   matches: number;
 }
 
@@ -33,9 +33,10 @@ export class FoundLines {
     this.#hasContext = hasContext;
   }
 
-  /** Adds a line that ripgrep printed with `--null`: `path NUL line`. @returns false when no more are needed. */
+  /** Adds a line that ripgrep printed with `--null`: `path NUL line`. @returns false when no more lines are needed */
   add(given: string, wants: (path: string) => boolean): boolean {
-    // With `--crlf`, ripgrep ends its own lines so, too.
+    // With `--crlf`, ripgrep also ends its own lines with `\r
+    // `.
     const record = given.endsWith('\r') ? given.slice(0, -1) : given;
     const nul = record.indexOf('\0');
     if (nul === -1) {
@@ -63,12 +64,12 @@ export class FoundLines {
     return true;
   }
 
-  /** The files in which lines were found. */
+  /** Files in which lines were found. */
   get paths(): readonly string[] {
     return [...this.#files.keys()];
   }
 
-  /** Leaves out the lines of a file. */
+  /** Removes the lines of a file. */
   remove(path: string): void {
     const count = this.#files.get(path)?.lines.filter((line) => line !== GAP).length ?? 0;
     this.#counted -= count;
@@ -76,14 +77,14 @@ export class FoundLines {
     this.#files.delete(path);
   }
 
-  /** How much was found, for a person. */
+  /** Says for a person how much was found. */
   get summary(): string {
     if (this.#counted === 0) return 'no matches';
     const lines = this.#mode === 'count' ? [] : [plural(this.#counted, 'line')];
     return [...lines, plural(this.#files.size, 'file')].join(' in ');
   }
 
-  /** The lines sorted by path, at most `limit`, and one line about the rest. Empty when nothing was found. */
+  /** Returns the lines sorted by path, at most `limit`, and one line about the rest. Empty when nothing was found. */
   text(limit: number): string[] {
     const files = [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1));
     const lines = files.flatMap(([, file], index) =>
@@ -109,7 +110,7 @@ export class FoundLines {
     return shown;
   }
 
-  /** `path:12:text` for a match, `path-11-text` for a context line. */
+  /** Formats `path:12:text` for a match, `path-11-text` for a context line. */
   #contentLine(path: string, rest: string): string {
     const [, number, mark = ':'] = /^(\d+)([:-])/.exec(rest) ?? [];
     if (number === undefined) return `${path}:${rest}`;

@@ -1,4 +1,4 @@
-/** Searches the content of files with ripgrep. */
+/** Defines the tool `grep`, which searches the content of files with ripgrep. */
 import {stat} from 'node:fs/promises';
 import {join, relative} from 'node:path';
 import {z} from 'zod';
@@ -15,7 +15,7 @@ import {FoundLines, plural} from './grep-lines.ts';
 import {formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
 
 const DEFAULT_LIMIT = 250;
-/** Up to so many files are sorted by modification time; more than that by path. */
+/** Number of files up to which they are sorted by modification time. More files are sorted by path. */
 const MAX_DATED_FILES = 1000;
 
 const lineCount = z.number().int().min(0).max(100).optional();
@@ -60,7 +60,7 @@ interface GrepSearch {
   readonly given: GrepInput;
   readonly limit: number;
   readonly args: readonly string[];
-  /** For ripgrep: relative to the agent's cwd where possible, so that results are short. */
+  /** Path for ripgrep. It is relative to the agent's cwd where possible, so that results are short. */
   readonly path: string;
   readonly wants: (path: string) => boolean;
 }
@@ -123,7 +123,7 @@ interface SearchResult {
   /** Binary files that match. */
   readonly binary: ReadonlySet<string>;
   readonly end: RipgrepEnd;
-  /** For a person: `12 lines in 3 files`. */
+  /** Summary for a person: `12 lines in 3 files`. */
   readonly summary: string;
 }
 
@@ -149,7 +149,7 @@ async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context
   const candidates = mode === 'content' ? [...lines.binary] : lines.paths;
   const binary = await findBinaryFiles(candidates, (file) => absolutePath(file, context.workspace));
   for (const file of binary) lines.remove(file);
-  // A log with some NUL bytes, for example.
+  // These files have NUL bytes but are text, for example logs.
   const text = [...lines.binary].filter((file) => !binary.has(file)).slice(0, MAX_TEXTS_WITH_NUL);
   if (text.length > 0)
     await run(
@@ -159,20 +159,23 @@ async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context
   return {found: lines.text(limit), binary, end, summary: lines.summary};
 }
 
-/** So many files with NUL bytes that are text all the same are searched as text. */
+/** Limit of files with NUL bytes that are searched as text although ripgrep takes them for binary. */
 const MAX_TEXTS_WITH_NUL = 100;
 
-/** `$` matches before `\r\n`, unless the pattern itself is about `\r`. */
+/**
+ * Makes `$` match before `\r
+ * `, unless the pattern itself contains `\r`.
+ */
 function getLineEndArgs(pattern: string): string[] {
   return /\\r|\\x0d|\r/i.test(pattern) ? [] : ['--crlf'];
 }
 
-/** Globs that ripgrep and `createPathGlob` understand alike. */
+/** Matches globs that ripgrep and `createPathGlob` understand alike. */
 const PLAIN_GLOB = /^!?[\w.*?/ -]+$/;
 
 /**
- * What ripgrep leaves out by itself, so that it searches less. Its own `--glob` serves only to exclude. A glob that names must
- * match becomes a file type, since types respect `.gitignore`.
+ * Returns arguments by which ripgrep itself leaves out files, so that it searches less. Its own `--glob` serves only to
+ * exclude. A glob for names becomes a file type, since types respect `.gitignore`.
  */
 function getFileFilter({glob, type}: GrepInput): string[] {
   const types = type === undefined ? [] : ['--type', type];
@@ -214,7 +217,7 @@ async function getModifiedTime(inCwd: string, file: string): Promise<number> {
   }
 }
 
-/** What is wrong with the model's input, in one or two lines. */
+/** Describes the problem with the model's input in one or two lines. */
 function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput): string | undefined {
   if (exitCode !== 2) return undefined;
   if (errors.includes('unrecognized file type')) {

@@ -1,4 +1,4 @@
-/** What the search tools share: the path to search, and how a search ended. */
+/** Holds what the search tools share: the path to search, and notes on how a search ended. */
 import {realpath, stat} from 'node:fs/promises';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
@@ -6,15 +6,15 @@ import {isInside} from '../../core/util/paths.ts';
 import {type RipgrepEnd, SEARCH_LIMIT_MS} from '../../core/util/ripgrep.ts';
 import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError} from '../files/model-paths.ts';
 
-/** True when the search was ended before it had looked at everything. */
+/** True when the search ended before everything was searched. */
 export function isCut({ended}: RipgrepEnd): boolean {
   return ended === 'limit' || ended === 'abort';
 }
 
 /**
- * The absolute path to search.
- * @throws MiniCcError `NOT_FOUND` with the paths that were probably meant; `NOT_A_FILE`; `NOT_PERMITTED` when a link leads
- *   elsewhere than when the call was permitted
+ * Returns the absolute path to search.
+ * @throws MiniCcError `NOT_FOUND` with the paths that were probably meant; `NOT_A_FILE`; `NOT_PERMITTED` when a link
+ * leads elsewhere than when the call was permitted
  */
 export async function getSearchPath(path: string | undefined, context: ToolContext): Promise<string> {
   const named = absolutePath(path ?? '.', context.workspace);
@@ -34,7 +34,7 @@ export async function getSearchPath(path: string | undefined, context: ToolConte
   throw new MiniCcError('NOT_A_FILE', `${path} is neither a regular file nor a directory: it is not searched.`);
 }
 
-/** Lines for the end of a result: why the search ended early, or which part of it failed. */
+/** Returns lines for the end of a result, which say why the search ended early, or which part of it failed. */
 export function formatSearchNotes({ended, exitCode, errors}: RipgrepEnd): string[] {
   if (ended === 'limit') {
     return [`(timed out after ${SEARCH_LIMIT_MS / 1000} s: there may be more; search a smaller part)`];

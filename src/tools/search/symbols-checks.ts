@@ -1,4 +1,4 @@
-/** Text of the modes `files`, `syntax` and `rename` of the `symbols` tool: one finding a line. */
+/** Formats the modes `files`, `syntax` and `rename` of the `symbols` tool, one finding a line. */
 import type {
   Answer,
   CodeIndex,
@@ -12,10 +12,10 @@ import type {
   RenameRequest,
 } from '../../code-index/contract.ts';
 
-/** What a mode found. */
+/** Result of a mode. */
 export interface Found {
   readonly lines: readonly string[];
-  /** What to say when there are no lines. */
+  /** Text for the case that there are no lines. */
   readonly empty: string;
   readonly notes: readonly string[];
   readonly coverage: Coverage;
@@ -23,18 +23,18 @@ export interface Found {
 
 export type Show = (path: string) => string;
 
-/** Lines above which a function is long. */
+/** Number of lines above which a function is long. */
 const LONG_FUNCTION = 60;
 /** Levels of `if`, loops, `switch` and `try` from which a function is deeply nested. */
 const DEEP_NESTING = 5;
-/** Parameters from which a function has many. */
+/** Number of parameters from which a function has many. */
 const MANY_PARAMETERS = 7;
-/** Findings of one kind that are printed. */
+/** Limit of printed findings of one kind. */
 const MAX_FINDINGS = 40;
 
 const named = ({container, name}: FunctionFacts | Definition) => `\`${[...container, name].join('.')}\``;
 
-/** The files, the most important first. */
+/** Formats the files, the most important first. */
 export function formatFiles({found, coverage}: Answer<IndexedFile>, show: Show): Found {
   const lines = found.map(
     ({path, lines, definitions, importers, isTest}) =>
@@ -43,7 +43,7 @@ export function formatFiles({found, coverage}: Answer<IndexedFile>, show: Show):
   return {lines, empty: 'No files that are parsed.', notes: [], coverage};
 }
 
-/** Lines `Title: PATH:LINE — what`, the worst first under each title. */
+/** Formats lines `Title: PATH:LINE — finding`, the worst first under each title. */
 export async function formatSyntax(index: CodeIndex, path: string, options: QueryOptions, show: Show): Promise<Found> {
   const at = ({path: file, line}: Place) => `${show(file)}:${line}`;
   const [facts, unused] = await Promise.all([index.syntax(path, options), index.unusedExports({path}, options)]);
@@ -82,7 +82,7 @@ export async function formatSyntax(index: CodeIndex, path: string, options: Quer
   };
 }
 
-/** First `Safe: N edits in M files` or `Refused: why`, then the edits in one line a file, then other places. */
+/** Formats first `Safe: N edits in M files` or `Refused: why`, then the edits in one line a file, then other places. */
 export async function formatRename(
   index: CodeIndex,
   {from, to, path}: RenameRequest & {readonly path: string},

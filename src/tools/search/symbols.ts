@@ -1,4 +1,4 @@
-/** Finds definitions and uses of names, from syntax trees. */
+/** Defines the tool `symbols`, which finds definitions and uses of names from syntax trees. */
 import {realpath, stat} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {z} from 'zod';
@@ -25,12 +25,15 @@ import {type Found, formatFiles, formatRename, formatSyntax, type Show} from './
 const MAX_LINES = 250;
 const MAX_NAMED = 5;
 
-/** The modes that every model is told of. */
+/** Modes that the tool's description names for every model. */
 const OFFERED = ['definitions', 'references', 'outline', 'importers'] as const;
-/** Taken as well, and not told, since each request would carry them: the offline model asks for these. */
+/**
+ * All accepted modes. The offline model uses the further ones; the description leaves them out, because every request
+ * carries it.
+ */
 const MODES = [...OFFERED, 'files', 'syntax', 'rename'] as const;
 type Mode = (typeof MODES)[number];
-/** What the name of a rename looks like. */
+/** Form of the name in the mode `rename`. */
 const RENAMED = /^(\S+) as (\S+)$/;
 
 const input = z.object({
@@ -50,7 +53,7 @@ export const SYMBOLS: ToolFacts = {
   ruledBy: 'read_file',
 };
 
-/** @param getIndex the index of a folder: absolute, links resolved */
+/** @param getIndex returns the index of a folder, which is absolute with links resolved */
 export function createSymbols(getIndex: (root: string) => CodeIndex): Tool<SymbolsInput> {
   return {
     ...SYMBOLS,
@@ -75,7 +78,7 @@ async function findSymbols(
   const missing = findMissing(mode, given);
   if (missing !== undefined) return errorResult(`${mode} needs ${missing}.`);
   const {workspace, mayRead, signal} = context;
-  // A link inside of the workspace is followed here, as it was when the call was decided.
+  // Follow a link inside of the workspace as the permission decision did.
   const target = await realpath(await getSearchPath(path ?? workspace.root, context));
   const isFile = (await stat(target)).isFile();
   const root = [workspace.root, ...workspace.extraRoots].find((each) => isInside(target, [each]));
@@ -98,7 +101,7 @@ async function findSymbols(
   return textResult(text.join('\n'), {facts: {read: []}});
 }
 
-/** What the mode cannot do without, and was not given. */
+/** Returns the input that the mode needs and that is missing. */
 function findMissing(mode: Mode, {name, path}: SymbolsInput): string | undefined {
   if (mode === 'outline' || mode === 'importers') return path === undefined ? 'a path' : undefined;
   if (mode === 'definitions') return name === undefined && path === undefined ? 'a name or a path' : undefined;
@@ -110,7 +113,7 @@ interface SymbolQuestion {
   readonly index: CodeIndex;
   readonly mode: Mode;
   readonly name: string | undefined;
-  /** Relative to the index's root; empty for all of it. */
+  /** Path relative to the index's root; empty for the whole index. */
   readonly path: string;
   readonly isFile: boolean;
 }
@@ -166,7 +169,7 @@ function sortByPlace(definitions: readonly Definition[]): readonly Definition[] 
   return definitions.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line));
 }
 
-/** Variables of functions that only have the same name are counted, not listed. */
+/** Local variables with the same name are counted, not listed. */
 function formatReferences({found, coverage}: Answer<Reference>, name: string, show: Show): Found {
   const meant = found.filter(({target}) => target !== 'local');
   const locals = found.length - meant.length;
@@ -197,7 +200,7 @@ function formatImport({path, line, specifier, names}: Import, show: Show): strin
   return `${show(path)}:${line} import ${specifier}${list === '' ? '' : `: ${list}`}`;
 }
 
-/** What was not searched, so that "nothing found" is not taken for "there is nothing". */
+/** Describes what was not searched, so that nobody takes "nothing found" for "there is nothing". */
 function describeGaps({skipped, unparsed, withErrors}: Coverage, show: Show): string[] {
   const kinds = Object.entries(unparsed).slice(0, MAX_NAMED);
   const files = skipped.slice(0, MAX_NAMED).map(({path, why}) => `${show(path)} (${why})`);

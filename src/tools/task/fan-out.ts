@@ -1,4 +1,4 @@
-/** `FanOut`: the main model asks for the same work on many files. */
+/** Defines the tool `FanOut`, by which the main model asks for the same work on many files. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
@@ -15,7 +15,7 @@ type FanOutInput = z.output<typeof inputSchema>;
 
 export interface FanOutToolDeps {
   readonly fanOuts: () => FanOuts;
-  /** Notes that a call was refused because there is no person to ask. */
+  /** Called when a call is refused because there is no person to ask. */
   readonly onDenied: (denial: {callId: string; title: string; input: unknown; reason: string}) => void;
 }
 

@@ -13,7 +13,7 @@ interface RepairedTaskInput {
   readonly notes: readonly string[];
 }
 
-/** Other names of each field; the first one that is present counts. Compared without case, `_` and `-`. */
+/** Accepted names of each field; the first one that is present counts. They are compared without case, `_` and `-`. */
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   agent_type: ['agenttype', 'subagenttype', 'agentid', 'agent', 'subagent', 'agentname', 'type'],
   prompt: ['prompt', 'task', 'instruction', 'instructions'],
@@ -32,12 +32,12 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
 
 const NUMBERS = ['timeout_seconds', 'max_turns', 'max_tokens'];
 const FLAGS = ['background'];
-/** One of some words. */
+/** Fields whose value is one of some words. */
 const CHOICES = ['thinking', 'cleanup', 'isolation', 'where'];
 
 /**
- * @param agents the names that can be dispatched now.
- * @throws MiniCcError `TASK_INPUT` when the agent type or the prompt is missing or invalid.
+ * @param agents names of the agents that can be dispatched
+ * @throws MiniCcError `TASK_INPUT` when the agent type or the prompt is missing or invalid
  */
 export function repairTaskInput(raw: unknown, agents: readonly string[]): RepairedTaskInput {
   if (agents.length === 0)
@@ -62,12 +62,12 @@ export function repairTaskInput(raw: unknown, agents: readonly string[]): Repair
   for (const name of NUMBERS) repairField(fields, name, toNumber, notes);
   for (const name of FLAGS) repairField(fields, name, toBoolean, notes);
   for (const name of CHOICES) repairField(fields, name, (text) => text.toLowerCase(), notes);
-  // An empty optional field counts as left out.
+  // An empty optional field counts as absent.
   for (const [name, value] of fields) if (value === null || value === '') fields.delete(name);
   return {input: Object.fromEntries(fields), notes};
 }
 
-/** The fields by their correct names. */
+/** Collects the fields by their correct names. */
 function collectFields(raw: Readonly<Record<string, unknown>>, notes: string[]): Map<string, unknown> {
   const fields = new Map<string, unknown>();
   const entries = Object.entries(raw).map(([key, value]) => ({key, plain: plainKey(key), value}));
@@ -84,7 +84,7 @@ function collectFields(raw: Readonly<Record<string, unknown>>, notes: string[]):
   return fields;
 }
 
-/** `{"subagent_type=\"code-review</arg_value>": "the prompt"}`: two parameters in one key. */
+/** Splits two parameters in one key: `{"subagent_type=\"code-review</arg_value>": "the prompt"}`. */
 function splitJoinedKeys(
   entries: readonly {readonly key: string; readonly value: unknown}[],
   fields: Map<string, unknown>,
@@ -105,10 +105,10 @@ function plainKey(key: string): string {
   return key.toLowerCase().replaceAll(/[^a-z]/g, '');
 }
 
-/** Quotes of all kinds, and what a cut tag left. */
+/** Matches quotes of all kinds, and the remains of a cut tag. */
 const AROUND = /^["'`<>“”„‘’«»]+|["'`<>“”„‘’«»]+$/g;
 
-/** Without tags (also unclosed ones), surrounding quotes (also doubled) and white space. */
+/** Removes tags, even unclosed ones, surrounding quotes, even doubled ones, and white space. */
 function stripMarkup(value: unknown): string {
   if (typeof value !== 'string') return value === null || value === undefined ? '' : String(value).slice(0, 200);
   let text = value.replaceAll(/<\/?[A-Za-z_][^<>]*>?/g, '');

@@ -1,4 +1,4 @@
-/** `TaskList`: lists the subagents of this session. */
+/** Defines the tool `TaskList`, which lists the subagents of this session. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';

@@ -1,4 +1,6 @@
-/** `TaskOutput`: the report of a run that has ended, or the state of one at work. */
+/**
+ * Defines the tool `TaskOutput`, which returns the report of a run that has ended, or the state of one that still runs.
+ */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
@@ -9,7 +11,7 @@ import {textResult} from '../../core/util/tool-output.ts';
 import {createRunTool, runIdSchema} from './run-tool.ts';
 import description from './task-output.md';
 
-/** For a longer wait the model calls the tool again. */
+/** Limit of one wait. For a longer wait the model calls the tool again. */
 const MAX_WAIT_SECONDS = 600;
 
 const input = z.object({

@@ -1,4 +1,4 @@
-/** `TaskSend`: sends a further message to a run that is at work or has ended. */
+/** Defines the tool `TaskSend`, which sends a further message to a run that still runs or has ended. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';

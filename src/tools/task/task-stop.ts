@@ -1,4 +1,4 @@
-/** `TaskStop`: stops a run; its findings stay available. */
+/** Defines the tool `TaskStop`, which stops a run. Its findings stay available. */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';

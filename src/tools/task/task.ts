@@ -1,4 +1,4 @@
-/** `Task`: dispatches a subagent. */
+/** Defines the tool `Task`, which dispatches a subagent. */
 import {z} from 'zod';
 import type {AgentCatalog, AgentDefinition} from '../../core/agent-types.ts';
 import type {Model, Thinking} from '../../core/contract/model.ts';
@@ -17,7 +17,10 @@ import {repairTaskInput} from './task-input.ts';
 export interface TaskDeps {
   readonly agents: AgentCatalog;
   readonly manager: () => SubagentManager;
-  /** The model of a run: what the call asks for, else what the agent and the settings say, else the main agent's. */
+  /**
+   * Returns the model of a run: the one that the call asks for, otherwise that of the agent or the settings, otherwise
+   * the main agent's.
+   */
   readonly modelFor: (
     agent: AgentDefinition,
     asked: {readonly model?: string | undefined; readonly thinking?: Thinking | undefined},
@@ -47,7 +50,7 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     },
     get input() {
       const names = listAgents().map((agent) => agent.name);
-      // Keep the schema while the agents stay the same, so that it is converted to JSON Schema once.
+      // Cache the schema while the agents stay the same, so that it is converted to JSON Schema once.
       if (schema?.names !== names.join()) schema = {names: names.join(), input: createInputSchema(names)};
       return schema.input;
     },
@@ -84,7 +87,7 @@ async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDe
   const {runId, ended, detached} = dispatched.started;
   const result = background ? undefined : await Promise.race([ended, detached]);
   if (!result) {
-    // That a run was sent to the background while it was at work is shown by an event of its own.
+    // A run that is sent to the background while it works is shown by an event of its own.
     const text = describeInBackground({agent: agent.name, description: input.description});
     return textResult(formatAccepted(agent.name, runId), {...(background && {display: {type: 'text', text}})});
   }
@@ -94,7 +97,10 @@ async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDe
   });
 }
 
-/** Within one step of the program, description and schema are of the same agents, whose folders are looked at once. */
+/**
+ * Caches a value within one synchronous step, so that description and schema have the same agents, whose folders are
+ * read once.
+ */
 function keepForStep<T>(get: () => T): () => T {
   let kept: {readonly value: T} | undefined;
   return () => {

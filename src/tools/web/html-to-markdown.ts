@@ -6,17 +6,23 @@ import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads'
 import type {HTMLElement, Node} from 'node-html-parser';
 import {toOneLine} from '../../core/util/text.ts';
 
-/** After so many milliseconds the page is returned as plain text instead. */
+/** Milliseconds after which the page is returned as plain text instead. */
 const MAX_MS = 5_000;
 const MAX_MEMORY_MB = 512;
-/** The library's time grows with the square of the length: a long page is converted in pieces of so many characters. */
+/**
+ * Length of the pieces in characters. A long page is converted in pieces, because the library's time grows with the
+ * square of the length.
+ */
 const PIECE = 16_000;
 
 interface ConversionJob {
   readonly htmlToMarkdown: {readonly html: string; readonly base: string};
 }
 
-/** @param base what links are relative to. @throws the signal's reason when aborted. */
+/**
+ * @param base address to which links are relative
+ * @throws the signal's reason when aborted
+ */
 export async function htmlToMarkdown(html: string, base: string, signal: AbortSignal, maxMs = MAX_MS): Promise<string> {
   signal.throwIfAborted();
   const job: ConversionJob = {htmlToMarkdown: {html, base}};
@@ -31,7 +37,7 @@ export async function htmlToMarkdown(html: string, base: string, signal: AbortSi
   signal.addEventListener('abort', onAbort, {once: true});
   const bareText = () => resolve(`(without its markup)\n\n${toPlainText(html)}`);
   const timer = setTimeout(bareText, maxMs);
-  // A page that is nested too deeply or too large: its plain text is better than an error.
+  // For a page that is nested too deeply or too large, plain text is better than an error.
   worker.on('message', resolve).on('error', bareText);
   try {
     return await promise;
@@ -48,12 +54,12 @@ function isJob(data: unknown): data is ConversionJob {
 
 /** Elements whose content is not shown to readers. */
 const UNREAD = ['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'SVG', 'CANVAS', 'IFRAME', 'OBJECT', 'HEAD'];
-/** The page may be cut between any two children of these. */
+/** Elements between whose children the page may be cut. */
 const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE', 'HEADER', 'FOOTER', 'ASIDE', 'NAV']);
 
 async function translate({html, base}: ConversionJob['htmlToMarkdown']): Promise<string> {
   const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
-  // The parser takes the document type for text where something stands before it.
+  // Remove an XML declaration, because the parser takes the document type for text when something precedes it.
   const root = parse(html.replace(/^\s*(?:<\?xml[^>]*>\s*)?/, ''));
   const title = toOneLine(root.querySelector('head title')?.text ?? '');
   for (const unread of root.querySelectorAll(UNREAD.join(','))) unread.remove();
@@ -82,7 +88,7 @@ function splitIntoPieces(parent: HTMLElement): string[] {
       pieces.push(...splitIntoPieces(child as HTMLElement));
       continue;
     }
-    // Cut only before a block element: inline elements belong to the words around them.
+    // Cut only before a block element, because inline elements belong to the words around them.
     if (isElement && gathered.length > PIECE && isBlock(child as HTMLElement)) end();
     gathered += child.toString();
   }
@@ -100,7 +106,7 @@ function isBlock({tagName}: HTMLElement): boolean {
 
 const SKIPPED = /^<(script|style|noscript|template|svg|head)\b/i;
 
-/** The text between the tags. Runs in one pass, so that its time is linear for every page. */
+/** Returns the text between the tags. It runs in one pass, so that its time is linear for every page. */
 export function toPlainText(html: string): string {
   const small = html.toLowerCase();
   const words: string[] = [];
@@ -125,5 +131,5 @@ export function toPlainText(html: string): string {
     .trim();
 }
 
-// Only in the worker thread, after everything above is initialized.
+// Runs only in the worker thread, after everything above is initialized.
 if (!isMainThread && isJob(workerData)) parentPort?.postMessage(await translate(workerData.htmlToMarkdown));

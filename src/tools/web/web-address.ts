@@ -1,4 +1,4 @@
-/** Which web addresses may be fetched at all: http and https, without credentials, not in a private network. */
+/** Decides which web addresses may be fetched at all: http and https, without credentials, not in a private network. */
 import {BlockList, isIP} from 'node:net';
 import {formatHostRule} from '../../core/permissions/rules/rule.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
@@ -9,7 +9,7 @@ export interface WebAddress {
   readonly host: string;
 }
 
-/** @throws MiniCcError `WEB_ADDRESS` for text that is not a URL, has another scheme, or contains credentials. */
+/** @throws MiniCcError `WEB_ADDRESS` for text that is not a URL, has another scheme, or contains credentials */
 export function parseWebAddress(text: string): WebAddress {
   const url = URL.parse(text.trim());
   if (!url)
@@ -25,12 +25,13 @@ export function parseWebAddress(text: string): WebAddress {
   return {url, host};
 }
 
-/** Names that belong to this machine or a private network. They are refused without looking at their addresses. */
+/** Names that belong to this machine or a private network. They are refused before they are resolved. */
 const LOCAL_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|lan|home|home\.arpa|test)$|^[^.:]+$/;
 
 /**
- * Refuses a host whose name or IP address is private. Done first: no permission is asked and no name is resolved for it.
+ * Refuses a host whose name or IP address is private. This check comes first, so that no permission is asked and no
+ * name is resolved for such a host.
  * @throws MiniCcError `WEB_PRIVATE`
  */
 export function refusePrivateName(host: string, mayReachPrivate: (host: string) => boolean): void {
@@ -39,9 +40,9 @@ export function refusePrivateName(host: string, mayReachPrivate: (host: string) 
 }
 
 /**
- * Refuses a private address that a name resolves to. A rule that names a private host allows all of its addresses. A
+ * Refuses a private address to which a name resolves. A rule that names a private host allows all of its addresses. A
  * rule that names a public host allows addresses in private networks but never this machine, because the owner of the
- * name decides what it resolves to.
+ * name decides to what it resolves.
  * @throws MiniCcError `WEB_PRIVATE`
  */
 export function refusePrivateAddress(host: string, address: string, mayReachPrivate: (host: string) => boolean): void {
@@ -75,7 +76,7 @@ function classifyAddress(address: string): Reach {
   return lists.special.check(bare, family) ? 'special' : 'public';
 }
 
-/** The IPv4 address inside an IPv6 address: IPv4-mapped, or translated by a gateway (NAT64). */
+/** Returns the IPv4 address inside an IPv6 address, which is IPv4-mapped or translated by a gateway (NAT64). */
 function innerAddress(address: string): string | undefined {
   // The URL parser gives each address its canonical form.
   const canonical = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1) ?? '';
@@ -98,7 +99,7 @@ const SPECIAL = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Inside the global IPv6 range: tunnels that contain an IPv4 address, and documentation.
+  // These are inside the global IPv6 range: tunnels that contain an IPv4 address, and documentation.
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',

@@ -1,4 +1,4 @@
-/** Fetches one web page. Permission is asked for its host. */
+/** Defines the tool `web_fetch`, which fetches one web page. Permission is asked for its host. */
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
@@ -11,7 +11,7 @@ import type {ResolveName, WebBounds, WebReply} from './web-request.ts';
 const BOUNDS: WebBounds = {timeoutMs: 30_000, maxBytes: 5 * 1024 * 1024};
 /** Characters of a page that the model reads to answer `prompt`. */
 const MAX_READ_CHARS = 100_000;
-/** Characters that are shown of the page of an HTTP error. */
+/** Characters of the page of an HTTP error that are shown. */
 const MAX_ERROR_CHARS = 1_000;
 
 const input = z.object({

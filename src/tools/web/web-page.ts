@@ -1,13 +1,13 @@
-/** Turns a server's reply into text for the model: decoded, HTML as markdown. */
+/** Turns a server's reply into text for the model: it decodes the reply and converts HTML to markdown. */
 import type {WebReply} from './web-request.ts';
 
-/** The charset that a page declares is looked for in its first bytes. */
+/** Number of first bytes in which the charset that a page declares is looked for. */
 const PROBE_BYTES = 1024;
 
 const TEXT_TYPES =
   /^(?:text\/.+|application\/(?:.+\+)?(?:json|xml|yaml|toml)|application\/(?:javascript|ecmascript|x-ndjson|x-yaml|x-sh|x-javascript|graphql|sql|rtf)|image\/svg\+xml)$/;
 
-/** True also without a type: then the content decides. */
+/** True also without a type, because the content decides then. */
 export function isTextType(type: string): boolean {
   return type === '' || TEXT_TYPES.test(type);
 }
@@ -26,7 +26,7 @@ export async function decodeReply(reply: WebReply, signal: AbortSignal): Promise
   return htmlToMarkdown(text, url.href, signal);
 }
 
-/** A byte order mark counts before the server's charset, and that before the charset that the page declares. */
+/** A byte order mark has precedence over the server's charset, and that over the charset that the page declares. */
 function getCharset({body, charset}: WebReply, isUtf16: boolean): string {
   if (isUtf16) return body?.[0] === 0xff ? 'utf-16le' : 'utf-16be';
   if (charset) return charset;
@@ -41,12 +41,12 @@ function decode(body: Buffer, charset: string): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
-    // An unknown charset.
+    // The charset is unknown, so the page is read as UTF-8.
     return new TextDecoder().decode(body);
   }
 }
 
-/** Without control characters, which no reader needs and no request may contain. */
+/** Removes control characters, which no reader needs and no request may contain. */
 function withoutControls(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/[\0-\x08\x0b-\x1f\x7f]/g, '');
 }

@@ -1,4 +1,4 @@
-/** One GET request with limits of time and size. It connects to exactly the address that was checked. */
+/** Makes one GET request with limits of time and size. It connects to exactly the address that was checked. */
 import {lookup} from 'node:dns/promises';
 import http, {type IncomingMessage} from 'node:http';
 import https from 'node:https';
@@ -8,22 +8,22 @@ import {version} from '../../../package.json';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {parseWebAddress, refusePrivateAddress, type WebAddress} from './web-address.ts';
 
-/** How many redirects within one host are followed. */
+/** Limit of redirects within one host. */
 const MAX_REDIRECTS = 5;
 
 export interface WebBounds {
   /** Milliseconds for everything, redirects included. */
   readonly timeoutMs: number;
-  /** Of the decompressed body. */
+  /** Limit of the decompressed body in bytes. */
   readonly maxBytes: number;
 }
 
 export interface WebReply {
-  /** After redirects. */
+  /** Address after redirects. */
   readonly url: URL;
   readonly status: number;
   readonly statusText: string;
-  /** The media type in lower case, without parameters; empty when the server sent none. */
+  /** Media type in lower case, without parameters; empty when the server sent none. */
   readonly type: string;
   readonly charset: string | undefined;
   /** `Content-Length`; undefined when the server sent none. */
@@ -34,10 +34,10 @@ export interface WebReply {
 
 type WebOutcome =
   | {readonly kind: 'reply'; readonly reply: WebReply}
-  /** A redirect to another host or from https to http: it is not followed, the model decides. */
+  /** A redirect to another host or from https to http. It is not followed, and the model decides. */
   | {readonly kind: 'elsewhere'; readonly from: URL; readonly to: URL; readonly status: number};
 
-/** Resolves a name to its addresses. @throws the resolver's error, such as `ENOTFOUND`. */
+/** Resolves a name to its addresses. @throws the resolver's error, such as `ENOTFOUND` */
 export type ResolveName = (host: string) => Promise<readonly {readonly address: string; readonly family: number}[]>;
 
 export interface WebRequest {
@@ -45,13 +45,13 @@ export interface WebRequest {
   readonly mayReachPrivate: (host: string) => boolean;
   /** Default: the system's resolver. */
   readonly resolveName?: ResolveName | undefined;
-  /** Bodies of other types are not read. */
+  /** Whether bodies of this type are read. */
   readonly wanted: (type: string) => boolean;
   readonly bounds: WebBounds;
   readonly signal: AbortSignal;
 }
 
-/** @throws MiniCcError `WEB_*` with one line for the model; the signal's reason when aborted. */
+/** @throws MiniCcError `WEB_*` with one line for the model; the signal's reason when aborted */
 export async function fetchWeb(request: WebRequest): Promise<WebOutcome> {
   const {address, bounds, signal} = request;
   const time = AbortSignal.timeout(bounds.timeoutMs);
@@ -152,7 +152,7 @@ async function readBody(response: IncomingMessage, url: URL, maxBytes: number): 
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    // Count decompressed bytes: a few kilobytes may decompress to gigabytes.
+    // Count decompressed bytes, because a few kilobytes may decompress to gigabytes.
     for await (const chunk of (plain ?? response) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > maxBytes) {
@@ -161,7 +161,7 @@ async function readBody(response: IncomingMessage, url: URL, maxBytes: number): 
       chunks.push(chunk);
     }
   } finally {
-    // The loop ends the decompressor alone.
+    // The loop ends only the decompressor.
     response.destroy();
   }
   return Buffer.concat(chunks);

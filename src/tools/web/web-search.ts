@@ -1,6 +1,6 @@
 /**
- * The web search of the model's server. The tool stands in the list where the server offers it: the model layer sends the
- * server's own tool in its place, and the server carries it out within the reply.
+ * Defines the tool `web_search`, the web search of the model's server. The tool is listed where the server offers it:
+ * the model layer sends the server's own tool in its place, and the server runs the search within the reply.
  */
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
@@ -24,7 +24,7 @@ export const webSearchTool: Tool<z.infer<typeof input>> = {
   input,
   title: ({query}) => query,
   access: () => [],
-  // A server that offers the search never asks for it to be run here.
+  // A server that offers the search never asks mini-cc to run it.
   run: async () =>
     errorResult('The server of this model did not search. Go on without it, or read a page by web_fetch.'),
 };
