@@ -1,4 +1,4 @@
-/** The log of `--debug`: events and texts as JSON lines in `<home>/logs/`, never on the screen. */
+/** Writes the log of `--debug`: events and texts as JSON lines in `<home>/logs/`, never on the screen. */
 import path from 'node:path';
 import type {AgentEvent} from '../core/contract/events.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
@@ -18,7 +18,7 @@ export class DebugLog {
   }
 
   event(event: AgentEvent): void {
-    // The messages contain the text of deltas and raw events again.
+    // Skip deltas and raw events, because the messages contain their text again.
     if (event.type === 'text_delta' || event.type === 'thinking_delta' || event.type === 'stream') return;
     this.#line({...event, at: new Date(event.at).toISOString()});
   }

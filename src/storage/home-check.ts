@@ -1,16 +1,20 @@
-/** Whether mini-cc's home can be written. It writes a file to know: permissions do not show a full or read-only disk. */
+/**
+ * Tests whether mini-cc's home can be written. It writes a file, because permissions do not show a full or read-only
+ * disk.
+ */
 import {randomBytes} from 'node:crypto';
 import {closeSync, openSync, statSync, unlinkSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {type DiskFault, describeDiskFault} from '../core/util/files/disk-fault.ts';
 
 /**
- * Writes a file of one byte and removes it. Where the home does not exist yet, in the folder in which it would be created.
- * @returns undefined when it can be written
+ * Writes a file of one byte and removes it. When the home does not exist yet, it uses the folder in which the home
+ * would be created.
+ * @returns undefined when the home can be written
  */
 export function findHomeFault(home: string): DiskFault | undefined {
   try {
-    // The name of a draft: if this process is killed just now, the next start removes it.
+    // The file has the name of a draft, so the next start removes it when this process is killed here.
     const file = path.join(findFolder(home), `.mini-cc-draft-${process.pid}-${randomBytes(6).toString('hex')}`);
     const fd = openSync(file, 'wx', 0o600);
     try {

@@ -1,4 +1,7 @@
-/** Files of lines, mostly JSON: a line is appended whole or not at all; the first and last line can be read alone. */
+/**
+ * Reads and writes files of lines, mostly JSON. A line is appended whole or not at all. The first and last line can be
+ * read without the rest.
+ */
 import {closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import {openPrivateFile} from '../core/util/files/private-file.ts';
 
@@ -6,9 +9,10 @@ const CHUNK = 64 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Opens a file for `appendLine`; only the user can read it. An empty file, which a crash or a full disk can leave, gets
+ * Opens a file for `appendLine`. Only the user can read it. An empty file, which a crash or a full disk can leave, gets
  * `header()` as its first line. A last line that a crash cut off is ended, so that the next line does not continue it.
- * @returns the descriptor. @throws the error of the file system
+ * @returns the descriptor
+ * @throws Error of the file system
  */
 export function openForAppending(file: string, header: () => string): number {
   const fd = openPrivateFile(file, 'a+');
@@ -24,9 +28,10 @@ export function openForAppending(file: string, header: () => string): number {
 }
 
 /**
- * The system may write a long line in several parts, and on a full disk only the first ones. Then these parts are
- * removed; otherwise the next line would continue them, and both lines would be lost.
- * @param fd opened for appending. @throws the error of the file system
+ * Appends a line. The system may write a long line in several parts, and on a full disk only the first ones. These
+ * parts are removed then, because the next line would continue them, and both lines would be lost.
+ * @param fd opened for appending
+ * @throws Error of the file system
  */
 export function appendLine(fd: number, line: string): void {
   const bytes = Buffer.from(`${line}\n`);
@@ -39,7 +44,7 @@ export function appendLine(fd: number, line: string): void {
   }
 }
 
-/** The JSON value of a line; undefined for a blank line, and for one that a crash cut off. */
+/** Returns the JSON value of a line; undefined for a blank line, and for one that a crash cut off. */
 export function parseLine(line: string): unknown {
   if (line.trim() === '') return undefined;
   try {
@@ -59,10 +64,13 @@ export function readFirstLine(file: string): string {
   return withOpenFile(file, findFirstLine);
 }
 
-/** Bytes that are read at once where a whole file is read. */
+/** Bytes of one read where a whole file is read. */
 const BLOCK = 1024 * 1024;
 
-/** All lines one by one, without their ends: a file may be larger than memory. What comes after the last end is a line too. */
+/**
+ * Yields all lines one by one, without their ends, because a file may be larger than memory. Text after the last end is
+ * a line too.
+ */
 export function* readLines(file: string): Generator<string> {
   const fd = openSync(file, 'r');
   try {
@@ -87,7 +95,10 @@ export function* readLines(file: string): Generator<string> {
   }
 }
 
-/** The lines after the first that begin with `start`, found in the bytes without reading the others. */
+/**
+ * Returns the lines after the first one that begin with `start`. They are found in the bytes without decoding the
+ * others.
+ */
 export function findLines(file: string, start: string): string[] {
   const wanted = Buffer.from(`\n${start}`);
   return withOpenFile(file, (fd, size) => {
@@ -108,7 +119,7 @@ function readLineAt(fd: number, at: number, size: number): string {
   }
 }
 
-/** The lines at the end of the file that begin in its last `bytes` bytes. The first one may be cut off. */
+/** Returns the lines in the last `bytes` bytes of the file. The first one may be cut off. */
 export function readLastLines(file: string, bytes: number): string[] {
   const text = withOpenFile(file, (fd, size) => readBytes(fd, Math.max(0, size - bytes), Math.min(size, bytes)));
   return text.toString('utf8').split('\n');

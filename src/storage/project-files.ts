@@ -1,4 +1,4 @@
-/** The files of a project: those that git tracks, and all that it does not ignore. */
+/** Lists the files of a project: those that git tracks, and those that it does not ignore. */
 import {git, splitNames} from './trees/git.ts';
 
 const LIMIT_MS = 20_000;
@@ -9,7 +9,7 @@ interface ListedFiles {
 }
 
 /**
- * @param root paths are relative to it, and lie below it
+ * @param root folder to list; paths are relative to it
  * @param listAll lists the files where there is no git
  */
 export async function listProjectFiles(root: string, listAll: () => Promise<readonly string[]>): Promise<ListedFiles> {
@@ -32,7 +32,7 @@ async function listByGit(root: string, args: readonly string[]): Promise<readonl
           .toSorted()
       : undefined;
   } catch {
-    // No git, or it takes too long.
+    // Git is missing, or it takes too long.
     return undefined;
   }
 }

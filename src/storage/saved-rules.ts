@@ -1,4 +1,4 @@
-/** Permission rules that a person chose to keep for a project: `<home>/projects/<slug>/permissions.json`. */
+/** Stores permission rules that a person saved for a project: `<home>/projects/<slug>/permissions.json`. */
 import {readFileSync} from 'node:fs';
 import {mkdir} from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';
 const MODE = 0o600;
 
-/** By project folder: projects whose paths give the same slug share the file. */
+/** Rules by project folder, because projects whose paths give the same slug share the file. */
 const format = z.object({
   version: z.number(),
   projects: z.record(z.string(), z.object({allow: z.array(z.string())})),
@@ -24,7 +24,7 @@ export class SavedRules implements RuleStore {
   readonly source: string;
 
   /**
-   * @param folder the folder of the project's sessions
+   * @param folder folder of the project's sessions
    * @param root the project's own folder, with links resolved
    */
   constructor(
@@ -49,7 +49,7 @@ export class SavedRules implements RuleStore {
   }
 
   /**
-   * Adds rules; those that another mini-cc added meanwhile stay.
+   * Adds rules and keeps those that another mini-cc added meanwhile.
    * @throws MiniCcError when the file cannot be written
    */
   async add(rules: readonly string[]): Promise<void> {
@@ -86,7 +86,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The schema reports it.
+    // The schema reports the error.
     return undefined;
   }
 }

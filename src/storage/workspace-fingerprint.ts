@@ -1,7 +1,7 @@
 /**
- * The state of a workspace as a hash: two equal fingerprints mean that nothing changed between them. With git it covers
- * HEAD, the index, and the files that differ from it, with sizes and times; without git, all files, with sizes and
- * times. It is taken beside the start of a run, which does not wait for it; calls at the same time share one result.
+ * Computes the state of a workspace as a hash. Two equal fingerprints mean that nothing changed between them. With git
+ * the hash covers HEAD, the index, and the files that differ from it, with sizes and times; without git, all files,
+ * with sizes and times. The start of a run does not wait for its fingerprint. Calls at the same time share one result.
  */
 import {createHash, randomUUID} from 'node:crypto';
 import {lstat, readdir} from 'node:fs/promises';
@@ -10,7 +10,7 @@ import {ignoreMissing} from '../core/util/errors.ts';
 import {git, type KnownSettings, splitNames} from './trees/git.ts';
 import {LIST_DIFFERING} from './trees/listed-files.ts';
 
-/** A workspace with more files gets no fingerprint: a repeated task simply runs again. */
+/** A workspace with more files gets no fingerprint, so a repeated task simply runs again. */
 const MAX_FILES = 20_000;
 const GIT_LIMIT_MS = 10_000;
 const SUBMODULE_MODE = '160000 ';
@@ -35,7 +35,7 @@ export class WorkspaceFingerprint {
       const facts = (await this.#listByGit()) ?? (await this.#listFiles());
       return facts === undefined ? randomUUID() : hash(facts);
     } catch {
-      // A folder without read permission, or one that was deleted meanwhile: an unknown state never equals another.
+      // A folder cannot be read or was deleted meanwhile. An unknown state never equals another.
       return randomUUID();
     }
   }
@@ -55,7 +55,7 @@ export class WorkspaceFingerprint {
       ask(top, ...LIST_DIFFERING),
     ]);
     if (!index || !differing) return undefined;
-    // Most projects have none, and many files.
+    // Split the index only when it contains submodules. Most projects have none, and many files.
     const lines = index.includes(SUBMODULE_MODE) ? splitNames(index) : [];
     const submodules = lines.flatMap((line) => SUBMODULE.exec(line.toString())?.[1] ?? []);
     const names = new Set([...splitNames(differing).map(String), ...submodules]);
@@ -64,7 +64,7 @@ export class WorkspaceFingerprint {
     return JSON.stringify([`${head}`, hash(index), await Promise.all(facts)]);
   }
 
-  /** A nested repository or submodule has a fingerprint of its own, since git lists only its folder. */
+  /** A nested repository or submodule gets a fingerprint of its own, since git lists only its folder. */
   async #describe(file: string): Promise<string> {
     const isRepository = await lstat(path.join(file, '.git')).then(Boolean, () => false);
     return isRepository ? new WorkspaceFingerprint(path.normalize(file)).take() : describeFile(file);

@@ -1,12 +1,15 @@
-/** The transcript files of runs: `<session>/subagents/<run>/session.jsonl`, renamed when the run is archived. */
+/**
+ * Finds the transcript files of runs: `<session>/subagents/<run>/session.jsonl`, which are renamed when the run is
+ * archived.
+ */
 import {existsSync, readdirSync, renameSync} from 'node:fs';
 import path from 'node:path';
 
-/** The name of the transcript in the folder of a session or run. */
+/** Name of the transcript in the folder of a session or run. */
 export const TRANSCRIPT = 'session.jsonl';
 const ARCHIVED = `${TRANSCRIPT}.deleted.`;
 
-/** The folders of all runs of a session. */
+/** Returns the folders of all runs of a session. */
 export function listRunFolders(sessionFolder: string): string[] {
   const parent = path.join(sessionFolder, 'subagents');
   if (!existsSync(parent)) return [];
@@ -22,13 +25,13 @@ export function archiveTranscript(runFolder: string): string {
   return archived;
 }
 
-/** The transcript of a run, archived or not. */
+/** Returns the transcript of a run, archived or not. */
 export function findTranscript(runFolder: string): string | undefined {
   const file = path.join(runFolder, TRANSCRIPT);
   return existsSync(file) ? file : findArchived(runFolder);
 }
 
-/** The archived transcript of a run; the newest one when there are several. */
+/** Returns the archived transcript of a run; the newest one when there are several. */
 export function findArchived(runFolder: string): string | undefined {
   if (!existsSync(runFolder)) return undefined;
   const name = readdirSync(runFolder)

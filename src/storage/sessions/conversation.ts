@@ -1,6 +1,6 @@
 /**
- * The conversation that a transcript stands for. Transcripts of long sessions are larger than memory: they are read line by
- * line, and a message that a summary took the place of is let go, unless a rewind reaches it.
+ * Reads the conversation from a transcript. Transcripts of long sessions are larger than memory, so they are read line
+ * by line. A message that a summary replaced is dropped, unless a rewind reaches it.
  */
 import {existsSync} from 'node:fs';
 import type {Message, UsageEntry} from '../../core/contract/model.ts';
@@ -21,20 +21,20 @@ import {
   type UnreadResults,
 } from './transcript.ts';
 
-/** What a session needs to go on. */
+/** What a session needs to continue. */
 export interface Opening {
-  /** The messages of the conversation as it is now: without what was rewound, and with what took the place of others. */
+  /** The messages of the present conversation: without rewound ones, and with those that replaced others. */
   readonly restored: readonly RestoredMessage[];
-  /** Ids of all announcements, also of those that were rewound: each end of a run is announced once. */
+  /** Ids of all announcements, including rewound ones, because each end of a run is announced once. */
   readonly announced: ReadonlySet<string>;
-  /** What was used so far by the replies and beside them, also by those that count no more. */
+  /** Usage of the replies and beside them, including replies that were rewound or replaced. */
   readonly used: readonly UsageEntry[];
 }
 
-/** Entries whose use is summed up at once. */
+/** Number of usage entries above which they are summed up. */
 const SUMMED_AT_ONCE = 1000;
 
-/** @param agent of the transcript. @throws UsageError when it has no header */
+/** @param agent agent of the transcript. @throws UsageError when it has no header */
 export function readOpening(file: string, agent: string): Opening {
   const announced = new Set<string>();
   let used: UsageEntry[] = [];
@@ -47,7 +47,7 @@ export function readOpening(file: string, agent: string): Opening {
   return {restored: toRestored(last), announced, used: sumEntries(used)};
 }
 
-/** A line, or one whose results have not been asked for yet. */
+/** A line, or one with results that are not parsed yet. */
 type Line = TranscriptEntry | UnreadResults;
 
 function* noteEach(entries: Iterable<Line>, note: (entry: TranscriptEntry) => void): Generator<Line> {
@@ -57,7 +57,7 @@ function* noteEach(entries: Iterable<Line>, note: (entry: TranscriptEntry) => vo
   }
 }
 
-/** All lines but the header. @throws UsageError when there is none */
+/** Yields all lines except the header. @throws UsageError when there is none */
 function* streamBody(file: string): Generator<Line> {
   const entries = streamEntries(file);
   const {value: first} = entries.next();
@@ -65,7 +65,7 @@ function* streamBody(file: string): Generator<Line> {
   yield* entries;
 }
 
-/** The messages to which the conversation was taken back. */
+/** Returns the messages to which the conversation was rewound. */
 function findRewound(file: string): Set<string> {
   return new Set(
     findLines(file, '{"type":"rewind"').flatMap((line) => {
@@ -75,18 +75,18 @@ function findRewound(file: string): Set<string> {
   );
 }
 
-/** The messages of the conversation as it is now: without what was rewound, and with what took the place of others. */
+/** Returns the messages of the present conversation: without rewound ones, and with those that replaced others. */
 export function getRestoredMessages({entries}: Transcript): RestoredMessage[] {
   return toRestored(readConversation(entries).last);
 }
 
-/** The messages before the one with this uuid, also where that one was replaced. None when it was rewound. */
+/** Returns the messages before the one with this uuid, even when it was replaced. Empty when it was rewound. */
 export function readMessagesBefore(file: string, uuid: string): RestoredMessage[] {
   const kept = findRewound(file).add(uuid);
   return toRestored(readConversation(streamBody(file), kept).links.get(uuid)?.before);
 }
 
-/** A message and what came before it. A conversation that was rewound or compacted branches off from an earlier one. */
+/** A message and the ones before it. A conversation that was rewound or compacted branches off from an earlier one. */
 interface Link {
   readonly line: MessageLine | UnreadResults;
   readonly before: Link | undefined;
@@ -94,11 +94,11 @@ interface Link {
 
 interface Conversation {
   readonly last: Link | undefined;
-  /** By uuid, in the order of the lines: also those that were replaced, not those that were rewound. */
+  /** Links by uuid, in the order of the lines, including replaced messages but not rewound ones. */
   readonly links: ReadonlyMap<string, Link>;
 }
 
-/** @param kept of the messages that were replaced, those whose links are kept; default: all */
+/** @param kept uuids of replaced messages whose links stay. Default: all. */
 function readConversation(entries: Iterable<Line>, kept?: ReadonlySet<string>): Conversation {
   const links = new Map<string, Link>();
   let last: Link | undefined;
@@ -141,7 +141,7 @@ function readConversation(entries: Iterable<Line>, kept?: ReadonlySet<string>): 
   return {last, links};
 }
 
-/** The lines with messages in place of the text of replies that were cut off while they streamed. */
+/** Yields the lines, with messages in place of the text of replies that were cut off while they streamed. */
 function withStreamedText(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry>;
 function withStreamedText(entries: Iterable<Line>): Generator<Line>;
 function* withStreamedText(entries: Iterable<Line>): Generator<Line> {
@@ -153,20 +153,22 @@ function* withStreamedText(entries: Iterable<Line>): Generator<Line> {
   yield* streamed.take();
 }
 
-/** For people who look at a run, which may be at work: then a reply may be coming in. */
+/**
+ * Lists a run's entries for people. When the run still works, a reply may be arriving, so it is not shown as cut off.
+ */
 export function listSaid(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
   const lines = [...withStreamedText(entries)];
   const last = lines.at(-1);
   return last?.type === 'message' && last.message.content === CUT_OFF ? lines.slice(0, -1) : lines;
 }
 
-/** The text of a reply that was being streamed, as far as no whole message replaced it: mini-cc ended in its midst. */
+/** Collects the text of a streamed reply that no whole message replaced, because mini-cc ended in the middle of it. */
 class StreamedReply {
   #text = '';
   #at = '';
   #count = 0;
 
-  /** @returns what was cut off, as messages, when this line shows that no whole message of it came */
+  /** @returns the text that was cut off, as messages, when this line shows that its whole message never came */
   endBefore(entry: Line): MessageLine[] {
     if (entry.type === 'results') return this.take();
     if (entry.type === 'partial') {
@@ -177,7 +179,7 @@ class StreamedReply {
     return [];
   }
 
-  /** Their ids are the same at each reading. */
+  /** The ids of the messages are the same at each reading. */
   take(): MessageLine[] {
     const text = this.#text.trimEnd();
     this.#text = '';
@@ -199,7 +201,7 @@ function createCutOff(text: string): Message[] {
   ];
 }
 
-/** In their order. */
+/** Returns the lines in order. */
 function toLines(last: Link | undefined): (MessageLine | UnreadResults)[] {
   const lines: (MessageLine | UnreadResults)[] = [];
   for (let link = last; link; link = link.before) lines.push(link.line);
@@ -230,8 +232,9 @@ function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine):
 }
 
 /**
- * All that was said, for people: also what a summary took the place of, and results in their full length. Without what was
- * rewound. @param isStreaming text at the end belongs to a reply that is coming in: it is left out
+ * Returns everything that was said, for people, without rewound parts. It includes what a summary replaced, and results
+ * in full length.
+ * @param isStreaming whether text at the end belongs to a reply that is arriving, which is left out
  */
 export function getWholeConversation({entries}: Transcript, isStreaming: boolean): RestoredMessage[] {
   const whole = isStreaming ? entries.slice(0, entries.findLastIndex(({type}) => type !== 'partial') + 1) : entries;
@@ -250,7 +253,9 @@ export function getWholeConversation({entries}: Transcript, isStreaming: boolean
   return lines.map(toRestoredMessage);
 }
 
-/** The prompts to which the conversation can be rewound, newest first. None when the file does not exist yet. */
+/**
+ * Returns the prompts to which the conversation can be rewound, newest first. Empty when the file does not exist yet.
+ */
 export function readRewindPoints(file: string): readonly RewindPoint[] {
   if (!existsSync(file)) return [];
   const lines = [...readConversation(withoutBulk(streamBody(file))).links.values()].map(({line}) => line);
@@ -263,7 +268,7 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
     .reverse();
 }
 
-/** Lets go of what is no prompt. */
+/** Drops the content of messages that are no prompts. */
 function* withoutBulk(entries: Iterable<Line>): Generator<Line> {
   for (const entry of entries) {
     if (entry.type === 'results') {
@@ -273,7 +278,7 @@ function* withoutBulk(entries: Iterable<Line>): Generator<Line> {
   }
 }
 
-/** @param agent of the transcript */
+/** @param agent agent of the transcript */
 function listUsed(entry: TranscriptEntry, agent: string): UsageEntry[] {
   if (entry.type === 'usage') return [{agent: entry.agent ?? agent, model: entry.model, usage: entry.usage}];
   return entry.type === 'message' && entry.usage ? [{agent, model: entry.model ?? '', usage: entry.usage}] : [];

@@ -1,4 +1,4 @@
-/** The journals of fan-outs: `<session>/fan-outs.jsonl`, a line for each step. */
+/** Stores the journals of fan-outs: `<session>/fan-outs.jsonl`, a line for each step. */
 import {closeSync, existsSync, readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {FanOutJournal, FanOutLine} from '../../core/contract/fan-out.ts';
@@ -8,10 +8,10 @@ import {isLocked} from './session-lock.ts';
 import type {SessionStore} from './session-store.ts';
 
 const NAME = 'fan-outs.jsonl';
-/** So many sessions are looked through, the newest first. */
+/** Limit of examined sessions, newest first. */
 const MAX_SESSIONS = 20;
 
-/** @param sessionId of the session that is open. @param redact takes keys out of what is written */
+/** @param sessionId returns the id of the open session. @param redact removes keys from what is written */
 export function createFanOutJournal(
   store: Pick<SessionStore, 'folder' | 'sessionFolder' | 'list'>,
   sessionId: () => string,
@@ -38,7 +38,7 @@ export function createFanOutJournal(
       }
     },
     earlierSessions() {
-      // Most projects have no journal: then no session is looked at.
+      // Most projects have no journal, and then no session is read.
       const names = existsSync(store.folder) ? readdirSync(store.folder) : [];
       const found = new Set(names.filter((name) => existsSync(path.join(store.folder, name, NAME))));
       if (found.size === 0) return [];

@@ -1,4 +1,7 @@
-/** Removes the temporary files that a killed mini-cc left: in its home, in the project's `.mini-cc`, beside files that it wrote. */
+/**
+ * Removes the temporary files that a killed mini-cc left in its home, in the project's `.mini-cc`, and beside files
+ * that it wrote.
+ */
 import {existsSync, readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {removeDrafts} from '../../core/util/files/whole-file.ts';
@@ -7,10 +10,14 @@ import {findTranscript, listRunFolders} from './archive.ts';
 import {listLeftLockFiles} from './session-lock.ts';
 import {parseEntry, REPAIRED} from './transcript.ts';
 
-/** The end of a transcript, in bytes, that is searched for the calls that were at work when mini-cc was killed. */
+/** Bytes at the end of a transcript that are searched for the calls that ran when mini-cc was killed. */
 const SEARCHED_BYTES = 256 * 1024;
 
-/** @param home `<home>`. @param root the project's folder */
+/**
+ * @param home folder of mini-cc
+ * @param sessionsFolder folder of the project's sessions
+ * @param root the project's folder
+ */
 export function removeSharedLeftovers(home: string, sessionsFolder: string, root: string): void {
   const projectFolder = path.join(root, '.mini-cc');
   for (const each of [home, sessionsFolder, projectFolder]) {
@@ -20,8 +27,8 @@ export function removeSharedLeftovers(home: string, sessionsFolder: string, root
 }
 
 /**
- * What the mini-cc that had this session open last was writing. The session must not be open in another process.
- * @param cwd where relative paths of its calls begin
+ * Removes what the last mini-cc of this session was writing. The session must not be open in another process.
+ * @param cwd folder to which relative paths of its calls refer
  */
 export function removeSessionLeftovers(session: string, cwd: string): void {
   if (!existsSync(session)) return;
@@ -35,7 +42,7 @@ export function removeSessionLeftovers(session: string, cwd: string): void {
   for (const folder of [session, ...blobs, ...written]) removeDrafts(folder);
 }
 
-/** The folders of files that the last calls of a transcript name. */
+/** Returns the folders of files that the last calls of a transcript name. */
 function listWrittenFolders(transcript: string, cwd: string): string[] {
   return readLastLines(transcript, SEARCHED_BYTES).flatMap((line) => {
     const entry = parseEntry(line);

@@ -1,14 +1,17 @@
-/** Where a process runs: two processes can know of each other only on one machine and in one container. */
+/** Identifies where a process runs. Two processes can know of each other only on one machine and in one container. */
 import {readFileSync, readlinkSync} from 'node:fs';
 import {hostname} from 'node:os';
 
 export interface ProcessPlace {
   readonly host: string;
-  /** From here on only on Linux, and not in locks of earlier versions. Changes at each start of the machine. */
+  /**
+   * Id that changes at each start of the machine. This field and the following ones exist only on Linux, and not in
+   * locks of earlier versions.
+   */
   readonly boot?: string;
-  /** Of the installed system. */
+  /** Id of the installed system. */
   readonly machine?: string;
-  /** Containers on one machine have process ids of their own. */
+  /** Id of the container's process namespace, since containers on one machine have process ids of their own. */
   readonly pidNamespace?: string;
 }
 
@@ -23,14 +26,14 @@ export function getProcessPlace(): ProcessPlace {
 }
 
 /**
- * @returns `before restart`: the same machine, which was started anew since. Containers of different machines may have
- *   equal names and equal system ids (of one image), so this is said only of processes outside of containers.
+ * @returns `before restart` for the same machine before it was restarted. Containers of different machines may have
+ * equal names and equal system ids (of one image), so this is returned only for processes outside of containers.
  */
 export function comparePlaces(
   there: ProcessPlace,
   here: ProcessPlace,
 ): 'same' | 'before restart' | 'other container' | 'other machine' {
-  // Written by an earlier version, or not on Linux.
+  // One of the two comes from an earlier version, or is not on Linux.
   if (there.boot === undefined || here.boot === undefined) return there.host === here.host ? 'same' : 'other machine';
   if (there.boot === here.boot) return there.pidNamespace === here.pidNamespace ? 'same' : 'other container';
   const isMachine = there.pidNamespace === OF_MACHINE && here.pidNamespace === OF_MACHINE;

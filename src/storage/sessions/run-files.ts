@@ -1,4 +1,4 @@
-/** The runs of one session: their transcripts on disk, and what can be read back from them. */
+/** Stores the runs of one session: writes their transcripts, and reads runs back from them. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Usage} from '../../core/contract/model.ts';
@@ -44,7 +44,7 @@ export class RunFiles implements RunStore {
   create({runId, ...asked}: RunSpec) {
     const folder = this.#getFolder(runId);
     const transcript = path.join(folder, TRANSCRIPT);
-    // Two runs of the same millisecond keep their order.
+    // Two runs that start in the same millisecond get different times, so that they keep their order.
     this.#lastCreatedAt = Math.max(Date.now(), this.#lastCreatedAt + 1);
     const at = new Date(this.#lastCreatedAt).toISOString();
     const first = {id: runId, at, cwd: this.deps.cwd, parent: this.sessionId, ...asked};
@@ -103,12 +103,12 @@ function getHandles(journal: TranscriptWriter) {
   return {journal, park: () => journal.park(), close: () => journal.closeInBackground()};
 }
 
-/** The entries after the header, as far as they can be read. */
+/** Returns the entries after the header that can be read. */
 function readRunEntries(file: string): TranscriptEntry[] {
   return readEntries(file).filter(({type}) => type !== 'session');
 }
 
-/** Undefined when the folder has no readable run: one bad file must not prevent the session from continuing. */
+/** Undefined when the folder has no readable run, because one bad file must not prevent the session from continuing. */
 function readRun(folder: string): StoredRun | undefined {
   const transcript = findTranscript(folder);
   return transcript === undefined ? undefined : ignoreUnreadable(() => parseRun(transcript));
@@ -121,7 +121,8 @@ function parseRun(transcript: string): StoredRun | undefined {
   const begun = {...getSpec(header), createdAt: Date.parse(header.at)};
   if (last?.type === 'end') return {...begun, ...fromEnd(last), transcript, archived};
   const state = fromEntries(readRunEntries(transcript));
-  // A run that was cut off gets an end in its file. In a file of a newer format it gets none: the end is made here.
+  // A run that was cut off gets an end in its file when its session is continued. A file of a newer format is not
+  // written, so its end is made here.
   const end = state.end ?? (isNewerFormat(header) ? createUnwrittenEnd(header, state) : undefined);
   return {...begun, ...state, ...(end && {end}), transcript, archived};
 }
@@ -156,7 +157,7 @@ function fromEnd(end: EndEntry) {
   return {text, tools, usage, usageByModel, background, round, lastAt: Date.parse(end.at), end};
 }
 
-/** The state of a run whose last line is not its end: it was cut off, or just sent to the background. */
+/** Returns the state of a run whose last line is not its end: it was cut off, or just sent to the background. */
 function fromEntries(entries: readonly TranscriptEntry[]) {
   let state: RunSoFar = {text: '', tools: 0, usage: NO_USAGE, usageByModel: {}, round: 1, lastAt: 0};
   let isBackground = false;

@@ -1,9 +1,9 @@
 /**
- * Only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the process and the
- * place where it runs. A process is identified by its id and start time, since ids are reused.
+ * Ensures that only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the
+ * process and the place where it runs. A process is identified by its id and start time, since ids are reused.
  *
- * The lock of a process that has ended here is taken over. Whether a process of another machine or container (with a
- * shared home) still runs cannot be known: its lock is taken over only when the user says so.
+ * The lock of a process that has ended on this machine is taken over. Nobody can know whether a process of another
+ * machine or container (with a shared home) still runs, so its lock is taken over only when the user says so.
  */
 import {linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -12,24 +12,24 @@ import {runProgramSync} from '../../core/util/processes.ts';
 import {comparePlaces, getProcessPlace, type ProcessPlace} from './process-place.ts';
 
 const LOCK = 'lock';
-/** Names of this class beside the lock, which a killed process leaves. */
+/** Names of temporary files beside the lock, which a killed process leaves. */
 const TEMPORARY = /^lock\.(?:stale\.)?(\d+)$/;
 
 interface Holder extends ProcessPlace {
   readonly version: 1;
   readonly pid: number;
-  /** In the system's own units: only for comparison. */
+  /** Start time in the system's own units, only for comparison. */
   readonly started: string;
 }
 
 export interface LockOptions {
-  /** Also take the lock of another machine or container. */
+  /** Also take over the lock of another machine or container. */
   readonly takeOver?: boolean;
 }
 
 export class SessionLock {
   readonly #file: string;
-  /** The inode of the lock file while this process has the lock. */
+  /** Inode of the lock file while this process has the lock. */
   #held: bigint | undefined;
 
   constructor(
@@ -41,16 +41,17 @@ export class SessionLock {
   }
 
   /**
-   * To be called before each write. When this process has the lock, it only checks that no other process took it over.
-   * @throws UsageError when another process has it, and the error of the file system when it cannot be written
+   * Must be called before each write. When this process has the lock, it only checks that no other process took it
+   * over.
+   * @throws UsageError when another process has the lock, and Error of the file system when it cannot be written
    */
   acquire(): void {
     if (this.#held !== undefined && this.#isStillHeld()) return;
     const own = path.join(this.folder, `${LOCK}.${process.pid}`);
     try {
       this.#write(own);
-      // By a hard link: the lock file is complete from the first moment, and only one of several processes can create
-      // it.
+      // The lock is created by a hard link, so it is complete from the first moment, and only one of several processes
+      // can create it.
       while (!tryLink(own, this.#file)) this.#removeStale();
       this.#held = getInode(this.#file);
     } finally {
@@ -75,7 +76,10 @@ export class SessionLock {
     writeFileSync(own, JSON.stringify(holder), {mode: 0o600});
   }
 
-  /** False when the lock file was deleted: then it is created anew. @throws UsageError when another process has it now */
+  /**
+   * False when the lock file was deleted, so that it must be created again. @throws UsageError when another process has
+   * the lock
+   */
   #isStillHeld(): boolean {
     const now = getInode(this.#file);
     if (now === this.#held || now === undefined) return now !== undefined;
@@ -84,7 +88,7 @@ export class SessionLock {
     throw new UsageError(`Session ${this.sessionId} was taken over${who}: nothing more is written to it from here`);
   }
 
-  /** @throws UsageError when its process may be alive. */
+  /** @throws UsageError when the process of the lock may be alive */
   #removeStale(): void {
     const holder = readHolder(this.#file);
     const state = getState(holder);
@@ -100,30 +104,33 @@ export class SessionLock {
     }
     const aside = path.join(this.folder, `${LOCK}.stale.${process.pid}`);
     if (!tryRename(this.#file, aside)) return;
-    // Another process may have taken over the lock after it was read here: then put it back.
+    // Another process may have taken over the lock after it was read here. Put it back in that case.
     if (getState(readHolder(aside)) === 'alive') tryLink(aside, this.#file);
     rmSync(aside, {force: true});
   }
 }
 
-/** Whether a process has the session of this folder open, or may have: one elsewhere cannot be asked. */
+/** Whether a process has the session of this folder open, or may have: a process elsewhere cannot be checked. */
 export function isLocked(folder: string): boolean {
   return ['alive', 'elsewhere'].includes(getState(readHolder(path.join(folder, LOCK))));
 }
 
-/** Whether a process that has ended here left its lock: it was killed. */
+/** Whether a process that was killed on this machine left its lock. */
 export function isLeftLocked(folder: string): boolean {
   const holder = readHolder(path.join(folder, LOCK));
   return holder !== undefined && getState(holder) === 'dead';
 }
 
-/** Says who has the lock, where a process of another machine or container has it. */
+/** Says who has the lock when it is a process of another machine or container. */
 export function findForeignLock(folder: string, sessionId: string): string | undefined {
   const holder = readHolder(path.join(folder, LOCK));
   return holder && getState(holder) === 'elsewhere' ? describeForeign(folder, sessionId, holder) : undefined;
 }
 
-/** @param names what is in a session's folder. @returns the temporary files of killed processes among them */
+/**
+ * @param names names in a session's folder
+ * @returns those of temporary files of killed processes
+ */
 export function listLeftLockFiles(names: readonly string[]): string[] {
   return names.filter((name) => {
     const pid = TEMPORARY.exec(name)?.[1];
@@ -139,7 +146,7 @@ function describeForeign(folder: string, sessionId: string, holder: Holder): str
   return `Session ${sessionId} is locked by ${who}, since ${formatAge(Date.now() - mtimeMs)}`;
 }
 
-/** `3 min` */
+/** Formats an age such as `3 min`. */
 function formatAge(ms: number): string {
   const minutes = Math.max(0, Math.round(ms / 60_000));
   if (minutes < 120) return `${minutes} min`;
@@ -151,7 +158,7 @@ function getInode(file: string): bigint | undefined {
   return statSync(file, {bigint: true, throwIfNoEntry: false})?.ino;
 }
 
-/** Undefined without a lock file, and for one that a crash left incomplete: no process has the lock then. */
+/** Undefined without a lock file, and for one that a crash left incomplete. No process has the lock in these cases. */
 function readHolder(file: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Holder;
@@ -173,7 +180,7 @@ function getState(holder: Holder | undefined): 'alive' | 'dead' | 'elsewhere' {
   }
 }
 
-/** When a process started; undefined when it does not exist. */
+/** Returns when a process started; undefined when it does not exist. */
 function getStartTime(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') {
@@ -200,7 +207,7 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-/** Renames a file. @returns false when `from` does not exist any more */
+/** Renames a file. @returns false when `from` does not exist */
 function tryRename(from: string, to: string): boolean {
   try {
     renameSync(from, to);

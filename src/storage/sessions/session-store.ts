@@ -1,4 +1,6 @@
-/** Sessions on disk: `<home>/projects/<slug>/<session>/session.jsonl`, beside it subagents and cut outputs. */
+/**
+ * Stores sessions on disk: `<home>/projects/<slug>/<session>/session.jsonl`, with subagents and cut outputs beside it.
+ */
 import {closeSync, existsSync, readdirSync, rmSync, statSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import type {OutputStore} from '../../core/contract/results.ts';
@@ -33,41 +35,41 @@ interface OpenSession {
 export interface StoredSession {
   readonly id: string;
   readonly transcript: string;
-  /** Undefined for a damaged session: nothing is known about it, not even its directory. */
+  /** Undefined for a damaged session, of which nothing is known, not even its directory. */
   readonly header: TranscriptHeader | undefined;
-  /** Of a damaged session that is not empty: what is wrong, and what can be done. */
+  /** What is wrong with a damaged session that is not empty, and what the user can do. */
   readonly problem?: string;
-  /** When it was written to last, in milliseconds since the epoch. */
+  /** When the session was last written, in milliseconds since the epoch. */
   readonly mtimeMs: number;
 }
 
 export class SessionStore {
-  /** The folder of this directory's sessions. Another directory whose path gives the same name shares it. */
+  /** Folder of this directory's sessions. Another directory whose path gives the same name shares it. */
   readonly folder: string;
   readonly #disk: DiskState = {isReported: false};
 
   constructor(
     home: string,
     private readonly cwd: string,
-    /** Takes keys out of everything that is written. */
+    /** Removes keys from everything that is written. */
     private readonly redactor = new Redactor([]),
   ) {
     this.folder = getProjectFolder(home, cwd);
   }
 
-  /** The folder of a session. @throws UsageError when the id would leave it. */
+  /** Returns the folder of a session. @throws UsageError when the id would lead out of the project's folder */
   sessionFolder(id: string): string {
     assertSessionId(id);
     return path.join(this.folder, id);
   }
 
-  /** What agents may read of a session: its transcripts and cut outputs, not its checkpoints and worktrees. */
+  /** Returns what agents may read of a session: its transcripts and cut outputs, not its checkpoints and worktrees. */
   getReadablePlaces(id: string): string[] {
     return [TRANSCRIPT, 'output', 'subagents'].map((name) => path.join(this.sessionFolder(id), name));
   }
 
   /**
-   * Opens a session. An existing one is locked now, a new one with its first line.
+   * Opens a session. An existing one is locked at once, a new one with its first line.
    * @throws UsageError when another mini-cc has it open, or it cannot be continued here
    */
   openSession(id: string, options: LockOptions = {}): OpenSession {
@@ -103,7 +105,7 @@ export class SessionStore {
   }
 
   /**
-   * Copies a session's conversation into a new one. Its subagents, cut outputs and checkpoints stay with the old one.
+   * Copies a session's conversation into a new one. Subagents, cut outputs and checkpoints stay with the old one.
    * @throws UsageError when the new one exists already, or the old one cannot be continued
    */
   fork(id: string, newId: string): void {
@@ -118,14 +120,16 @@ export class SessionStore {
     return {id, agent: 'main', cwd: this.cwd, ...(branch !== undefined && {branch})};
   }
 
-  /** The runs of a session's subagents. `sessionId` is called each time, since /clear starts a new session. */
+  /**
+   * Returns the store of a session's subagent runs. `sessionId` is called each time, since /clear starts a new session.
+   */
   runStore(sessionId: () => string): RunFiles {
     const session = () => ({id: sessionId(), folder: this.sessionFolder(sessionId())});
     const createOutputStore = (folder: string) => this.#createOutputStore(folder);
     return new RunFiles({session, cwd: this.cwd, createOutputStore, redactor: this.redactor, disk: this.#disk});
   }
 
-  /** The transcript of a session, by its id or a unique beginning of it. @throws UsageError when there is none */
+  /** Finds a session by its id or a unique beginning of it. @throws UsageError when there is none */
   find(id: string): {id: string; transcript: string} {
     assertSessionId(id);
     const matches = this.#ids().filter((candidate) => candidate === id || candidate.startsWith(id));
@@ -138,15 +142,16 @@ export class SessionStore {
     return {id: match, transcript: path.join(this.folder, match, TRANSCRIPT)};
   }
 
-  /** Whether the session exists. An empty file, left by a crash before its first line, is not a session yet. */
+  /** Whether the session exists. An empty file, which a crash before the first line leaves, is not a session yet. */
   exists(id: string): boolean {
     assertSessionId(id);
     return this.#ids().includes(id) && statSync(path.join(this.folder, id, TRANSCRIPT)).size > 0;
   }
 
   /**
-   * The session of this directory that was written last and is whole.
-   * @returns also the damaged ones that were written after it, the last one first; empty ones hold nothing and do not count
+   * Finds the session of this directory that was written last and is whole.
+   * @returns `passedOver` has the damaged sessions that were written after it, the last one first. Empty sessions do
+   * not count.
    */
   latest(): {readonly whole: StoredSession | undefined; readonly passedOver: readonly StoredSession[]} {
     const sessions = this.list().filter(({header, problem}) => header !== undefined || problem !== undefined);
@@ -154,20 +159,20 @@ export class SessionStore {
     return {whole: sessions[at], passedOver: at < 0 ? sessions : sessions.slice(0, at)};
   }
 
-  /** Says who has the session locked, where that is a process of another machine or container. */
+  /** Says who has locked the session when that is a process of another machine or container. */
   findForeignLock(id: string): string | undefined {
     return findForeignLock(this.sessionFolder(id), id);
   }
 
-  /** The sessions of this directory, also damaged ones; the one that was written last comes first. */
+  /** Lists the sessions of this directory, including damaged ones, the last written one first. */
   list(): StoredSession[] {
-    // What a damaged one lacks is looked at only here.
+    // Only this list needs the problem of a damaged session, so it is examined here.
     return this.#listFound()
       .map((session) => ({...session, mtimeMs: statSync(session.transcript).mtimeMs, ...getProblem(session)}))
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
   }
 
-  /** Of all sessions of `list`. */
+  /** Summarizes all sessions of `list`. */
   summaries(): SessionSummary[] {
     return this.list().map((session) => this.summarize(session));
   }
@@ -201,7 +206,7 @@ export class SessionStore {
     return this.#listFound().map(({id}) => id);
   }
 
-  /** Two directories may share the folder, e.g. `a/b` and `a-b`: the header of a session names its own directory. */
+  /** Two directories may share the folder, e.g. `a/b` and `a-b`, so the header of a session names its own directory. */
   #listFound(): Omit<StoredSession, 'mtimeMs' | 'problem'>[] {
     if (!existsSync(this.folder)) return [];
     return readdirSync(this.folder)
@@ -260,12 +265,12 @@ function acquire(lock: SessionLock, folder: string): void {
   }
 }
 
-/** What mini-cc keeps of a working directory: its sessions, and the rules that were saved there. */
+/** Returns the folder with mini-cc's data of a working directory: its sessions, and the rules that were saved there. */
 export function getProjectFolder(home: string, cwd: string): string {
   return path.join(home, 'projects', toSlug(cwd));
 }
 
-/** The name of a folder for a working directory: readable, and short enough for all file systems. */
+/** Makes a folder name for a working directory that is readable, and short enough for all file systems. */
 function toSlug(cwd: string): string {
   const slug = cwd.replaceAll(/[^A-Za-z0-9]/g, '-');
   return slug.length <= 200 ? slug : `${slug.slice(0, 100)}-${slug.slice(-99)}`;

@@ -1,6 +1,7 @@
 /**
- * Start-up cleanup of one directory's sessions: archives runs that ended long enough ago, and erases sessions that are
- * older than the retention time, if the user set one; removes half-written files. Sessions that another mini-cc has open are left alone.
+ * Cleans up one directory's sessions at start. It archives runs that ended long enough ago, erases sessions that are
+ * older than the retention time, if the user set one, and removes half-written files. Sessions that another mini-cc has
+ * open are not changed.
  */
 import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
@@ -13,13 +14,13 @@ import {readHeader, readHeaderAndLast} from './transcript.ts';
 export interface CleanupOptions {
   /** `<home>/projects/<slug>` */
   readonly folder: string;
-  /** Two directories may share a folder: only sessions of this directory are changed. */
+  /** Only sessions of this directory are changed, because two directories may share a folder. */
   readonly cwd: string;
-  /** Minutes after its end when a run is archived; 0 = never. */
+  /** Minutes from the end of a run to its archiving; 0 = never. */
   readonly archiveAfterMinutes: number;
-  /** Days after its last line when a session is erased; 0 = never. */
+  /** Days from the last line of a session to its erasure; 0 = never. */
   readonly retentionDays: number;
-  /** The id of the session that this process has open: it is left alone. */
+  /** Id of the session that this process has open. It is not changed. */
   readonly openSession: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -32,7 +33,7 @@ export function cleanUpAtStart(options: CleanupOptions): void {
   const {folder, cwd, archiveAfterMinutes, retentionDays, openSession, now} = options;
   if (!existsSync(folder)) return;
   removeSharedLeftovers(path.join(folder, '..', '..'), folder, cwd);
-  // A killed mini-cc may have had it open last.
+  // The mini-cc that had this session open last may have been killed.
   removeSessionLeftovers(path.join(folder, openSession), cwd);
   for (const name of readdirSync(folder)) {
     const session = path.join(folder, name);
@@ -41,7 +42,7 @@ export function cleanUpAtStart(options: CleanupOptions): void {
     const isKilled = isLeftLocked(session);
     const isErased = retentionDays > 0 && isOlder(transcript, now - retentionDays * DAY);
     const runs = archiveAfterMinutes > 0 && !isErased ? listRunFolders(session) : [];
-    // Most sessions need nothing: a start must not read them all.
+    // Most sessions need nothing, and a start must not read them all.
     if ((!isKilled && !isErased && runs.length === 0) || readHeader(transcript)?.cwd !== cwd) continue;
     if (isKilled) cleanUpKilled(session, name, cwd);
     if (isErased) rmSync(session, {recursive: true, force: true});
@@ -49,21 +50,23 @@ export function cleanUpAtStart(options: CleanupOptions): void {
   }
 }
 
-/** Locked meanwhile, so that it is not in use; then its lock is removed, and the next start does not look again. */
+/**
+ * Locks the session, so that it is not in use meanwhile. Releasing removes the lock, so that the next start skips it.
+ */
 function cleanUpKilled(session: string, id: string, cwd: string): void {
   const lock = new SessionLock(session, id);
   try {
     lock.acquire();
     removeSessionLeftovers(session, cwd);
   } catch (error) {
-    // Another mini-cc was faster.
+    // Another mini-cc locked the session first.
     if (!(error instanceof UsageError)) throw error;
   } finally {
     lock.release();
   }
 }
 
-/** A run that was cut off has no end yet: it stays as it is until its session goes on. */
+/** Archives ended runs. A run that was cut off has no end, and stays as it is until its session continues. */
 function archiveRuns(runs: readonly string[], before: number): void {
   for (const run of runs) {
     const file = path.join(run, TRANSCRIPT);
@@ -71,7 +74,7 @@ function archiveRuns(runs: readonly string[], before: number): void {
   }
 }
 
-/** By the time of the file, which is the time of its last line. */
+/** Compares the time of the file, which is the time of its last line. */
 function isOlder(file: string, time: number): boolean {
   const stat = statSync(file, {throwIfNoEntry: false});
   return stat !== undefined && stat.mtimeMs < time;

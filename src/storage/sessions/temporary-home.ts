@@ -1,4 +1,7 @@
-/** Where a session that leaves nothing behind keeps its files: below mini-cc's own folder, which no sandboxed command sees. */
+/**
+ * Holds the files of a session that leaves nothing behind. They are below mini-cc's own folder, which no sandboxed
+ * command sees.
+ */
 import {randomUUID} from 'node:crypto';
 import {existsSync, readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
@@ -6,7 +9,7 @@ import {createPrivateFolder} from '../../core/util/files/private-file.ts';
 
 const FOLDER = 'temporary';
 
-/** Also removes those of processes that were killed. @param home mini-cc's own folder */
+/** Creates the folder, and removes those of killed processes. @param home mini-cc's own folder */
 export function createTemporaryHome(home: string): string {
   const all = path.join(home, FOLDER);
   for (const name of existsSync(all) ? readdirSync(all) : []) {
@@ -21,7 +24,7 @@ export function removeTemporaryHome(folder: string): void {
   rmSync(folder, {recursive: true, force: true});
 }
 
-/** A number that another process has got since keeps its folder until a later start. */
+/** When another process has taken the number, the folder stays until a later start. */
 function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}`) || (process.platform !== 'linux' && canSignal(pid));
 }

@@ -1,15 +1,21 @@
-/** What a list of sessions shows of each, found in the bytes of its transcript: parsing all lines of all would take seconds. */
+/**
+ * Finds what a list of sessions shows of each session in the bytes of its transcript, because parsing all lines would
+ * take seconds.
+ */
 import {readFileSync} from 'node:fs';
 import {getText} from '../../core/util/messages.ts';
 import {ignoreUnreadable, parseEntry} from './transcript.ts';
 
-/** So `TranscriptWriter` begins each line of a message. */
+/** `TranscriptWriter` begins each line of a message with this. */
 const MESSAGE = Buffer.from('\n{"type":"message"');
-/** Only in a line of a prompt, or in the input of a tool. */
+/** It occurs only in a line of a prompt, or in the input of a tool. */
 const PROMPT = Buffer.from('"prompt":true');
 const NEWLINE = 0x0a;
 
-/** `prompt`: the first one, empty where there is none. `messages`: all lines of messages, also of those that were taken back. */
+/**
+ * @returns `prompt`: the first prompt, empty when there is none. `messages`: the number of lines with messages,
+ * including rewound ones.
+ */
 export function summarizeTranscript(file: string): {readonly messages: number; readonly prompt: string} {
   const bytes = ignoreUnreadable(() => readFileSync(file)) ?? Buffer.alloc(0);
   let messages = 0;

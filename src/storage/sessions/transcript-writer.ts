@@ -2,12 +2,12 @@
  * Writes transcripts: JSON lines, appended, one whole event a line.
  *
  * Durability: `append` hands a line to the kernel before it returns, so the line survives the end of the process by any
- * signal, `kill -9` too. Closing syncs it to the disk (fsync): a run's transcript at its end, before its end is
+ * signal, even `kill -9`. Closing syncs the file to the disk (fsync): a run's transcript at its end, before its end is
  * published; a session's when the session is left. So a power cut may lose the last moments of a conversation, but
  * never a published result. A sync after every line would cost each turn some milliseconds.
  *
- * A line that the disk does not take (it is full, say) waits in memory with those after it, and is tried again at each
- * further line and by `flush`: nothing is lost once there is room.
+ * A line that the disk refuses, for example because it is full, waits in memory with the lines after it. It is tried
+ * again at each further line and by `flush`, so nothing is lost once there is space.
  */
 import {closeSync, fsync, fsyncSync} from 'node:fs';
 import path from 'node:path';
@@ -26,14 +26,14 @@ import {createPrivateFolder} from '../../core/util/files/private-file.ts';
 import {appendLine, openForAppending} from '../json-lines.ts';
 import type {TranscriptHeader} from './transcript.ts';
 
-/** Shared by the transcripts of a session: a fault of their disk is told once. */
+/** Shared by the transcripts of a session, so that a fault of their disk is reported once. */
 export interface DiskState {
   isReported: boolean;
 }
 
 interface WriterOptions {
   readonly disk?: DiskState;
-  /** Called before each line is written. What it throws is treated as if writing threw it. */
+  /** Called before each line is written. An error that it throws counts as an error of writing. */
   readonly beforeLine?: () => void;
 }
 
@@ -45,9 +45,9 @@ interface WaitingLine {
 /** Appends to one file. The first entry creates it, so that a session without any message leaves nothing. */
 export class TranscriptWriter implements Journal {
   #fd: number | undefined;
-  /** In their order. */
+  /** Lines that are not written yet, in order. */
   #waiting: WaitingLine[] = [];
-  /** Of the reply that is being streamed. */
+  /** Redacts the reply that is being streamed. */
   #streamed: RedactingStream | undefined;
   #closing: Promise<void> | undefined;
   readonly #disk: DiskState;
@@ -56,7 +56,7 @@ export class TranscriptWriter implements Journal {
     readonly path: string,
     /** `at` defaults to the time of the first line. */
     private readonly header: Omit<TranscriptHeader, 'type' | 'version' | 'at'> & Partial<Pick<TranscriptHeader, 'at'>>,
-    /** Takes the values of known keys out of each line. */
+    /** Removes the values of known keys from each line. */
     private readonly redactor: Redactor,
     private readonly options: WriterOptions = {},
   ) {
@@ -67,7 +67,7 @@ export class TranscriptWriter implements Journal {
     const redacted = this.#redact(entry);
     if (!redacted) return;
     const isReply = entry.type === 'message' && entry.message.role === 'assistant';
-    // The whole reply replaces what was streamed of it.
+    // The whole reply replaces its streamed parts.
     if (isReply) this.#waiting = this.#waiting.filter(({type}) => type !== 'partial');
     this.#waiting.push({type: entry.type, line: JSON.stringify(redacted)});
     try {
@@ -101,7 +101,7 @@ export class TranscriptWriter implements Journal {
     return undefined;
   }
 
-  /** Closes the file until the next entry, without a sync: hundreds of runs may wait for their turn. */
+  /** Closes the file until the next entry, without a sync, because hundreds of runs may wait for their turn. */
   park(): void {
     if (this.#fd === undefined) return;
     const fd = this.#fd;
@@ -109,7 +109,9 @@ export class TranscriptWriter implements Journal {
     closeSync(fd);
   }
 
-  /** @throws MiniCcError when lines could not be written, and the error of the sync; the file is closed all the same */
+  /**
+   * @throws MiniCcError when lines could not be written, and the error of the sync; the file is closed in both cases
+   */
   close(): void {
     const fault = this.#writeWaiting();
     try {
@@ -155,7 +157,7 @@ export class TranscriptWriter implements Journal {
   #toFault(error: unknown): DiskFault {
     const fault = describeDiskFault(error, path.dirname(this.path));
     if (!fault) throw error;
-    // Opened anew next time: then a line that was written in part is ended.
+    // Open the file again next time, which ends a line that was written in part.
     this.park();
     return fault;
   }
@@ -168,14 +170,14 @@ export class TranscriptWriter implements Journal {
     });
   }
 
-  /** Undefined when nothing of it can be written yet. */
+  /** Undefined when no part of the entry can be written yet. */
   #redact(entry: TranscriptEntry): TranscriptEntry | undefined {
     if (entry.type !== 'partial') {
       this.#streamed = undefined;
       return redactEntry(entry, this.redactor);
     }
     if (entry.start) this.#streamed = undefined;
-    // A key may lie across two pieces. The screen does not show the end that waits either.
+    // A key may lie across two pieces. The screen does not show the waiting end either.
     this.#streamed ??= new RedactingStream(this.redactor);
     const text = this.#streamed.push(entry.text);
     return text === '' && !entry.start ? undefined : {...entry, text};
@@ -188,7 +190,10 @@ function redactEntry(entry: TranscriptEntry, redactor: Redactor): TranscriptEntr
   return redactor.values({...entry, message: withoutRedactedThinking(entry.message, redactor)});
 }
 
-/** A server accepts the thinking of a reply only as it was signed, or none. So with one that contains a key, all are left out. */
+/**
+ * Removes all thinking from a reply when one thought contains a key, because a server accepts the thinking of a reply
+ * only as it was signed, or none.
+ */
 function withoutRedactedThinking(message: Message, redactor: Redactor): Message {
   const {content} = message;
   if (message.role !== 'assistant' || typeof content === 'string') return message;

@@ -8,7 +8,7 @@ import {openPrivateFile} from '../../core/util/files/private-file.ts';
 import {isObject} from '../../core/util/objects.ts';
 import {parseLine, readFirstAndLastLine, readFirstLine, readLines} from '../json-lines.ts';
 
-/** The name of a transcript that gets a new first line, until it is complete. */
+/** Name of a transcript that gets a new first line, until it is complete. */
 export const REPAIRED = 'session.jsonl.repaired';
 
 export type TranscriptHeader = Extract<TranscriptEntry, {type: 'session'}>;
@@ -22,7 +22,7 @@ export interface Transcript {
 }
 
 /**
- * Reads a transcript. Torn lines are skipped, and so are unknown parts of a newer format.
+ * Reads a transcript. Torn lines and unknown parts of a newer format are skipped.
  * @throws UsageError when it has no header
  */
 export function readTranscript(file: string): Transcript {
@@ -31,12 +31,12 @@ export function readTranscript(file: string): Transcript {
   return {header, entries};
 }
 
-/** All lines that can be read, with or without a header. */
+/** Returns all lines that can be read, with or without a header. */
 export function readEntries(file: string): TranscriptEntry[] {
   return [...readLines(file)].flatMap((line) => parseEntry(line) ?? []);
 }
 
-/** The same one by one: a long transcript does not fit into memory. */
+/** Yields the same lines one by one, because a long transcript does not fit into memory. */
 export function* streamEntries(file: string): Generator<TranscriptEntry | UnreadResults> {
   for (const line of readLines(file)) {
     const entry = UnreadResults.of(line) ?? parseEntry(line);
@@ -44,12 +44,12 @@ export function* streamEntries(file: string): Generator<TranscriptEntry | Unread
   }
 }
 
-/** Fields that are looked for in every line. */
+/** Fields that every line is searched for. */
 const READ = ['"announcement":', '"prompt":', '"usage":'];
 
 /**
- * A message with the results of calls, which are most of a long transcript: it is parsed once it is asked for, and most are
- * not. No person typed it, and it announces nothing.
+ * A message with the results of calls, which are most of a long transcript. Most are never needed, so it is parsed on
+ * demand. It contains no prompt and no announcement.
  */
 export class UnreadResults {
   readonly type = 'results';
@@ -67,19 +67,19 @@ export class UnreadResults {
     return new UnreadResults(uuid, line);
   }
 
-  /** Undefined where the line is damaged. */
+  /** Undefined when the line is damaged. */
   read(): MessageLine | undefined {
     const entry = parseEntry(this.text);
     return entry?.type === 'message' ? (entry as MessageLine) : undefined;
   }
 }
 
-/** The header alone; undefined when the first line is not a header, or the file cannot be read. */
+/** Reads only the header; undefined when the first line is not a header, or the file cannot be read. */
 export function readHeader(file: string): TranscriptHeader | undefined {
   return ignoreUnreadable(() => parseHeader(readFirstLine(file)));
 }
 
-/** The first and the last line, each undefined when it is torn or not what it should be. */
+/** Returns the first and the last line, each undefined when it is torn or has the wrong form. */
 export function readHeaderAndLast(file: string) {
   const {first, last} = readFirstAndLastLine(file);
   return {header: parseHeader(first), last: parseEntry(last)};
@@ -89,7 +89,10 @@ export function describeMissingHeader(file: string): string {
   return `${file} is not a transcript of mini-cc: its first line has no version`;
 }
 
-/** What is wrong with a transcript that has no header. Undefined for an empty one: a crash came before its first line. */
+/**
+ * Describes the problem of a transcript without a header. Undefined for an empty one, which a crash before the first
+ * line leaves.
+ */
 export function describeProblem(file: string): {readonly text: string; readonly canGoOn: boolean} | undefined {
   try {
     const entries = readEntries(file);
@@ -106,9 +109,9 @@ export function describeProblem(file: string): {readonly text: string; readonly 
 }
 
 /**
- * Gives a transcript whose first line is damaged a new one. The lines stay, also the damaged one, which readers skip. Does
- * nothing where there is a header, or nothing to read. To be called when the session is locked.
- * @throws the error of the file system: then the file is as it was
+ * Gives a transcript whose first line is damaged a new header. All lines stay, including the damaged one, which readers
+ * skip. Does nothing when there is a header, or nothing can be read. The session must be locked.
+ * @throws Error of the file system; the file is unchanged then
  */
 export function mendHeader(file: string, header: Pick<TranscriptHeader, 'id' | 'agent' | 'cwd'>): void {
   if (readHeader(file) || !describeProblem(file)?.canGoOn) return;
@@ -116,7 +119,7 @@ export function mendHeader(file: string, header: Pick<TranscriptHeader, 'id' | '
   writeTranscript(file, {type: 'session', version: TRANSCRIPT_VERSION, at, ...header}, readFileSync(file, 'utf8'));
 }
 
-/** Writes the lines behind a header, whole or not at all. */
+/** Writes the lines after a header, whole or not at all. */
 function writeTranscript(file: string, header: TranscriptHeader, lines: string): void {
   const repaired = path.join(path.dirname(file), REPAIRED);
   rmSync(repaired, {force: true});
@@ -131,13 +134,13 @@ function writeTranscript(file: string, header: TranscriptHeader, lines: string):
 }
 
 /**
- * Copies the conversation of a transcript, also of one that another mini-cc writes just now, into a new one.
+ * Copies the conversation of a transcript into a new one. Another mini-cc may be writing the old one.
  * @throws UsageError when nothing in it can be read, or it has a newer format
  */
 export function copyTranscript(from: string, to: string, header: Pick<TranscriptHeader, 'id' | 'agent' | 'cwd'>): void {
   assertContinuable(from);
   const text = readFileSync(from, 'utf8');
-  // The last line may be in the middle of being written. The first one, the old header, is passed over as long as it is one.
+  // The last line may be half written, so it is dropped. The first one is dropped when it is the old header.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   const lines = readHeader(from) ? whole.slice(whole.indexOf('\n') + 1) : whole;
   const at = new Date().toISOString();
@@ -149,7 +152,7 @@ export function isNewerFormat(header: TranscriptHeader): boolean {
 }
 
 /**
- * To be called before lines are added to an existing transcript. An empty file is fine: it gets a header then.
+ * Must be called before lines are added to an existing transcript. An empty file passes, because it gets a header then.
  * @throws UsageError when nothing in it can be read, or it has a newer format
  */
 export function assertContinuable(file: string): void {
@@ -164,7 +167,7 @@ export function assertContinuable(file: string): void {
   }
 }
 
-/** @returns undefined when the file system refuses the access: no permission, or the file does not exist any more */
+/** @returns undefined when the file system refuses the access: no permission, or the file does not exist */
 export function ignoreUnreadable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -189,7 +192,7 @@ export function parseEntry(line: string): TranscriptEntry | undefined {
   return isEntry(value) ? value : undefined;
 }
 
-/** Checks the fields that readers rely on: a newer version, or a damaged disk, may have changed them. */
+/** Checks the fields that readers rely on, because a newer version or a damaged disk may have changed them. */
 function isEntry(value: unknown): value is TranscriptEntry {
   if (!isObject(value) || typeof value.type !== 'string') return false;
   const {type} = value;
@@ -208,7 +211,7 @@ function isEntry(value: unknown): value is TranscriptEntry {
   return isMessageLine(value);
 }
 
-/** `History` repairs what a server would not take. */
+/** `History` repairs messages that a server would refuse. */
 function isMessageLine(value: unknown): boolean {
   if (!isObject(value)) return false;
   const {message} = value;
