@@ -1,19 +1,19 @@
-/** C and C++, both by the grammar of C++. */
+/** Rules of C and C++. Both use the grammar of C++. */
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
 import {openBlock, openBlockOutside, reportEmptyCatch} from './rules.ts';
 
 interface Declared {
-  /** The leaf of the name. */
+  /** Leaf of the name. */
   readonly name: number;
-  /** The classes and namespaces before it: `A::B::name`. */
+  /** Classes and namespaces before the name: `A::B::name`. */
   readonly scopes: readonly string[];
-  /** Its parameters; NONE for what is no function. */
+  /** The declarator with the parameters; NONE when it is not a function. */
   readonly function: number;
 }
 
-/** What a declarator names, through pointers, arrays and functions. */
+/** Finds the name that a declarator declares, through pointers, arrays and functions. */
 function findDeclared(declarator: number, tree: SyntaxTree): Declared | undefined {
   let at = declarator;
   let called: number = NONE;
@@ -22,7 +22,7 @@ function findDeclared(declarator: number, tree: SyntaxTree): Declared | undefine
   for (;;) {
     const type = tree.type(at);
     if (/^(?:identifier|field_identifier|type_identifier|operator_name)$/.test(type)) {
-      // `int (*f)(int)` is a variable.
+      // `int (*f)(int)` declares a variable.
       return {name: at, scopes, function: isPointer ? NONE : called};
     }
     if (type === 'destructor_name') return {name: at, scopes, function: called};
@@ -73,7 +73,7 @@ function defineFunction(node: number, reader: FactsReader): void {
       ...(isConstructor ? {seen: 'nowhere'} : declared.scopes.length > 0 ? {seen: 'member'} : {}),
     });
     reader.openScope(node, 'function');
-    // The members of the class are seen in a body that stands outside of it.
+    // A body outside of the class sees the members of the class.
     if (declared.scopes.length > 0) reader.openMembers(node, container);
   } else reader.openScope(node, 'function');
   if (declared && declared.function !== NONE) readParameters(declared.function, reader);
@@ -120,7 +120,7 @@ function defineDeclaration(node: number, reader: FactsReader): void {
   }
 }
 
-/** A prototype, of a function or of a method. */
+/** Defines a prototype of a function or method. */
 function defineDeclared(declared: Declared, node: number, exported: boolean, reader: FactsReader): void {
   const {tree} = reader;
   const isMember = reader.scopeKind === 'class';
@@ -138,7 +138,7 @@ function bindStructured(node: number, reader: FactsReader): void {
   for (const name of reader.tree.named(node)) reader.local(name);
 }
 
-/** A struct without a body only names one that is defined elsewhere. */
+/** A struct without a body only refers to a definition elsewhere, so it defines nothing. */
 function defineClass(kind: DefinitionKind): Rule {
   return (node, reader) => {
     const {tree} = reader;
@@ -162,7 +162,7 @@ function defineEnum(node: number, reader: FactsReader): void {
   if (body === NONE) return;
   const isScoped = tree.has(node, 'class', 'struct');
   const around = reader.container;
-  // The members of a plain enum are seen around it.
+  // The members of an unscoped enum are visible around the enum.
   for (const member of isScoped ? [] : tree.named(body)) {
     if (tree.type(member) !== 'enumerator') continue;
     const container = name === NONE ? around : [...around, tree.textOf(name)];
@@ -201,7 +201,7 @@ function defineNamespace(node: number, reader: FactsReader): void {
 function defineMacro(node: number, reader: FactsReader): void {
   const {tree} = reader;
   const isFunction = tree.type(node) === 'preproc_function_def';
-  // A guard of a header has no value.
+  // A macro without a value is an include guard.
   if (!isFunction && tree.field(node, 'value') === NONE) {
     reader.skip(tree.field(node, 'name'));
     return;

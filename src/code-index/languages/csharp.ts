@@ -1,10 +1,10 @@
-/** C#. */
+/** Rules of C#. */
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
 import {bindLocal, openBlock, reportEmptyCatch} from './rules.ts';
 
-/** Members of interfaces are public without a word. */
+/** Returns whether a member is visible outside of its class. Members of interfaces are public without a modifier. */
 function isVisible(node: number, {tree}: FactsReader): boolean {
   const modifiers = [...tree.named(node)].flatMap((each) =>
     tree.type(each) === 'modifier' ? [tree.textOf(each)] : [],
@@ -18,7 +18,7 @@ function defineClass(kind: DefinitionKind): Rule {
     const {tree} = reader;
     const name = tree.field(node, 'name');
     const isInner = reader.scopeKind === 'class';
-    // What has no modifier is internal: seen in the whole project.
+    // A class outside of other classes is at least internal: the whole project sees it.
     reader.define(name, kind, node, {exported: !isInner || isVisible(node, reader)});
     for (const base of tree.named(tree.child(node, 'base_list'))) reader.inherit(tree.textOf(name), base);
     reader.openScope(node, 'class');
@@ -123,7 +123,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
     return 'skip';
   if (type === 'member_access_expression' && role === 'name') {
     const object = tree.field(parent, 'expression');
-    // `this` is no named node here.
+    // `this` is not a named node in this grammar.
     return {kind: getKind(parent, tree.parent(parent), tree), object: object === NONE ? parent + 1 : object};
   }
   if (type === 'qualified_name' && role === 'name') {

@@ -1,4 +1,4 @@
-/** Go. */
+/** Rules of Go. */
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
@@ -33,7 +33,7 @@ function defineType(node: number, reader: FactsReader): void {
   reader.define(name, kinds[tree.type(type)] ?? 'type', node);
   reader.openScope(node, 'class');
   for (const parameter of tree.named(tree.field(node, 'type_parameters'))) reader.local(tree.field(parameter, 'name'));
-  // What is embedded gives its methods.
+  // An embedded type passes on its methods.
   for (const part of tree.below(type)) {
     const isEmbedded =
       (tree.type(part) === 'field_declaration' && tree.field(part, 'name') === NONE) || tree.type(part) === 'type_elem';
@@ -55,14 +55,14 @@ function defineAll(kind: DefinitionKind): Rule {
 
 function defineFields(node: number, reader: FactsReader): void {
   const {tree} = reader;
-  // A struct without a name has fields that belong to nothing.
+  // The fields of an anonymous struct have no owner, so they are not definitions.
   const owner = tree.type(tree.parent(tree.parent(tree.parent(node))));
   for (const name of tree.named(node)) {
     if (tree.role(name) === 'name' && owner === 'type_spec') reader.define(name, 'field', node, {seen: 'member'});
   }
 }
 
-/** `a, b := …` */
+/** Binds the variables of `a, b := …`. */
 function bindLeft(role: string): Rule {
   return (node, reader) => {
     const {tree} = reader;
@@ -81,7 +81,7 @@ function readImport(node: number, reader: FactsReader): void {
   const {tree} = reader;
   const specifier = tree.textOf(tree.field(node, 'path')).slice(1, -1);
   const name = tree.textOf(tree.field(node, 'name'));
-  // Without a name it is that of the package, which is the last part of its path, as a rule.
+  // Without an alias the local name is the package's name, which is usually the last part of its path.
   const last = specifier
     .replace(/\/v\d+$/, '')
     .split('/')
@@ -107,7 +107,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
       if (type === 'qualified_type') return {kind: 'type', object: tree.field(parent, 'package')};
       return {kind: type === 'type_elem' || isEmbedded(leaf, parent, tree) ? 'inherit' : 'type'};
   }
-  // `S{name: 1}`: a field, or a key of a map.
+  // The key in `S{name: 1}` is a field. In a map, slice or array it is not.
   if (type === 'literal_element' && tree.role(parent) === 'key') {
     const literal = tree.above(parent, 'composite_literal');
     const of = tree.type(tree.field(literal, 'type'));

@@ -1,4 +1,4 @@
-/** Which language a file is of, and its grammar and rules. */
+/** Finds the language of a file, and the grammar and rules of a language. */
 import {getExtension, getLanguage as getLanguageName, isCodeExtension} from '../../core/util/file-kinds.ts';
 import type {Language} from '../contract.ts';
 import type {LanguageRules} from '../syntax/facts-reader.ts';
@@ -12,7 +12,7 @@ import {python} from './python.ts';
 import {ruby} from './ruby.ts';
 import {rust} from './rust.ts';
 
-/** The grammar's file, without `tree-sitter-`, and the rules. The grammar of C++ reads C. */
+/** The grammar's file name without `tree-sitter-`, and the rules, by language. The grammar of C++ also reads C. */
 const PARSED: Readonly<Record<Language, {readonly grammar: string; readonly rules: LanguageRules}>> = {
   typescript: {grammar: 'typescript', rules: javascript},
   tsx: {grammar: 'tsx', rules: javascript},
@@ -27,9 +27,9 @@ const PARSED: Readonly<Record<Language, {readonly grammar: string; readonly rule
   php: {grammar: 'php', rules: php},
   csharp: {grammar: 'c-sharp', rules: csharp},
 };
-/** Names of languages that are not the names above. */
+/** Languages whose names differ from the names in `Language` in more than case. */
 const NAMES: Readonly<Record<string, Language>> = {'C++': 'cpp', 'C#': 'csharp'};
-/** Further languages of programs. */
+/** Extensions of further programming languages, without a grammar. */
 const UNPARSED: ReadonlySet<string> = new Set(
   `astro fish m mm fs fsx vb groovy gradle nim cr d pas f90 f95 coffee elm tcl proto thrift ps1 hx v sv vhd asm s cu`.split(
     ' ',
@@ -50,7 +50,7 @@ export function getLanguage(path: string): Language | undefined {
   return Object.hasOwn(PARSED, language) ? (language as Language) : undefined;
 }
 
-/** The extension of a program file whose language has no grammar here: an answer says that it was not searched. */
+/** Returns the extension of a program file whose language has no grammar. Answers say that it was not searched. */
 export function getUnparsedExtension(path: string): string | undefined {
   const extension = getExtension(path);
   return UNPARSED.has(extension) || (isCodeExtension(extension) && !getLanguage(path)) ? extension : undefined;

@@ -1,10 +1,10 @@
-/** Java. */
+/** Rules of Java. */
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
 import {bindLocal, openBlock, reportEmptyCatch} from './rules.ts';
 
-/** Seen outside of the class: not private. Members of interfaces are public without a word. */
+/** Returns whether a definition is not private, so that other classes may see it. */
 function isVisible(node: number, {tree}: FactsReader): boolean {
   const modifiers = tree.textOf(tree.child(node, 'modifiers'));
   return !/\bprivate\b/.test(modifiers);
@@ -33,7 +33,7 @@ function defineMethod(node: number, reader: FactsReader): void {
   const isConstructor = /constructor/.test(tree.type(node));
   const declaration = !isConstructor && tree.field(node, 'body') === NONE;
   const exported = isVisible(node, reader);
-  // The name of a constructor is that of its class: bare, it means the class.
+  // A constructor has the name of its class. The bare name means the class.
   const seen = isConstructor ? ({seen: 'nowhere'} as const) : {};
   reader.define(tree.field(node, 'name'), isConstructor ? 'constructor' : 'method', node, {
     exported,

@@ -1,4 +1,4 @@
-/** TypeScript, TSX and JavaScript. */
+/** Rules of TypeScript, TSX and JavaScript. */
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
@@ -14,14 +14,14 @@ const FUNCTIONS = new Set([
 ]);
 const FUNCTION_VALUES = new Set(['arrow_function', 'function_expression', 'generator_function']);
 
-/** `export` before it, also before `declare`. */
+/** Returns whether a declaration follows `export` or `export declare`. */
 function isExported(node: number, {tree}: FactsReader): boolean {
   const parent = tree.parent(node);
   const above = tree.type(parent) === 'ambient_declaration' ? tree.parent(parent) : parent;
   return tree.type(above) === 'export_statement';
 }
 
-/** `export default function f` is known to other files as `default`. */
+/** Exports `f` of `export default function f` as `default`. */
 function exportDefault(node: number, name: number, reader: FactsReader): void {
   const {tree} = reader;
   const parent = tree.parent(node);
@@ -94,7 +94,7 @@ function defineMember(node: number, reader: FactsReader): void {
   const isConstructor = isFunction && tree.textOf(name) === 'constructor';
   const value = tree.type(tree.field(node, 'value'));
   const kind = isConstructor ? 'constructor' : isFunction || FUNCTION_VALUES.has(value) ? 'method' : 'field';
-  // Object literals have methods, too: they are members of something without a name.
+  // Methods of object literals are not definitions, because the object has no name.
   const isOfClass = /^(?:class_body|interface_body|object_type)$/.test(tree.type(tree.parent(node)));
   if (isOfClass && /identifier$/.test(tree.type(name))) {
     const declaration = /signature/.test(type) && kind === 'method';
@@ -106,7 +106,9 @@ function defineMember(node: number, reader: FactsReader): void {
   openFunction(node, reader);
 }
 
-/** `constructor(private readonly x)` declares a field; the parameter is the same name. */
+/**
+ * Defines fields for parameters such as `constructor(private readonly x)`. The parameter and the field share the name.
+ */
 function defineParameterProperties(node: number, reader: FactsReader): void {
   const {tree} = reader;
   for (const parameter of tree.named(tree.field(node, 'parameters'))) {
@@ -131,21 +133,24 @@ function defineVariable(node: number, reader: FactsReader): void {
     reader.define(name, 'function', node, {exported, seen: hoists ? 'function' : 'here'});
     return;
   }
-  // What a module gives is imported, as by an import statement.
+  // A variable that holds a required module counts as an import.
   if (readRequire(node, name, value, reader)) return;
   const kind = isConstant ? 'constant' : 'variable';
   const type = tree.type(name) === 'identifier' ? getDeclaredType(node, value, reader) : undefined;
   bindPattern(name, (leaf) => reader.variable(leaf, kind, node, {exported, hoists, type}), reader);
 }
 
-/** Of `x: T` and `x = new T()`. */
+/** Returns the type in `x: T` and `x = new T()`. */
 function getDeclaredType(node: number, value: number, {tree}: FactsReader): string | undefined {
   const written = tree.field(node, 'type');
   if (written !== NONE) return tree.textOf(written);
   return tree.type(value) === 'new_expression' ? tree.textOf(tree.field(value, 'constructor')) : undefined;
 }
 
-/** `const {a: b} = require('x')`. @returns whether it is one */
+/**
+ * Reads `const {a: b} = require('x')` as an import.
+ * @returns false when the variable is something else
+ */
 function readRequire(node: number, name: number, value: number, reader: FactsReader): boolean {
   const {tree} = reader;
   const call = tree.type(value) === 'await_expression' ? tree.child(value, 'call_expression') : value;
@@ -165,7 +170,7 @@ function readRequire(node: number, name: number, value: number, reader: FactsRea
   return true;
 }
 
-/** Of `require('x')` and `import('x')`. */
+/** Returns the specifier of `require('x')` and `import('x')`. */
 function getCallSpecifier(call: number, {tree}: FactsReader): string | undefined {
   if (tree.type(call) !== 'call_expression') return undefined;
   if (!/^(?:require|import)$/.test(tree.textOf(tree.field(call, 'function')))) return undefined;
@@ -223,7 +228,10 @@ function readExport(node: number, reader: FactsReader): void {
   }
 }
 
-/** `View.prototype.render = function …`, `app.use = () => …`: a method that is put on an object. */
+/**
+ * Defines a function that is assigned to a member as a method: `View.prototype.render = function …`, `app.use = () =>
+ * …`.
+ */
 function defineAssigned(node: number, reader: FactsReader): void {
   const {tree} = reader;
   const left = tree.field(node, 'left');
@@ -237,7 +245,7 @@ function defineAssigned(node: number, reader: FactsReader): void {
   reader.define(tree.field(left, 'property'), 'method', node, {seen: 'member', container, exported});
 }
 
-/** `module.exports = f`, `module.exports = {a, b: c}`, `exports.a = b` */
+/** Reads exports of CommonJS: `module.exports = f`, `module.exports = {a, b: c}`, `exports.a = b`. */
 function readAssignment(node: number, reader: FactsReader): void {
   const {tree} = reader;
   defineAssigned(node, reader);
@@ -303,7 +311,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
     case 'statement_identifier':
       return 'skip';
     case 'shorthand_property_identifier':
-      // `module.exports = {f}` exports `f` under its name, as `export {f}` does.
+      // `module.exports = {f}` exports `f` under its name, like `export {f}`.
       return {kind: 'read', shorthand: getExportsObject(parent, tree) === NONE};
     case 'shorthand_property_identifier_pattern':
       return {kind: 'write', shorthand: true};
@@ -316,7 +324,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
       return {kind: /heritage|extends_|implements_/.test(getClause(leaf, tree)) ? 'inherit' : 'type'};
   }
   if (/^(?:import|export|namespace)_(?:specifier|clause|export|import)|import_require/.test(type)) {
-    // `import {a as b}`: `a` is a name of the other file.
+    // In `import {a as b}`, `a` is a name of the other file.
     if (type === 'import_specifier' && role === 'name' && tree.field(parent, 'alias') !== NONE) {
       return {kind: 'import', object: NONE};
     }
@@ -327,7 +335,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   return {kind: getKind(leaf, parent, tree)};
 }
 
-/** The left side of `module.exports = {…}`, by the object. */
+/** Returns the left side of `module.exports = {…}` when `object` is its right side, otherwise NONE. */
 function getExportsObject(object: number, tree: FactsReader['tree']): number {
   const left = tree.field(tree.parent(object), 'left');
   return tree.role(object) === 'right' && tree.textOf(left) === 'module.exports' ? left : NONE;
@@ -406,7 +414,7 @@ export const javascript: LanguageRules = {
     mapped_type_clause: bindLocal('name'),
     internal_module: defineNamespace,
     module: defineNamespace,
-    // The body of a namespace is no scope of its own either.
+    // The body of a namespace opens no scope of its own either.
     statement_block: openBlockOutside(new RegExp(`^(?:${[...FUNCTIONS].join('|')})$|module$`)),
     catch_clause: readCatch,
     for_statement: openBlock,

@@ -1,4 +1,4 @@
-/** PHP. Its variables begin with `$` and are never definitions; the fields of classes are. */
+/** Rules of PHP. Variables begin with `$` and are never definitions; fields of classes are. */
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
@@ -85,7 +85,7 @@ function readInclude(node: number, reader: FactsReader): void {
     reader.import(node, `./${tree.textOf(text).replace(/^\.?\//, '')}`, [{imported: '*', local: '*'}]);
 }
 
-/** `define('NAME', …)` */
+/** Reads the constant of `define('NAME', …)`. */
 function readCall(node: number, reader: FactsReader): void {
   const {tree} = reader;
   if (tree.textOf(tree.field(node, 'function')) !== 'define') return;
@@ -118,7 +118,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   return {kind: type === 'function_call_expression' && role === 'function' ? 'call' : 'read'};
 }
 
-/** Only as a field: `X::$name`. */
+/** A variable is a use only when it names a static field: `X::$name`. */
 function getVariableUse(variable: number, tree: FactsReader['tree']): NameUse | 'skip' {
   const parent = tree.parent(variable);
   if (tree.type(parent) === 'scoped_property_access_expression' && tree.role(variable) === 'name') {

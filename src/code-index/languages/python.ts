@@ -1,4 +1,4 @@
-/** Python. */
+/** Rules of Python. */
 import type {FactsReader, LanguageRules, NameUse} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
 
@@ -20,7 +20,7 @@ function openFunction(node: number, reader: FactsReader): void {
     const name = tree.field(parameter, 'name');
     const annotation = tree.textOf(tree.field(parameter, 'type'));
     if (tree.type(name) === 'identifier') reader.local(name, false, annotation);
-    // `*args`, `**kw`, `x: int` and `(a, b)` contain the names.
+    // In `*args`, `**kw`, `x: int` and `(a, b)` the names are child nodes.
     for (const inner of /pattern$|typed_parameter/.test(type) ? tree.named(parameter) : []) {
       if (tree.type(inner) === 'identifier') reader.local(inner, false, annotation);
       if (/splat_pattern$/.test(tree.type(inner))) reader.local(tree.child(inner, 'identifier'));
@@ -61,7 +61,7 @@ function readAssignment(node: number, reader: FactsReader): void {
   readAttribute(left, node, reader);
 }
 
-/** Of `x: T = …` and `x = T()`. */
+/** Returns the type in `x: T = …` and `x = T()`. */
 function getAssignedType(node: number, {tree}: FactsReader): string | undefined {
   const written = tree.field(node, 'type');
   if (written !== NONE) return tree.textOf(written);
@@ -70,7 +70,7 @@ function getAssignedType(node: number, {tree}: FactsReader): string | undefined 
   return /(?:^|\.)_*[A-Z]\w*$/.test(called) ? called : undefined;
 }
 
-/** `self.x = …` declares a field of the class. */
+/** Defines the field `x` of the class for `self.x = …`. */
 function readAttribute(left: number, node: number, reader: FactsReader): void {
   const {tree} = reader;
   if (tree.type(left) !== 'attribute' || tree.textOf(tree.field(left, 'object')) !== 'self') return;
@@ -123,7 +123,7 @@ function readExcept(node: number, reader: FactsReader): void {
   if (tree.type(first) === 'pass_statement' && second === NONE && !tree.has(node, 'comment')) reader.emptyCatch(node);
 }
 
-/** `global x`: assignments in this function are to the file's variable. */
+/** After `global x`, assignments in the function change the variable outside. */
 function readGlobal(node: number, reader: FactsReader): void {
   for (const name of reader.tree.named(node)) reader.outer(reader.tree.textOf(name));
 }

@@ -1,4 +1,4 @@
-/** Ruby. */
+/** Rules of Ruby. */
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
@@ -39,7 +39,7 @@ function readParameters(parameters: number, reader: FactsReader): void {
   }
 }
 
-/** A block sees the variables around it; what it assigns first is its own. */
+/** Opens the scope of a block, which sees the variables around it. Its parameters are its own. */
 function openBlock(node: number, reader: FactsReader): void {
   reader.openScope(node, 'block');
   readParameters(reader.tree.field(node, 'parameters'), reader);
@@ -56,7 +56,7 @@ function readAssignment(node: number, reader: FactsReader): void {
   }
 }
 
-/** `include M`, `attr_accessor :a`, `require 'x'` are calls. */
+/** Reads calls that declare something: `include M`, `attr_accessor :a`, `require 'x'`. */
 function readCall(node: number, reader: FactsReader): void {
   const {tree} = reader;
   if (tree.field(node, 'receiver') !== NONE) return;

@@ -1,22 +1,22 @@
-/** Rules that the languages have in common. */
+/** Rules that several languages share. */
 import type {FactsReader, Rule} from '../syntax/facts-reader.ts';
 
-/** The node sees what is declared in it, and what follows does not. */
+/** Opens a block scope for the node. */
 export const openBlock: Rule = (node, reader) => reader.openScope(node, 'block');
 
-/** A block of its own, unless it is the body of one of these nodes, which have opened a scope already. */
+/** Opens a block scope unless the parent matches `bodies`, because such a parent has opened a scope already. */
 export function openBlockOutside(bodies: RegExp): Rule {
   return (node, reader) => {
     if (!bodies.test(reader.tree.type(reader.tree.parent(node)))) reader.openScope(node, 'block');
   };
 }
 
-/** The child with this role declares a local variable. */
+/** Declares the child with this role as a local variable. */
 export function bindLocal(role: string): Rule {
   return (node, reader) => reader.local(reader.tree.field(node, role));
 }
 
-/** A handler of errors whose body has nothing in it, not even a comment. */
+/** Reports an error handler whose body is empty and has no comment. */
 export function reportEmptyCatch(node: number, reader: FactsReader): void {
   const {tree} = reader;
   if ([...tree.named(tree.field(node, 'body'))].length === 0) reader.emptyCatch(node);

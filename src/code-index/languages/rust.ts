@@ -1,4 +1,4 @@
-/** Rust. */
+/** Rules of Rust. */
 import type {DefinitionKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE} from '../syntax/syntax-tree.ts';
@@ -36,7 +36,7 @@ function readParameters(node: number, reader: FactsReader): void {
   }
 }
 
-/** A name in a pattern binds; one in capitals is a constant or a variant. */
+/** Binds the names of a pattern. A capitalized name is a constant or a variant, so it binds nothing. */
 function bindPattern(node: number, reader: FactsReader): void {
   const {tree} = reader;
   const type = tree.type(node);
@@ -63,7 +63,7 @@ function defineStruct(kind: DefinitionKind): Rule {
   };
 }
 
-/** `impl Trait for Type`: what is defined there belongs to the type. */
+/** Opens the container of `impl Trait for Type`: definitions inside belong to the type. */
 function openImpl(node: number, reader: FactsReader): void {
   const {tree} = reader;
   const type = tree.textOf(tree.field(node, 'type'));
@@ -161,7 +161,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   return {kind: tree.type(leaf) === 'type_identifier' ? getTypeKind(leaf, parent, tree) : getKind(leaf, parent, tree)};
 }
 
-/** The tokens of a macro call have no structure: `.` and `(` around a name say how it is used. */
+/** Finds the use of a name in a macro call, whose tokens have no structure: `.`, `:` and `(` around the name decide. */
 function getTokenUse(leaf: number, tree: FactsReader['tree']): NameUse {
   const before = tree.text[tree.start(leaf) - 1];
   const after = tree.text[tree.end(leaf)];

@@ -1,6 +1,6 @@
 /**
- * Parsed files on the disk, beside the project's data. Each part is written beside the old one and takes its place by a
- * rename, so that a process that is killed leaves the old or the new one. What cannot be read is parsed again.
+ * Stores the facts of parsed files on disk, in several parts. Each part is written to a draft and replaced by a rename,
+ * so a process that is killed leaves either the old or the new part. Files of a damaged part are parsed again.
  */
 import {mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
@@ -8,9 +8,9 @@ import {FACTS_VERSION} from '../syntax/file-facts.ts';
 import type {ProjectFiles} from './project-files.ts';
 import type {IndexedEntry} from './read-entry.ts';
 
-/** Entries lie in so many files: a change writes one of them. */
+/** Number of parts that the entries are spread over. A change rewrites one of them. */
 const PARTS = 64;
-/** Drafts that are older were left by a process that was killed. Milliseconds. */
+/** Drafts older than this are removed, because a process that was killed left them. Milliseconds. */
 const OLD_MS = 60_000;
 
 export class FactsCache {
@@ -20,20 +20,20 @@ export class FactsCache {
     this.#folder = folder;
   }
 
-  /** The files as they were left. None where nothing is kept, or it cannot be read. */
+  /** Reads the entries of all readable parts. */
   load(): IndexedEntry[] {
     const entries: IndexedEntry[] = [];
     for (let part = 0; part < PARTS; part += 1) {
       try {
         entries.push(...parsePart(readFileSync(this.#getFile(part), 'utf8')));
       } catch {
-        // It was never written, or is damaged: its files are parsed again.
+        // The part was never written, or it is damaged. Its files are parsed again.
       }
     }
     return entries;
   }
 
-  /** Writes the parts of the files that changed. */
+  /** Writes the parts that contain changed files. */
   save(files: ProjectFiles): void {
     if (files.unsaved.size === 0) return;
     const parts = new Set([...files.unsaved].map(getPart));
@@ -70,7 +70,7 @@ function getPart(file: string): number {
   return sum % PARTS;
 }
 
-/** One line with the version and how many follow, then a line for each file. */
+/** The first line holds the version and the number of entries; each further line is one entry. */
 function formatPart(entries: readonly IndexedEntry[]): string {
   const lines = entries.map(({facts, ...entry}) =>
     JSON.stringify({
@@ -81,7 +81,7 @@ function formatPart(entries: readonly IndexedEntry[]): string {
   return [JSON.stringify({version: FACTS_VERSION, count: lines.length}), ...lines].join('\n');
 }
 
-/** @throws SyntaxError where a line is damaged */
+/** @throws SyntaxError when a line is damaged */
 function parsePart(text: string): IndexedEntry[] {
   const [head = '', ...lines] = text.split('\n');
   const {version, count} = JSON.parse(head) as {version?: unknown; count?: unknown};

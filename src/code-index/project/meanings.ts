@@ -1,4 +1,4 @@
-/** What names mean across files: which definition an imported, free or member name stands for. */
+/** Resolves names across files: which definition an imported, free or member name stands for. */
 import {posix} from 'node:path';
 import type {Definition, Language} from '../contract.ts';
 import {type RawDefinition, type Use, unpackUses} from '../syntax/file-facts.ts';
@@ -6,7 +6,7 @@ import {createImportResolver} from './imports/index.ts';
 import type {ProjectFiles} from './project-files.ts';
 import type {IndexedEntry} from './read-entry.ts';
 
-/** Re-exports of re-exports, and bases of bases, are followed so far. */
+/** Maximum number of re-exports or base classes that are followed in a chain. */
 const MAX_STEPS = 12;
 const SELF: ReadonlySet<string> = new Set([
   'this',
@@ -23,14 +23,14 @@ const CLASSES: ReadonlySet<string> = new Set(['class', 'interface', 'struct', 'e
 
 export interface Meaning {
   readonly path: string;
-  /** Number of the definition in its file. -1: the file as a whole. */
+  /** Number of the definition in its file; -1 for the file as a whole. */
   readonly index: number;
 }
 
-/** Valid as long as no file changes. */
+/** Resolves names as long as no file changes. After a change a new instance is needed. */
 export class Meanings {
   readonly #files: ProjectFiles;
-  /** By file, the files that each of its imports names. */
+  /** For each file, the files that each of its imports names. */
   readonly importedFiles: ReadonlyMap<string, readonly (readonly string[])[]>;
   readonly #byName = new Map<string, Meaning[]>();
   readonly #exports = new Map<string, Meaning | undefined>();
@@ -55,7 +55,6 @@ export class Meanings {
     this.importedFiles = imported;
   }
 
-  /** All definitions of a name. */
   named(name: string): readonly Meaning[] {
     return this.#byName.get(name) ?? [];
   }
@@ -64,7 +63,9 @@ export class Meanings {
     return this.#files.entries.get(path)?.facts?.definitions[index];
   }
 
-  /** Definitions with the same key are the same thing: overloads, a prototype and its body, parts of one class. */
+  /**
+   * Returns the same key for definitions that are one thing: overloads, a prototype and its body, parts of one class.
+   */
   groupOf(meaning: Meaning): string {
     const {container, top, exported, name} = this.get(meaning)!;
     const {language, facts} = this.#files.entries.get(meaning.path)!;
@@ -76,7 +77,6 @@ export class Meanings {
     return `${meaning.path}\n${own}\n${top}`;
   }
 
-  /** @returns `local`, `unknown`, or the definition */
   meaningOf(use: Use, entry: IndexedEntry, steps = 0): Meaning | 'local' | 'unknown' {
     if (use.binding === 'local') return 'local';
     if (use.binding === 'definition' || use.binding === 'name') return {path: entry.path, index: use.to};
@@ -92,7 +92,7 @@ export class Meanings {
     const parts = use.member ? use.receiver.split('.') : [use.name];
     const path = use.member ? [...parts, use.name] : parts;
     const imports = entry.facts!.imports;
-    // `import a.b` and `import a.c` both bind `a` in Python.
+    // In Python, `import a.b` and `import a.c` both bind `a`.
     const whole = imports.findIndex(({specifier, names}) => specifier === use.receiver && names[0]?.imported === '*');
     if (use.member && whole >= 0 && parts.length > 1) {
       return this.#first(this.#targets(entry, whole), (file) => this.exported(file, use.name));
@@ -114,7 +114,7 @@ export class Meanings {
     return this.#follow(start, rest, steps);
   }
 
-  /** The member of a member, from a definition or a whole file on. */
+  /** Resolves member after member, starting from a definition or a whole file. */
   #follow(start: Meaning | undefined, parts: readonly string[], steps: number): Meaning | undefined {
     let at = start;
     for (const part of parts) {
@@ -124,7 +124,7 @@ export class Meanings {
     return at;
   }
 
-  /** `from package import module`: the name is a file. */
+  /** In `from package import module` the name is a file. */
   #submodule(targets: readonly string[], name: string): Meaning | undefined {
     const file = targets.find((each) =>
       new RegExp(`(?:^|/)${name}(?:\\.pyi?|/__init__\\.py|\\.rs|/mod\\.rs)$`).test(each),
@@ -132,7 +132,7 @@ export class Meanings {
     return file === undefined ? undefined : {path: file, index: -1};
   }
 
-  /** `import static a.b.C.d` */
+  /** Resolves `d` of `import static a.b.C.d`. */
   #staticMember(targets: readonly string[], specifier: string, name: string): Meaning | undefined {
     const owner = specifier.split(/\.|::/).at(-1)!;
     return this.#first(targets, (file) => {
@@ -143,7 +143,7 @@ export class Meanings {
     });
   }
 
-  /** The foreign name in `import {name as x}` or `export {name} from`. */
+  /** Resolves the other file's name in `import {name as x}` or `export {name} from`. */
   #importedName(use: Use, entry: IndexedEntry): Meaning | undefined {
     for (const [at, {names, line}] of entry.facts!.imports.entries()) {
       if (line > use.line || !names.some(({imported}) => imported === use.name)) continue;
@@ -153,7 +153,7 @@ export class Meanings {
     return undefined;
   }
 
-  /** A name that nothing in its file declares: inherited, imported with all others, or seen in the package. */
+  /** Resolves a name that its file does not declare: inherited, imported by a wildcard, or visible in the package. */
   #freeMeaning(use: Use, entry: IndexedEntry, steps: number): Meaning | undefined {
     const inherited = /^(?:java|csharp|cpp|ruby)$/.test(entry.language)
       ? this.#ofClassAround(use, entry, steps)
@@ -169,7 +169,7 @@ export class Meanings {
     return groups.size === 1 ? this.#best(candidates) : undefined;
   }
 
-  /** Whether a definition is seen without an import. */
+  /** Returns whether a definition is visible without an import. */
   #isSeen(meaning: Meaning, {path, language, facts}: IndexedEntry): boolean {
     const {top, exported, container, kind} = this.get(meaning)!;
     const other = this.#files.entries.get(meaning.path)!;
@@ -198,7 +198,7 @@ export class Meanings {
     }
   }
 
-  /** A body rather than a declaration. */
+  /** Prefers a definition with a body over a declaration. */
   #best(meanings: readonly Meaning[]): Meaning | undefined {
     return meanings.find((each) => !this.get(each)!.declaration) ?? meanings[0];
   }
@@ -212,7 +212,7 @@ export class Meanings {
     return owner && this.member(owner, use.name, steps + 1);
   }
 
-  /** A class that a name means in a file. */
+  /** Finds the class that a name means in a file. */
   #findClass([first = '', ...rest]: readonly string[], entry: IndexedEntry, steps: number): Meaning | undefined {
     const {definitions, imports} = entry.facts!;
     const own = definitions.findIndex(({name, kind}) => name === first && CLASSES.has(kind));
@@ -238,7 +238,7 @@ export class Meanings {
     return meaning && meaning.index >= 0 && CLASSES.has(this.get(meaning)!.kind) ? meaning : undefined;
   }
 
-  /** A member of one of the classes around a use, or of their bases. */
+  /** Finds a member of one of the classes around a use, or of their bases. */
   #ofClassAround(use: Use, entry: IndexedEntry, steps: number): Meaning | undefined {
     const around = entry.facts!.definitions[use.inside];
     if (!around) return undefined;
@@ -258,7 +258,7 @@ export class Meanings {
     return undefined;
   }
 
-  /** The member of a class by its name, its own or inherited. */
+  /** Finds a member of a class by its name, its own or an inherited one. */
   member(owner: Meaning, name: string, steps = 0): Meaning | undefined {
     const found = this.get(owner);
     if (!found || steps > MAX_STEPS) return undefined;
@@ -279,12 +279,12 @@ export class Meanings {
     return own ?? this.#first(this.basesOf(owner, steps), (base) => this.member(base, name, steps + 1));
   }
 
-  /** The classes that a class inherits from, as far as they are in the index. */
+  /** Finds the base classes of a class that are in the index. */
   basesOf(owner: Meaning, steps = 0): readonly Meaning[] {
     const key = `${owner.path}\n${owner.index}`;
     const known = this.#bases.get(key);
     if (known) return known;
-    // A ring of classes has no bases while they are looked for.
+    // This ends the search when classes inherit from each other in a cycle.
     this.#bases.set(key, []);
     const entry = this.#files.entries.get(owner.path)!;
     const {name} = this.get(owner)!;
@@ -299,11 +299,11 @@ export class Meanings {
     return bases;
   }
 
-  /** What a file exports under a name, through re-exports. */
+  /** Finds what a file exports under a name, and follows re-exports. */
   exported(path: string, name: string): Meaning | undefined {
     const key = `${path}\n${name}`;
     if (!this.#exports.has(key)) {
-      // While it is looked for, a ring of re-exports finds nothing.
+      // This ends the search when files re-export each other in a cycle.
       this.#exports.set(key, undefined);
       this.#exports.set(key, this.#findExported(path, name, 0));
     }
@@ -349,7 +349,7 @@ export class Meanings {
     return undefined;
   }
 
-  /** As answers show it. */
+  /** Converts a meaning to the form that answers show. */
   toDefinition({path, index}: Meaning): Definition {
     const entry = this.#files.entries.get(path)!;
     const {top: _, ...definition} = entry.facts!.definitions[index]!;
@@ -357,14 +357,14 @@ export class Meanings {
   }
 }
 
-/** Classes of these languages are imported by their name although they stand in a namespace. */
+/** Returns whether other files import the definition by its bare name, although it is in a namespace. */
 function isClassLike({container, kind}: RawDefinition, language: Language): boolean {
   return (
     /^(?:java|csharp|php|cpp)$/.test(language) && CLASSES.has(kind) && (language === 'cpp' || container.length === 0)
   );
 }
 
-/** Languages whose files can name each other's definitions. */
+/** Returns whether files of the two languages can use each other's definitions. */
 export function isSameFamily(a: Language, b: Language): boolean {
   const family = (language: Language) => {
     if (language === 'typescript' || language === 'tsx') return 'javascript';

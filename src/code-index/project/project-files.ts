@@ -1,22 +1,25 @@
-/** The files of the index as they are now: changed ones are read and parsed again, by time and size, then by content. */
+/**
+ * Keeps the entries of the index up to date. A file is read again when its stamp (size, times, inode) changed, and
+ * parsed again when its content changed too.
+ */
 import {closeSync, lstatSync, readFileSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import type {SkippedFile} from '../contract.ts';
 import {getLanguage, getUnparsedExtension} from '../languages/index.ts';
 import {formatStamp, type IndexedEntry, openFile, type ReadEntry} from './read-entry.ts';
 
-/** Further files are skipped. */
+/** Files beyond this number are skipped. */
 const MAX_FILES = 30_000;
-/** What is parsed of larger projects is bounded, so that memory is. Bytes of source. */
+/** Maximum bytes of source that are parsed, to limit memory. */
 const MAX_TOTAL_BYTES = 400 * 1024 * 1024;
 
 export interface FileToRead {
   readonly path: string;
-  /** The hash of the content that is known. */
+  /** Hash of the content that is already parsed. */
   readonly hash: string | undefined;
 }
 
-/** Reads and parses files, perhaps several at once. Calls `onRead` for each, in any order. */
+/** Reads and parses files, possibly several at once. Calls `onRead` once for each file, in any order. */
 export type ReadFiles = (
   files: readonly FileToRead[],
   onRead: (file: FileToRead, entry: ReadEntry) => void,
@@ -25,13 +28,12 @@ export type ReadFiles = (
 export class ProjectFiles {
   readonly root: string;
   readonly entries = new Map<string, IndexedEntry>();
-  /** By extension. */
+  /** Number of files without a grammar, by extension. */
   unparsed: Readonly<Record<string, number>> = {};
-  /** All that were listed, also those of no language: manifests are found by it. */
+  /** All listed files, including those without a known language. Manifests are found among them. */
   paths: ReadonlySet<string> = new Set();
-  /** Grows with every change. */
+  /** Counter that grows with every change. */
   changes = 0;
-  /** The paths whose entries changed since the cache was written. */
   readonly unsaved = new Set<string>();
   #sorted: readonly IndexedEntry[] = [];
   #sortedFor = -1;
@@ -43,7 +45,7 @@ export class ProjectFiles {
     this.#readFiles = readFiles;
   }
 
-  /** The entries by path: answers do not depend on the order in which files were parsed. */
+  /** The entries sorted by path, so that answers do not depend on the order in which files were parsed. */
   get sorted(): readonly IndexedEntry[] {
     if (this.#sortedFor !== this.changes) {
       this.#sorted = [...this.entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -58,7 +60,10 @@ export class ProjectFiles {
     return [...skipped, ...more];
   }
 
-  /** @param listed all files, relative to the root */
+  /**
+   * Reads the files that changed and drops those that are no longer listed.
+   * @param listed all files, relative to the root
+   */
   async refresh(listed: readonly string[]): Promise<void> {
     const wanted = this.#sortOut(listed);
     this.#tooMany = wanted.slice(MAX_FILES);
@@ -71,7 +76,10 @@ export class ProjectFiles {
     this.#limitSize();
   }
 
-  /** The entry of one file, also of one that is not listed. Undefined when it was deleted, or is in no known language. */
+  /**
+   * Returns the entry of one file, even when it is not listed. Undefined when the file does not exist or has no known
+   * language.
+   */
   async update(file: string): Promise<IndexedEntry | undefined> {
     if (!getLanguage(file)) return undefined;
     if (this.#isChanged(file, new Map())) await this.#read([file]);
@@ -88,7 +96,7 @@ export class ProjectFiles {
     }
   }
 
-  /** @returns those of a language that is parsed, sorted */
+  /** @returns the files whose language is parsed, sorted */
   #sortOut(listed: readonly string[]): string[] {
     const unparsed = new Map<string, number>();
     const wanted: string[] = [];
@@ -118,7 +126,7 @@ export class ProjectFiles {
       }
       return !entry || entry.stamp === '' || entry.stamp !== formatStamp(stat);
     } catch {
-      // It may not be looked at: reading it says so.
+      // The file may not be examined. Reading it reports the reason.
       return true;
     }
   }
@@ -157,7 +165,7 @@ export class ProjectFiles {
     }
   }
 
-  /** A folder that was replaced by a link since the files were listed is not followed. */
+  /** Returns false when a link has replaced a folder since the files were listed. Such a link is not followed. */
   #isReallyHere(file: string, folders: Map<string, boolean>): boolean {
     const folder = path.dirname(path.join(this.root, file));
     let known = folders.get(folder);
@@ -165,7 +173,7 @@ export class ProjectFiles {
       try {
         known = realpathSync(folder) === folder;
       } catch {
-        // The folder was deleted.
+        // The folder does not exist.
         known = false;
       }
       folders.set(folder, known);

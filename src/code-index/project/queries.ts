@@ -1,4 +1,4 @@
-/** Answers questions about the files that are indexed. */
+/** Answers questions about the indexed files. */
 import {posix} from 'node:path';
 import {isTestPath} from '../../core/util/file-kinds.ts';
 import type {
@@ -18,7 +18,7 @@ import type {ProjectFiles} from './project-files.ts';
 import {rankFiles} from './ranks.ts';
 import type {IndexedEntry} from './read-entry.ts';
 
-/** Members of classes and constants come after what contains them. */
+/** Order of kinds in answers: members of classes and constants come after the definitions that contain them. */
 const KIND_ORDER = [
   'class',
   'interface',
@@ -67,7 +67,7 @@ export class Queries {
     };
   }
 
-  /** Sorted by path. */
+  /** Entries at or below a path, sorted by path. */
   entries(path = ''): readonly IndexedEntry[] {
     const wanted = normalize(path);
     return this.project.sorted.filter((entry) => isBelow(entry.path, wanted));
@@ -106,7 +106,7 @@ export class Queries {
     );
   }
 
-  /** The uses of a name, the names of its definitions included. */
+  /** Finds the uses of a name, including the names of its definitions. */
   uses(name: string, path = ''): {readonly entry: IndexedEntry; readonly uses: readonly Use[]}[] {
     const token = `\n${name}\n`;
     return this.entries(path)
@@ -132,7 +132,7 @@ export class Queries {
     return {found, coverage: this.coverage(path)};
   }
 
-  /** None for a file that was deleted. */
+  /** Returns no lines when the file cannot be read. */
   #readLines(path: string): readonly string[] {
     try {
       return this.project.readText(path).split('\n');
@@ -249,7 +249,7 @@ export class Queries {
   }
 }
 
-/** Files that other programs start or import. */
+/** Returns whether other programs start or import the file, so that its exports may be used elsewhere. */
 function isEntry(file: string): boolean {
   return /(?:^|\/)(?:index|main|mod|lib|__init__|__main__|cli|app|server|setup|conftest|manage|.*\.config|.*\.d)\.\w+$/.test(
     file,

@@ -1,4 +1,4 @@
-/** Reads one file and parses it, or says why it is skipped. */
+/** Reads and parses one file, or finds the reason to skip it. */
 import {createHash} from 'node:crypto';
 import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import path from 'node:path';
@@ -8,28 +8,30 @@ import type {FileFacts} from '../syntax/file-facts.ts';
 
 /** Larger files are skipped. Bytes. */
 const MAX_BYTES = 1024 * 1024;
-/** A file that changed so shortly before it was read may change again without a new time. Milliseconds. */
+/** A file that changed less than this before it was read may change again with the same time. Milliseconds. */
 const UNSURE_MS = 50;
 
 export interface IndexedEntry {
   readonly path: string;
   readonly language: Language;
-  /** Size, times and number of the file. Empty: look at the content in any case. */
+  /** Size, times and inode of the file. When empty, the content is read again in any case. */
   stamp: string;
   readonly hash: string;
   readonly bytes: number;
-  /** Absent: the file is skipped, because of `why`. */
+  /** Absent when the file is skipped; `why` is the reason. */
   readonly facts?: FileFacts;
   readonly why?: string;
 }
 
-/** Parses a text; undefined where it took too long. */
+/** Parses a text. Returns undefined when parsing took too long. */
 export type Parse = (text: string, language: Language, path: string) => Promise<FileFacts | undefined>;
 
-/** `same`: the content has the known hash; only the stamp may be another. `gone`: it is no file any more. */
+/**
+ * Result of reading a file. `same`: the content has the known hash and only the stamp may differ. `gone`: no such file.
+ */
 export type ReadEntry = IndexedEntry | {readonly same: true; readonly stamp: string} | 'gone';
 
-/** @param hash of the content that is known already */
+/** @param hash hash of the content that is already parsed */
 export async function readEntry(
   root: string,
   file: string,
@@ -71,7 +73,10 @@ export async function readEntry(
   }
 }
 
-/** A link in its place is not followed, and a pipe does not block. @throws the file system's error */
+/**
+ * Opens a file to read. Links are not followed, and pipes do not block.
+ * @throws the file system's error
+ */
 export function openFile(root: string, file: string): number {
   return openSync(path.join(root, file), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 }
@@ -87,7 +92,7 @@ export function formatStamp({size, mtimeNs, ctimeNs, ino}: Stat): string {
   return `${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 }
 
-/** Headers of C++ end in `.h`, too. */
+/** Headers of C++ may end in `.h`, too. Their content decides between C and C++. */
 function getExactLanguage(file: string, language: Language, text: string): Language {
   if (!file.endsWith('.h')) return language;
   return /^\s*(?:class|namespace|template\s*<|using)\b|\b(?:public|private|protected):/m.test(text) ? 'cpp' : 'c';

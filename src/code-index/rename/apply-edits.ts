@@ -1,13 +1,13 @@
-/** Carries out the edits of a rename in the lines of one file. */
+/** Applies the edits of a rename to the lines of one file. */
 import type {RenameEdit} from '../contract.ts';
 
-/** @returns undefined where another text stands at one of the places: the file changed since the plan was made */
+/** @returns undefined when a place has another text, because the file changed since the plan was made */
 export function applyEdits(
   lines: readonly string[],
   edits: readonly Omit<RenameEdit, 'path'>[],
 ): readonly string[] | undefined {
   const after = [...lines];
-  // From the end, so that places before an edit stay where they are.
+  // Edits are applied from the end, so that earlier places stay valid.
   for (const {line, column, oldText, newText} of edits.toSorted((a, b) => b.line - a.line || b.column - a.column)) {
     const old = after[line - 1] ?? '';
     if (!old.startsWith(oldText, column - 1)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Plans a rename: all occurrences that mean the same definition, or why they cannot be told. What would be written is parsed
- * before it is offered: every name must mean there what it means now.
+ * Plans a rename: finds all uses that mean the same definition, or the reasons to refuse. Each file is parsed as it
+ * would be written, and the plan is refused when a name would change its meaning.
  */
 import type {RenameConcern, RenameEdit, RenamePlan, RenameRequest} from '../contract.ts';
 import {isSameFamily, type Meaning} from '../project/meanings.ts';
@@ -9,7 +9,7 @@ import type {IndexedEntry, Parse} from '../project/read-entry.ts';
 import {type FileFacts, type Use, unpackUses} from '../syntax/file-facts.ts';
 import {findMentions, SourceLines} from './source-lines.ts';
 
-/** So many concerns are listed. */
+/** Maximum number of concerns in a plan. */
 const MAX_CONCERNS = 100;
 const SPREAD = /^(?:go|c|cpp|ruby|csharp|rust)$/;
 const EXPORTS: ReadonlySet<string> = new Set(['exports', 'module.exports']);
@@ -22,7 +22,7 @@ class RenamePlanner {
   readonly #request: RenameRequest;
   readonly #queries: Queries;
   readonly #parse: Parse;
-  /** The last part of the old name: of `Parser.parse` it is `parse`. */
+  /** Last part of the old name: `parse` for `Parser.parse`. */
   readonly #name: string;
   readonly #edits: RenameEdit[] = [];
   readonly #reasons: string[] = [];
@@ -90,7 +90,7 @@ class RenamePlanner {
     }
     const places = (list: readonly Meaning[]) => formatList(list.map((each) => this.#describe(each)));
     if (fitting.length === 0) return `${from} is not defined in ${path ?? 'that place'}, but in ${places(all)}.`;
-    // In Java and others a constructor is called as its class.
+    // In some languages, such as Java, a constructor has the name of its class and is renamed with it.
     const isConstructor = (each: Meaning) => meanings.get(each)!.kind === 'constructor';
     const named = fitting.every(isConstructor) ? fitting : fitting.filter((each) => !isConstructor(each));
     const families = this.#joinFamilies(named, all);
@@ -108,7 +108,7 @@ class RenamePlanner {
     return [...family, ...constructors.filter((each) => !family.some((known) => isSame(known, each)))];
   }
 
-  /** Definitions that must have one name: parts of one thing, and what overrides it in related classes. */
+  /** Groups definitions that must share one name: parts of one thing, and overrides in related classes. */
   #joinFamilies(fitting: readonly Meaning[], all: readonly Meaning[]): Meaning[][] {
     const {meanings} = this.#queries;
     const families: Meaning[][] = [];
@@ -129,7 +129,7 @@ class RenamePlanner {
     return families;
   }
 
-  /** The classes that a member belongs to. */
+  /** Finds the classes that a member belongs to. */
   #ownersOf(meaning: Meaning): Meaning[] {
     const {meanings} = this.#queries;
     const {container, top} = meanings.get(meaning)!;
@@ -137,7 +137,7 @@ class RenamePlanner {
     if (top || name === undefined) return [];
     return meanings.named(name).filter((each) => {
       const {container: around, kind} = meanings.get(each)!;
-      // Go, C and others may keep a method in another file than its class.
+      // In some languages, such as Go, a method may be in another file than its type.
       const isThere = each.path === meaning.path || SPREAD.test(meanings.toDefinition(meaning).language);
       return (
         isThere &&
@@ -181,7 +181,7 @@ class RenamePlanner {
     );
   }
 
-  /** A use that is not known to mean the target. */
+  /** Judges a use that is not known to mean the target: it is edited, ignored, or a concern. */
   #judgeOther(use: Use, entry: IndexedEntry, meaning: Meaning | string, targets: readonly Meaning[]): void {
     const {meanings} = this.#queries;
     const target = meanings.toDefinition(targets[0]!);
@@ -190,14 +190,14 @@ class RenamePlanner {
     if (isTop) {
       const isExport = EXPORTS.has(use.receiver) && entry.path === target.path && use.member;
       if (isExport) this.#edit(use, entry);
-      // In these languages a bare name may come from a file that nothing here names.
+      // In these languages a bare name may come from a file that no import names.
       const isAmbient = /^(?:c|cpp|ruby|csharp|php|java)$/.test(entry.language);
       if (meaning === 'unknown' && use.binding === 'free' && use.kind !== 'import' && isAmbient) {
         this.#concern(this.#placeOf(use, entry), 'a name with more than one definition');
       }
       return;
     }
-    // `const {name} = x` takes the member `name`, also when the variable has another name.
+    // `const {name} = x` reads the member `name`, even when the variable gets another name.
     const isTaken = use.shorthand && use.binding !== 'name' && use.binding !== 'import';
     if (!isTaken && (meaning !== 'unknown' || !use.member || use.binding === 'import')) return;
     const others = meanings.named(this.#name).filter((each) => {
@@ -209,7 +209,7 @@ class RenamePlanner {
     else this.#concern(this.#placeOf(use, entry), 'a member of something whose type syntax does not say');
   }
 
-  /** @param keepsLocal the local name stays as it is: `{name}` becomes `{to: name}` */
+  /** @param keepsLocal the local name stays: `{name}` becomes `{to: name}` */
   #edit(use: Use, {path}: IndexedEntry, keepsLocal = false): void {
     const {to} = this.#request;
     // `const {name} = require('x')` follows the export; `{name}` as a value keeps its key.
@@ -229,7 +229,7 @@ class RenamePlanner {
     this.#concerns.push({path, line, column, why, text});
   }
 
-  /** A member may have its name because something elsewhere calls it so. */
+  /** Refuses when something outside the project may require the name of a member. */
   #checkMembers(targets: readonly Meaning[]): void {
     const {meanings} = this.#queries;
     for (const target of targets) {
@@ -256,7 +256,7 @@ class RenamePlanner {
     }
   }
 
-  /** The new name must not be there already, where the old one is seen. */
+  /** Refuses when the new name already exists where the old one is visible. */
   #checkNewName(targets: readonly Meaning[]): void {
     const {to} = this.#request;
     const {meanings} = this.#queries;
@@ -286,7 +286,7 @@ class RenamePlanner {
       this.#concern({path, ...place, text: this.#lines.text(path, place.line)}, `a file that is not parsed: ${why}`);
       this.#reasons.push(`${path} contains ${this.#name} and is not parsed: ${why}.`);
     }
-    // Where the parser lost its way it may have missed a name.
+    // The parser may miss a name near a syntax error.
     for (const {entry, uses} of this.#queries.uses(this.#name)) {
       const isBroken = uses.some(({line}) => entry.facts!.errors.some(([at]) => at === line));
       if (isBroken) this.#reasons.push(`${entry.path} has a syntax error beside ${this.#name}.`);
@@ -301,7 +301,7 @@ class RenamePlanner {
     if (files.length > 0) this.#reasons.push(`${formatList(files)} would have to change, too.`);
   }
 
-  /** A word of the language is no name, although some grammars take it for one where it is declared. */
+  /** Refuses a keyword as the new name. Some grammars accept a keyword as a name where it is declared. */
   async #checkWord(target: Meaning): Promise<void> {
     const {to} = this.#request;
     const {language, path} = this.#queries.meanings.toDefinition(target);
@@ -310,7 +310,7 @@ class RenamePlanner {
     this.#reasons.push(`${to} is a word of the language.`);
   }
 
-  /** Parses each file as it would be, and compares what its names mean. */
+  /** Parses each file as it would be written, and refuses when its names would mean something else. */
   async #checkMeanings(): Promise<void> {
     const {to} = this.#request;
     for (const path of new Set(this.#edits.map((edit) => edit.path))) {
@@ -321,7 +321,7 @@ class RenamePlanner {
       if (!after) this.#reasons.push(`${path} changed meanwhile.`);
       else if (after.errors.length > entry.facts!.errors.length) this.#reasons.push(`${to} is no name in ${path}.`);
       else {
-        // Where `{name}` becomes `{to: name}` the local name stays.
+        // When `{name}` becomes `{to: name}`, the local name stays.
         const renamed = edits.filter(({newText}) => !newText.startsWith(`${to}: `));
         const edited = new Set(renamed.map(({line, column}) => `${line}:${column}`));
         const before = describeMeanings(
@@ -347,7 +347,9 @@ interface DescribedUse {
   readonly meaning: string;
 }
 
-/** What the uses of the two names mean, in their order. Keys of objects may come and go with `{name}`. */
+/**
+ * Describes the uses of both names in order. Unresolved members are left out, because `{name}` may add or remove a key.
+ */
 function describeMeanings(facts: FileFacts, from: string, nameOf: (use: Use) => string, to: string): DescribedUse[] {
   return unpackUses(facts).flatMap((use) => {
     const isOfOne = use.name === from || use.name === to;
@@ -366,12 +368,12 @@ function isSame(a: Meaning, b: Meaning): boolean {
   return a.path === b.path && a.index === b.index;
 }
 
-/** Of more than one word: a library hardly has a member that is called the same. */
+/** Returns whether a name has several words. Libraries rarely have a member with such a name by accident. */
 function isDistinctive(name: string): boolean {
   return /[a-z0-9][A-Z]|[A-Za-z]_[A-Za-z]/.test(name) || name.startsWith('#');
 }
 
-/** Whether two top-level names of different files are in one namespace: same key but for the name. */
+/** Returns whether two top-level names of different files are in one namespace: their keys differ only in the name. */
 function sharesNames(a: string, b: string, language: string): boolean {
   if (!/^(?:go|c|cpp|ruby|csharp)$/.test(language)) return false;
   return a.slice(0, a.lastIndexOf('\n')) === b.slice(0, b.lastIndexOf('\n'));

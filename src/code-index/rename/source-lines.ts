@@ -1,17 +1,17 @@
-/** Where a name stands outside of code: strings, comments, files of other kinds. */
+/** Finds a name outside of code: in strings, comments and files of other kinds. */
 import type {RenameConcern, RenameEdit} from '../contract.ts';
 import type {ProjectFiles} from '../project/project-files.ts';
 import type {Queries} from '../project/queries.ts';
 import {applyEdits} from './apply-edits.ts';
 
 const MAX_MENTIONS = 200;
-/** Larger files of other kinds are not looked into. Characters. */
+/** Larger files are not searched. Characters. */
 const MAX_CHARS = 1024 * 1024;
-/** Files of other kinds that name code. */
+/** Kinds of files without a grammar that may mention code. */
 const OTHERS =
   /(?:\.(?:md|mdx|txt|rst|json|jsonc|ya?ml|toml|html?|vue|svelte|sh|xml|cfg|ini|erb|haml|jinja2?|j2|twig|gradle|proto|sql|graphql|css|scss|svg)|(?:^|\/)(?:Makefile|Dockerfile|CMakeLists\.txt|Rakefile|Gemfile))$/i;
 
-/** The text of files, each read once. */
+/** Reads the texts of files, each once. */
 export class SourceLines {
   readonly #files: ProjectFiles;
   readonly #texts = new Map<string, string>();
@@ -20,12 +20,12 @@ export class SourceLines {
     this.#files = files;
   }
 
-  /** Without the white space around it, at most 200 characters. */
+  /** The text of a line, without surrounding white space, at most 200 characters. */
   text(path: string, line: number): string {
     return (this.#read(path).split('\n')[line - 1] ?? '').trim().slice(0, 200).toWellFormed();
   }
 
-  /** Every place of a whole word. */
+  /** Finds every place where the name is a whole word. */
   find(path: string, name: string): {readonly line: number; readonly column: number}[] {
     const text = this.#read(path);
     if (text.length > MAX_CHARS || !text.includes(name)) return [];
@@ -37,7 +37,7 @@ export class SourceLines {
     return places;
   }
 
-  /** The text with these edits; undefined where it is not what it was. */
+  /** Applies edits to the text of a file. Returns undefined when the text at a place has changed. */
   apply(path: string, edits: readonly RenameEdit[]): string | undefined {
     return applyEdits(this.#read(path).split('\n'), edits)?.join('\n');
   }
@@ -48,7 +48,7 @@ export class SourceLines {
       try {
         text = this.#files.readText(path);
       } catch {
-        // It was deleted, or may not be read: it holds no place of the name.
+        // A file that cannot be read contains no place of the name.
         text = '';
       }
       this.#texts.set(path, text);
@@ -57,7 +57,7 @@ export class SourceLines {
   }
 }
 
-/** The places of a name that are neither edited nor a use of something else. */
+/** Finds the places of a name that are neither edited nor a use of something else. */
 export function findMentions(
   name: string,
   edits: readonly RenameEdit[],

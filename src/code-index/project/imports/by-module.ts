@@ -1,4 +1,4 @@
-/** Imports that name a module whose place follows from its name: Python, Go, Rust. */
+/** Resolves imports that name a module whose path follows from its name: Python, Go, Rust. */
 import {posix} from 'node:path';
 import {parseManifest} from '../../../core/util/manifests.ts';
 import type {ProjectFiles} from '../project-files.ts';
@@ -14,7 +14,7 @@ export function createPythonResolver(files: ProjectFiles): ImportResolver {
       const found = findModule(posix.join(root, path));
       if (found !== undefined) return found;
     }
-    // A package below another folder. One part alone is too often the name of a package from elsewhere.
+    // Packages below other folders are found by the end of their path. A single part is usually a package from outside.
     return path.includes('/') ? (ends.find(`${path}.py`, from) ?? ends.find(`${path}/__init__.py`, from)) : undefined;
   };
   return (from, {specifier, names}) => {
@@ -22,7 +22,7 @@ export function createPythonResolver(files: ProjectFiles): ImportResolver {
     const path = rest.replaceAll('.', '/');
     const up = posix.join(posix.dirname(from.path), '../'.repeat(Math.max(0, dots.length - 1)));
     const found = dots === '' ? findAbsolute(path, from.path) : findModule(posix.join(up, path));
-    // `from package import module` names files, too.
+    // `from package import module` may name files.
     const folder = dots === '' ? path : posix.join(up, path);
     const parts = names.flatMap(({imported}) => {
       if (imported === '*') return [];
@@ -34,7 +34,7 @@ export function createPythonResolver(files: ProjectFiles): ImportResolver {
   };
 }
 
-/** The folder of a package is its path below the module that a go.mod names. */
+/** The path of a Go package is its folder below the module that a go.mod names. */
 export function createGoResolver(files: ProjectFiles): ImportResolver {
   const modules = [...files.paths]
     .filter((file) => posix.basename(file) === 'go.mod')
@@ -57,7 +57,7 @@ export function createGoResolver(files: ProjectFiles): ImportResolver {
   };
 }
 
-/** `crate::a::b` is `a/b.rs` or `a/b/mod.rs` below the folder of the crate's first file. */
+/** In Rust, `crate::a::b` is `a/b.rs` or `a/b/mod.rs` below the folder of the crate's first file. */
 export function createRustResolver(files: ProjectFiles): ImportResolver {
   const crates = new Map<string, string>();
   for (const file of files.paths) {
@@ -72,7 +72,7 @@ export function createRustResolver(files: ProjectFiles): ImportResolver {
       if (has(posix.join(folder, 'lib.rs')) || has(posix.join(folder, 'main.rs')) || folder === '.') return folder;
     }
   };
-  /** The folder that the modules of a file lie in. */
+  /** Returns the folder that contains the submodules of a file. */
   const getOwnFolder = (file: string): string => {
     const name = posix.basename(file, '.rs');
     return /^(?:mod|lib|main)$/.test(name) ? posix.dirname(file) : posix.join(posix.dirname(file), name);
@@ -89,13 +89,13 @@ export function createRustResolver(files: ProjectFiles): ImportResolver {
     else if (first === 'self') folder = getOwnFolder(from.path);
     else if (first === 'super') folder = posix.dirname(getOwnFolder(from.path));
     else if (crates.has(first)) folder = crates.get(first)!;
-    // A module beside, named without `self::`.
+    // The name is a submodule that is written without `self::`.
     else folder = posix.join(getOwnFolder(from.path), first);
     while (parts[0] === 'super') {
       parts.shift();
       folder = posix.dirname(folder);
     }
-    // The last parts may be names inside of a file: an enum, a module that is written there.
+    // The last parts may be names inside a file, such as an enum or an inline module.
     for (let count = parts.length; count >= 0; count -= 1) {
       const found = getFile(posix.join(folder, ...parts.slice(0, count)));
       if (found !== undefined) return [found];
@@ -108,7 +108,6 @@ function readText(files: ProjectFiles, file: string): string {
   try {
     return files.readText(file);
   } catch {
-    // A manifest that cannot be read names nothing.
     return '';
   }
 }

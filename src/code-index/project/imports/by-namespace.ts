@@ -1,9 +1,9 @@
-/** Imports that name a class by its package or namespace: Java, C#, PHP. Each file says which one it belongs to. */
+/** Resolves imports that name a class by its package or namespace: Java, C#, PHP. Each file declares its own. */
 import type {ProjectFiles} from '../project-files.ts';
 import type {ImportResolver} from './resolver.ts';
 
 export function createNamespaceResolver(files: ProjectFiles): ImportResolver {
-  /** By language, namespace and name of a class or function; and all files of a namespace. */
+  /** Files by language, namespace and name of a class or function. The name `*` stands for all files of a namespace. */
   const byName = new Map<string, string[]>();
   const add = (key: string, file: string) => {
     const list = byName.get(key);
@@ -20,7 +20,7 @@ export function createNamespaceResolver(files: ProjectFiles): ImportResolver {
   }
   return ({language}, {specifier}) => {
     const find = (name: string) => [...new Set(byName.get(`${language}\n${name}`))];
-    // `using A.B` takes a whole namespace; `import a.B.C` may name a class inside of the class `a.B`.
+    // `using A.B` imports a whole namespace; `import a.B.C` may name a class inside the class `a.B`.
     if (language === 'csharp') return find(`${specifier}.*`).length > 0 ? find(`${specifier}.*`) : find(specifier);
     const found = find(specifier);
     return found.length > 0 || language !== 'java' ? found : find(specifier.replace(/\.[^.]+$/, ''));

@@ -1,9 +1,9 @@
-/** Imports that name a path: `#include`, `require`, `require_relative`. */
+/** Resolves imports that name a path: `#include`, `require`, `require_relative`. */
 import {posix} from 'node:path';
 import type {ProjectFiles} from '../project-files.ts';
 import {type ImportResolver, PathEnds} from './resolver.ts';
 
-/** Beside the file, else the header whose path ends so. */
+/** Looks beside the importing file for `"x.h"`, and otherwise for the header whose path ends with the specifier. */
 export function createCResolver(files: ProjectFiles): ImportResolver {
   const ends = new PathEnds(files.entries.keys());
   return (from, {specifier}) => {
@@ -14,7 +14,7 @@ export function createCResolver(files: ProjectFiles): ImportResolver {
   };
 }
 
-/** Ruby and PHP: `./x` is beside the file, other paths are found by their end. */
+/** For Ruby and PHP: `./x` is beside the file; other paths are found by their end. */
 export function createPathResolver(files: ProjectFiles): ImportResolver {
   const ends = new PathEnds(files.entries.keys());
   return (from, {specifier}) => {
@@ -22,7 +22,8 @@ export function createPathResolver(files: ProjectFiles): ImportResolver {
     const name = specifier.endsWith(ending) ? specifier : `${specifier}${ending}`;
     const beside = posix.join(posix.dirname(from.path), name);
     const isRelative = specifier.startsWith('./');
-    // `__DIR__ . '/../x.php'` was read as relative; a path from an include folder looks the same.
+    // PHP's `__DIR__ . '/../x.php'` is also written as `./`, as are paths from an include folder, so the end of the
+    // path is tried when the file is not beside.
     const found = isRelative && files.entries.has(beside) ? beside : ends.find(name, from.path);
     return found === undefined ? [] : [found];
   };

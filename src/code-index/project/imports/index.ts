@@ -1,4 +1,4 @@
-/** Which files of the project an import names, by the rules of each language. */
+/** Finds the files of the project that an import names, by the rules of each language. */
 import type {Language} from '../../contract.ts';
 import type {ProjectFiles} from '../project-files.ts';
 import {createGoResolver, createPythonResolver, createRustResolver} from './by-module.ts';
@@ -7,7 +7,7 @@ import {createCResolver, createPathResolver} from './by-path.ts';
 import {createJavaScriptResolver} from './javascript.ts';
 import type {ImportResolver} from './resolver.ts';
 
-/** Made anew when files change. */
+/** Creates the resolver of all languages. It is valid until files change. */
 export function createImportResolver(files: ProjectFiles): ImportResolver {
   const javascript = createJavaScriptResolver(files);
   const c = createCResolver(files);

@@ -1,4 +1,7 @@
-/** Which files an import of TypeScript or JavaScript names: relative paths, packages of a monorepo, aliases of tsconfig.json. */
+/**
+ * Finds the files that an import of TypeScript or JavaScript names: relative paths, packages of a monorepo, and aliases
+ * of tsconfig.json.
+ */
 import {posix} from 'node:path';
 import type {ProjectFiles} from '../project-files.ts';
 import type {ImportResolver} from './resolver.ts';
@@ -31,7 +34,7 @@ export function createJavaScriptResolver(files: ProjectFiles): ImportResolver {
 interface PackageFolder {
   readonly folder: string;
   readonly manifest: Readonly<Record<string, unknown>>;
-  /** `compilerOptions.paths` of its tsconfig.json, by pattern, and the folder that they are relative to. */
+  /** Entries of `compilerOptions.paths` in the tsconfig.json: patterns and their targets, relative to `base`. */
   readonly aliases: readonly (readonly [string, readonly string[]])[];
   readonly base: string | undefined;
 }
@@ -61,12 +64,12 @@ function readJson(files: ProjectFiles, file: string): Record<string, unknown> | 
   if (!files.paths.has(file)) return undefined;
   try {
     const text = files.readText(file);
-    // Comments and trailing commas, as in tsconfig.json. A string with `//` after white space does not come up there.
+    // This removes comments and trailing commas, which tsconfig.json allows. Strings are kept.
     const plain = text.replace(/("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '$1').replace(/,(\s*[}\]])/g, '$1');
     const value: unknown = JSON.parse(plain);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
-    // A manifest that is broken names no files.
+    // A broken manifest names no files.
     return undefined;
   }
 }
@@ -96,7 +99,7 @@ function findInPackages(
     ...entries,
     ...(rest === '' ? ['index'] : []),
   ];
-  // What is built lies elsewhere than its source: `dist/x.js` is made of `src/x.ts`.
+  // Built files are elsewhere than their sources: `dist/x.js` is built from `src/x.ts`.
   const places = named.flatMap((place) => [
     place.replace(/^(?:\.\/)?(?:dist|lib|build|out|esm|cjs)\//, 'src/').replace(/\.d\.([mc]?)ts$/, '.$1js'),
     place,
@@ -113,7 +116,7 @@ function findFirst<T>(places: readonly T[], find: (place: T) => string | undefin
   return undefined;
 }
 
-/** `@/*` with `['src/*']` makes `@/a/b` to `src/a/b`. */
+/** Applies an alias: `@/*` with `['src/*']` turns `@/a/b` into `src/a/b`. */
 function applyPattern(pattern: string, targets: readonly string[], specifier: string): string[] {
   const [before, after] = pattern.split('*') as [string, string | undefined];
   if (after === undefined) return specifier === pattern ? [...targets] : [];
@@ -122,7 +125,7 @@ function applyPattern(pattern: string, targets: readonly string[], specifier: st
   return fits ? targets.map((target) => target.replace('*', () => middle)) : [];
 }
 
-/** The files that `exports` or `imports` of package.json name for a specifier, under any condition. */
+/** Finds the files that `exports` or `imports` of package.json name for a specifier, under any condition. */
 function getTargets(map: unknown, specifier: string): string[] {
   const collect = (value: unknown): string[] => {
     if (typeof value === 'string') return [value];

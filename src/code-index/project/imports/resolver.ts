@@ -1,11 +1,11 @@
-/** What the rules of all languages have in common. */
+/** Defines what the import rules of all languages share. */
 import type {RawImport} from '../../syntax/file-facts.ts';
 import type {IndexedEntry} from '../read-entry.ts';
 
-/** @returns files of the index, relative; none for what comes from elsewhere */
+/** Returns the files of the index that an import names, relative to the root; none for imports from outside. */
 export type ImportResolver = (from: IndexedEntry, imported: RawImport) => readonly string[];
 
-/** Files by the end of their path: `b/c.h` finds `a/b/c.h`. */
+/** Finds files by the end of their path: `b/c.h` finds `a/b/c.h`. */
 export class PathEnds {
   readonly #byName = new Map<string, string[]>();
 
@@ -18,7 +18,7 @@ export class PathEnds {
     }
   }
 
-  /** The file that ends so and shares the most folders with `from`. */
+  /** Finds the file whose path ends with `end` and shares the most folders with `from`. */
   find(end: string, from: string): string | undefined {
     const plain = end.replace(/^(?:\.{0,2}\/)+/, '');
     const all = this.#byName.get(plain.slice(plain.lastIndexOf('/') + 1)) ?? [];
