@@ -1,4 +1,4 @@
-/** Reads the messages: the request to work on, and the results of the calls made for it so far. */
+/** Reads the messages: the current request, and the results of the calls that were made for it. */
 
 import type {Message, UserBlock} from '../core/contract/model.ts';
 import {getText} from '../core/util/messages.ts';
@@ -6,17 +6,17 @@ import {toFields} from '../core/util/objects.ts';
 import {getCallKey, isChange, type Observation} from './skill.ts';
 
 interface OfflineConversation {
-  /** What the user wrote, without the texts that the runtime added. */
+  /** The user's text, without texts that the runtime added. */
   readonly request: string;
   /** The announcement of a background run, when the last user message contains only that. */
   readonly announcement: string | undefined;
   /** Earlier requests, oldest first. */
   readonly earlier: readonly string[];
-  /** This is the first request: there is no answer before it. */
+  /** No answer comes before this request. */
   readonly first: boolean;
   /** Results since the request, by `getCallKey` of their call. */
   readonly seen: ReadonlyMap<string, Observation>;
-  /** Replies since the request. */
+  /** Number of replies since the request. */
   readonly turns: number;
 }
 
@@ -56,7 +56,7 @@ function parseUserMessage(message: Message, index: number): readonly UserText[] 
   return text === '' && announcement === undefined ? [] : [{index, text, announcement}];
 }
 
-/** The last reply called tools: only their results, and perhaps texts of the runtime, follow. */
+/** Returns whether the last reply called tools, so that only results and texts of the runtime follow it. */
 function endsWithTools(messages: readonly Message[]): boolean {
   const reply = messages.findLast((message) => message.role === 'assistant');
   return reply !== undefined && getBlocks(reply).some((block) => block.type === 'tool_use');
@@ -90,7 +90,10 @@ function getBlocks(message: Message): readonly UserBlock[] {
   return typeof message.content === 'string' ? [] : message.content;
 }
 
-/** Whether a person or a rule denied the call. When the operating system denied something to a command, the call failed. */
+/**
+ * Returns whether a person or a rule denied the call. When the operating system denies something to a command, the call
+ * counts as failed.
+ */
 function isDenial(text: string, tool: string): boolean {
   if (tool === 'bash' && /^.*exit code \d+\)?\s*$/im.test(text)) return false;
   const head = text.slice(0, 300);

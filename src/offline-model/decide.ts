@@ -1,4 +1,4 @@
-/** Decides the next assistant message from the request alone: the same request gives the same bytes. */
+/** Decides the next assistant message from the request alone. The same request always gives the same bytes. */
 import {createHash} from 'node:crypto';
 import type {AssistantBlock, ModelRequest} from '../core/contract/model.ts';
 import {readConversation} from './conversation.ts';
@@ -24,7 +24,7 @@ import {symbolQuestion} from './skills/symbols/symbol-question.ts';
 import {Toolbox} from './toolbox.ts';
 import {plainRequest} from './words.ts';
 
-/** How many replies one request may take; the last one must be an answer. */
+/** Maximum number of replies to one request. The last one must be an answer. */
 const MAX_TURNS = 15;
 
 export function decide(request: ModelRequest): Reply {
@@ -42,7 +42,7 @@ export function decide(request: ModelRequest): Reply {
   return {id: `msg_offline_${id}`, content, stopReason, usage};
 }
 
-/** Four characters a token: an estimate, since no model counts here. */
+/** Estimates four characters per token. */
 function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -67,7 +67,7 @@ function decideContent(request: ModelRequest, id: string): Pick<Reply, 'content'
   if (next.type === 'answer') {
     const stopped = mayCallTools ? '' : '\n\n(Reported before the work was done: this answer is incomplete.)';
     const text = `${next.text}${conversation.turns > 0 ? stopped : ''}`;
-    // Below the answer, so that the first line is the answer: scripts may read it by `| head -1`.
+    // The notice comes last, because scripts may read only the first line (`| head -1`).
     const noticed = job.main && conversation.first && !isCannot(text) ? `${text}\n\n${OFFLINE_NOTICE}` : text;
     return {...toAnswer(noticed), ...(saysUnable(text) && {stopReason: 'unable' as const})};
   }
@@ -77,10 +77,10 @@ function decideContent(request: ModelRequest, id: string): Pick<Reply, 'content'
   return {content: calls, stopReason: 'tool_use'};
 }
 
-/** The beginning of the system prompt of a part, `core/prompts/part.md`. */
+/** Start of the system prompt of a fan-out part, from `core/prompts/part.md`. */
 const PART = /^You carry out one part of a task that several agents share/;
 
-/** The agent's role according to its system prompt: the first such word near the start. */
+/** Derives the agent's role from the first telling word near the start of its system prompt. */
 function getRole(system: string): Job['role'] {
   const word = /\b(plans?|planning|design|review\w*|audit\w*|explor\w*|coding|task)\b/i
     .exec(system.slice(0, 300))?.[1]
@@ -94,7 +94,9 @@ function toAnswer(text: string): Pick<Reply, 'content' | 'stopReason'> {
   return {content: [{type: 'text', text, citations: null}], stopReason: 'end_turn'};
 }
 
-/** In order: the first skill that takes the request works on it. What none takes is searched for. */
+/**
+ * Skills in order. The first one that accepts the request handles it; `startWork` handles requests that none accepts.
+ */
 const ROUTES: readonly Route[] = [
   greet,
   delegateSeveral,
@@ -114,14 +116,14 @@ const ROUTES: readonly Route[] = [
   read,
   explore,
 ];
-/** How many requests one message may contain. */
+/** Maximum number of requests in one message. */
 const MAX_PARTS = 4;
 
 function startWork(job: Job): Work<string> {
   const parts = splitRequest(job.text).map((text) => ({...job, text}));
   const works = parts.map(findWork);
   if (works.length > 1 && works.every((work) => work !== undefined)) return runInOrder(works);
-  // A plan or review agent plans or reviews what no other skill takes.
+  // A plan or review agent plans or reviews when no other skill accepts the request.
   return stopWhenDenied(findWork(job) ?? plan(job) ?? review(job) ?? explainTopic(job));
 }
 
@@ -133,7 +135,10 @@ function findWork(job: Job): Work<string> | undefined {
   return undefined;
 }
 
-/** Splits "create a.txt with "x", then run `cat a.txt`" into its requests. Quoted and fenced texts are not split. */
+/**
+ * Splits a message such as "create a.txt with "x", then run `cat a.txt`" into its requests. Quoted texts are not split,
+ * nor is any message with a code fence.
+ */
 function splitRequest(text: string): readonly string[] {
   if (/```/.test(text)) return [text];
   const kept: string[] = [];
@@ -153,7 +158,7 @@ function* runInOrder(works: readonly Work<string>[]): Work<string> {
   return paragraphs(...failed, ...answers.filter((one) => !isCannot(one)));
 }
 
-/** When a call is denied, ends the work with a sentence that says so, and tries nothing else. */
+/** Ends the work with a sentence when a call is denied, and tries nothing else. */
 function* stopWhenDenied(work: Work<string>): Work<string> {
   try {
     return yield* work;

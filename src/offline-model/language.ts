@@ -1,4 +1,7 @@
-/** The language of a request, and the sentences about symbols in it: the answer is in the language of the question. */
+/**
+ * Detects the language of a request, and holds the sentences about symbols, so that the answer uses the language of the
+ * question.
+ */
 
 export type Language = 'en' | 'fr' | 'de' | 'zh' | 'ru';
 
@@ -11,12 +14,13 @@ export function findSpeech(text: string): Language {
   const prose = text.replace(/`[^`]*`|"[^"]*"/g, ' ');
   if (/\p{Script=Han}/u.test(prose)) return 'zh';
   if (/\p{Script=Cyrillic}/u.test(prose)) return 'ru';
-  // "who is …" has no word of the others; "was" and "den" are English words too, so they count only with a second one.
+  // Some German words, such as "was", are also English. A text that starts with an English question word counts as
+  // German only when "ist" follows.
   if (GERMAN.test(prose) && !/^(?:where|what|who|which|how|was|show|find)\b(?!\s+ist\b)/i.test(prose)) return 'de';
   return FRENCH.test(prose) && !/^(?:where|what|who|which|how|show|find|list)\b/i.test(prose) ? 'fr' : 'en';
 }
 
-/** `{name}`, `{n}`, `{files}`, `{place}` and `{list}` stand for what was found. */
+/** Sentences with placeholders for the findings: `{name}`, `{n}`, `{files}`, `{place}` and `{list}`. */
 const SENTENCES = {
   absent: {
     en: 'No definition of `{name}` in the {files} files that were searched{place}.',
@@ -171,7 +175,7 @@ export function phrase(
   language: Language,
   values: Readonly<Partial<Record<'name' | 'n' | 'files' | 'place' | 'list', string | number>>> = {},
 ): string {
-  // Where the number of files is not known, the sentence does without it.
+  // When the number of files is unknown (0), the sentence leaves it out.
   const form =
     values.files === 0
       ? SENTENCES[sentence][language].replace(/\{files\} (?:个)?| \(\{files\}\)/, '')

@@ -1,17 +1,17 @@
-/** The built-in rule-based model. It asks no server; `decide.ts`, loaded at the first call, says what it answers. */
+/** The built-in rule-based model. It needs no server. `decide.ts`, loaded at the first call, decides its answers. */
 import {setImmediate as nextTick} from 'node:timers/promises';
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contract/model.ts';
 import {getErrorMessage, ModelError} from '../core/util/errors.ts';
 
 interface OfflineModelOptions {
   readonly maxOutputTokens: number;
-  /** What the settings say. Tokens. */
+  /** Context window from the settings, in tokens. */
   readonly contextWindow?: number | undefined;
 }
 
-/** It reads rules, not tokens. */
+/** Tokens. The rules need no limit, so the number is large. */
 const CONTEXT_WINDOW = 1_000_000;
-/** It asks no server, so it costs nothing. */
+/** The model asks no server, so it costs nothing. */
 const COST = {cost_usd: 0};
 
 export class OfflineModel implements Model {
@@ -31,7 +31,10 @@ export class OfflineModel implements Model {
     return this.#contextWindow;
   }
 
-  /** An answer depends on its request alone. Each event takes a turn of the event loop, so that keys and timers are handled. */
+  /**
+   * Answers from the request alone. Each stream event waits for the event loop, so that keys and timers are handled in
+   * between.
+   */
   async reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
     const {signal} = request;
     const [{decide}, {createEvents}] = await Promise.all([import('./decide.ts'), import('./reply-events.ts')]);
@@ -54,7 +57,7 @@ export class OfflineModel implements Model {
   }
 }
 
-/** @throws ModelError that is not tried again: the same request would fail in the same way */
+/** @throws ModelError that is not retried, because the same request would fail in the same way */
 function attempt<T>(decide: () => T): T {
   try {
     return decide();

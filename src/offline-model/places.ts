@@ -1,9 +1,11 @@
-/** In which order places are shown, and tests that stand inside code files. */
+/** Orders places for answers, and finds tests inside code files. */
 import {getLanguage, isCode, isGenerated, isTest} from '../core/util/file-kinds.ts';
 import type {Hit} from './results.ts';
 import type {Search} from './toolbox.ts';
 
-/** Rust's `#[test]`, Python's doctests and `def test_…`, Vitest's in-source tests. */
+/**
+ * Patterns of tests inside code files: Rust's `#[test]`, Python's doctests and `def test_…`, Vitest's in-source tests.
+ */
 const INLINE_TESTS: Readonly<Record<string, RegExp>> = {
   Rust: /^\s*#\[(?:\w+::)*(?:test|rstest)\b/,
   Python: /^\s*(?:async\s+)?def test_|^\s*>>> /,
@@ -11,19 +13,19 @@ const INLINE_TESTS: Readonly<Record<string, RegExp>> = {
   JavaScript: /\bif\s*\(import\.meta\.vitest/,
 };
 
-/** 0 source, 1 tests, 2 documents and data, 3 generated files: the order in which results are shown. */
+/** Rank by which results are shown: 0 source, 1 tests, 2 documents and data, 3 generated files. */
 export function getPathRank(path: string): number {
   if (isGenerated(path)) return 3;
   if (!isCode(path)) return 2;
   return isTest(path) ? 1 : 0;
 }
 
-/** By rank, then by path and line. */
+/** Compares by rank, then by path and line. */
 export function compareByLocation(a: Hit, b: Hit): number {
   return getPathRank(a.path) - getPathRank(b.path) || (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
 }
 
-/** The folder of a file, with a slash at its end. */
+/** Returns the folder of a file, with a slash at its end. */
 export function getFolder(path: string): string {
   return path.includes('/') ? path.replace(/\/[^/]*$/, '/') : './';
 }
@@ -35,14 +37,14 @@ export interface InlineTests {
   readonly tests: number;
 }
 
-/** A search that finds the first lines of tests inside code files. */
+/** Returns a search for the first lines of tests inside code files. */
 export function inlineTestSearch(path: string | undefined): Search {
   const pattern =
     '^\\s*#\\[([A-Za-z_]+::)*(test|rstest)\\b|^\\s*(async\\s+)?def test_|^\\s*>>> |\\bif\\s*\\(import\\.meta\\.vitest';
   return {pattern, path, glob: '*.{rs,py,ts,tsx,mts,js,jsx,mjs}', limit: 300};
 }
 
-/** The tests inside code files, by file, in the order found. Test files are left out. */
+/** Counts the tests inside code files, by file in the order found. Test files are left out. */
 export function inlineTests(hits: readonly Hit[]): readonly InlineTests[] {
   const files = new Map<string, InlineTests>();
   for (const {path, line, text} of hits) {

@@ -3,14 +3,14 @@
 import type {Line} from './results.ts';
 import {isComment} from './text-forms.ts';
 
-/** The comment above the definition at that line, or the docstring below it; undefined when there is neither. */
+/** Returns the comment above the definition at that line, or else the docstring below it. */
 export function getDocComment(lines: readonly Line[], at: number): string | undefined {
   const index = lines.findIndex((line) => line.number === at);
   if (index < 0) return undefined;
   return commentAbove(lines, index) ?? docstringBelow(lines, index);
 }
 
-/** The comment at the start of a file. Undefined for licences and notes to tools. */
+/** Returns the comment at the start of a file, unless it is a licence or a note to a tool. */
 export function getFileHeader(lines: readonly Line[]): string | undefined {
   let start = lines.findIndex((line) => line.text.trim() !== '' && !line.text.startsWith('#!'));
   if (start < 0 || start > 4) return undefined;
@@ -66,8 +66,8 @@ function clean(block: readonly string[]): string {
 }
 
 /**
- * The first paragraph of a README as one text, with the number of its first line. Headings, badges, pictures, lists,
- * tables, code, front matter and comments are skipped.
+ * Returns the first paragraph of a README as one text, with the number of its first line. Headings, badges, pictures,
+ * lists, tables, code, front matter and comments are skipped.
  */
 export function getReadmeOpening(lines: readonly Line[]): Line | undefined {
   let fence = '';
@@ -98,7 +98,7 @@ function isProse(text: string): boolean {
   return /^[\p{L}\p{N}\p{So}\p{Ps}\p{Pi}*_`"'[]/u.test(trimmed) && /\p{L}/u.test(trimmed);
 }
 
-/** The underline of a heading. */
+/** Returns whether a line underlines a heading. */
 function isUnderline(text: string | undefined): boolean {
   return text !== undefined && /^\s*(=+|-+|~+|\^+)\s*$/.test(text);
 }

@@ -1,11 +1,11 @@
-/** A reply as the events of a stream of the Messages API, in small pieces. */
+/** Turns a reply into the stream events of the Messages API, in small pieces. */
 import type {AssistantBlock, StopReason, StreamEvent, Usage} from '../core/contract/model.ts';
 
 export interface Reply {
   readonly id: string;
   readonly content: readonly AssistantBlock[];
   readonly stopReason: StopReason;
-  /** Estimates. */
+  /** Estimated numbers of tokens. */
   readonly usage: Usage;
 }
 
@@ -56,7 +56,7 @@ function* splitWords(text: string): Generator<string> {
 }
 
 function* splitJson(json: string): Generator<string> {
-  // By code points: a delta must not end within a surrogate pair.
+  // The JSON is split by code points, so that no delta ends within a surrogate pair.
   const chars = [...json];
   for (let at = 0; at < chars.length; at += JSON_CHARS_PER_DELTA) {
     yield chars.slice(at, at + JSON_CHARS_PER_DELTA).join('');

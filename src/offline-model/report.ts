@@ -3,10 +3,10 @@ import {toOneLine} from '../core/util/text.ts';
 import type {Hit, Line} from './results.ts';
 import type {Observation} from './skill.ts';
 
-/** Begins an answer, or a part of it, that says what could not be done. */
+/** Starts an answer, or a part of one, that says what could not be done. */
 export const OFFLINE_CANNOT = 'I cannot do this offline:';
 
-/** Below the first answer of a conversation. */
+/** Stands below the first answer of a conversation. */
 export const OFFLINE_NOTICE =
   '(offline model: rule-based. ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL sets up a real one.)';
 
@@ -15,14 +15,16 @@ export const HOW_TO_SET_UP = [
   'e.g. Ollama: `export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_MODEL=qwen3`.',
 ].join('\n');
 
-/** An answer for what needs a language model: the reason, what was found that may help, and how to set up a model. */
+/**
+ * Formats the answer to a request that needs a language model: the reason, related findings, and how to set up a model.
+ */
 export function cannot(reason: string, found = ''): string {
   return paragraphs(`${OFFLINE_CANNOT} ${reason}`, found, HOW_TO_SET_UP);
 }
 
-/** Like `cannot`, for what a language model could not do either: the file does not exist, a tool failed. */
+/** Like `cannot`, for failures that a language model could not avoid: the file does not exist, a tool failed. */
 export function notDone(reason: string, found = ''): string {
-  // The message of a tool may end in a question: "Did you mean a.ts?"
+  // A tool's message may end in a question, such as "Did you mean a.ts?".
   return paragraphs(`${OFFLINE_CANNOT} ${reason.replace(/([?!])\.$/, '$1')}`, found);
 }
 
@@ -30,42 +32,48 @@ export function isCannot(text: string): boolean {
   return text.startsWith(OFFLINE_CANNOT);
 }
 
-/** The answer when a call was denied. @param call what was denied, in a few words */
+/**
+ * Formats the answer after a call was denied.
+ * @param call the denied call in a few words
+ */
 export function notPermitted(call: string, reason: string): string {
   return `The call of ${call} ${NOT_PERMITTED}. Reason: ${reason}`;
 }
 
 const NOT_PERMITTED = 'was not permitted, so I did not go on';
 
-/** A part of what was asked was not done: the run fails. */
+/** Returns whether the answer says that a part of the request was not done, which makes the run fail. */
 export function saysUnable(text: string): boolean {
   return text.split('\n').some((line) => isCannot(line) || line.includes(NOT_PERMITTED));
 }
 
-/** Why a call failed, in one line without a full stop. Empty when the tool gave no message. */
+/** Returns why a call failed, in one line without a full stop. Empty when the tool gave no message. */
 export function getProblem(observation: Observation): string {
   const lines = observation.text.split('\n').map((line) => line.trim());
   const first = lines.find((line) => line !== '' && !/^exit code \d+$/i.test(line)) ?? '';
   return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
-/** Why a call gave nothing. @param otherwise the reason when the tool gave no message */
+/**
+ * Returns why a call gave nothing.
+ * @param otherwise the reason when the tool gave no message
+ */
 export function getReason(observation: Observation, otherwise = 'no more calls were allowed'): string {
   return getProblem(observation) || otherwise;
 }
 
-/** `src/a.ts:12 — `, the kind if there is one, and the line of code. */
+/** Formats `src/a.ts:12 — `, the kind if there is one, and the line of code. */
 export function citeHit({path, line, text, kind}: Hit & {readonly kind?: string | undefined}): string {
   return `${path}:${line} — ${kind === undefined ? '' : `${kind} · `}${code(text)}`;
 }
 
-/** The first eight lines as a quotation. */
+/** Formats the first eight lines as a quotation. */
 export function quoteLines(text: string): string {
   const lines = text.split('\n').slice(0, 8);
   return lines.map((line) => `> ${line}`).join('\n');
 }
 
-/** A short line of code in backticks; long ones are clipped. */
+/** Formats a line of code in backticks, shortened to 140 characters. */
 export function code(text: string): string {
   const flat = clip(text.trim(), 140);
   return flat.includes('`') ? `\`\` ${flat} \`\`` : `\`${flat}\``;
@@ -90,12 +98,15 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
 }
 
-/** "3 files", or "at least 3 files" when the tool did not list all. @param more how many were not listed; undefined: unknown. */
+/**
+ * Formats "3 files", or "at least 3 files" when the total is unknown.
+ * @param more number of items that the tool did not list; undefined when unknown
+ */
 export function countListed(listed: number, more: number | undefined, one: string, many?: string): string {
   return more === undefined ? `at least ${count(listed, one, many)}` : count(listed + more, one, many);
 }
 
-/** The text in a code block. Its fence is longer than any fence in the text. */
+/** Formats the text as a code block. Its fence is longer than any fence in the text. */
 export function fenced(text: string, language = ''): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map((run) => run[0].length));
   const fence = '`'.repeat(longest + 1);
@@ -107,7 +118,7 @@ export function numbered(lines: readonly Line[]): string {
   return lines.map((line) => `${String(line.number).padStart(width)}  ${line.text}`).join('\n');
 }
 
-/** The first sentence of prose, in one line. */
+/** Returns the first sentence of prose in one line. */
 export function firstSentence(text: string): string {
   const flat = toOneLine(text);
   const end = /[.!?。！？](?=\s|$)/.exec(flat);

@@ -1,4 +1,4 @@
-/** Parses the texts that tools return. Lines of another form are skipped: they are notes of the tool. */
+/** Parses the texts that tools return. Lines of another form are notes of the tool and are skipped. */
 import type {Observation} from './skill.ts';
 
 /** One line that a search found. */
@@ -10,9 +10,9 @@ export interface Hit {
 
 export interface Hits {
   readonly hits: readonly Hit[];
-  /** How many more were found than are listed; undefined when the output was cut, so that the number is unknown. */
+  /** Number of results that are not listed. Undefined when the output was cut, so that the number is unknown. */
   readonly more: number | undefined;
-  /** The search was made and did not fail. */
+  /** The search ran and did not fail. */
   readonly known: boolean;
 }
 
@@ -46,7 +46,7 @@ export function parsePaths(observation: Observation): Paths {
   return {paths: [...new Set(paths)], more, known: didRun(observation)};
 }
 
-/** `path:count` lines of a counting search. */
+/** Parses the `path:count` lines of a counting search. */
 export function parseCounts(observation: Observation): ReadonlyMap<string, number> {
   const counts = listed(observation).lines.flatMap((line) => {
     const match = /^(?:\.\/)?(.+?):\s*(\d+)$/.exec(line.trim());
@@ -55,7 +55,7 @@ export function parseCounts(observation: Observation): ReadonlyMap<string, numbe
   return new Map(counts);
 }
 
-/** The numbered lines of a file. Undefined when the file could not be read. */
+/** Parses the numbered lines of a file. Returns undefined when the file could not be read. */
 export function parseLines(observation: Observation | undefined): readonly Line[] | undefined {
   if (observation?.outcome !== 'ok') return undefined;
   const lines = observation.text.split('\n').flatMap((line) => {
@@ -66,7 +66,7 @@ export function parseLines(observation: Observation | undefined): readonly Line[
   return lines.length > 0 || isEmpty ? lines : undefined;
 }
 
-/** Whether the tool's notes say that the file has more lines. */
+/** Returns whether the tool's notes say that the file has more lines. */
 export function hasMoreLines(observation: Observation | undefined): boolean {
   if (observation === undefined) return false;
   const notes = observation.text.split('\n').filter((line) => !/^\s*\d+(\t|→)/.test(line));
@@ -74,7 +74,7 @@ export function hasMoreLines(observation: Observation | undefined): boolean {
 }
 
 function didRun(observation: Observation): boolean {
-  // grep without a match fails with exit code 1.
+  // `grep` without a match fails with exit code 1.
   return (
     observation.outcome === 'ok' || (observation.outcome === 'failed' && /exit code:? 1\b/i.test(observation.text))
   );

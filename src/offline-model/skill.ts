@@ -1,24 +1,24 @@
 /**
- * A skill is a generator: it yields tool calls and gets their results.
+ * Runs skills. A skill is a generator that yields tool calls and gets their results.
  *
- * Nothing is kept between requests. For each request, `replay` runs the skill again from its start and gives it the
- * results that the conversation contains. The first calls without a result are the next reply.
+ * No state is kept between requests. For each request, `replay` runs the skill again from its start and gives it the
+ * results that the conversation contains. The first calls without a result become the next reply.
  */
 import type {Call, Toolbox} from './toolbox.ts';
 
 /** The result of a call. */
 export interface Observation {
-  /** `missing`: the call was not made, because there is no tool for it or no more calls are allowed. */
+  /** `missing`: the call was not made, because no tool exists for it or no more calls are allowed. */
   readonly outcome: 'ok' | 'denied' | 'failed' | 'missing';
   readonly text: string;
 }
 
-/** Yields calls that run side by side, in one reply. */
+/** Work that yields the calls of one reply, which run side by side. */
 export type Work<T> = Generator<readonly Call[], T, readonly Observation[]>;
 
 const NOT_MADE: Observation = {outcome: 'missing', text: ''};
 
-/** Every call of a step was denied: the skill ends, and the person decides how to go on. */
+/** Thrown when every call of a step was denied. The skill ends, and the person decides how to go on. */
 export class NotPermitted extends Error {
   constructor(
     readonly calls: readonly Call[],
@@ -29,8 +29,9 @@ export class NotPermitted extends Error {
 }
 
 /**
- * Makes the calls and returns their results in order. An undefined call, which no tool can make, has the result `missing`.
- * @throws NotPermitted when all calls were denied.
+ * Makes the calls and returns their results in order. An undefined call, which no tool can make, has the result
+ * `missing`.
+ * @throws NotPermitted when all calls were denied
  */
 export function* ask(calls: readonly (Call | undefined)[]): Work<readonly Observation[]> {
   const made = calls.filter((call) => call !== undefined);
@@ -41,15 +42,14 @@ export function* ask(calls: readonly (Call | undefined)[]): Work<readonly Observ
   return calls.map((call) => (call ? (results[next++] ?? NOT_MADE) : NOT_MADE));
 }
 
-/** Makes one call. */
 export function* askOne(call: Call | undefined): Work<Observation> {
   const [result] = yield* ask([call]);
   return result ?? NOT_MADE;
 }
 
 /**
- * The same key for calls with the same name and input, in any order of its fields.
- * @param changes how many changes of files came before the call: a read before a change is not valid after it.
+ * Returns the same key for calls with the same name and input, in any order of the fields.
+ * @param changes number of file changes before the call, because a read before a change is not valid after it
  */
 export function getCallKey(call: Call, changes: number): string {
   return `${changes} ${call.name} ${stableJson(call.input)}`;
@@ -67,23 +67,23 @@ function stableJson(value: unknown): string {
 }
 
 export interface Job {
-  /** The request, without polite phrases. */
+  /** The request without polite phrases. */
   readonly text: string;
   readonly toolbox: Toolbox;
-  /** This is the main agent: it has the Task tool. */
+  /** The agent is the main agent, which has the Task tool. */
   readonly main: boolean;
-  /** The role that the system prompt gives to this agent; it counts when the request itself does not say what to do. */
+  /** The role that the system prompt gives to the agent. It counts when the request itself does not say what to do. */
   readonly role: 'plan' | 'review' | 'other';
-  /** This agent does one part of a fan-out. */
+  /** The agent does one part of a fan-out. */
   readonly isPart: boolean;
   /** Requests before this one, oldest first. */
   readonly earlier: readonly string[];
 }
 
-/** Starts a skill. Undefined when the request is not for this skill. */
+/** Starts a skill. Returns undefined when the request is not for the skill. */
 export type Route = (job: Job) => Work<string> | undefined;
 
-/** A skill that answers without any call. */
+/** Answers without any call. */
 // biome-ignore lint/correctness/useYield: it makes no call
 export function* say(text: string): Work<string> {
   return text;
@@ -94,8 +94,8 @@ type Next =
   | {readonly type: 'answer'; readonly text: string};
 
 /**
- * @param seen results by the key of their call: a call with a result is not made again, unless files were changed since
- * @param mayCall false: further calls have the result `missing`, so that the skill answers with what it has
+ * @param seen results by the key of their call; a call with a result is made again only after a file change
+ * @param mayCall when false, further calls have the result `missing`, so that the skill answers with what it has
  */
 export function replay(work: Work<string>, seen: ReadonlyMap<string, Observation>, mayCall: boolean): Next {
   let next = work.next();

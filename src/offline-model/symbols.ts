@@ -1,14 +1,13 @@
-/** Parses what the `symbols` tool prints. Lines of another form are notes of the tool. */
+/** Parses the output of the `symbols` tool. Lines of another form are notes of the tool. */
 import type {RenameEdit} from '../code-index/contract.ts';
 import type {Observation} from './skill.ts';
 
-/** A definition, or one entry of an outline. */
 export interface FoundDefinition {
   readonly path: string;
   readonly line: number;
   readonly endLine: number;
   readonly kind: string;
-  /** With the names around it: `Parser.parse`. */
+  /** The name with its containers: `Parser.parse`. */
   readonly name: string;
   readonly text: string;
 }
@@ -16,9 +15,9 @@ export interface FoundDefinition {
 export interface FoundReference {
   readonly path: string;
   readonly line: number;
-  /** call, import, inherit, type, write or read. */
+  /** One of call, import, inherit, type, write and read. */
   readonly kind: string;
-  /** The function or class that it stands in. */
+  /** The function or class around the reference. */
   readonly inside: string | undefined;
   readonly text: string;
 }
@@ -33,11 +32,11 @@ export interface RankedFile {
 
 export interface Found<T> {
   readonly found: readonly T[];
-  /** Found, but not listed by the tool. */
+  /** Number of results that the tool found but did not list. */
   readonly more: number;
-  /** How many files were searched; 0 where the tool does not say it, because it found something. */
+  /** Number of files that were searched; 0 when the tool does not say it because it found something. */
   readonly files: number;
-  /** What was not searched, in the tool's words; empty when the search was whole. */
+  /** Files that were not searched, in the tool's words. Empty when all were. */
   readonly open: string;
   /** The call was made and did not fail. */
   readonly known: boolean;
@@ -67,7 +66,7 @@ function parse<T>(observation: Observation | undefined, form: RegExp, create: (m
   };
 }
 
-/** Of the modes `definitions` and `outline`. */
+/** Parses the output of the modes `definitions` and `outline`. */
 export function parseDefinitions(observation: Observation | undefined): Found<FoundDefinition> {
   return parse(observation, DEFINITION, ([, path, line, kind, name, end, text]) => ({
     path: path!,
@@ -79,7 +78,7 @@ export function parseDefinitions(observation: Observation | undefined): Found<Fo
   }));
 }
 
-/** Of the mode `references`. */
+/** Parses the output of the mode `references`. */
 export function parseReferences(observation: Observation | undefined): Found<FoundReference> {
   return parse(observation, REFERENCE, ([, path, line, kind, inside, , text]) => ({
     path: path!,
@@ -90,7 +89,7 @@ export function parseReferences(observation: Observation | undefined): Found<Fou
   }));
 }
 
-/** Of the mode `importers`: each import of a file once, however many names it has. */
+/** Parses the output of the mode `importers`, which has each import once, however many names it binds. */
 export function parseImporters(observation: Observation | undefined): Found<FoundReference> {
   return parse(observation, IMPORT, ([, path, line, text]) => ({
     path: path!,
@@ -101,7 +100,7 @@ export function parseImporters(observation: Observation | undefined): Found<Foun
   }));
 }
 
-/** Of the mode `files`, the most important first. */
+/** Parses the output of the mode `files`, the most important file first. */
 export function parseFiles(observation: Observation | undefined): Found<RankedFile> {
   return parse(observation, FILE, ([, path, lines, definitions, importers, test]) => ({
     path: path!,
@@ -112,7 +111,7 @@ export function parseFiles(observation: Observation | undefined): Found<RankedFi
   }));
 }
 
-/** One finding of the mode `syntax`, under its title. */
+/** One finding of the mode `syntax`, with its title. */
 export interface SyntaxFinding {
   readonly title: string;
   readonly path: string;
@@ -122,7 +121,7 @@ export interface SyntaxFinding {
 
 const FINDING = /^([A-Z][\w ]+): (\S.*?):(\d+) — (.*)$/;
 
-/** Of the mode `syntax`. */
+/** Parses the output of the mode `syntax`. */
 export function parseSyntax(observation: Observation | undefined): Found<SyntaxFinding> {
   return parse(observation, FINDING, ([, title, path, line, text]) => ({
     title: title!,
@@ -132,18 +131,18 @@ export function parseSyntax(observation: Observation | undefined): Found<SyntaxF
   }));
 }
 
-/** What the mode `rename` would change. */
+/** The changes that the mode `rename` would make. */
 export interface RenamePlan {
-  /** Why nothing may be changed; undefined when the rename is safe. */
+  /** Why the rename is refused. Undefined when it is safe. */
   readonly refused: string | undefined;
   readonly edits: readonly RenameEdit[];
-  /** Places with what is doubtful about them. */
+  /** Doubtful places, each with the reason. */
   readonly concerns: readonly string[];
   /** Places in strings, comments and other files that stay as they are. */
   readonly mentions: readonly string[];
 }
 
-/** @param from the old name, with the names around it as they were asked for: `Parser.parse` */
+/** @param from the old name with its containers as requested: `Parser.parse` */
 export function parseRenamePlan({text}: Observation, from: string, to: string): RenamePlan {
   const oldText = from.split('.').at(-1)!;
   const lines = text.split('\n');

@@ -1,10 +1,10 @@
-/** What single lines of text look like: comments, quoted parts. */
+/** Recognizes comments and quoted parts in single lines. */
 
 export function isComment(line: string): boolean {
   return /^\s*(\/\/|\/\*|\*(\s|\/|$)|--\s|<!--|;;|#(?!\s*(define|include|if|pragma|\[|!\[)|\w+\s*[(=;]))/.test(line);
 }
 
-/** Whether the position in the line is in a string, or in a comment at the end. */
+/** Returns whether the position in the line is inside a string, or in a comment at the end of the line. */
 export function isQuoted(line: string, at: number): boolean {
   let quote = '';
   for (let index = 0; index < at; index++) {

@@ -1,19 +1,19 @@
 /**
- * Creates calls for the tools of this request. Where a tool is missing, bash takes its place if it can.
- * Each method returns undefined when no tool can do it.
+ * Creates calls for the tools of a request. When a tool is missing, bash replaces it if possible. Each method returns
+ * undefined, or no calls, when no tool can do the work.
  */
 
 import type {ToolSpec} from '../core/contract/model.ts';
 import {toFields} from '../core/util/objects.ts';
 
-/** One tool call, before it has an id. */
+/** One tool call without an id. */
 export interface Call {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 export interface Search {
-  /** Only syntax that both ripgrep and `grep -E` know: plain groups, `\b`, `\s`, `\w`, no look-around. */
+  /** Must use only syntax that both ripgrep and `grep -E` know: plain groups, `\b`, `\s`, `\w`, no look-around. */
   readonly pattern: string;
   readonly ignoreCase?: boolean;
   readonly path?: string | undefined;
@@ -28,7 +28,10 @@ export interface Edit {
   readonly replace_all?: boolean;
 }
 
-/** A shell command that lists all files that .gitignore does not hide; without git, all but those in node_modules. */
+/**
+ * A shell command that lists all files that .gitignore does not hide. Without git it lists all files outside of
+ * node_modules.
+ */
 export const LIST_FILES =
   "{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path '*/.git/*' -not -path '*/node_modules/*' | sed 's|^\\./||'; }";
 
@@ -90,7 +93,10 @@ export class Toolbox {
     return this.bash(`cat -n -- ${quote(path)} | sed -n ${range}`, 'Read a file');
   }
 
-  /** @param mode `files`: by rank; `syntax`: what a reviewer asks; `rename`: what would change, without a change */
+  /**
+   * @param mode `files` lists files by rank; `syntax` finds problems for a review; `rename` plans a rename without
+   *   changing files
+   */
   symbols(
     mode: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'rename',
     options: {name?: string; path?: string | undefined} = {},
@@ -110,7 +116,7 @@ export class Toolbox {
     return this.has('write_file') ? this.#call('write_file', {path, content}) : undefined;
   }
 
-  /** One call when the tool takes several edits at once, otherwise one call per edit. */
+  /** Creates one call when the tool takes several edits at once, otherwise one call per edit. */
   edit(path: string, edits: readonly Edit[]): readonly Call[] {
     if (!this.has('edit_file')) return [];
     if (edits.length > 1 && this.#properties.get('edit_file')?.has('edits')) {
@@ -124,7 +130,7 @@ export class Toolbox {
     return this.#call('Task', {agent_type, description, prompt, background: background || undefined});
   }
 
-  /** Leaves out undefined fields and fields that the tool does not have. */
+  /** Creates a call without undefined fields and without fields that the tool does not have. */
   #call(name: string, input: Record<string, unknown>): Call {
     const taken = this.#properties.get(name);
     const fits = ([key, value]: [string, unknown]) =>
@@ -133,12 +139,12 @@ export class Toolbox {
   }
 }
 
-/** The text as one word of a POSIX shell. */
+/** Quotes the text as one word of a POSIX shell. */
 export function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A glob as an anchored regular expression over relative paths. */
+/** Converts a glob to an anchored regular expression over relative paths. */
 function globToRegExp(glob: string): string {
   let depth = 0;
   const body = glob.replace(/\*\*\/|\*\*|[*?{},]|[.+^$()|[\]\\]/g, (token) => {
@@ -156,7 +162,7 @@ function globToRegExp(glob: string): string {
   return `^${body}$`;
 }
 
-/** `*.{ts,js}` → `*.ts`, `*.js`; one pair of braces. */
+/** Expands one pair of braces: `*.{ts,js}` becomes `*.ts` and `*.js`. */
 function expandBraces(glob: string | undefined): readonly string[] {
   if (glob === undefined) return [];
   const match = /^(.*)\{([^{}]*)\}(.*)$/.exec(glob);

@@ -1,4 +1,4 @@
-/** Finds names, paths, quoted texts and keywords in what a person wrote. */
+/** Finds names, paths, quoted texts and keywords in a user's text. */
 import {getLanguage} from '../core/util/file-kinds.ts';
 
 const QUOTED = /`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|«\s*([^»\n]*?)\s*»|「([^」\n]*)」|(?<![\w])'([^'\n]+)'(?!\w)/g;
@@ -8,7 +8,7 @@ const KNOWN_FILES =
 const OTHER_EXTENSIONS =
   /\.(txt|lock|cfg|ini|env|xml|csv|tsv|log|conf|snap|proto|graphql|gradle|properties|editorconfig|gitignore|patch|diff|ipynb|rst|svg|png|jpg)$/i;
 
-/** Words that are no keywords. */
+/** Words that never count as keywords. */
 const STOP_WORDS = new Set(
   `a an the this that these those it its is are was were be been being am do does did done doing have has had having
   i me my we our you your he she they them their what which who whom whose when where why how and or but if then else
@@ -29,7 +29,7 @@ const STOP_WORDS = new Set(
 const POLITE =
   /^\s*((hi|hello|hey)[,!.]?\s+(?=\w+\s)|(ok|okay|now|so|and|then|well)[,:]?\s+|please[,:]?\s+|(can|could|would|will) you( please)?\s+|i('d| would) like (you )?to\s+|i (want|need) (you )?to\s+|let'?s\s+|(peux|pouvez|pourrais)[- ](tu|vous)\s+|s'il (te|vous) pla[iî]t[,:]?\s+|пожалуйста[,:]?\s+|请(你)?(帮我)?|帮我)/iu;
 
-/** The request without polite phrases at its start. */
+/** Returns the request without polite phrases at its start. */
 export function plainRequest(text: string): string {
   let plain = text.trim();
   for (let rounds = 0; rounds < 4 && POLITE.test(plain); rounds++) plain = plain.replace(POLITE, '');
@@ -40,7 +40,7 @@ export function findQuoted(text: string): readonly string[] {
   return [...text.matchAll(QUOTED)].map((match) => match.slice(1).find((part) => part !== undefined) ?? '');
 }
 
-/** The text without quotes around it, or without punctuation at its end. */
+/** Removes quotes around the text, or else punctuation at its end. */
 export function unquote(text: string): string {
   const trimmed = text.trim();
   const whole = [...trimmed.matchAll(QUOTED)][0];
@@ -51,9 +51,9 @@ export function unquote(text: string): string {
 /** A text whose quoted parts are replaced by placeholders without white space, so that patterns match only the rest. */
 export interface Masked {
   readonly text: string;
-  /** The text within the quotes, when the piece is exactly one quoted text. */
+  /** Returns the text within the quotes when the piece is exactly one quoted text. */
   quoted(piece: string): string | undefined;
-  /** The piece with its placeholders replaced by the original texts. */
+  /** Replaces placeholders in the piece by the original texts. */
   plain(piece: string): string;
 }
 
@@ -70,12 +70,12 @@ export function maskQuoted(text: string): Masked {
   };
 }
 
-/** Paths of files or folders in the text, in order, each once. */
+/** Finds paths of files or folders, in order, each once. */
 export function findPaths(text: string): readonly string[] {
   return [...new Set(splitTokens(text).filter(looksLikePath))];
 }
 
-/** Globs in the text, such as `*.ts`. */
+/** Finds globs such as `*.ts`. */
 export function findGlobs(text: string): readonly string[] {
   return splitTokens(text).filter(
     (token) => /[*]/.test(token) && /^[\w@./*?{},-]+$/.test(token) && /[\w.]/.test(token),
@@ -100,7 +100,7 @@ export function looksLikeFile(token: string): boolean {
   );
 }
 
-/** Identifiers in the text: camelCase, PascalCase, snake_case, `call()`, single words in backticks. */
+/** Finds identifiers: camelCase, PascalCase, snake_case, `call()`, and single words in quotes or backticks. */
 export function findIdentifiers(text: string): readonly string[] {
   const quoted = findQuoted(text)
     .map((one) => one.replace(/\(.*\)$/, ''))
@@ -114,7 +114,7 @@ export function findIdentifiers(text: string): readonly string[] {
   return [...new Set([...quoted, ...bare])];
 }
 
-/** What the text is about: identifiers first, then other words; at most eight. */
+/** Finds up to eight words that the text is about, identifiers first. */
 export function findKeywords(text: string): readonly string[] {
   const bare = text.replace(/```[\s\S]*?```/g, ' ');
   const paths = new Set(findPaths(bare));
@@ -129,7 +129,7 @@ export function findKeywords(text: string): readonly string[] {
     .slice(0, 8);
 }
 
-/** An English word without its ending, so that `retries` finds `retry`. Identifiers are not changed. */
+/** Removes the ending of an English word, so that `retries` finds `retry`. Identifiers stay unchanged. */
 export function getStem(word: string): string {
   if (!/^[a-z-]+$/i.test(word) || /[a-z][A-Z]/.test(word) || word.length < 5) return word;
   return word
