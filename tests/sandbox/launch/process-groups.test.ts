@@ -2,7 +2,6 @@ import {execa} from 'execa';
 import {expect, it, onTestFinished} from 'vitest';
 import {startProcess} from '../../../src/core/util/processes.ts';
 import {listProcesses, ProcessGroups} from '../../../src/sandbox/launch/process-groups.ts';
-import {until} from '../../support/wait.ts';
 
 /** No other test run on this machine has it. */
 const SLEEP = `sleep ${700_000 + process.pid}`;
@@ -18,7 +17,7 @@ it('ends what leaves the group while it is being ended', {timeout: 120_000}, asy
     await groups.end(pid!);
   }
   onTestFinished(async () => void (await execa('pkill', ['-KILL', '-f', `^${SLEEP}$`], {reject: false})));
+  // On a busy machine what was killed takes a moment to end.
   const count = async () => Number((await execa('pgrep', ['-cf', `^${SLEEP}$`], {reject: false})).stdout);
-  // On a busy machine what was killed takes a while to end.
-  await until(async () => (await count()) === 0, 'the end of all processes');
+  await expect.poll(count).toBe(0);
 });
