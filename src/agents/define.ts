@@ -10,7 +10,6 @@ import {ANY_SERVER, type MissingTool, resolveTools} from './tool-list.ts';
 /** Position of each field in its file. Entries of lists have keys such as `tools.0`. */
 export type FieldPositions = ReadonlyMap<string, Position>;
 
-/** An agent as its file defines it. */
 export interface ParsedAgent {
   /** Definition for the run. Its `tools` are those that the agent really has. */
   readonly definition: AgentDefinition;
@@ -97,7 +96,6 @@ const COPIED = [
   ...(['outputSchema', 'where', 'background', 'color'] as const),
 ];
 
-/** Picks those of the fields that the file has. */
 function pickGiven<K extends AgentKey>(fields: AgentFile, keys: readonly K[]): {[P in K]?: NonNullable<AgentFile[P]>} {
   const given = keys.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]]]));
   return Object.fromEntries(given) as {[P in K]?: NonNullable<AgentFile[P]>};

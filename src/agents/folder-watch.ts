@@ -36,7 +36,6 @@ export class FolderWatch {
     this.#watchers.clear();
   }
 
-  /** Watches the folders that exist, and stops watching the others. */
   #arm(): void {
     const wanted = new Map(this.#folders.flatMap(listTargets).map((target) => [getTargetKey(target), target]));
     for (const [key, watcher] of this.#watchers) {

@@ -28,7 +28,6 @@ const STRICT_KEYS: readonly string[] = [
 ];
 const SOFT_KEYS: ReadonlySet<string> = new Set(KNOWN_KEYS.filter((key) => !STRICT_KEYS.includes(key)));
 
-/** Files in such folders that are not agents. */
 const README_FILE = /^(?:README|CLAUDE|AGENTS|CHANGELOG|CONTRIBUTING|LICENSE|INDEX)(?:[._-].*)?\.md$/i;
 
 type MarkdownOptions = Omit<DefineOptions, 'dialect'>;

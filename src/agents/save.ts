@@ -170,7 +170,6 @@ function assertName(name: string): void {
   if (!isAgentName(name)) throw new UsageError(`Not an agent name: ${quote(name)}. A name is ${NAME_RULE}`);
 }
 
-/** Does not follow links. */
 async function lstatIfThere(file: string) {
   return lstat(file).catch(ignoreMissing);
 }

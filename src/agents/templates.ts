@@ -10,7 +10,6 @@ import {type AgentFile, agentFileSchema} from './schema.ts';
 
 const SHIPPED: readonly unknown[] = [architect, debuggerAgent, docReader, documenter, refactorer, reviewer, tester];
 
-/** Returns the definitions by name. */
 export function getTemplates(): Readonly<Record<string, AgentFile>> {
   const definitions = SHIPPED.map((each) => agentFileSchema.parse(each));
   return Object.fromEntries(definitions.map((definition) => [definition.name, definition]));

@@ -11,7 +11,6 @@ import {
 } from './known-tools.ts';
 import type {AgentFile} from './schema.ts';
 
-/** A tool that an agent does not have. */
 export interface MissingTool {
   /** Name as the definition has it, or the name of a tool that it does not list. */
   readonly name: string;

@@ -58,7 +58,6 @@ export function mergeLayers(layers: readonly Layer[], tools: readonly ToolFacts[
   return [...leaves.values()];
 }
 
-/** Builds the object from its leaves. */
 export function toTree(leaves: readonly Leaf[]): Record<string, unknown> {
   const tree: Record<string, unknown> = {};
   for (const {path, value} of leaves) {

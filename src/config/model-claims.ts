@@ -3,7 +3,6 @@ import type {SettingsValues} from './schema.ts';
 
 type Values = Partial<SettingsValues>;
 
-/** Returns the names of the providers in these files. */
 export function getProviderNames(files: readonly Values[]): ReadonlySet<string> {
   return new Set(files.flatMap(({providers = {}}) => Object.keys(providers)));
 }

@@ -331,7 +331,6 @@ function appendUserText(run: AgentRun, text: string): void {
   run.emit({type: 'message', role: 'user', content: text});
 }
 
-/** A reply in the form that the history has. */
 type AppendedReply = ModelReply & {readonly badInputs: ReadonlyMap<string, string>};
 
 /** @throws what `waitUntilWritten` throws */
@@ -347,7 +346,6 @@ async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Prom
   return {...reply, content, badInputs};
 }
 
-/** Emits one notice about the repairs of the history. */
 function reportRepairs({history, emit}: AgentRun): void {
   const text = history.takeRepairs();
   if (text !== undefined) emit({type: 'notice', level: 'warning', text});

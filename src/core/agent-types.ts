@@ -19,7 +19,6 @@ export interface AgentDefinition {
   /** True when the sandbox confines the agent's bash and nothing that it calls may write. */
   readonly readOnly: boolean;
   readonly model?: string;
-  /** How much its model thinks before it answers. */
   readonly thinking?: Thinking;
   /** Environment variable with the agent's own key for its model's server. */
   readonly apiKeyEnv?: string;

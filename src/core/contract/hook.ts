@@ -43,7 +43,6 @@ export interface Hooks {
   run(call: HookCall, signal?: AbortSignal): Promise<HookAnswer>;
 }
 
-/** A hook as `/hooks` lists it. */
 export interface HookListing {
   readonly event: HookEvent;
   /** An empty matcher matches everything. */

@@ -15,7 +15,6 @@ export interface McpServerState {
   readonly from: string;
   /** Program or address of the server as it was written, without the values of variables. */
   readonly target: string;
-  /** Reason why the server cannot be used, in one line. */
   readonly problem?: string;
   /** Version that the server states, once it is connected. */
   readonly version?: string;

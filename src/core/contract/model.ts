@@ -40,10 +40,8 @@ export interface UsageEntry {
   readonly usage: Usage;
 }
 
-/** How much a model thinks before it answers. */
 export type Thinking = 'off' | 'low' | 'medium' | 'high';
 
-/** The protocol of a model server. */
 export type ModelApi = 'anthropic' | 'openai' | 'bedrock' | 'vertex';
 
 /** The server that is asked for a model, and the model's name there. */

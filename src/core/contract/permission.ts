@@ -80,13 +80,11 @@ export interface PermitRequest {
   readonly findProblem?: (places: readonly string[]) => Promise<string | undefined>;
 }
 
-/** What a hook or a person says about a call. */
 export interface CallOpinion {
   readonly by: 'hook' | 'person';
   readonly says?: 'allow' | 'ask';
 }
 
-/** One way to run a call. */
 export interface Attempt {
   /** Sandbox that confines the processes of the call. `plain` means no sandbox. */
   readonly launch: 'plain' | 'read-only' | 'workspace-write';

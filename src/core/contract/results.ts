@@ -18,7 +18,6 @@ export interface RunTotals {
   /** The answer as data, when a schema was given and the answer matches it. */
   readonly structured?: unknown;
   readonly usage: Usage;
-  /** Tokens for each model that answered. */
   readonly usageByModel: Readonly<Record<string, Usage>>;
   /** Number of model calls. */
   readonly turns: number;

@@ -36,7 +36,6 @@ export interface Requests {
   set_theme(request: {readonly theme: ThemeName}): void;
   /** Replaces the rules of the program that drives the session. @throws MiniCcError `RULE` for an invalid rule */
   set_rules(request: RuleTexts): void;
-  /** Returns the mode, the rules and the grants. */
   permissions(): PermissionState;
   sandbox(): Promise<SandboxState>;
   /** Sets the sandbox mode for this session, from the next command on. */
@@ -384,7 +383,6 @@ export interface Prompt {
 }
 
 export type SubmitResult =
-  /** A turn ran to its end. */
   | {readonly type: 'turn'; readonly result: RunResult}
   /** A slash command ran. Its text went out as notices. `exit` asks the front end to close. */
   | {
@@ -400,7 +398,6 @@ export type SubmitResult =
 
 /** What a slash command can use. The command returns its text, and the session emits it. */
 export interface CommandContext {
-  /** Text that was typed after the command's name. */
   readonly args: string;
   readonly info: SessionInfo;
   readonly request: Session['request'];

@@ -103,7 +103,6 @@ export type SeenContent = Buffer | FileStamp;
  * All paths are absolute, with links resolved.
  */
 export interface FileLedger {
-  /** Records that the agent has read this content of a file. */
   recordRead(path: string, content: SeenContent): void;
   /** Records that a tool of the agent has written this content. */
   recordWrite(path: string, content: SeenContent): void;
@@ -131,7 +130,6 @@ export interface BudgetLimits {
   readonly maxBudgetUsd?: number | undefined;
 }
 
-/** What a run has used, and what it may still use. */
 export interface Budget {
   /**
    * The limit that is used up, e.g. `4000 tokens`, as the run names it at its end. Undefined while something is left.

@@ -30,7 +30,6 @@ export interface SummaryFacts {
   readonly todos: readonly Todo[];
 }
 
-/** A message that replaces others. */
 export interface Replacement {
   readonly message: Message;
   /** Present when the message is a summary of what it replaces. */
@@ -64,7 +63,6 @@ export interface RestoredMessage extends Replacement {
   readonly prompt?: true;
   /** Only for a reply: the model that was asked. */
   readonly model?: string;
-  /** Present when the message is an announcement. */
   readonly announcement?: Announcement;
   /** Name of the message for a person, such as `!npm test`. Present when the message accompanied a prompt. */
   readonly companion?: string;
@@ -93,7 +91,6 @@ export type TranscriptEntry =
       readonly message: Message;
       /** True when a person wrote it. The conversation can go back to the point before it. */
       readonly prompt?: true;
-      /** Present when the message is an announcement. */
       readonly announcement?: Announcement;
       /** Name of the message for a person, such as `!npm test`. Present when the message accompanied a prompt. */
       readonly companion?: string;
@@ -121,7 +118,6 @@ export type TranscriptEntry =
     }
   /** A run that waited for a place in the pool began its work. */
   | {readonly type: 'began'; readonly at: string}
-  /** A run was sent to the background while it was at work. */
   | {readonly type: 'background'; readonly at: string}
   /** An ended run continues in the background. `round` counts from 1. */
   | {readonly type: 'resumed'; readonly at: string; readonly round: number}

@@ -10,7 +10,6 @@ export type Where = (typeof WHERE)[number];
 /** Name of the folder of a session that holds the worktrees of its runs. */
 export const WORKTREES = 'worktrees';
 
-/** The run to which the worktree belongs. */
 export interface WorktreeOwner {
   readonly agentId: string;
   /** Name of the run in messages: `[code] refactor auth`. */

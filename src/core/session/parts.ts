@@ -101,7 +101,6 @@ export interface SessionParts {
   onClose(): Promise<void>;
 }
 
-/** MCP servers, and the commands that they bring. */
 export interface SessionMcp extends McpControl {
   /** Commands of servers that have been connected. */
   commands(): readonly Command[];
@@ -163,7 +162,6 @@ export function closeConversation(conversation: Conversation, emit: Emit): void 
 /** Shows and undoes what agents changed in files, by the checkpoints of the open session. */
 export interface ChangedFiles extends FanOutChanges {
   diff(agentId: string): Promise<Omit<RunDiff, 'record'>>;
-  /** Shows the changes of all agents. */
   diffAll(): Promise<SessionDiff>;
   undo(agentId: string): Promise<RestoredFiles>;
   /**
@@ -172,6 +170,5 @@ export interface ChangedFiles extends FanOutChanges {
    * @param keepNew true when files that were created since must stay
    */
   rewind(at: number, keepNew?: boolean): Promise<RestoredFiles>;
-  /** Says what `rewind` would do. */
   planRewind(at: number): Promise<FilesToRestore>;
 }

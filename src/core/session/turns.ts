@@ -296,7 +296,6 @@ export class Turns {
   }
 }
 
-/** Creates the run of the main agent for the next turn. */
 export function createMainRun(parts: SessionParts, signal: AbortSignal): AgentRun {
   const {run, state, inbox, limits} = parts;
   const {history, output} = state.conversation;

@@ -21,7 +21,6 @@ import type {History} from './history.ts';
 import {askModel, type OnUsage} from './model-request.ts';
 import type {RunHooks} from './run-hooks.ts';
 
-/** The parts of an agent's run that concern its window. */
 interface WindowRun {
   readonly system: string;
   readonly history: History;

@@ -11,7 +11,6 @@ import type {Message, Model, ToolResultBlock, ToolSpec, ToolUse, Usage} from '..
  */
 const CLEAR_AT = 0.8;
 const CLEAR_TO = 0.6;
-/** At this share the conversation is compacted. */
 const COMPACT_AT = 0.9;
 /** A step that frees less than this share is not worth a new cache. */
 const MIN_FREED = 0.1;
@@ -36,7 +35,6 @@ export interface WindowSize {
   readonly limit: number;
 }
 
-/** The parts of a request that count. */
 interface WindowContent {
   readonly system: string;
   readonly tools: readonly ToolSpec[];
@@ -210,7 +208,6 @@ export function getResults({content}: Message): ResultBlock[] {
   return (content as readonly Block[]).flatMap((block) => (block.type === 'tool_result' ? [block] : []));
 }
 
-/** Returns all calls by their id. */
 export function getCalls(messages: readonly Message[]): ReadonlyMap<string, ToolUse> {
   const calls = new Map<string, ToolUse>();
   for (const {content} of messages) {

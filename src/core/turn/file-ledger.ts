@@ -44,7 +44,6 @@ export class WriteLog {
     this.#writers.set(path, {hash, agents: new Set([...(isSame ? last.agents : []), agent]), isCertain: false});
   }
 
-  /** Reads the current state of each known file. */
   readStamps(): ReadonlyMap<string, string> {
     return new Map([...this.#known].map((path) => [path, readStamp(path)]));
   }

@@ -74,10 +74,8 @@ export class History {
     count: 0,
     messages: [],
   };
-  /** Counts how much of the model's context window the messages use. */
   readonly window = new ContextWindow();
   readonly #reportedRepairs = new Set<Repair>();
-  /** Messages that announce the end of a background run. */
   readonly #announcements = new WeakSet<Message>();
   #hasAnnouncements = false;
   /** Model that wrote a thinking block, by the block's seal. */

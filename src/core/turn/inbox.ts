@@ -25,7 +25,6 @@ export interface QueuedMessage {
 }
 
 interface InboxWatcher {
-  /** Called when a message was queued. */
   queued?(message: QueuedMessage): void;
   /** Called when a message was removed for delivery. The caller appends it to the history before anything else. */
   delivered?(message: QueuedMessage): void;

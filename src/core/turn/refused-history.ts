@@ -30,7 +30,6 @@ export class RefusedHistory {
 
   constructor(private readonly history: History) {}
 
-  /** Messages for the next request. */
   get messages(): readonly Message[] {
     if (this.#trials === 0) return this.history.messages;
     return this.#items.map(({message}) => message);

@@ -72,7 +72,6 @@ export const NO_TOTALS: RunTotals = {
   modelMs: 0,
 };
 
-/** Returns the totals of a result, without its outcome. */
 export function getTotals(result: RunResult): RunTotals {
   const {text, structured, usage, usageByModel, turns, tools, durationMs, modelMs, warnings} = result;
   const totals = {text, usage, usageByModel, turns, tools, durationMs, modelMs};

@@ -2,7 +2,6 @@
 import type {HookAnswer, Hooks} from '../contract/hook.ts';
 import {MiniCcError} from '../util/errors.ts';
 
-/** Hooks for a run that has none. */
 export const NO_HOOKS: Hooks = {listens: () => false, run: async () => ({context: []})};
 
 /** Most times that hooks may continue a run. After that the run ends, and hooks cannot prevent it. */

@@ -34,7 +34,6 @@ export const NO_DATA_OFFLINE: Ending = {
   error: 'the offline model cannot answer by a JSON Schema: set ANTHROPIC_API_KEY or a provider for a real model',
 };
 
-/** Takes the structured answer of one run. */
 export class StructuredAnswer {
   readonly spec: ToolSpec;
   readonly #isWrapped: boolean;

@@ -28,7 +28,6 @@ export type Repair =
   | 'block'
   | 'start';
 
-/** A call that waits for its result. */
 interface OpenCall {
   readonly id: string;
   /** Id in the reply. Results of earlier versions use it. */
@@ -306,7 +305,6 @@ const LABELS: Readonly<Record<Repair, readonly [one: string, many: string]>> = {
   start: ['beginning of the conversation is missing', 'beginnings of the conversation are missing'],
 };
 
-/** Formats all repairs as one line for the user. */
 export function formatRepairs(repairs: readonly Repair[]): string {
   const counts = new Map<Repair, number>();
   for (const repair of repairs) counts.set(repair, (counts.get(repair) ?? 0) + 1);

@@ -42,7 +42,6 @@ async function runCheck(command: string, caller: Caller, signal: AbortSignal): P
   return {command, outcome: hasRun ? 'failed' : 'not run', output};
 }
 
-/** A check after a change. */
 export interface ComparedCheck extends CheckResult {
   /** True when the check failed before the change too, and prints nothing new. */
   readonly isOld: boolean;

@@ -63,7 +63,6 @@ export class Verification {
   }
 }
 
-/** Returns the checks that fail because of the change. */
 export function getNewFailures(checks: readonly ComparedCheck[]): readonly ComparedCheck[] {
   return checks.filter(({outcome, isOld}) => outcome === 'failed' && !isOld);
 }
