@@ -73,7 +73,7 @@ export function parseArguments(
   const subcommand = isPrompt ? undefined : getSubcommand(input, flags);
   if (!isPrompt && !subcommand) checkFirstWord(input);
   checkCombination(flags, subcommand);
-  // meow has checked it against the choices of the table.
+  // meow has checked the choice against those of the table.
   const format = last(flags.outputFormat) as OutputFormat | undefined;
   const isDriven = last(flags.inputFormat) === 'stream-json';
   const mayBypass = (flags.allowDangerouslySkipPermissions || flags.dangerouslySkipPermissions) ?? false;
@@ -345,7 +345,6 @@ function wholeNumber(flag: FlagName, value: number | undefined, least = 1): numb
   throw new UsageError(`${written(flag)} takes a whole number from ${least} on`);
 }
 
-/** Splits a list like `A,B`. */
 function splitNames(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((name) => name.trim());
 }

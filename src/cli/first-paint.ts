@@ -9,7 +9,7 @@ import {EXIT_CODES, type Start} from './start.ts';
 
 type Shown = Pick<SessionOptions, 'cwd' | 'model' | 'offline'>;
 
-/** Paints the first frame. The terminal must be in raw mode. */
+/** The terminal must be in raw mode. */
 export function paintFirst({home, version}: Start, {cwd, model = '', offline}: Shown): FirstPaint {
   const signals = Object.entries(EXIT_CODES).map(([signal, code]) => ({signal, leave: () => process.exit(code)}));
   const paint = startFirstPaint(process, {

@@ -95,7 +95,6 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
   return scope === 'conversation' ? rewind(point, scope, context) : askAndDelete(point, scope, context);
 }
 
-/** Describes what each choice would do. */
 function describePlan({restored, deleted}: FilesToRestore, {dropped}: RewindPoint, root: string): string {
   const shown = (files: readonly string[]) => files.map((file) => formatPath(file, root));
   const lines = [

@@ -47,7 +47,6 @@ export async function runSessionsCommandLine(args: SubcommandArguments, deps: Ex
     : printText(formatSummary(summary, formatMarkdown(getRestoredMessages(readTranscript(found.transcript)))));
 }
 
-/** Exports to standard output or to a file. */
 async function exportSession(
   id: string,
   words: readonly string[],

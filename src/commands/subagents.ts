@@ -148,7 +148,6 @@ function formatTime(at: number | undefined): string {
   return at === undefined ? '-' : new Date(at).toISOString();
 }
 
-/** Characters of a tool's input and of its result. */
 const TOOL_CHARS = 200;
 
 /**

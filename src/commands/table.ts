@@ -31,7 +31,6 @@ import {subagentsCommand, tasksCommand} from './subagents.ts';
 
 /** Dependencies of commands besides the requests of the session. */
 interface CommandDeps {
-  /** Version of mini-cc. */
   readonly version: string;
   readonly agents: AgentsCommandDeps;
   readonly examine: Examine;

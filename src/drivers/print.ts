@@ -18,7 +18,7 @@ interface PrintOptions {
   /** True when the whole prompt was on the command line. Files that it names by `@path` are then attached. */
   readonly isTyped: boolean;
   readonly format: OutputFormat;
-  /** Prints each tool call on standard error, too. */
+  /** True to print each tool call on standard error, too. */
   readonly verbose: boolean;
   readonly stdout: (text: string) => void;
   readonly stderr: (line: string) => void;
@@ -85,7 +85,6 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
 
 /** Maximal number of denied calls that are named. The JSON result lists all. */
 const MAX_DENIALS = 5;
-/** Characters of a denied call that are shown. */
 const DENIED_CHARS = 80;
 
 /** The module is loaded late, because text is measured only in a terminal. */

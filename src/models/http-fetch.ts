@@ -9,7 +9,7 @@ import {createResponse} from './http-response.ts';
 const CONNECT_MS = 10_000;
 /** Milliseconds. A connection that waits longer may have been dropped on its way. */
 const MAX_IDLE_MS = 60_000;
-/** Milliseconds in which the first packet of a request is reset when the server had closed the waiting connection. */
+/** Milliseconds after a request within which a reset means that the server had closed the waiting connection. */
 const STALE_MS = 1_000;
 
 interface Client {
@@ -90,7 +90,7 @@ function getProxyEnv(env: Environment): Record<string, string | undefined> {
   return {...Object.fromEntries(named.map((name) => [name, env[name]])), no_proxy: none, NO_PROXY: none};
 }
 
-/** Sends the request. @returns the head of the answer */
+/** @returns the head of the answer */
 function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // The error is not passed to `destroy`. A request that waits for a proxy has no socket, and emits no error before

@@ -69,7 +69,6 @@ export class ReplyBuilder {
     }
   }
 
-  /** Tokens that the reply has used so far. */
   get usage(): Usage {
     return {...this.#usage};
   }

@@ -166,7 +166,6 @@ export class ModelResolver {
     }
   }
 
-  /** Replaces an alias by its model. */
   #expand(given: string): string {
     const name = given.trim();
     if (name === '') throw new UsageError('The name of the model is empty. Name one, e.g. --model sonnet');

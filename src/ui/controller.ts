@@ -42,7 +42,6 @@ interface ControllerOptions {
   readonly room?: () => LiveRoom;
 }
 
-/** The modes that Shift+Tab goes through. */
 const MODE_CYCLE: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan'];
 
 /** Milliseconds for which the warning about running agents is shown. A second press within this time stops them. */
@@ -154,7 +153,6 @@ export class Controller {
     else this.change({unsent: [...this.local.get().unsent, text]});
   }
 
-  /** Sends a text and waits for its end. */
   async #send(session: Session, text: string): Promise<void> {
     this.#pump.flush();
     const isCommand = parseTypedLine(text) !== undefined;
@@ -256,7 +254,7 @@ export class Controller {
     return (await this.#session?.request({type: 'explain_call', question})) ?? '';
   }
 
-  /** Passes the person's answer on to the session, or to who asked before the session was open. */
+  /** Passes the person's answer on to the session, or to the caller that asked before the session was open. */
   answer(askId: string, answer: Answer): void {
     this.change({answered: [...this.local.get().answered.slice(-20), askId], focus: undefined});
     const resolve = this.#earlyQuestions.get(askId);
@@ -310,7 +308,6 @@ export class Controller {
     this.change({mainEditor: undefined, editor: {...mainEditor, killed}});
   }
 
-  /** Returns a part of the session's transcript. */
   readTranscript(from: number, to?: number): TranscriptPart {
     const none = {messages: [], count: 0};
     return this.#session?.request({type: 'transcript', from, ...(to !== undefined && {to})}) ?? none;
@@ -382,7 +379,10 @@ export class Controller {
     this.change({repaints: this.local.get().repaints + 1});
   }
 
-  /** Frees the texts of the first `count` finished items, which Ink has printed. */
+  /**
+   * Notes that Ink has printed the first `count` finished items. Their texts are freed once `MAX_PRINTED` are
+   * collected.
+   */
   printed(count: number): void {
     if (count - this.#freedItems < MAX_PRINTED) return;
     this.#freedItems = count;

@@ -28,7 +28,6 @@ export interface ReplOptions {
   readonly history?: readonly SentPrompt[];
   /** Redacts secrets in the error of a session that did not open. */
   readonly redact?: (text: string) => string;
-  /** Called for every prompt that is sent. */
   readonly onSubmit?: (sent: SentPrompt) => void;
   /** Called once with a function that asks the person before the session is open. */
   readonly onAsk?: (ask: (question: Question) => Promise<Answer | 'withdrawn'>) => void;

@@ -8,7 +8,6 @@ import type {ThemeName} from '../core/contract/events.ts';
 
 export type Look = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimColor' | 'underline' | 'inverse'>;
 
-/** The kind of a piece of text. */
 export type Tone =
   // The person's part: marks of the prompt, the selected row.
   | 'accent'
@@ -40,7 +39,7 @@ export type Theme = Readonly<Record<Tone, Look>>;
 /** One tone for each agent; further agents begin again with the first. */
 export const AGENT_TONES = ['agent0', 'agent1', 'agent2', 'agent3', 'agent4', 'agent5', 'agent6', 'agent7'] as const;
 
-/** Returns the tone of an agent. @param index number of the agent in the order of dispatch, from 0 */
+/** @param index number of the agent in the order of dispatch, from 0 */
 export function getAgentTone(index: number): Tone {
   return AGENT_TONES[index % AGENT_TONES.length]!;
 }

@@ -40,7 +40,6 @@ function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent)
   return [`${name} · ${marks.join(' · ')}${broken}`, `  ${shown}`, `  tools: ${tools.join(', ')}`];
 }
 
-/** An entry of `mini-cc agents list --json`. */
 interface AgentEntry {
   readonly name: string;
   readonly description: string;

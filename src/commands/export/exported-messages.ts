@@ -25,7 +25,6 @@ export function formatMessages(messages: readonly Said[], runs: ReadonlyMap<stri
   return html`${messages.map((message) => formatMessage(message, results, runs))}`;
 }
 
-/** Formats the lines of a run's transcript. */
 export function formatEntries(entries: readonly TranscriptEntry[]): Html {
   return formatMessages(entries.filter((entry) => entry.type === 'message'));
 }

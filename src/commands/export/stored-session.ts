@@ -11,7 +11,6 @@ export interface StoredConversation {
   readonly header: TranscriptHeader;
   /** All lines except the first. */
   readonly entries: readonly TranscriptEntry[];
-  /** The current conversation. */
   readonly messages: readonly RestoredMessage[];
   /** Runs in the order of their dispatch. */
   readonly runs: readonly ExportedRun[];

@@ -6,7 +6,6 @@ import {hasEnded} from '../../core/runs/run-record.ts';
 import {addUsage, NO_USAGE} from '../../core/util/messages.ts';
 import {formatCost} from '../../core/util/money.ts';
 
-/** @param version version of mini-cc */
 export function createStatusCommand(version: string): Command {
   return {
     name: 'status',

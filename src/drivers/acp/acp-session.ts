@@ -100,7 +100,6 @@ export class AcpSession {
     });
   }
 
-  /** Sends the conversation so far. */
   replay(): void {
     replay(this.#session.request({type: 'transcript', from: 0}).messages, this.#updates);
   }
@@ -207,7 +206,7 @@ export class AcpSession {
   async #ask(question: Question): Promise<void> {
     const {call} = question;
     if (!call) {
-      // This protocol has no questions of commands.
+      // This protocol cannot express questions of commands.
       this.#session.answer(question.id, {choice: 'escape'});
       return;
     }

@@ -73,7 +73,7 @@ export class Updates {
     else this.#takeRun(event);
   }
 
-  /** Shows a call that needs the person's answer, if it has no card yet. */
+  /** Shows a card for the call, unless it has one. */
   showCall(call: AnnouncedCall, title: string): void {
     this.#calls.set(call.callId, call);
     if (this.#shown.has(call.callId)) return;
@@ -81,7 +81,6 @@ export class Updates {
     this.#send({sessionUpdate: 'tool_call', ...describeCall(call, this.#cwd, this.#tools), title, status: 'pending'});
   }
 
-  /** Returns a call that was announced. */
   findCall(callId: string): AnnouncedCall | undefined {
     return this.#calls.get(callId);
   }

@@ -26,7 +26,6 @@ import {type CallQuestion, createToolQuestion, isCallQuestion, readToolAnswer} f
 
 interface DriverOptions {
   readonly lines: AsyncIterable<string>;
-  /** Writes one line to the driver. */
   write(object: Record<string, unknown>): void;
   /** Writes a line for the person who reads standard error. */
   warn(line: string): void;
@@ -158,7 +157,6 @@ class StreamJsonDriver {
     return opened;
   }
 
-  /** Runs the prompts one after the other. */
   async #work(): Promise<void> {
     for (let prompt = this.#prompts.shift(); prompt; prompt = this.#prompts.shift()) {
       await this.#runPrompt(this.#opened!, prompt);
@@ -206,7 +204,7 @@ class StreamJsonDriver {
     if (event.type !== 'ask') return;
     const {question} = event;
     if (!isCallQuestion(question)) {
-      // This protocol has no questions of commands.
+      // This protocol cannot express questions of commands.
       session.answer(question.id, {choice: 'escape'});
     } else if (this.#hasEnded) {
       session.answer(question.id, {choice: 'no', note: DRIVER_HAS_LEFT.error});

@@ -52,8 +52,8 @@ const NOTHING: HookAnswer = {context: []};
 const VAIN: readonly HookEvent[] = ['SessionStart', 'SessionEnd', 'SubagentStart', 'PreCompact', 'Notification'];
 
 /**
- * Tells whether a hook's matcher fits the call. An empty matcher and `*` fit everything. Names with `|` between them
- * fit each of these names. Anything else is a regular expression.
+ * Tells whether a hook's matcher fits the call. An empty matcher and `*` fit everything. Names separated by `|`, commas
+ * or blanks fit each of these names. Anything else is a regular expression.
  */
 export function isMatching(matcher: string, {subject, otherNames = []}: HookCall): boolean {
   if (matcher === '' || matcher === '*' || subject === undefined) return true;

@@ -6,7 +6,6 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import {isObject} from '../../core/util/objects.ts';
 import type {ServerTool} from './connection.ts';
 
-/** The driver's side of the connection. */
 export interface DriverServers {
   readonly names: readonly string[];
   /** Returns the tools that the driver sent at the start. They are known before the server starts. */

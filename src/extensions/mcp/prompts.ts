@@ -7,7 +7,6 @@ import type {Prompt} from './connection.ts';
 import {toPromptContent} from './result.ts';
 import type {McpServer} from './server.ts';
 
-/** Lists the prompts of a server that has been connected. */
 export function listPromptCommands(server: McpServer): Command[] {
   return server.prompts.map((prompt) => createPromptCommand(server, toCommandPart(prompt.name), prompt));
 }

@@ -1,4 +1,4 @@
-/** Creates a tool of an MCP server for agents, with the name `mcp__SERVER__TOOL`. */
+/** Turns a tool of an MCP server into a tool for agents, with the name `mcp__SERVER__TOOL`. */
 import {createHash} from 'node:crypto';
 import {z} from 'zod';
 import type {Tool} from '../../core/contract/tool.ts';
@@ -50,8 +50,7 @@ export function countTokens(tool: Tool): number {
 }
 
 /**
- * Creates the tool.
- * @param name name for models
+ * @param name the name for models
  * @param definition undefined while the server is not connected; the call then starts it
  * @param confined true when the server runs in the read-only sandbox
  */

@@ -13,7 +13,6 @@ interface CompletionProps {
   readonly columns: number;
 }
 
-/** Lists the slash commands or files that match the typed text. */
 export function CompletionList({offered, selected, rows, columns}: CompletionProps) {
   const marked = Math.min(selected, offered.length - 1);
   const first = Math.max(0, Math.min(marked - Math.floor(rows / 2), offered.length - rows));

@@ -78,7 +78,7 @@ function Markdown({text, from = START, isCut = false, columns, formatter}: Markd
 const PROMPT: TextStyle = {bold: true};
 const BAR: readonly Span[] = [{text: '▌ ', style: {tone: 'accent'}}];
 
-/** Shows what the person wrote beside a bar, which is easy to find when scrolling. */
+/** Shows the person's prompt beside a bar, so that it is easy to find when scrolling. */
 function SentPrompt({text, columns}: {readonly text: string; readonly columns: number}) {
   const isStatic = useIsScreenReaderEnabled();
   const lines = splitLines([{text: isStatic ? `You: ${text}` : text, style: PROMPT}]);

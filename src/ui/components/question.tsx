@@ -126,7 +126,6 @@ function findCursor({focus, columns}: QuestionState, row: number): QuestionRows[
   return {row, column: Math.min(columns - 1, FILTER_LABEL.length + textWidth(text.slice(0, cursor)))};
 }
 
-/** Returns the model's description of the call. */
 function getPurpose({call}: Question): string {
   const {description} = (call?.input ?? {}) as {readonly description?: unknown};
   return typeof description === 'string' ? screenLine(description) : '';

@@ -16,7 +16,6 @@ interface PanelProps {
   readonly now: number;
 }
 
-/** Draws the panel of runs, one row for each run. */
 export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
   const isStatic = useIsScreenReaderEnabled();
   const {shown, first, more} = panelWindow(runs, marked ?? 0, rows);

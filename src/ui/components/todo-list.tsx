@@ -17,7 +17,6 @@ interface TodoProps {
   readonly columns: number;
 }
 
-/** Shows the main agent's todos, one line for each. */
 export function TodoList({todos, rows, columns}: TodoProps) {
   const {shown, more} = firstRows(todos, rows);
   const marks = useIsScreenReaderEnabled() ? WORDS : MARKS;

@@ -112,7 +112,7 @@ function ToolOutcome({tool, columns, formatter}: ToolProps) {
       return <Preview text={display.text} total={undefined} rows={20} columns={columns} />;
     default: {
       const rows = tool.isCommand ? MAX_COMMAND_ROWS : MAX_ROWS;
-      // When the row above says how much there is, the preview adds little.
+      // When the row above says how much there is, a preview adds little.
       return summary === '' ? <Preview text={preview} total={lines} rows={rows} columns={columns} /> : null;
     }
   }

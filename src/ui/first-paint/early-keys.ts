@@ -6,7 +6,6 @@
 export interface EarlyKeys {
   /** The text in the prompt. */
   readonly typed: string;
-  /** Keys for the screen. */
   readonly waiting: string;
 }
 

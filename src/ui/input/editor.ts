@@ -191,7 +191,6 @@ export function submitted(state: EditorState): EditorState {
   return {...createEditor(isNew ? [...state.history, sent] : state.history), killed: state.killed};
 }
 
-/** Shows a prompt that was sent before. */
 function put(state: EditorState, {text, pastes: places = []}: SentPrompt): EditorState {
   let pastes = state.pastes;
   let shown = '';

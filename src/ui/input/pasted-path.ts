@@ -1,6 +1,6 @@
 /**
- * Recognises pasted paths. Terminals paste the path of a file that is dropped on them. The image of such a path is sent
- * with the prompt.
+ * Recognises pasted paths. Terminals paste the path of a file that is dropped on them. When it is the path of an image,
+ * it becomes an `@` mention, so that the image is sent with the prompt.
  */
 
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;

@@ -40,7 +40,6 @@ function endThought(state: UiState): UiState {
   return text === '' ? next : addItems(next, [{kind: 'thinking', text}]);
 }
 
-/** Prints a whole text as an answer. */
 export function addText(state: UiState, text: string): UiState {
   return finishText(addDelta(finishText(state), text));
 }

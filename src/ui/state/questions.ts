@@ -12,7 +12,6 @@ export const MAX_HEAD_ROWS = 3;
 /** Columns of an agent's name. Models choose these names, and a long one must not push the question off the screen. */
 const MAX_AGENT_COLUMNS = 50;
 
-/** Adds a question that waits for the person. */
 export function addQuestion(state: UiState, question: Question): UiState {
   return withQuestions(state, [...state.questions, safeQuestion(question)]);
 }

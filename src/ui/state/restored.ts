@@ -61,7 +61,7 @@ class Replay {
   add(state: UiState, restored: RestoredMessage, next: RestoredMessage | undefined): UiState {
     const {message, announcement, companion, summary, repeated, prompt} = restored;
     const text = getText(message.content);
-    // The transcript shows a repeated prompt where the person typed it.
+    // A prompt that was repeated after a summary is not shown again.
     if (repeated) return state;
     if (summary) return addItem(state, {kind: 'notice', level: 'info', text: COMPACTED_HERE});
     if (announcement) return this.#announce(state, announcement);

@@ -12,7 +12,6 @@ export interface TailLine {
   readonly kind: 'text' | 'sent' | 'note' | 'tool';
   readonly text: string;
   readonly callId?: string;
-  /** The result of a tool call, in one line. */
   readonly result?: {readonly text: string; readonly isError: boolean};
 }
 

@@ -139,7 +139,6 @@ function retryCall(state: UiState, event: AgentEvent & {type: 'retry'}): UiState
   return addItem(stopped, {kind: 'notice', level: 'warning', text: screenLine(formatRetry(event, isShown))});
 }
 
-/** Prints a prompt of the person. */
 export function addPrompt(state: UiState, text: string): UiState {
   return addItem(state, {kind: 'prompt', text: screenText(text)});
 }

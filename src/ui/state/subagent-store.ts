@@ -212,7 +212,7 @@ export function hasEnded(run: {readonly state: ProgressState['state']}): boolean
   return run.state !== 'queued' && run.state !== 'running';
 }
 
-/** Sorts running runs first, then queued ones, then ended ones. */
+/** Ranks running runs before queued ones, and these before ended ones. */
 export function rankRun(run: SubagentRun): number {
   if (hasEnded(run)) return 2;
   return run.state === 'queued' ? 1 : 0;

@@ -160,7 +160,6 @@ export interface UiState {
   readonly subagents: readonly SubagentRun[];
   /** Number of runs that have begun. */
   readonly runCount: number;
-  /** Id of the run whose transcript is shown. */
   readonly openedRun: string | undefined;
   /** The opened run when it was removed from `subagents`. It stays on the screen until the person closes it. */
   readonly removedRun: SubagentRun | undefined;

@@ -49,7 +49,6 @@ const MAX_EAGER = 6000;
 /** Number of rows of a block that stay live when its first rows are printed. */
 const KEPT_ROWS = 4;
 
-/** Adds raw text of the model. */
 export function addAnswer(stream: AnswerStream, text: string): AnswerStream {
   const whole = stream.pending + text;
   // A carriage return may belong to the next newline. Half a character and a joiner need the characters after them.
@@ -62,7 +61,7 @@ export function isEmpty({source, pending}: AnswerStream): boolean {
   return source === '' && pending === '';
 }
 
-/** Tells whether the beginning of the growing block is printed. Then nothing else can be printed before its end. */
+/** Tells whether the beginning of the growing block is printed. Other items then wait for the end of the block. */
 export function isSplit({printed}: AnswerStream): boolean {
   return printed.line > 0 || printed.offset > 0;
 }

@@ -68,7 +68,6 @@ export function formatDiffText(text: string, highlighter: Highlighter): Line[] {
   return shown;
 }
 
-/** Counts the lines that a diff adds and removes. */
 export function countChanges(patch: string): {readonly added: number; readonly removed: number} {
   const lines = parsePatch(patch.split('\n')).hunks.flat();
   const count = (sign: Sign) => lines.filter((line) => line.sign === sign).length;

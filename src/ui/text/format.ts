@@ -21,7 +21,6 @@ export interface Formatter {
   readonly diff: (patch: string, path: string) => Line[];
   /** Formats the diffs of several files, with other lines around them. */
   readonly diffText: (text: string) => Line[];
-  /** Returns the rendered text of inline markdown. */
   readonly inlineText: (text: string) => string;
 }
 

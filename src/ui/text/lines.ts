@@ -47,7 +47,6 @@ export function indentLines(lines: readonly Line[], first: readonly Span[], rest
   }));
 }
 
-/** Splits styled text at its newlines. */
 export function splitLines(spans: readonly Span[]): Line[] {
   const lines: Span[][] = [[]];
   for (const {text, style} of spans) {
@@ -59,14 +58,12 @@ export function splitLines(spans: readonly Span[]): Line[] {
   return lines.map(createLine);
 }
 
-/** Returns the lines from a place on. */
 export function linesFrom(lines: readonly Line[], {line, offset}: LinePlace): Line[] {
   const [first, ...rest] = lines.slice(line);
   if (!first || offset === 0) return first ? [first, ...rest] : [];
   return [cutLine(first, offset), ...rest];
 }
 
-/** Returns a part of a line. */
 export function cutLine(line: Line, start: number, end = Number.POSITIVE_INFINITY): Line {
   return {
     ...line,

@@ -3,7 +3,6 @@ import {createContext, type ReactNode, useContext} from 'react';
 import {getTheme, paint, type Theme, type Tone} from '../theme.ts';
 import {wrapRows} from './wrap.ts';
 
-/** A piece of text in one style. */
 export interface Span {
   readonly text: string;
   readonly style: TextStyle;
@@ -23,7 +22,6 @@ interface StyledProps extends TextStyle, Pick<TextProps, 'wrap'> {
   readonly children?: ReactNode;
 }
 
-/** Draws text in the look of its tone. */
 export function Styled({tone, ground, children, ...style}: StyledProps) {
   const theme = useContext(ThemeContext);
   return (
@@ -100,7 +98,6 @@ export function StyledText({spans, columns}: {readonly spans: readonly Span[]; r
   return <Rows rows={rows} />;
 }
 
-/** Draws wrapped text in one style. */
 export function Wrapped({text, columns, ...style}: {readonly text: string; readonly columns: number} & TextStyle) {
   return <StyledText spans={[{text, style}]} columns={columns} />;
 }

@@ -109,7 +109,6 @@ function markdown(text: string, columns: number, {format, lex}: Formatter): read
   return layoutLines(format(lex(screenText(text))), columns);
 }
 
-/** Returns the text that a search looks through. */
 export function messageText({message: {content}}: RestoredMessage, tools: readonly ToolFacts[]): string {
   if (typeof content === 'string') return content;
   return content

@@ -59,7 +59,6 @@ export class TranscriptScroll {
     return {first: cut(this.#top.index), last: cut(place.index)};
   }
 
-  /** Sets the number of rows for messages. */
   resize(height: number): void {
     this.#height = Math.max(1, height);
     this.#laid.clear();
@@ -81,7 +80,6 @@ export class TranscriptScroll {
     if (this.#isAtEnd) this.toEnd();
   }
 
-  /** Returns the rows in view. */
   visible(): Row[] {
     const rows: Row[] = [];
     let place: Place | undefined = this.#rows(this.#top.index).length > 0 ? this.#top : this.#after(this.#top);
