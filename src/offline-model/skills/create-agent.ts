@@ -1,9 +1,9 @@
-/** "create an agent that …": drafts its definition and writes it where the project's agents are. */
+/** Handles "create an agent that …": drafts a definition and writes it to the folder of the project's agents. */
 import {cannot, fenced, getProblem, notDone, paragraphs} from '../report.ts';
 import {askOne, type Job, type Route, type Work} from '../skill.ts';
 import {draftDefinition} from './draft.ts';
 
-/** Of the format of agent definitions; its schema is not loaded here, since that takes zod. */
+/** Version of the format of agent definitions. Its schema is not imported, because that would load zod. */
 const FORMAT_VERSION = 1;
 
 const ASKED =

@@ -1,4 +1,4 @@
-/** "create FILE with CONTENT". */
+/** Handles "create FILE with CONTENT". */
 
 import {cannot, count, getProblem, notDone} from '../report.ts';
 import {askOne, type Job, type Route, say, type Work} from '../skill.ts';
@@ -26,7 +26,7 @@ export const create: Route = (job) => {
   return createFile(path, content, overwrite, job);
 };
 
-/** The content to write. Undefined when the request only describes it. */
+/** Returns the content to write, or undefined when the request only describes it. */
 function parseContent(rest: string): string | undefined {
   const fence = /(?:^|\n|\s)(`{3,})[^\n]*\n([\s\S]*?)\n?\1/.exec(rest);
   if (fence) return `${fence[2]}\n`;
@@ -51,7 +51,7 @@ function* createFile(path: string, content: string, overwrite: boolean, job: Job
   const call = job.toolbox.write(path, content);
   if (!call) return cannot('I have no write_file tool here, so I cannot create files.');
   if (overwrite) {
-    // The tool overwrites only files that were read. A read of a missing file does no harm.
+    // The tool overwrites only files that were read. Reading a missing file does no harm.
     yield* askOne(job.toolbox.read(path));
   }
   const result = yield* askOne(call);

@@ -5,14 +5,14 @@ import {ask, type Job, type Observation, type Route, say, type Work} from '../sk
 
 interface Delegation {
   readonly agent: string;
-  /** Three to five words. */
+  /** Label of the progress line, a few words. */
   readonly description: string;
   readonly prompt: string;
 }
 
 const ASKED =
   /^(?:use|ask|let|have|start|launch|run|spawn|dispatch|send)\s+(?:the |an? |my )?[`"']?([a-z][\w-]*)[`"']?\s+(?:sub-?)?agents?(?:\s+in the background)?\s*(?:to|for|:|,|and)?\s*([\s\S]+)$/i;
-/** "Use three agents to explore a, b and c": a number, agents, and what each of them shall do. */
+/** Matches "Use three agents to explore a, b and c": a number, agents, and the work. */
 const SEVERAL: readonly RegExp[] = [
   /^(?:use|start|launch|run|spawn|dispatch|send|let|have)\s+(?<number>\d+|two|three|four|five|six|several|some)\s+(?:(?<agent>[a-z][\w-]*)\s+)?(?:sub-?)?agents?\s+(?:in parallel\s+)?(?:to\s+|for\s+)?(?<work>[\s\S]+)$/i,
   /^(?:utilise[rz]?|lance[rz]?|démarre[rz]?)\s+(?<number>\d+|deux|trois|quatre|cinq|plusieurs)\s+(?:sous-)?agents?\s+(?:en parallèle\s+)?pour\s+(?<work>[\s\S]+)$/iu,
@@ -28,14 +28,14 @@ const NUMBERS: readonly RegExp[] = [
   /^(?:4|four|quatre|vier|четыре|四)$/i,
   /^(?:5|five|cinq|fünf|пять|五)$/i,
 ];
-/** The first words of a request, up to the first thing that it is about: "explore", "list the tests of". */
+/** Matches the first words of a request, up to its first object: "explore", "list the tests of". */
 const VERB =
   /^(?:(?:explore|inspect|study|look at|look into|analy[sz]e|understand|summari[sz]e|review|audit|plan|read|explorer|étudier|analyser|relire|examiner|erkunden?|untersuchen?|analysieren|изучить|изучи|исследовать|исследуй|проверь|проверить)\s+|(?:探索|研究|分析|审查|查看)\s*)(?:the (?:folders?|directories|files?)\s+)?/iu;
 const LAST_VERB = /\s+(?:zu\s+)?(erkunden|untersuchen|analysieren|prüfen|lesen)[\s.!]*$/iu;
 const MAX_AGENTS = 8;
 const BACKGROUND = /\b(?:in|as) (?:the |a )?background\b(?: task)?|en arrière-plan|в фоне|(?:在)?后台/iu;
 
-/** "Use three agents to explore a, b and c", "explore a and b in parallel". */
+/** Handles "Use three agents to explore a, b and c" and "explore a and b in parallel". */
 export const delegateSeveral: Route = (job) => {
   if (!job.main) return undefined;
   const asked = SEVERAL.map((form) => form.exec(job.text)?.groups).find((groups) => groups !== undefined);
@@ -55,7 +55,7 @@ export const delegateSeveral: Route = (job) => {
   return delegate(job, tasks, note);
 };
 
-/** One request for each thing that is named: "explore a, b and c" → "explore a", "explore b", "explore c". */
+/** Splits "explore a, b and c" into "explore a", "explore b" and "explore c". */
 function splitWork(text: string): readonly string[] {
   const last = LAST_VERB.exec(text)?.[1];
   const plain = text.replace(LAST_VERB, '').replace(/[\s.!。]+$/, '');
@@ -65,13 +65,13 @@ function splitWork(text: string): readonly string[] {
     .split(/\s*[,;，；、]\s*(?:(?:and|et|und|и)\s+)?|\s+(?:and|et|und|и)\s+|\s*和\s*|\n+/iu)
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  // Parts with verbs of their own are requests as they are: "explore src; review lib".
+  // Parts with a verb of their own are requests as they are: "explore src; review lib".
   return parts.map((part) =>
     VERB.test(`${part} `) ? part : `${verb.trim() || (last ? 'explore' : '')} ${part}`.trim(),
   );
 }
 
-/** Who does it: the agent that is made for such work. */
+/** Chooses the agent that is made for such work. */
 function chooseAgent(work: string, job: Job): string | undefined {
   const {agents} = job.toolbox;
   const named = (form: RegExp) => agents.find((name) => form.test(name));
@@ -82,7 +82,7 @@ function chooseAgent(work: string, job: Job): string | undefined {
   return named(/explore/);
 }
 
-/** Three to five words for the progress line. */
+/** Returns at most five words for the progress line. */
 function describe(prompt: string): string {
   return prompt
     .replace(/[^\p{L}\p{N}\s_./-]/gu, ' ')
@@ -92,7 +92,7 @@ function describe(prompt: string): string {
     .join(' ');
 }
 
-/** "Task(reviewer): review src", "use the explore agent to …". */
+/** Handles "Task(reviewer): review src" and "use the explore agent to …". */
 export const delegateTyped: Route = (job) => {
   const typed = parseTypedTask(job.text);
   const [, name, words] = typed ? ['', typed.agent, typed.prompt] : (ASKED.exec(job.text) ?? []);
@@ -107,7 +107,7 @@ export const delegateTyped: Route = (job) => {
   return delegate(job, [{agent, description: describe(prompt), prompt}]);
 };
 
-/** @param note is said before the results */
+/** @param note text before the results */
 export function* delegate(job: Job, delegations: readonly Delegation[], note = ''): Work<string> {
   const background = BACKGROUND.test(job.text);
   const calls = delegations.map((one) => job.toolbox.task(one.agent, one.description, one.prompt, background));
@@ -130,7 +130,7 @@ function formatResult(delegation: Delegation, result: Observation): string {
   return paragraphs(unverified && `${who} called no tool, so this is unverified:`, text || `${who} returned nothing.`);
 }
 
-/** The agent's own text in a Task result, without the lines that the runtime added. */
+/** Returns the agent's own text in a Task result, without the lines that the runtime added. */
 function parseTaskResult(result: string): {readonly text: string; readonly unverified: boolean} {
   const own: string[] = [];
   let unverified = false;
@@ -142,7 +142,9 @@ function parseTaskResult(result: string): {readonly text: string; readonly unver
   return {text: own.join('\n').trim(), unverified};
 }
 
-/** The announcement of a background run, in one or two sentences. */
+/**
+ * Formats the announcement of a background run in one or two sentences, with the agent's result below when it is long.
+ */
 export function formatAnnouncement(announcement: string): string {
   const field = (name: string) =>
     new RegExp(`^${name}:\\s*([\\s\\S]*?)(?=^(?:Status|Result|Notes|Stats):|$(?![\\s\\S]))`, 'm')

@@ -1,4 +1,4 @@
-/** Drafts an agent definition from its description, as JSON and nothing else. */
+/** Drafts an agent definition from its description, as plain JSON. */
 import {toFields} from '../../core/util/objects.ts';
 import {findKeywords, findQuoted} from '../words.ts';
 
@@ -53,7 +53,7 @@ const WRITES =
 const MARKED =
   /<description>([\s\S]*?)<\/description>|(?:^|\n)\s*(?:description|what it is for|purpose|request|asked for|agent)\s*:\s*([\s\S]+)$/i;
 
-/** Whether the request asks for an agent definition, by the schema of its answer or by words. */
+/** Returns whether the request asks for an agent definition, by the schema of its answer or by words. */
 export function asksForDefinition(
   system: string,
   request: string,
@@ -101,7 +101,7 @@ export function draftDefinition(request: string): string {
   );
 }
 
-/** The user's description of the agent, without the instructions around it. */
+/** Returns the user's description of the agent, without the instructions around it. */
 function getDescription(request: string): string {
   const marked = MARKED.exec(request);
   const text = (marked?.[1] ?? marked?.[2] ?? request).trim();

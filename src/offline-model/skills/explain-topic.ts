@@ -1,4 +1,7 @@
-/** For requests that no other skill takes: finds the symbol that the words name, and shows the way through its code. */
+/**
+ * Handles requests that no other skill accepts: finds the symbol that the words name, and shows the way through its
+ * code.
+ */
 import {findSpeech} from '../language.ts';
 import {getPathRank} from '../places.ts';
 import {bullets, cannot, notDone, paragraphs} from '../report.ts';
@@ -13,7 +16,7 @@ import {citeDefinition} from './symbols/known-symbol.ts';
 /** Verbs of work that needs a language model. */
 const ACTION =
   /^(?:add|implement|fix|refactor|write|make|build|create|update|improve|optimi[sz]e|convert|migrate|delete|remove|move|change|edit|insert|append|port|upgrade|install|commit|push|deploy|generate|translate|solve|debug|compare|set up|configure|format|clean|simplify|rewrite|extract|split|merge|test|bump|document|ajoute|corrige|améliore|écris|füge|schreibe?|behebe?|verbessere?|lösche?|ändere?|исправь|добавь|напиши|сделай|реализуй|улучши|удали|添加|修复|实现|重构|优化|删除|编写|写|改进)/iu;
-/** Words of a topic that are searched for. */
+/** Number of words in a topic that are searched for. */
 const MAX_WORDS = 4;
 const MAX_NAMES = 12;
 
@@ -49,8 +52,8 @@ function formatInstead(words: readonly string[]): string {
 }
 
 /**
- * Definitions whose names contain the words, best first: none when less than half of the words are named, and none is a name. The names come
- * from lines that contain a word; what they are, the index says.
+ * Finds definitions whose names contain the words, best first. A definition must match at least half of the words or
+ * have one of them as its name. Names come from lines that contain a word; the index says what they are.
  */
 export function* findTopic(words: readonly string[], job: Job): Work<readonly FoundDefinition[] | string> {
   const stems = words.map((word) => getStem(word).toLowerCase());

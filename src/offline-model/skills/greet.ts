@@ -1,4 +1,4 @@
-/** Answers greetings, thanks, "help" and "who are you": what this is, and how to set up a real model. */
+/** Answers greetings, thanks, "help" and "who are you": says what the model can do and how to set up a real one. */
 
 import {bullets, HOW_TO_SET_UP, paragraphs} from '../report.ts';
 import {type Route, say} from '../skill.ts';

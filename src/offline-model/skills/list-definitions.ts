@@ -1,11 +1,11 @@
-/** "list functions in src", "which files define traits?": lists definitions of one kind with their lines. */
+/** Handles "list functions in src" and "which files define traits?": lists definitions of one kind with their lines. */
 import {getLanguage} from '../../core/util/file-kinds.ts';
 import {getPathRank} from '../places.ts';
 import {bullets, cannot, count, getReason, notDone, paragraphs} from '../report.ts';
 import {askOne, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
 
-/** What the index calls them, by the word in the request. */
+/** Kinds of the index, by the word in the request. */
 const KINDS: Readonly<Record<string, RegExp>> = {
   function: /^(?:function|method|constructor)$/,
   method: /^(?:method|constructor)$/,
@@ -66,7 +66,9 @@ function parseWanted(text: string): string | undefined {
   return word ?? OTHER_WORDS.find(([form]) => form.test(text))?.[1];
 }
 
-/** Whether the definition is exported, public or async, when the request says so, by the rules of its language. */
+/**
+ * Returns whether the definition is exported, public or async, when the request says so, by the rules of its language.
+ */
 function hasModifiers(text: string, {path, name, text: line}: FoundDefinition): boolean {
   if (/\basync\b/i.test(text) && !/\basync\b/.test(line)) return false;
   if (!/\b(?:export\w*|public)\b/i.test(text)) return true;

@@ -1,4 +1,4 @@
-/** "list …", "how many …": lists files, folders, scripts, dependencies, tests, TODOs and definitions. */
+/** Handles "list …" and "how many …": lists files, folders, scripts, dependencies, tests, TODOs and definitions. */
 import {getExtensions, getLanguageByExtension, isCode, isTest, TEST_FILES} from '../../core/util/file-kinds.ts';
 import {compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
 import {bullets, cannot, citeHit, count, countListed, getReason, isCannot, notDone, paragraphs} from '../report.ts';
@@ -15,10 +15,10 @@ const VERBS =
   /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
 const PURE_LIST = /^(?:list|enumerate|ls|count|how many|liste|список|перечисли|列出)/iu;
 const TODO = '\\b(TODO|FIXME|XXX|HACK)\\b';
-/** "which file is the biggest?" */
+/** Matches "which file is the biggest?". */
 const LONGEST =
   /^\S+(?:\s+\w+)*?\s+(?:(?:big|larg|long)g?est (?:\w+ )?files?|files?(?: is| are)?(?: the)? (?:big|larg|long)g?est)(?: here| (?:in|of) .*)?[\s?.!]*$/i;
-/** "what is in src?" */
+/** Matches "what is in src?". */
 const CONTENTS =
   /^what(?:'s| is)\s+(?:in|inside|under)\s+(?:the\s+)?[`"']?[\w@./-]+[`"']?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i;
 
@@ -35,7 +35,7 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/\bfi(le|chier)s?\b|файл|文件|\*|\.[a-z]{1,4}\b/iu, 'files'],
 ];
 
-/** Undefined when the request does not name one kind of thing that can be listed. */
+/** Returns undefined when the request does not name one kind of thing that can be listed. */
 export const list: Route = (job) => {
   const {text} = job;
   if (!VERBS.test(text) || text.length > 200) return undefined;
@@ -60,7 +60,7 @@ export const list: Route = (job) => {
   const filter = kind === undefined ? '' : findUnknownWords(named, kind);
   if (filter === '') return listKind(kind ?? 'files', rest, scope, job);
   if (parseQuestion(text, job.earlier)) return undefined;
-  // To ignore words that are not understood would list the wrong things.
+  // A list that ignores unknown words would show the wrong things.
   const refused = PURE_LIST.test(text) || kind === 'definitions' || COMPARED.test(filter);
   return refused
     ? say(cannot(`I do not understand "${filter}" here: I list by kind, folder and pattern only.`))
@@ -73,7 +73,7 @@ function* listContents(scope: string, job: Job): Work<string> {
   return isCannot(text) && !scope.includes('/') ? yield* explainTopic(job) : text;
 }
 
-/** The files with the most lines: a search can count those. */
+/** Lists the files with the most lines, which a counting search finds. */
 function* listLongest(scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 800});
   const result = yield* askOne(call);
@@ -88,7 +88,7 @@ function* listLongest(scope: string | undefined, job: Job): Work<string> {
   );
 }
 
-/** Words of the request that are no kind of thing, place, language or pattern. */
+/** Returns the words of the request that are not a kind, place, language or pattern. */
 function findUnknownWords(text: string, kind: Kind): string {
   const words = text
     .replace(/[`"'][^`"']*[`"']/g, (quoted) => (findGlobs(quoted).length > 0 ? ' ' : quoted))
@@ -127,7 +127,7 @@ function* listKind(kind: Kind, text: string, scope: string | undefined, job: Job
   return yield* listFiles(kind, text, scope, job);
 }
 
-/** The folder or file to list: `src` in "list files in src", or a path anywhere in the request. */
+/** Finds the folder or file to list: `src` in "list files in src", or a path anywhere in the request. */
 function findScope(text: string): string | undefined {
   const path = findPaths(text).find((one) => !/^\.\w+$/.test(one));
   if (path !== undefined) return path.replace(/(.)\/$/, '$1');
@@ -175,7 +175,9 @@ function* listFiles(
   );
 }
 
-/** The glob for the files: `*.ts` as written, or from "TypeScript files" and ".ts files", otherwise all files. */
+/**
+ * Returns the glob for the files: `*.ts` as written, or from "TypeScript files" and ".ts files", otherwise all files.
+ */
 function toFilePattern(text: string): string {
   const glob = findGlobs(text)[0];
   if (glob !== undefined) return glob.includes('/') ? glob : `**/${glob}`;

@@ -1,7 +1,6 @@
 /**
- * A part of a fan-out: one mechanical change in each of its files. Of a rename the places were decided for all files
- * together; a replacement is made in each file by itself; a header is put before each. A file where there is nothing to do
- * stays as it is.
+ * Carries out a part of a fan-out: one mechanical change in each of its files. The places of a rename come with the
+ * request; a replacement or a header is made in each file by itself. Files without anything to change stay as they are.
  */
 import {isCannot} from '../report.ts';
 import type {Job, Route, Work} from '../skill.ts';
@@ -44,7 +43,7 @@ function parsePart(text: string): {
 
 const NAME = /[\p{L}\p{N}_$]+/uy;
 
-/** Replaces the name at each place. One that is the new name already was changed before, by a part that was cut off. */
+/** Replaces the name at each place. A place that already has the new name was changed by an interrupted part. */
 function* replacePlaces(files: readonly string[], places: readonly PlannedPlace[], job: Job): Work<string> {
   const touched = files.filter((file) => places.some(({path}) => path === file));
   if (touched.length === 0) return NOTHING;
@@ -79,13 +78,13 @@ function changeAt({path, lines, problem}: FileText, places: readonly PlannedPlac
 const HEADER =
   /^(?:add|put|insert|prepend|ajoute[rz]?|добавь(?:те)?|添加)\s+(?:the\s+|this\s+|a\s+)?(?:[\p{L}-]+\s+){0,3}(?:header|comment|line|banner|notice|en-tête|заголовок)?\s*:?\s*(?:`([^`]+)`|"([^"]+)"|“([^”]+)”)\s+(?:to|at|on|before|above|in|à|dans|в|到)\s/iu;
 
-/** `add the header "// Copyright" to all files`. */
+/** Parses `add the header "// Copyright" to all files`. */
 function parseHeader(text: string): string | undefined {
   const found = HEADER.exec(text);
   return found?.slice(1).find((each) => each !== undefined);
 }
 
-/** Puts the header on top of each file that does not have it, below a line that names the interpreter. */
+/** Puts the header at the top of each file that does not have it, below a line that names the interpreter. */
 function* addHeader(header: string, files: readonly string[], job: Job): Work<string> {
   const own = header.split('\\n');
   const texts = yield* readFiles(files, job);
@@ -100,7 +99,7 @@ function* addHeader(header: string, files: readonly string[], job: Job): Work<st
   return yield* applyChanges(`Added \`${header}\``, changes, job);
 }
 
-/** Of one part it is no failure that its files do not contain the text. */
+/** Turns the failure that the files do not contain the text into success, because other parts may contain it. */
 function* allowNothing(work: Work<string>): Work<string> {
   const text = yield* work;
   return isCannot(text) && / Nothing was changed: `.*` is not in /.test(text) ? NOTHING : text;

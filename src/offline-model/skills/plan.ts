@@ -1,4 +1,7 @@
-/** "plan X": the places of what is most like it here (options, files of its kind, symbols of its name), or an honest no. */
+/**
+ * Handles "plan X": names the places here that are most like X (options, files of its kind, symbols of its name), or
+ * says that there are none.
+ */
 import {isCode, isTest} from '../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
@@ -32,7 +35,7 @@ export const plan: Route = (job) => {
   return writePlan(goal, job);
 };
 
-/** What a plan is made from: places that are like the goal, and what to do with them. */
+/** The basis of a plan: places that are like the goal, and the steps. */
 interface Model {
   readonly like: readonly string[];
   readonly steps: readonly string[];
@@ -42,7 +45,7 @@ function* writePlan(goal: string, job: Job): Work<string> {
   if (!job.toolbox.has('symbols')) return cannot('I have no `symbols` tool here, so I cannot plan from the code.');
   const isOption = OPTION.test(goal);
   const first = yield* isOption ? planOption(goal, job) : planSibling(goal, job);
-  // An option that is written as such belongs nowhere else.
+  // A goal with a written option, such as `--json`, is about an option only.
   const found = first ?? (/(?:^|\s|`)--[a-z]/.test(goal) ? undefined : yield* planSymbol(goal, job));
   if (!found) {
     const what = isOption
@@ -71,11 +74,11 @@ function* findCheck(job: Job): Work<string | undefined> {
 
 const OPTION =
   /(?:^|\s|`)--?[a-z][\w-]*|\b(?:options?|flags?|switch|command[- ]line argument|cli argument|schalter)\b|опци|флаг|选项|参数/iu;
-/** A line that defines an option, in the ways of the common parsers; the last one is a table of strings. */
+/** Matches a line that defines an option in the ways of common parsers. The last way is a table of strings. */
 const OPTION_PATTERN =
   'add_argument\\(|add_option\\(|\\.option\\(|addOption\\(|click\\.option|flag\\.(String|Bool|Int|Duration|Var)|Arg::(new|with_name)\\(|#\\[(arg|clap)\\b|struct option\\b|getopt(_long)?\\(|OptionParser|\\.on\\(? ?[\'"]-|[\'"`]--[a-z][a-z0-9-]+';
 
-/** An option is added where the others are defined, and read where its neighbours are read. */
+/** Plans an option: it is added where the others are defined, and read where its neighbours are read. */
 function* planOption(goal: string, job: Job): Work<Model | undefined> {
   const result = yield* askOne(job.toolbox.search({pattern: OPTION_PATTERN, limit: 400}));
   const hits = parseHits(result).hits.filter((hit) => isCode(hit.path) && !isComment(hit.text));
@@ -85,7 +88,7 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
   const byFile = [...Map.groupBy(own, (hit) => hit.path)].toSorted(([, a], [, b]) => b.length - a.length);
   const [file, some] = byFile[0] ?? [];
   const lines = file === undefined ? [] : yield* leaveOutComments(file, some!, job);
-  // One line may be a call of another program with its options.
+  // A single line may call another program with its options.
   if (file === undefined || lines.length < 2) return undefined;
   const words = findKeywords(goal.replace(OPTION, ' ')).map((word) => word.toLowerCase());
   const near = lines.toSorted((a, b) => countWords(b, words) - countWords(a, words)).slice(0, 4);
@@ -118,7 +121,7 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
   };
 }
 
-/** The hits that are not inside of a comment of several lines. */
+/** Returns the hits outside of comments with several lines. */
 function* leaveOutComments(path: string, hits: readonly Hit[], job: Job): Work<readonly Hit[]> {
   const lines = parseLines(yield* askOne(job.toolbox.read(path))) ?? [];
   const commented = new Set<number>();
@@ -148,7 +151,10 @@ function listReferences(references: readonly FoundReference[]): string {
 
 const NEW = /\b(?:new|another|further|additional|nouvel\w*|neue[rns]?|weitere[rns]?)\b|нов(?:ый|ая|ую|ое)|新/iu;
 
-/** "a new X": the folder that is named for its kind has siblings; what imports them is where a new one is registered. */
+/**
+ * Plans "a new X": the folder that is named for its kind has siblings, and a new one is registered where they are
+ * imported.
+ */
 function* planSibling(goal: string, job: Job): Work<Model | undefined> {
   const nouns = findKeywords(goal)
     .map((word) => word.toLowerCase().replace(/s$/, ''))
@@ -164,7 +170,7 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
     )
     .toSorted(([, a], [, b]) => b.length - a.length);
   const [folder, siblings] = groups[0] ?? [];
-  // A topic that is only near a folder's name is not a thing of its kind.
+  // The goal must ask for a new thing; a topic that only resembles a folder's name does not count.
   if (folder === undefined || !(NEW.test(goal) || /^(?:add|a|an)\b/i.test(goal))) return undefined;
   const [importers, tests] = yield* ask([
     job.toolbox.symbols('importers', {path: folder.replace(/\/$/, '')}),
@@ -195,7 +201,7 @@ function* planSibling(goal: string, job: Job): Work<Model | undefined> {
   };
 }
 
-/** A change of what exists: its definition, who depends on it, its tests. */
+/** Plans a change of existing code: its definition, its users, its tests. */
 function* planSymbol(goal: string, job: Job): Work<Model | undefined> {
   const found = yield* findTopic(findKeywords(goal).slice(0, 4), job);
   if (typeof found === 'string' || found.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do", "fetch URL". */
+/** Handles "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do" and "fetch URL". */
 import {getExtension, isCode} from '../../core/util/file-kinds.ts';
 import {getFileHeader} from '../prose.ts';
 import {
@@ -23,15 +23,15 @@ const SHOW =
   /^(?:read|show|open|cat|print|display|view|head|type out|dump|lis|lire|montre[rz]?|affiche[rz]?|прочитай|прочти|покажи|открой|读取|读一下|查看|显示|打开)(?=[\s`"']|\P{ASCII})/iu;
 const SUMMARY =
   /^(?:summari[sz]e|outline|explain|describe|what(?:'s| is| does| do| are)|tell me (?:about|what)|give (?:me )?(?:a|an) (?:summary|outline|overview)|how does|résume[rz]?|que (?:fait|contient)|explique|объясни|опиши|что (?:делает|в|находится)|перескажи|总结|解释|说明)(?=[\s`"']|\P{ASCII})/iu;
-/** Lines of one file or page in an answer. */
+/** Number of lines of one file or page in an answer. */
 const MAX_LINES = 60;
 
-/** Files in one answer. */
+/** Number of files in one answer. */
 const MAX_FILES = 4;
-/** Lines shown before and after the line in FILE:LINE. */
+/** Number of lines shown before and after the line in FILE:LINE. */
 const CONTEXT_LINES = 8;
 
-/** "fetch URL". */
+/** Matches "fetch URL". */
 const PAGE_REQUEST =
   /^(?:fetch|get|open|load|visit|read|show)(?: me)?(?: (?:the )?(?:web ?)?(?:page|site|url|content|contents)(?: (?:at|of|from))?)?\s+[<`"']?(https?:\/\/[^\s<>`"']+?)[>`"']?[.!]?$/i;
 
@@ -58,7 +58,7 @@ export const read: Route = (job) => {
   return named.length === 1 && quoted.length === 0 ? readWithSpaces(bare, requests[0]!, job) : readAll(requests, job);
 };
 
-/** `src/a.ts:12`, also with a column or a last line. */
+/** Matches `src/a.ts:12`, also with a column or a last line. */
 const PLACE_IN_FILE = /([\w)\]]\.\w+[`"']?):\d+(?:[-:]\d+)?\b/g;
 
 function parseLineRange(text: string): {from: number | undefined; to: number | undefined} {
@@ -70,14 +70,16 @@ function parseLineRange(text: string): {from: number | undefined; to: number | u
   return first === undefined ? {from: undefined, to: undefined} : {from: 1, to: Number(first)};
 }
 
-/** "the readme", "le fichier Makefile". */
+/** Finds the file in "the readme" or "le fichier Makefile". */
 function findKnownFile(text: string): readonly string[] {
   const name = /\b(readme|changelog|license|makefile|dockerfile)\b/i.exec(text)?.[1]?.toLowerCase();
   if (name === undefined) return [];
   return [name === 'makefile' ? 'Makefile' : name === 'dockerfile' ? 'Dockerfile' : `${name.toUpperCase()}.md`];
 }
 
-/** Reads a file whose name has spaces, as in "read src/sp ace.ts": the longest end of the text that is a file. */
+/**
+ * Reads a file whose name has spaces, as in "read src/sp ace.ts". The longest end of the text that is a file counts.
+ */
 function* readWithSpaces(text: string, request: ReadRequest, job: Job): Work<string> {
   const [before, after] = text.split(request.path) as [string, string];
   const words = before
@@ -118,10 +120,13 @@ function* readOne(request: ReadRequest, job: Job): Work<string> {
   return request.summary ? formatSummary(path, lines, more, outline) : formatLines(request, path, lines, more, outline);
 }
 
-/** `more`: the file has more lines. */
+/** An opened file. `more` says that it has more lines. */
 type Opened = {readonly path: string; readonly lines: readonly Line[]; readonly more: boolean};
 
-/** Reads the file, or the only file whose path ends with that name. @returns a text when it cannot: why. */
+/**
+ * Reads the file, or the only file whose path ends with that name.
+ * @returns the reason as a text when it cannot
+ */
 function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {
   const limit = from !== undefined && to !== undefined ? Math.max(1, to - from + 1) : undefined;
   const direct = job.toolbox.read(path, from, limit);
@@ -130,7 +135,7 @@ function* openFile(path: string, job: Job, from?: number, to?: number): Work<Ope
   const lines = parseLines(first);
   if (lines) return {path, lines, more: hasMoreLines(first)};
   if (first.outcome === 'missing') return notDone(`I did not read ${path}: no more calls were allowed.`);
-  // The file exists, but has fewer lines.
+  // The file exists but has fewer lines.
   if (/\bpast its end\b/.test(first.text)) return notDone(`${getProblem(first)}.`);
   const name = path.replace(/^.*\//, '').replace(/^(README|CHANGELOG|LICENSE)(\.md)?$/, '$1*');
   const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/${name}`, {limit: 20})));
@@ -195,7 +200,7 @@ function formatSummary(path: string, lines: readonly Line[], more: boolean, outl
   );
 }
 
-/** What the file defines, with lines. Empty without the tool for it, and for a file that it does not parse. */
+/** Lists what the file defines, with lines. Empty without the `symbols` tool, or for a file that it does not parse. */
 function* readOutline(path: string, job: Job): Work<string> {
   const {found, more} = parseDefinitions(yield* askOne(job.toolbox.symbols('outline', {path})));
   const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);

@@ -1,4 +1,4 @@
-/** "review X": what the syntax tree and some searches say against it. Each finding has a file and line. */
+/** Handles "review X": reports what the syntax tree and some searches find. Each finding has a file and line. */
 import {isCode, isGenerated, isTest} from '../../core/util/file-kinds.ts';
 import {getPathRank} from '../places.ts';
 import {bullets, citeHit, count, getReason, isCannot, notDone, paragraphs} from '../report.ts';
@@ -13,9 +13,9 @@ const REVIEW =
   /^(?:(?:do|make|run|give me|perform|start)\s+(?:me\s+)?(?:a|an|the)?\s*)?(?:quick |thorough |full |short )?(?:code[- ]?)?(?:review|audit|critique|lint|check(?=\s+(?:the |my |this )?(?:code|quality|src|for (?:bugs|problems|issues)|\S*\/))|find (?:any )?(?:bugs|problems|issues|code smells)|relis|relire|revois|revue|prüfe?|überprüfe?|begutachte?|проверь|проведи ревью|ревью|сделай ревью|审查|评审|检查|代码审查)(?![\w-])/iu;
 const CHANGES =
   /\b(?:my |the |these |uncommitted |recent |latest |staged |current )*(?:changes|diff|modifications|edits|work)\b|änderungen|изменени|modifications|改动|变更/iu;
-/** Findings shown of one kind. */
+/** Number of findings of one kind that are shown. */
 const MAX_FINDINGS = 8;
-/** Changed files in one review. */
+/** Maximum number of files or folders in one review. */
 const MAX_SCOPES = 8;
 
 export const review: Route = (job) => {
@@ -64,7 +64,7 @@ interface Search {
   /** A regular expression that ripgrep, `grep -E` and JavaScript all understand. */
   readonly pattern: string;
   readonly isReal: (line: string) => boolean;
-  /** Test files are searched too. */
+  /** Test files are searched, too. */
   readonly inTests?: true;
 }
 
@@ -75,7 +75,7 @@ function inCode(part: RegExp): (line: string) => boolean {
   };
 }
 
-/** Whether the line has the mark in a comment, not in a string or a pattern. */
+/** Returns whether the line has such a mark in a comment, and not in a string or a pattern. */
 export function isMarkedUnfinished(line: string): boolean {
   const mark = /\b(?:TODO|FIXME|XXX|HACK)\b/;
   if (isComment(line)) return mark.test(line);
@@ -83,7 +83,7 @@ export function isMarkedUnfinished(line: string): boolean {
   return comment !== null && !isQuoted(line, comment.index) && mark.test(line.slice(comment.index));
 }
 
-/** What no syntax tree says. */
+/** Problems that the syntax tree does not show. */
 const SEARCHES: readonly Search[] = [
   {
     title: 'Possible secrets in code',
@@ -140,7 +140,7 @@ function citeFinding({path, line, text}: SyntaxFinding): string {
   return `${path}:${line} — ${text}`;
 }
 
-/** The hits in the project's own code that count for the search. */
+/** Formats the hits in the project's own code that pass the check of the search. */
 function formatHits({title, isReal, inTests}: Search, {hits, more}: Hits): string {
   const isOwn = ({path}: Hit) => isCode(path) && !isGenerated(path) && (inTests || !isTest(path));
   const found = hits

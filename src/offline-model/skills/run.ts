@@ -1,4 +1,4 @@
-/** "run CMD", and questions that git answers: runs a command by bash and shows its result. */
+/** Handles "run CMD" and questions that git answers: runs a command by bash and shows its result. */
 
 import {cannot, fenced, notDone, paragraphs} from '../report.ts';
 import {askOne, type Job, type Observation, type Route, type Work} from '../skill.ts';
@@ -13,7 +13,7 @@ const REPORT =
 const SHOWN_LINES = 60;
 
 const LOG = 'git log --oneline -n 15';
-/** The first form that matches decides. */
+/** Git commands by form of the question. The first form that matches decides. */
 const GIT_FORMS: readonly (readonly [RegExp, string])[] = [
   [
     /^(?:what (?:did i|have i|has been|is|was)|which files (?:did i|have i|are)|show(?: me)?(?: my| the)?|list(?: my| the)?|are there(?: any)?)\s+(?:change[ds]?|modified|uncommitted(?: changes)?|changes)(?: files| yet| locally| so far)?[\s?.!]*$/i,
@@ -45,7 +45,7 @@ export const run: Route = (job) => {
     .replace(/^["“](.*)["”]$/s, '$1')
     .replace(/^(?:the )?command\s+/i, '')
     .trim();
-  // "run a review of src" is prose, not a command.
+  // "run a review of src" is prose and not a command.
   if (command === '' || /^(a|an|the|some|all|every|my|our|this|that|it)\b/i.test(command)) return undefined;
   return runCommand(command, job);
 };
@@ -104,7 +104,7 @@ function* runNamed(what: string, job: Job): Work<string> {
   return yield* runCommand(command, job);
 }
 
-/** What changed, the last commits, the branch. */
+/** Answers what changed, the last commits, and the current branch. */
 export const git: Route = (job) => {
   const typed = /^(?:show(?: me)?(?: the)?\s+)?(git (?:status|log|diff|branch|show|blame|remote)\b[^?\n]*)$/i.exec(
     job.text,

@@ -1,4 +1,7 @@
-/** "help me understand this project": the main agent starts explore agents; an explore agent explores and reports. */
+/**
+ * Handles "help me understand this project": the main agent starts explore agents; an explore agent explores and
+ * reports.
+ */
 
 import {getExtension, getLanguageByExtension, isCodeLanguage, isTest} from '../../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../../places.ts';
@@ -23,9 +26,9 @@ const STRUCTURE =
 const TESTS =
   'Explore the tests and scripts of this project: where the tests are, how they run, which commands and CI there are. Report with file:line.';
 
-/** Files that others import, in a report. */
+/** Number of imported files in a report. */
 const MAX_RANKED = 6;
-/** Folders in a report. */
+/** Number of folders in a report. */
 const MAX_FOLDERS = 9;
 
 export const explore: Route = (job) => {
@@ -36,7 +39,7 @@ export const explore: Route = (job) => {
   const folders = findFolders(text);
   if (!ABOUT.test(text) && folders.length === 0) return undefined;
   const rest = folders.reduce((words, folder) => words.replace(folder, ' '), text).replace(VOCABULARY, ' ');
-  // The request names something else: another skill answers it.
+  // The request names something else, so another skill answers it.
   if (
     /\p{Script=Latin}/u.test(text) &&
     findKeywords(rest.replace(/file:line|[\p{Script=Cyrillic}\p{Script=Han}]+/gu, ' ')).length > 0
@@ -48,7 +51,7 @@ export const explore: Route = (job) => {
     : exploreHere(job, folders[0], getFocus(text));
 };
 
-/** Paths, and in "explore src and lib" plain names too. */
+/** Finds paths, and also plain names as in "explore src and lib". */
 function findFolders(text: string): readonly string[] {
   const paths = findPaths(text).filter((path) => !looksLikeFile(path) && path !== 'file:line');
   const named =
@@ -62,7 +65,7 @@ function findFolders(text: string): readonly string[] {
   return [...new Set([...paths.map((path) => path.replace(/(.)\/$/, '$1')), ...names])];
 }
 
-/** Words that follow "explore" and are no folders. */
+/** Words that follow "explore" without being folders. */
 const NO_FOLDER =
   /^(?:this|the|it|here|everything|all|project|code|codebase|repo|repository|app|workspace|and|et|und|structure|architecture|tests?|scripts?|report|ce|projet|dieses|das|projekt|file:line)$/i;
 
@@ -160,7 +163,7 @@ export function formatEntries({facts, entries: found, mains}: ProjectView): stri
     : '**Entry points**: none found by name, manifest or main function.';
 }
 
-/** The files on which most others rest. */
+/** Formats the files that most other files import. */
 function formatRanked(ranked: readonly RankedFile[]): string | undefined {
   const files = ranked.filter((one) => !one.isTest && one.importers > 1).slice(0, MAX_RANKED);
   if (files.length === 0) return undefined;
@@ -191,13 +194,13 @@ function formatFolders({paths, complete, counted, readme, place}: ProjectView): 
   return `**Folders**${about}\n${bullets(lines, MAX_FOLDERS, Math.max(0, list.length - MAX_FOLDERS))}`;
 }
 
-/** Files per folder of the first two levels, as the counting command counts them. */
+/** Counts files by folder of the first two levels, as the shell command `COUNTING` does. */
 function countByFolder(paths: readonly string[]): readonly (readonly [string, number])[] {
   const byFolder = Map.groupBy(paths, (path) => path.split('/').slice(0, -1).slice(0, 2).join('/') || '.');
   return [...byFolder].map(([folder, files]) => [folder, files.length]);
 }
 
-/** What the README says about a folder. */
+/** Finds what the README says about a folder. */
 function findMention(folder: string, readme: ProjectView['readme']): string | undefined {
   const name = folder.replace(/^.*\//, '');
   for (const line of readme?.lines ?? []) {

@@ -1,4 +1,4 @@
-/** "list the scripts", "list dependencies": lists what the manifests name, with lines. */
+/** Handles "list the scripts" and "list dependencies": lists what the manifests name, with lines. */
 
 import {LISTS_DEPENDENCIES, MANIFEST_NAMES, type Manifest, parseManifest} from '../../../core/util/manifests.ts';
 import {bullets, code, count, getReason, notDone, paragraphs} from '../../report.ts';
@@ -6,10 +6,13 @@ import {parseLines, parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Work} from '../../skill.ts';
 
 const MAX_MANIFESTS = 3;
-/** As the alternatives of a glob. */
+/** Names of manifests as a glob with alternatives. */
 export const MANIFESTS = `{${MANIFEST_NAMES.join(',')}}`;
 
-/** Reads the files. Those that cannot be read are left out. @param limit lines of each */
+/**
+ * Reads manifests, and leaves out those that cannot be read.
+ * @param limit maximum number of lines of each
+ */
 function* readManifests(paths: readonly string[], {toolbox}: Job, limit: number): Work<readonly Manifest[]> {
   const texts = yield* ask(paths.map((path) => toolbox.read(path, undefined, limit)));
   return paths.flatMap((path, index) => {
@@ -18,7 +21,7 @@ function* readManifests(paths: readonly string[], {toolbox}: Job, limit: number)
   });
 }
 
-/** Those in the root folder, which say how the project is built and tested. */
+/** Reads the manifests in the root folder, which say how the project is built and tested. */
 export function* readOwnManifests(job: Job) {
   const {paths} = parsePaths(yield* askOne(job.toolbox.files(MANIFESTS, {limit: 300})));
   const near = paths.filter((path) => !path.includes('/')).slice(0, 4);
@@ -57,7 +60,7 @@ export function* listFromManifests(
   );
 }
 
-/** Says that there are none, only for manifests that were read and understood. */
+/** Says that there are none, but only for manifests that were read and understood. */
 function formatNone(kind: string, facts: readonly Manifest[], unread: readonly string[]): string {
   const paths = facts.map((fact) => fact.path);
   const known = paths.filter((path) => kind === 'scripts' || LISTS_DEPENDENCIES.test(path));
@@ -67,7 +70,7 @@ function formatNone(kind: string, facts: readonly Manifest[], unread: readonly s
   return `No ${kind} in ${known.join(', ')}.${rest.length > 0 ? ` I do not read them from ${rest.join(', ')}.` : ''}`;
 }
 
-/** Commands of the build tools, which need no script. */
+/** Lists the commands of the build tools, which need no script. */
 function formatCommands(facts: readonly Manifest[]): string {
   const found = facts.flatMap((fact) =>
     [fact.build, fact.start, fact.test].flatMap((one) => (one ? [`\`${one.name}\` — ${fact.path}:${one.line}`] : [])),

@@ -1,4 +1,7 @@
-/** Answers short questions about the project: entry points, languages, how to build, start and test it. */
+/**
+ * Answers short questions about the project: entry points, languages, licence, version, and how to build, start and
+ * test it.
+ */
 
 import {getLanguage, isCode, isGenerated} from '../../../core/util/file-kinds.ts';
 import type {Fact} from '../../../core/util/manifests.ts';
@@ -71,7 +74,7 @@ function* answerTopic(topic: Topic, job: Job): Work<string> {
   return answerStart(view);
 }
 
-/** The first line of each licence file, and what the manifests say. */
+/** Answers with the first line of each licence file, and with the licences that the manifests name. */
 function* answerLicence({toolbox}: Job): Work<string> {
   const [named, said] = yield* ask([
     toolbox.files('{LICENSE*,LICENCE*,COPYING*,license*}', {limit: 5}),
@@ -92,7 +95,7 @@ function* answerLicence({toolbox}: Job): Work<string> {
     : notDone(`I could not look for it: ${getReason(named!, 'no tool here lists files')}.`);
 }
 
-/** The version of the project, or of the language that it needs when the question names one. */
+/** Answers with the project's version, or with the required version of a language when the question names one. */
 function* answerVersion({toolbox}: Job, ofLanguage: boolean): Work<string> {
   const pattern = ofLanguage
     ? '^go [0-9]|^\\s*"?(node|requires-python|python|rust-version|edition)"?\\s*[:=]\\s*["\']?[\\^~<>=v0-9]'
@@ -105,14 +108,14 @@ function* answerVersion({toolbox}: Job, ofLanguage: boolean): Work<string> {
     : notDone(`I could not look for it: ${getReason(said, 'no tool here searches')}.`);
 }
 
-/** One line of each manifest in the root folder: the first, which is the project's own. */
+/** Formats one line of each manifest in the root folder: the first hit, which is the project's own. */
 function formatStatements(said: Observation): readonly string[] {
   const own = parseHits(said).hits.filter((hit) => !hit.path.includes('/') && !isGenerated(hit.path));
   const first = new Map(own.toReversed().map((hit) => [hit.path, hit]));
   return [...first.values()].map(citeHit);
 }
 
-/** The languages, and an example file of the main one. */
+/** Answers with the languages, and an example file of the main one. */
 function answerLanguages(view: ProjectView): string {
   const sources = view.paths.filter((path) => isCode(path) && getPathRank(path) === 0);
   const byLanguage = Map.groupBy(sources, (path) => getLanguage(path)!);
@@ -152,7 +155,7 @@ function answerStart(view: ProjectView): string {
   );
 }
 
-/** The command that runs a file with a main function, in its language. */
+/** Returns the command that runs a file with a main function, in its language. */
 function getRunCommand(path: string, line: number, text: string): readonly string[] {
   const folder = path.includes('/') ? `./${path.replace(/\/[^/]*$/, '')}` : '.';
   const language = getLanguage(path);
@@ -201,7 +204,7 @@ function formatFact(path: string, fact: Fact): string {
   return `\`${fact.name}\`${fact.value ? ` (${code(fact.value)})` : ''} — ${path}:${fact.line}`;
 }
 
-/** Commands in the code blocks of the README. */
+/** Quotes commands from the code blocks of the README. */
 function quoteReadme({readme}: ProjectView, about: RegExp): string {
   const command =
     /^\s*(?:\$\s+|>\s+)?((?:npm|npx|yarn|pnpm|bun|deno|node|pip3?|pipx|python3?|pytest|uv|poetry|cargo|go|make|just|docker|mvn|\.\/|gradle|cmake|ctest|bundle|rake|mix|dotnet|git clone)\b.*)$/;

@@ -21,20 +21,20 @@ interface EntryPoint {
 }
 
 export interface ProjectView {
-  /** The folder in the request; undefined: the whole project. */
+  /** The folder in the request; undefined for the whole project. */
   readonly place: string | undefined;
   readonly focus: Focus;
-  /** All files, or the newest ones. */
+  /** All files, or only the newest ones when `complete` is false. */
   readonly paths: readonly string[];
   readonly complete: boolean;
-  /** Counts over all files, by a command; empty when none could be run. */
+  /** Counts over all files, made by a shell command. Empty when it did not run. */
   readonly counted: {
     readonly total: number | undefined;
     readonly extensions: ReadonlyMap<string, number>;
     readonly folders: ReadonlyMap<string, number>;
     readonly ci: readonly string[];
   };
-  /** The files on which most others rest, first. */
+  /** Files by rank. The files that most others import come first. */
   readonly ranked: readonly RankedFile[];
   readonly facts: readonly Manifest[];
   readonly readme: {readonly path: string; readonly lines: readonly Line[]} | undefined;
@@ -54,11 +54,14 @@ const STARTS =
 const DOCUMENTS = '**/{README*,readme*,CONTRIBUTING*,ARCHITECTURE*,DESIGN*,AGENTS.md,CLAUDE.md,CHANGELOG*}';
 /** Counts files by extension and folder, for projects that are too large to list. */
 const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[substr(f, RSTART+1)]++; d=(NF==1) ? "." : (NF==2 ? $1 : $1 "/" $2); c[d]++} END {print "total", n+0; for (x in e) print "ext", e[x], x; for (x in c) print "dir", c[x], x}' | sort -k2,2nr | head -n 300`;
-/** Lists CI files, since globs skip hidden files. */
+/** Lists CI files, because globs skip hidden files. */
 const CI_FILES =
   "ls -d .github/workflows/* .gitlab-ci.yml .circleci/config.yml Jenkinsfile .ci/* 2>/dev/null | sed 's/^/ci 0 /'";
 
-/** Makes at most 15 calls in three replies. @returns a text when it cannot look into the folder: why. */
+/**
+ * Makes at most 17 calls in three replies.
+ * @returns the reason as a text when it cannot look into the folder
+ */
 export function* viewProject(job: Job, scope: string | undefined, focus: Focus): Work<ProjectView | string> {
   const path = scope?.replace(/(.)\/$/, '$1');
   const {toolbox} = job;
@@ -107,7 +110,7 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
   };
 }
 
-/** The first reply: lists of files by kind, and the counts. */
+/** Makes the first reply: lists of files by kind, and the counts. */
 function* listFiles({main, toolbox}: Job, path: string | undefined, focus: Focus) {
   const counting = main
     ? undefined
@@ -134,10 +137,10 @@ function formatListFailure(toolbox: Toolbox, all: Observation, path = 'this fold
   );
 }
 
-/** `readme.ts` is code. */
+/** Matches files of prose. `readme.ts` is code. */
 const PROSE = /(\.(md|mdx|markdown|rst|txt|adoc|org)|(^|\/)[^/.]+)$/i;
 
-/** The path relative to the folder in the request. */
+/** Returns the path relative to the folder in the request. */
 function withoutPlace(path: string, place: string | undefined): string {
   return place !== undefined && path.startsWith(`${place}/`) ? path.slice(place.length + 1) : path;
 }
@@ -148,7 +151,7 @@ function sortByDepth(paths: readonly string[]): readonly string[] {
     .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1));
 }
 
-/** First what the manifests name, then files with a main function, then by name; less deep files first. */
+/** Chooses up to four entry points: files that manifests name, then files with a main function, then by name. */
 function entryCandidates(
   facts: readonly Manifest[],
   named: readonly string[],

@@ -1,18 +1,18 @@
-/** Reads files whole, and changes several of them: no file is changed unless all of them could be read. */
+/** Reads whole files and changes several of them. */
 import {bullets, clip, count, notDone, paragraphs} from '../../report.ts';
 import {hasMoreLines, parseLines} from '../../results.ts';
 import {ask, type Job, type Observation, type Work} from '../../skill.ts';
 import {createEdits} from './text-edits.ts';
 
 export const MAX_FILES = 300;
-/** How often one file is read, 2,000 lines each time. */
+/** Maximum number of reads of one file, 2,000 lines each. */
 const MAX_PAGES = 4;
 
 export interface FileText {
   readonly path: string;
-  /** Undefined when the file could not be read whole. */
+  /** Undefined when the file could not be read completely. */
   readonly lines: readonly string[] | undefined;
-  /** Why it was not read; empty when it was. */
+  /** Why the file was not read. Empty when it was. */
   readonly problem: string;
 }
 
@@ -45,11 +45,14 @@ export interface FileChange {
   readonly before: readonly string[];
   readonly after: readonly string[];
   readonly places: number;
-  /** Why it cannot be changed; empty when it can. */
+  /** Why the file cannot be changed. Empty when it can. */
   readonly problem: string;
 }
 
-/** Makes the edits and reports them. @param done what was done, as the start of a sentence: "Renamed `a` to `b`" */
+/**
+ * Makes the edits and reports them.
+ * @param done the start of the report's sentence: "Renamed `a` to `b`"
+ */
 export function* applyChanges(done: string, changes: readonly FileChange[], job: Job): Work<string> {
   const plans = changes.map((change) => {
     const edits = change.problem === '' && change.places > 0 ? createEdits(change.before, change.after) : [];

@@ -5,13 +5,13 @@ import {parseScope, type RenameScope} from './rename-scope.ts';
 export interface RenameRequest extends RenameScope {
   readonly from: string;
   readonly to: string;
-  /** The request says "rename": only whole words are replaced. */
+  /** The request says "rename" rather than "replace". */
   readonly rename: boolean;
   /** Replace whole words, unless no match is a whole word. */
   readonly words: boolean;
 }
 
-/** The request asks for a change, but does not say exactly which. */
+/** The request asks for a change but does not say exactly which. */
 interface Unclear {
   readonly unclear: string;
 }
@@ -27,14 +27,16 @@ const NOUN =
   /^(?:function|class|method|variable|var|constant|const|type|interface|struct|enum|trait|module|identifier|symbol|property|field|parameter|string|text|word|name|file|fonction|variable|функцию|класс|переменную|函数|变量|文件)\s+/iu;
 const CHINESE =
   /^(?:(?:在|将)\s*(\S+?)\s*(?:中|里)[的,，]?\s*)?(?:把|将)\s*(.+?)\s*(?:(重命名|改名)|替换|换|改)(?:为|成)\s*([^\s，。,]+)(.*)$/u;
-/** Words like "to" need white space on both sides, since names may end with them (`Token`, `Canvas`). Signs do not. */
+/**
+ * Words like "to" need white space on both sides, because names may end with them (`Token`, `Canvas`). Signs do not.
+ */
 const RENAME_PARTS =
   /^(\S+?)(?:\s+(?:to|into|as|en|vers|в|на|->|→|=>|为|成)\s+|\s*(?:->|→|=>|为|成)\s*)([^\s，。]+)([\s\S]*)$/iu;
 const SIGNS = /\s*(?:->|→|=>|为|成)\s*/gu;
 const PLACE_WORD =
   /\s+(?=(?:in|inside|under|within|across|throughout|everywhere|globally|dans|partout|в|во|везде|在)\s)/giu;
 const FILE_LIST = /^(?:your\s+|these\s+|the\s+)?files?(?:\s*\([^)\n]*\))?\s*:[ \t]*(.*(?:\n[ \t]*[-*•\d].*)*)/im;
-/** Other lines that do not ask for another change. */
+/** Matches further lines that do not ask for another change. */
 const ASIDE = /^(?:report|answer|when done)\b|\b(?:other|these|those|listed|named) files\b/i;
 const MORE_WORK =
   /\b(?:and|then|but|also)\s+(?:also\s+|then\s+)?(?:rename|replace|run|add|remove|delete|update|create|fix|change|make|test|keep|leave)\b|\b(?:on|at) lines?\b|\blines? \d/i;
@@ -45,7 +47,7 @@ const LITERAL = /^(?:-?[\d.]+\w{0,2}|true|false|null|none|nil|undefined)$/i;
 const QUOTES_HELP =
   'Put both texts in quotes and say where: replace "old text" with "new text" in FILE. One change at a time.';
 
-/** Undefined when the text does not ask for a rename or replacement. */
+/** Returns undefined when the text does not ask for a rename or replacement. */
 export function parseRename(text: string): Parsed {
   const list = FILE_LIST.exec(text);
   const files = list ? findPaths(list[1]!.replace(/^[ \t]*[-*•][ \t]+/gm, ' ').replaceAll(',', ' ')) : [];
@@ -77,18 +79,18 @@ function parseLine(line: string): Parsed {
   return match ? parseReplaceParts(masked.text.slice(match[0].length), match, masked) : undefined;
 }
 
-/** Parses "rename A to B": both are single words, or quoted. */
+/** Parses "rename A to B", where both are single words or quoted. */
 function parseRenameParts(body: string, masked: Masked): Parsed {
   const kind = `${DETERMINERS.exec(body)?.[0] ?? ''}`;
   const noun = NOUN.exec(body.slice(kind.length))?.[0] ?? '';
-  // "rename type to kind": the word may also be the name itself.
+  // In "rename type to kind", the word "type" is the name itself.
   const parts = RENAME_PARTS.exec(body.slice(kind.length + noun.length)) ?? RENAME_PARTS.exec(body);
   if (!parts) return {unclear: 'I rename only what is said as: rename OLD to NEW, with "in FILE" or "in FOLDER/".'};
   const place = parseScope(parts[3]!, masked);
   return place ? createRequest(parts[1]!, parts[2]!, true, place, masked) : createUnclear(parts[3]!, masked);
 }
 
-/** Parses "replace A with B": both may have several words. */
+/** Parses "replace A with B", where both may have several words. */
 function parseReplaceParts(whole: string, verb: RegExpExecArray, masked: Masked): Parsed {
   const [, , substitute, swap, change] = verb;
   const determiners = DETERMINERS.exec(whole)?.[0] ?? '';
@@ -99,7 +101,7 @@ function parseReplaceParts(whole: string, verb: RegExpExecArray, masked: Masked)
   if (halves === undefined) return help;
   const [from, rest] = halves;
   const isExact = masked.quoted(from) !== undefined;
-  // "replace the loop with a map" describes; "replace the word loop with map" does not.
+  // "replace the loop with a map" is a description; "replace the word loop with map" is not.
   if (!isExact && noun === '' && /\b(?:the|la|le)\s/i.test(determiners)) return help;
   const {to, place} = splitScope(rest, masked);
   if (!isLiteral(to, place !== undefined, masked)) return help;
@@ -108,7 +110,7 @@ function parseReplaceParts(whole: string, verb: RegExpExecArray, masked: Masked)
   return createRequest(from, to, false, place ?? {files: [], folders: [], globs: []}, masked);
 }
 
-/** Undefined when there is no word like "with" between the texts, or the split is ambiguous. */
+/** Returns undefined when no word like "with" stands between the texts, or when the split is ambiguous. */
 function splitHalves(body: string, groups: readonly string[]): readonly [string, string] | undefined {
   for (const group of groups) {
     const found = [...body.matchAll(new RegExp(`\\s+(?:${group})(?=\\s)`, 'giu'))];
@@ -124,7 +126,7 @@ function splitHalves(body: string, groups: readonly string[]): readonly [string,
   return end < body.length ? [body.slice(0, signs[0]!.index), body.slice(end)] : undefined;
 }
 
-/** Splits the new text from the scope: at the first "in" or the like with nothing but a scope after it. */
+/** Splits the new text from the scope at the first "in" or similar word that only a scope follows. */
 function splitScope(rest: string, masked: Masked): {to: string; place: RenameScope | undefined} {
   for (const {index} of `${rest} `.matchAll(PLACE_WORD)) {
     const place = parseScope(rest.slice(index), masked);
@@ -133,7 +135,7 @@ function splitScope(rest: string, masked: Masked): {to: string; place: RenameSco
   return {to: rest.replace(/[.。]$/u, '').trim(), place: undefined};
 }
 
-/** Whether the words are the new text itself: they do not describe it, and do not ask for more work. */
+/** Returns whether the words are the new text itself, and neither a description nor a request for more work. */
 function isLiteral(to: string, hasRenameScope: boolean, masked: Masked): boolean {
   if (to === '') return false;
   if (masked.quoted(to) !== undefined) return true;

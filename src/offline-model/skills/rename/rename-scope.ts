@@ -2,16 +2,14 @@
 import {getExtensions, getLanguageByExtension} from '../../../core/util/file-kinds.ts';
 import {looksLikeFile, looksLikePath, type Masked} from '../../words.ts';
 
-/** Empty: everywhere. */
+/** Where a change is made. Everywhere when all lists are empty. */
 export interface RenameScope {
-  /** Files in the request. */
   readonly files: readonly string[];
-  /** Folders to search. */
   readonly folders: readonly string[];
   readonly globs: readonly string[];
 }
 
-/** Words that may be between paths and have no meaning of their own. */
+/** Words that may stand between paths and have no meaning of their own. */
 const FILLER = new Set(
   `in inside under within across throughout of from the this that my our all every each any whole entire and please only
   file files folder folders directory directories dir project codebase code base repo repository workspace everywhere here
@@ -22,10 +20,10 @@ const FILLER = new Set(
     .filter((word) => word !== ''),
 );
 const CJK_FILLER = /在|所有|全部|文件夹|文件|目录|项目|代码|中|里|的/gu;
-/** After these words, or before "folder", a word is the name of a folder. */
+/** A word after one of these, or before "folder", is the name of a folder. */
 const LEADS = /^(in|inside|under|within|across|throughout|the|folder|directory|dans|в)$/iu;
 
-/** Undefined when there are other words, which are not understood. */
+/** Returns undefined when the text has other words, which are not understood. */
 export function parseScope(text: string, masked: Masked): RenameScope | undefined {
   const tokens = text
     .split(/[\s,;，、]+/u)
@@ -60,7 +58,7 @@ function isFolderName(token: string, before: string | undefined, next: string, f
   return before !== undefined && LEADS.test(before);
 }
 
-/** The glob for "Python", ".py" or "py" before "files". */
+/** Returns the glob for "Python", ".py" or "py" before "files". */
 function toGlob(token: string): string | undefined {
   const extension = token.replace(/^\./, '');
   if (token.startsWith('.') || getLanguageByExtension(extension) !== undefined)

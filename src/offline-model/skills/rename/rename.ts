@@ -1,4 +1,7 @@
-/** "rename A to B": a symbol in all files by the syntax tree, or not at all. "replace A with B in src/": a text as it is. */
+/**
+ * Handles "rename A to B", which renames a symbol in all files by the syntax tree or not at all, and "replace A with B
+ * in src/", which replaces a text.
+ */
 import {applyEdits} from '../../../code-index/rename/apply-edits.ts';
 import {isCode, isGenerated} from '../../../core/util/file-kinds.ts';
 import {bullets, cannot, clip, count, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
@@ -21,7 +24,8 @@ export const rename: Route = (job) => {
   if (isFile && files.length + folders.length === 0) return renameFile(request, job);
   if (!job.toolbox.has('edit_file')) return say(cannot('I have no edit_file tool here, so I cannot change files.'));
   if (from === to) return say(notDone('both names are the same. Nothing was changed.'));
-  // A part of a larger job has its own files and no index: it changes the name in these.
+  // Without the `symbols` tool, as in a part of a fan-out, or when only prose files are named, the name is replaced as
+  // text.
   const isProse = files.length > 0 && folders.length + request.globs.length === 0 && !files.some(isCode);
   return request.rename && job.toolbox.has('symbols') && !isProse
     ? renameSymbol(request, job)
@@ -102,7 +106,10 @@ function* changeTexts(request: RenameRequest, job: Job): Work<string> {
   );
 }
 
-/** The files in the request, and those in its folders that contain the text. @returns a text when there are none: why. */
+/**
+ * Finds the files in the request, and the files in its folders that contain the text.
+ * @returns the reason as a text when there are none
+ */
 function* findTargets(request: RenameRequest, job: Job): Work<readonly string[] | string> {
   const {files, folders, globs} = request;
   if (files.length > 0 && folders.length + globs.length === 0) return files;
@@ -118,7 +125,7 @@ function* findTargets(request: RenameRequest, job: Job): Work<readonly string[] 
   const results = yield* ask(calls);
   const found = results.map(parsePaths);
   const failed = results.find((_, index) => !found[index]!.known);
-  // A folder that cannot be searched may contain the text: do not change only a part.
+  // A folder that cannot be searched may contain the text, so nothing is changed.
   if (failed) return notDone(`the search failed: ${getProblem(failed)}. Nothing was changed.`);
   const paths = [...new Set([...files, ...found.flatMap((one) => one.paths)])].filter((path) => !isGenerated(path));
   if (found.some((one) => one.more !== 0) || paths.length > MAX_FILES)
@@ -127,7 +134,7 @@ function* findTargets(request: RenameRequest, job: Job): Work<readonly string[] 
   return paths.length > 0 ? paths : notDone(`\`${clip(request.from, 80)}\` is not in ${place}. Nothing was changed.`);
 }
 
-/** "rename a.ts to b.ts": renames the file itself. */
+/** Handles "rename a.ts to b.ts", which renames the file itself. */
 function* renameFile({from, to}: RenameRequest, job: Job): Work<string> {
   const call = job.toolbox.bash(
     `if test -e ${quote(to)}; then echo ${quote(`${to} exists already`)} >&2; exit 1; fi; mv -- ${quote(from)} ${quote(to)}`,

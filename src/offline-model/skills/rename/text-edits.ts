@@ -1,11 +1,11 @@
-/** Turns a changed text into edits for a tool that matches plain strings, and finds names in code. */
+/** Turns a changed text into edits for a tool that matches plain strings, and replaces texts and names. */
 import {getLanguage} from '../../../core/util/file-kinds.ts';
 import {escapeRegExp} from '../../text-forms.ts';
 import type {Edit} from '../../toolbox.ts';
 
 /**
- * Edits that make the new text of the old one: one for each run of changed lines, with lines around it until it is unique.
- * They are applied here first.
+ * Creates one edit for each run of changed lines, with enough lines around it to be unique. The edits are checked by
+ * applying them.
  * @returns undefined when no such edits give exactly the new text
  */
 export function createEdits(before: readonly string[], after: readonly string[]): readonly Edit[] | undefined {
@@ -18,7 +18,7 @@ export function createEdits(before: readonly string[], after: readonly string[])
   return undefined;
 }
 
-/** Lines from `start` up to and without `end`; in the new text it ends `grown` lines later. */
+/** Lines from `start` up to and without `end`. In the new text the region ends `grown` lines later. */
 interface Region {
   readonly start: number;
   readonly end: number;
@@ -48,7 +48,7 @@ function findChangedPart(before: readonly string[], after: readonly string[]): R
   return {start: from, end: before.length - tail, grown: after.length - before.length};
 }
 
-/** A wider region stays correct, because the lines around it are the same in both texts. */
+/** Creates an edit, and widens it until its old text is unique. The lines around it are the same in both texts. */
 function createEdit(before: readonly string[], after: readonly string[], {start, end, grown}: Region): Edit {
   const whole = `\n${before.join('\n')}\n`;
   let [from, to] = [start, end];
@@ -57,11 +57,11 @@ function createEdit(before: readonly string[], after: readonly string[], {start,
     from = Math.max(0, from - 1);
     to = Math.min(before.length, to + 1);
   }
-  // The wider part may hold other changed lines: in the new text they are changed too.
+  // The wider part may contain other changed lines, which are changed in the new text, too.
   return {old_string: before.slice(from, to).join('\n'), new_string: after.slice(from, to + grown).join('\n')};
 }
 
-/** The text after the edits. Undefined when the edit tool would refuse one. */
+/** Applies the edits. Returns undefined when the edit tool would refuse one. */
 function applyEdits(text: string, edits: readonly Edit[]): string | undefined {
   let now = text;
   for (const {old_string, new_string} of edits) {
@@ -77,12 +77,15 @@ interface Replaced {
   readonly places: number;
 }
 
-/** Replaces the text wherever it stands. @param words only where it is a whole word: `foo` in `fooBar` stays */
+/**
+ * Replaces the text everywhere.
+ * @param words replace only whole words: `foo` in `fooBar` stays
+ */
 export function replaceText(lines: readonly string[], from: string, to: string, words: boolean): Replaced {
   const plain = escapeRegExp(from);
   const form = new RegExp(words ? `(?<![\\p{L}\\p{N}_$])${plain}(?![\\p{L}\\p{N}_$])` : plain, 'gu');
   let places = 0;
-  // A function, because `$&` in a replacement string would be a pattern.
+  // A function is needed, because `$&` in a replacement string would be a pattern.
   const text = lines.join('\n').replace(form, () => {
     places++;
     return to;
@@ -90,7 +93,7 @@ export function replaceText(lines: readonly string[], from: string, to: string, 
   return {lines: text.split('\n'), places};
 }
 
-/** Replaces a name where it stands in code: not in comments and strings, as far as a scanner can tell them. */
+/** Replaces a name in code. Comments and strings stay, as far as a scanner recognizes them. */
 export function replaceName(path: string, lines: readonly string[], from: string, to: string): Replaced {
   const form = new RegExp(`(?<![\\p{L}\\p{N}_$])${escapeRegExp(from)}(?![\\p{L}\\p{N}_$])`, 'gu');
   const text = lines.join('\n');
@@ -106,7 +109,7 @@ export function replaceName(path: string, lines: readonly string[], from: string
 
 const HASH_COMMENTS = new Set(['Python', 'Ruby', 'Shell', 'Perl', 'R', 'Julia', 'Elixir', 'YAML', 'TOML', 'PHP']);
 
-/** The text with spaces for comments and strings; code inside of strings (`${…}`, `#{…}`) stays. */
+/** Replaces comments and strings by spaces. Code inside strings (`${…}`, `#{…}`) stays. */
 function blankText(text: string, language: string | undefined): string {
   const forms = [
     ...(HASH_COMMENTS.has(language ?? '') ? ['#(?![{[]).*'] : []),

@@ -1,4 +1,7 @@
-/** "show me its code", "what is X?", "how does X work?": the code of a symbol, its comment, who calls it and what it calls. */
+/**
+ * Answers "show me its code", "what is X?" and "how does X work?" with the code of a symbol, its comment, its callers
+ * and the functions that it calls.
+ */
 
 import {getExtension, isTest} from '../../../core/util/file-kinds.ts';
 import {phrase} from '../../language.ts';
@@ -10,14 +13,14 @@ import {type FoundDefinition, parseDefinitions} from '../../symbols.ts';
 import {isComment} from '../../text-forms.ts';
 import {citeDefinition, citePlace, formatUsage, type Known} from './known-symbol.ts';
 
-/** Lines of code in one answer. */
+/** Number of lines of code in one answer. */
 const MAX_LINES = 120;
-/** Lines above a definition in which its comment is looked for. */
+/** Number of lines above a definition that are searched for its comment. */
 const COMMENT_LINES = 30;
-/** Names in a body that are looked up. */
+/** Number of names in a body that are looked up. */
 const MAX_CALLEES = 12;
 
-/** The definition that is meant: one with a body, in the sources. */
+/** Returns the definition that is probably meant: one with a body, outside of tests. */
 function getMain({definitions}: Known): FoundDefinition {
   return definitions.found.find((one) => one.endLine > one.line && !isTest(one.path)) ?? definitions.found[0]!;
 }
@@ -37,7 +40,9 @@ export function* showCode(known: Known, job: Job): Work<string> {
   );
 }
 
-/** @param depth `what`: a short answer; `how`: the way through the code, from the callers to what it calls */
+/**
+ * @param depth `what`: a short answer; `how`: the way through the code, from the callers to the functions that it calls
+ */
 export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): Work<string> {
   const main = getMain(known);
   const from = Math.max(1, main.line - COMMENT_LINES);
@@ -76,13 +81,16 @@ export function* explainSymbol(known: Known, depth: 'what' | 'how', job: Job): W
   );
 }
 
-/** A call, and before it what makes it one of a member. */
+/** Matches a call, and the sign before it when the called name is a member. */
 const CALL = /(\.|->|::)?(?<![\w$])([A-Za-z_$][\w$]*)\s*(?:<[\w\s,.]*>)?\(/g;
 
 const CALLABLE = /^(?:function|method|constructor|class|struct|macro)$/;
 const MEMBER = /^(?:function|method|constructor)$/;
 
-/** What the body calls of this project's own code, in its order, each with its place and the first sentence about it. */
+/**
+ * Finds the calls of the project's own code in a body, in order, each with its place and the first sentence of its
+ * comment.
+ */
 function* findCallees(main: FoundDefinition, body: readonly Line[], job: Job): Work<readonly string[]> {
   const own = main.name.replace(/^.*\./, '');
   const places = new Map<string, {readonly line: number; readonly kinds: RegExp}>();

@@ -1,10 +1,10 @@
-/** What the `symbols` tool knows of one name, and how it is cited. */
+/** Holds what the `symbols` tool knows about one name, and cites it. */
 
 import {type Language, phrase} from '../../language.ts';
 import {citeHit, code, paragraphs} from '../../report.ts';
 import type {Found, FoundDefinition, FoundReference} from '../../symbols.ts';
 
-/** What the tool knows of one name. */
+/** The definitions and references of one name, and the language of the answer. */
 export interface Known {
   readonly name: string;
   readonly definitions: Found<FoundDefinition>;
@@ -12,7 +12,7 @@ export interface Known {
   readonly language: Language;
 }
 
-/** Says what was not searched: without it, "no other use" would not be true. */
+/** Says what was not searched, since otherwise "no other use" would be untrue. */
 export function formatOpen({open}: Found<unknown>, language: Language): string {
   return open === '' ? '' : phrase('open', language, {list: open});
 }

@@ -1,4 +1,6 @@
-/** Parses questions about symbols and files, in five languages: "where is X?", "who calls X?", "wie funktioniert X?". */
+/**
+ * Parses questions about symbols and files, in five languages: "where is X?", "who calls X?", "wie funktioniert X?".
+ */
 import {findIdentifiers, findPaths, findQuoted, looksLikeFile, plainRequest, unquote} from '../../words.ts';
 
 export type Want =
@@ -18,13 +20,13 @@ export type Want =
 export interface Question {
   readonly subjects: readonly string[];
   readonly want: Want;
-  /** A file or folder to look in. */
+  /** File or folder to search. */
   readonly scope: string | undefined;
 }
 
 const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|tests?|places?|code|types?)';
 
-/** Each form matches a whole request; `X` stands for the subject. The first that matches decides. */
+/** Forms of questions. Each form matches a whole request; `X` stands for the subject. The first match decides. */
 const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
     'text',
@@ -209,7 +211,7 @@ const COMPILED = FORMS.flatMap(([want, forms]) =>
   }),
 );
 
-/** Begins a further question about the same thing. */
+/** Matches the start of a further question about the same thing. */
 const LINK = /^(?:(?:and|so|then|but|ok(?:ay)?|et|alors|und|dann|а|и|ну)[,\s]+|(?:那么?|还有|然后)[，,\s]*)/iu;
 const ARTICLES =
   /^(?:the|a|an|all|every|any|our|my|le|la|les|l'|un|une|der|die|das|den|eine?|that|function|class|method|constant|const|variable|type|interface|struct|enum|symbol|component|hook|module|macro|trait|definition of|file|folder|fonction|classe|méthode|funktion|klasse|methode|datei|функция|функцию|функции|класс|класса|метод|переменная|файл|函数|类|变量|方法)\s+/iu;
@@ -220,7 +222,7 @@ const HERE =
 const PRONOUNS =
   /^(?:it|its|that|this|they|them|their|those|il|elle|le|la|son|sa|ça|es|er|sie|ihn|ihm|dies|das|seinen|ihren|dessen|它|他|她|её|ее|его|он|она|оно|это|них?|ним)$/iu;
 
-/** Undefined when the text asks for something else, or its subject is not a name. `how` may be about several words. */
+/** Returns undefined when the text asks for something else, or when its subject is not a name. */
 export function parseQuestion(text: string, earlier: readonly string[] = []): Question | undefined {
   const line = text.trim().replace(LINK, '');
   if (line.includes('\n') || line.length > 300) return undefined;
@@ -239,7 +241,7 @@ export function parseQuestion(text: string, earlier: readonly string[] = []): Qu
   return only === undefined ? undefined : {subjects: [only], want: 'what', scope: undefined};
 }
 
-/** "parse in src/": the part after "in" is a place when it looks like a path. */
+/** Splits "parse in src/": the part after "in" is a place when it looks like a path. */
 function splitScope(subject: string): {phrase: string; scope: string | undefined} {
   const match = /^(.*\S)\s+(?:in|under|inside|within|dans|sous|unter|в)\s+(\S+?)[\s?.!]*$/iu.exec(subject);
   const place = match && unquote(match[2]!);
@@ -276,7 +278,7 @@ function isName(name: string): boolean {
   );
 }
 
-/** What "it" means: the subject of the last request that named one. */
+/** Resolves "it" to the subject of the last request that named one. */
 function findSubject(earlier: readonly string[]): readonly string[] {
   for (const [index, text] of [...earlier.entries()].toReversed()) {
     const request = plainRequest(text);

@@ -1,4 +1,4 @@
-/** "where is X?", "who calls X?", "what imports F?", "where is X tested?": answered from the `symbols` tool. */
+/** Answers "where is X?", "who calls X?", "what imports F?" and "where is X tested?" from the `symbols` tool. */
 
 import {getLanguage, isTest} from '../../../core/util/file-kinds.ts';
 import {findSpeech, phrase, type Sentence} from '../../language.ts';
@@ -20,14 +20,14 @@ import {explainSymbol, showCode} from './explain-symbol.ts';
 import {citeDefinition, citePlace, formatOpen, formatUsage, type Known} from './known-symbol.ts';
 import {parseQuestion, type Question, type Want} from './question.ts';
 
-/** Places in one answer. */
+/** Number of places in one answer. */
 const MAX_PLACES = 40;
 
 export const symbolQuestion: Route = (job) => {
   const question = parseQuestion(job.text, job.earlier);
   if (!question) return undefined;
   const isFile = question.subjects.every(isFileName);
-  // The content of a file is shown by another skill.
+  // Another skill shows the content of a file.
   if (isFile && /^(?:what|how|code|text)$/.test(question.want)) return undefined;
   return answerEach(question, job);
 };
@@ -72,7 +72,7 @@ function* lookUp(name: string, want: Want, scope: string | undefined, job: Job):
   return formatKnown(known, want);
 }
 
-/** Source before tests and documents, bodies before declarations; otherwise in the tool's order. */
+/** Sorts source before tests and documents, and bodies before declarations. Otherwise the tool's order stays. */
 function sortDefinitions(definitions: Found<FoundDefinition>): Found<FoundDefinition> {
   const rank = (one: FoundDefinition) => getPathRank(one.path) * 2 + Number(one.kind.endsWith('(declared)'));
   return {...definitions, found: definitions.found.toSorted((a, b) => rank(a) - rank(b))};
@@ -137,7 +137,7 @@ function* formatUndefined(known: Known, scope: string | undefined, job: Job): Wo
 /** Words before a name that is being defined, in most languages. */
 const DEFINING = String.raw`\b(?:function|class|interface|type|enum|const|let|var|def|func|fn|struct|trait|module|namespace|macro|define|static|public|private|protected)\b`;
 
-/** Where there is no `symbols` tool: lines of code, by what they look like, and said to be no more. */
+/** Answers without the `symbols` tool from lines of code that look right, and says that it is only a text search. */
 function* findByText(name: string, want: Want, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: escapeRegExp(name), limit: 60});
   if (!call) return cannot('I have no tool here that looks up names or searches in files.');
@@ -160,15 +160,15 @@ function* findByText(name: string, want: Want, job: Job): Work<string> {
 }
 
 interface Similar {
-  /** Lines of code with the very name. */
+  /** Lines of code with exactly this name. */
   readonly exact: readonly Hit[];
-  /** Names that differ from it only in case and underscores, or continue it. */
+  /** Names that differ only in case and underscores, or that contain the name. */
   readonly similar: readonly string[];
 }
 
 const NOTHING_SIMILAR: Similar = {exact: [], similar: []};
 
-/** What a search finds of a name that the index does not know. */
+/** Searches the text for a name that the index does not know. */
 function* findSimilar(name: string, job: Job): Work<Similar> {
   const loose = escapeRegExp(name)
     .replace(/[-_]+/g, '[-_]?')
@@ -212,14 +212,14 @@ function formatDefinitions({definitions, language}: Known): string {
   );
 }
 
-/** Imports of a name; of a module that is no name here, the import statements that say it. */
+/** Lists the imports of a name. For a module that is not defined here, it lists the import statements that name it. */
 function* listImports(known: Known, job: Job): Work<string> {
   const own = known.references.found.filter((one) => one.kind === 'import');
   if (known.definitions.found.length > 0) return listPlaces(known, own, 'imports', 'unimported');
   return yield* findModule(known.name, known, job);
 }
 
-/** The files that import a file. */
+/** Lists the files that import a file. */
 function* findImporters(path: string, job: Job): Work<string> {
   const call = job.toolbox.symbols('importers', {path});
   if (!call) return cannot('I have no `symbols` tool here, so I cannot look up imports.');
@@ -230,17 +230,17 @@ function* findImporters(path: string, job: Job): Work<string> {
   const none: Found<FoundDefinition> = {...references, found: []};
   const known: Known = {name: path, definitions: none, references, language};
   if (references.found.length > 0) return listPlaces(known, references.found, 'imports', 'unimported');
-  // An import whose file the index cannot tell names the file without its folder or its extension.
+  // An import that the index cannot resolve names the file without its folder or extension.
   const file = path.replace(/^.*\//, '');
   const stem = file.replace(/\.\w+$/, '').replace(/^(?:index|__init__|mod)$/, '') || path.split('/').at(-2)!;
   return yield* findModule(/\.h\w*$/.test(file) ? file : stem, known, job);
 }
 
-/** A statement that imports, in one line of code; a quoted path alone is one in Go's lists. */
+/** Matches a line of code that imports something. In Go's import lists a quoted path stands alone. */
 const IMPORT =
   /^\s*(?:pub(?:\([^)]*\))?\s+)?(?:import|from|use|using|export|extern crate|include|include_once|require|require_once|require_relative|load)\b|^\s*#\s*(?:include|import)\b|\brequire\s*\(|\bimport\s*\(|^\s*(?:[\w.]+\s+)?"[\w./-]+"\s*$|^\s*\}\s*from\s/;
 
-/** Modules of other projects: their names stand in import statements alone. */
+/** Lists the imports of a module of another project, whose name stands only in import statements. */
 function* findModule(name: string, {name: asked, language, references}: Known, job: Job): Work<string> {
   const result = yield* askOne(job.toolbox.search({pattern: `(^|[^\\w])${escapeRegExp(name)}([^\\w-]|$)`, limit: 400}));
   const {hits, more, known} = parseHits(result);
@@ -267,7 +267,7 @@ function* showOutline(path: string, job: Job): Work<string> {
   const functions = new Set(
     outline.found.filter((one) => /^(?:function|method)/.test(one.kind)).map((one) => one.name),
   );
-  // Names inside functions are left out, and fields where there is much else.
+  // Names inside functions are left out, and so are fields when the outline is long.
   const found = outline.found.filter(
     (one) =>
       (one.kind.startsWith('method') || !functions.has(one.name.replace(/\.?[^.]*$/, ''))) &&
@@ -282,7 +282,7 @@ function* showOutline(path: string, job: Job): Work<string> {
   );
 }
 
-/** "find X": every line that contains it. */
+/** Answers "find X" with every line that contains it. */
 function* findText(subject: string, scope: string | undefined, job: Job): Work<string> {
   const call = job.toolbox.search({pattern: escapeRegExp(subject), path: scope, limit: 60});
   if (!call) return notDone('I have no tool here that can search files.');
@@ -297,7 +297,7 @@ function* findText(subject: string, scope: string | undefined, job: Job): Work<s
 
 function* findFile(subject: string, job: Job): Work<string> {
   const name = subject.replace(/^\.?\//, '');
-  // README may be README.md. A name with an extension is complete.
+  // README may be README.md, but a name with an extension is complete.
   const isBare = !name.includes('.');
   const call = job.toolbox.files(isBare ? `**/${name}*` : `**/${name}`, {limit: 50});
   if (!call) return notDone(`I have no tool here that can look for files, so I cannot say where \`${subject}\` is.`);
