@@ -79,7 +79,8 @@ it('a job that was forged, changed, copied or has run before is refused in one l
       /not signed with this side's secret/,
     ],
     ['old-1', {...data, expires: data.expires - 1}, /not signed with this side's secret/],
-    ['newer-1', {...data, protocol: 2}, /has format 2 and this side reads 1: this mini-cc is older; use one version/],
+    ['newer-1', {...data, protocol: 3}, /has format 3 and this side reads 2: this mini-cc is older; use one version/],
+    ['before-1', {...data, protocol: 1}, /has format 1 and this side reads 2: this mini-cc is newer; use one version/],
     ['odd-1', {hello: 1}, /the job is no message of mini-cc/],
   ];
   for (const [id, body] of refused) await queue.add('run', body, {jobId: id});
