@@ -1,7 +1,7 @@
 /** Decides the next assistant message from the request alone. The same request always gives the same bytes. */
 import {createHash} from 'node:crypto';
 import type {AssistantBlock, ModelRequest} from '../core/contract/model.ts';
-import {readConversation} from './conversation.ts';
+import {readConversation} from './read-messages.ts';
 import type {Reply} from './reply-events.ts';
 import {isCannot, notPermitted, OFFLINE_NOTICE, paragraphs, saysUnable} from './report.ts';
 import {type Job, NotPermitted, type Route, replay, type Work} from './skill.ts';
