@@ -10,13 +10,16 @@ import {planRestoredFiles, restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 interface ChangedFilesDeps {
-  /** The workspace. */
+  /** Folder of the workspace. */
   readonly root: string;
-  /** The checkpoints of the open session. @throws MiniCcError when they cannot be used */
+  /** Returns the checkpoints of the open session. @throws MiniCcError when they cannot be used */
   checkpoints(): SessionCheckpoints;
-  /** Those of a session that is not open. The caller closes them. @throws the same */
+  /**
+   * Returns the checkpoints of a session that is not open. The caller closes them. @throws MiniCcError when they cannot
+   * be used
+   */
   openCheckpoints(session: string): SessionCheckpoints;
-  /** The unified hunks between two texts. */
+  /** Formats the difference of two texts as unified hunks. */
   formatPatch(before: string, after: string): string;
   /** Called before the result is returned, so that agents that have read these files learn who changed them. */
   onRestored(paths: readonly string[], label: string): Promise<void>;
@@ -85,7 +88,7 @@ async function diffAll(deps: ChangedFilesDeps): Promise<SessionDiff> {
 
 type CommandLedgerLine = Extract<LedgerLine, {type: 'running' | 'uncounted'}>;
 
-/** What the checkpoints do not know about these commands. */
+/** Returns what the checkpoints do not know about these commands. */
 function findGaps(lines: readonly LedgerLine[], isMeant: (line: CommandLedgerLine) => boolean): CheckpointGaps {
   const ran = new Set(lines.flatMap((line) => (line.type === 'running' && isMeant(line) ? [line.id] : [])));
   const leftOut = lines.flatMap((line) => (line.type === 'ran' && ran.has(line.id) ? (line.leftOut ?? []) : []));
@@ -95,7 +98,7 @@ function findGaps(lines: readonly LedgerLine[], isMeant: (line: CommandLedgerLin
 
 type DiffDeps = Pick<ChangedFilesDeps, 'formatPatch' | 'root'>;
 
-/** Characters of the whole diff; beyond them, files are only named. */
+/** Limit of characters for the whole diff. Beyond it, files are only named. */
 const MAX_CHARS = 100_000;
 
 /** @returns one part for each file */
@@ -132,7 +135,7 @@ function fileDiff(change: NetChange, contents: ReadonlyMap<string, Buffer>, {for
   return patch === '' ? head : `${head}\n--- ${a}\n+++ ${b}\n${patch}`;
 }
 
-/** Other agents that may have changed the file, its names, and its modes where they changed. */
+/** Formats other agents that may have changed the file, its names, and its modes when they changed. */
 function formatHead(change: NetChange, root: string): string {
   const {before, after, path, sharedWith, cutOff} = change;
   const name = shownPath(path, root);
@@ -174,7 +177,7 @@ function isBinary(content: Buffer): boolean {
   return content.includes(0);
 }
 
-/** Relative to the workspace for a file inside it. */
+/** Returns a path relative to the workspace for a file inside it. */
 function shownPath(file: string, root: string): string {
   return file.startsWith(`${root}${path.sep}`) ? path.relative(root, file) : file;
 }

@@ -1,12 +1,12 @@
-/** What an agent changed, and how to restore it: pure functions of the ledger's changes. */
+/** Computes what an agent changed, and how to restore it, by pure functions of the ledger's changes. */
 import {type FileState, isSameState} from '../trees/file-state.ts';
 import type {FileChange} from './ledger.ts';
 
-/** Selects changes: those of one run, or those since a moment. */
+/** Selects changes: those of some runs, or those since a moment. */
 export interface Selection {
-  /** The selection is involved in the change. */
+  /** Whether the selection is involved in the change. */
   involves(change: FileChange): boolean;
-  /** No other agent is involved. */
+  /** Whether no other agent is involved. */
   owns(change: FileChange): boolean;
 }
 
@@ -14,7 +14,7 @@ export function byAgent(agentId: string): Selection {
   return byAgents([agentId]);
 }
 
-/** The changes of several runs, as if one had made them. */
+/** Selects the changes of several runs, as if one run had made them. */
 export function byAgents(agents: readonly string[]): Selection {
   const isAgent = (id: string) => agents.includes(id);
   const listAgents = ({by, undoes = []}: FileChange) => [...by.map(({agentId}) => agentId), ...undoes];
@@ -24,19 +24,21 @@ export function byAgents(agents: readonly string[]): Selection {
   };
 }
 
-/** All changes of mini-cc's agents, and all restores, from a time on. @param at milliseconds since the epoch */
+/** Selects all changes of mini-cc's agents, and all restores, since a time. @param at milliseconds since the epoch */
 export function since(at: number): Selection {
   const isLater = (change: FileChange) => change.at >= at;
   return {involves: isLater, owns: isLater};
 }
 
-/** The files that commands of several agents may have changed since a time (milliseconds since the epoch). */
+/** Returns the files that commands of several agents may have changed since a time (milliseconds since the epoch). */
 export function findShared(files: readonly string[], since: number, changes: readonly FileChange[]): readonly string[] {
   const shared = new Set(changes.filter(({by, at}) => by.length > 1 && at >= since).map(({path}) => path));
   return files.filter((file) => shared.has(file));
 }
 
-/** What a selection changed in one file, in total: from its first to its last change without other changes between. */
+/**
+ * The total change that a selection made to one file, from its first to its last change without other changes between.
+ */
 export interface NetChange {
   readonly path: string;
   readonly before: FileState;
@@ -46,7 +48,7 @@ export interface NetChange {
   readonly cutOff: boolean;
 }
 
-/** In the order of the files' first changes, without files that ended as they began. */
+/** Returns the changes in the order of the files' first changes, without files that ended as they began. */
 export function getNetChanges(changes: readonly FileChange[], selection: Selection): readonly NetChange[] {
   const open = new Map<string, NetChange>();
   const done: NetChange[] = [];
@@ -77,7 +79,7 @@ function isAlone(change: FileChange, agentId: string, selection: Selection): boo
   return selection.owns({...change, by: change.by.filter((one) => one.agentId === agentId)});
 }
 
-/** How to restore one file. */
+/** Plan for restoring one file. */
 export type RestorePlan =
   | {
       readonly type: 'restore';
@@ -96,8 +98,9 @@ export function getPaths(changes: readonly FileChange[], selection: Selection): 
 }
 
 /**
+ * Plans the restore of one file.
  * @param changes all changes of one path, oldest first
- * @param current the state of the file now
+ * @param current the present state of the file
  * @returns undefined when there is nothing to restore
  */
 export function planRestore(
@@ -139,7 +142,7 @@ export function planRestore(
   return {type: 'restore', path, from: current, to: target, madeFolders: [...new Set(madeFolders)], undoes};
 }
 
-/** Who last changed the file, as far as the ledger shows it. */
+/** Describes who last changed the file, as far as the ledger shows it. */
 function describeLastWriter(
   changes: readonly FileChange[],
   end: number,

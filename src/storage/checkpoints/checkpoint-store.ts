@@ -1,4 +1,4 @@
-/** The checkpoints of the session that is open now: `/clear` starts a new session. */
+/** Gives the checkpoints of the open session. The session changes when `/clear` starts a new one. */
 import path from 'node:path';
 import type {CheckpointedWork, Checkpoints, Writer} from '../../core/contract/checkpoints.ts';
 import {NO_CHECKPOINTS} from '../../core/turn/checkpointed-call.ts';
@@ -6,11 +6,11 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import {SessionCheckpoints} from './session-checkpoints.ts';
 
 interface CheckpointStoreOptions {
-  /** Returns the folder of the session that is open now. */
+  /** Returns the folder of the open session. */
   readonly sessionFolder: () => string;
   readonly root: string;
   readonly home: string;
-  /** Takes keys out of labels before they are stored. */
+  /** Removes keys from labels before they are stored. */
   readonly redact: (label: string) => string;
   /** Called with the reason, for the user, why a command, or the whole session, has no checkpoint. */
   readonly onNone: (why: string) => void;
@@ -36,7 +36,11 @@ export class CheckpointStore implements Checkpoints {
     return this.#current;
   }
 
-  /** Of a session that is not open; the caller closes them. @param folder of that session. @throws the same */
+  /**
+   * Opens the checkpoints of a session that is not open. The caller closes them.
+   * @param folder folder of that session
+   * @throws MiniCcError when a newer mini-cc wrote them
+   */
   openOther(folder: string): SessionCheckpoints {
     const {root, home, onNone} = this.#options;
     return new SessionCheckpoints({folder: path.join(folder, 'checkpoints'), root, home, onUncounted: onNone});
@@ -63,7 +67,7 @@ export class CheckpointStore implements Checkpoints {
     return {agentId, label: this.#options.redact(label)};
   }
 
-  /** Files of a newer mini-cc are left alone: then there are no checkpoints, and the user is told why. */
+  /** Files of a newer mini-cc are not changed. There are no checkpoints then, and the user learns the reason. */
   #usable(): Checkpoints {
     try {
       return this.current;

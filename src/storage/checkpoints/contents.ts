@@ -1,4 +1,4 @@
-/** The stored contents of files: from tool writes in a blob store, from commands in snapshots. */
+/** Stores contents of files. Those from tool writes are in a blob store, those from commands in snapshots. */
 import {mkdir, readdir, readFile, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
@@ -6,15 +6,15 @@ import {writeWhole} from '../../core/util/files/whole-file.ts';
 import {blobId} from '../trees/file-state.ts';
 
 export interface ContentSource {
-  /** The size of each content in bytes, by id. Contents that are not stored any more are left out. */
+  /** Returns the size of each content in bytes, by id. Contents that are not stored are left out. */
   sizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** The contents by id, all in memory. Contents that are not stored any more are left out. */
+  /** Returns the contents by id, all in memory. Contents that are not stored are left out. */
   contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
 }
 
-/** Each content of a tool's write is in a file that is named by the hash of the content. */
+/** Stores each content of a tool's write in a file that is named by the hash of the content. */
 export class Contents implements ContentSource {
-  /** The ids of all stored contents: read once, since callers may ask for thousands. */
+  /** Ids of all stored contents. They are read once, since callers may ask for thousands. */
   #ids: Promise<Set<string>> | undefined;
 
   constructor(
@@ -23,7 +23,10 @@ export class Contents implements ContentSource {
     private readonly openTrees: () => Promise<ContentSource | undefined>,
   ) {}
 
-  /** Once this has resolved, the content is stored whole, also after a `kill -9`: it gets its name last. */
+  /**
+   * Stores a content. Once this has resolved, the content survives even a `kill -9`, because the file gets its name
+   * last.
+   */
   async put(id: string, content: Buffer): Promise<void> {
     const ids = await this.#listIds();
     if (ids.has(id)) return;
@@ -41,13 +44,13 @@ export class Contents implements ContentSource {
   contents(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const readContent = async (id: string) => {
       const content = await readFile(this.#getPath(id));
-      // Not a damaged one.
+      // Skip a damaged content.
       return blobId(content) === id ? content : undefined;
     };
     return this.#find(ids, readContent, (trees, rest) => trees.contents(rest));
   }
 
-  /** What is not stored here, the snapshots have. Without git, these cannot be read. */
+  /** Looks in the snapshots for contents that are not stored here. Without git the snapshots cannot be read. */
   async #find<T>(
     ids: readonly string[],
     readFact: (id: string) => Promise<T | undefined>,
@@ -74,25 +77,25 @@ export class Contents implements ContentSource {
   }
 }
 
-/** `ab/cdef…` → `abcdef…` */
+/** Lists the ids: `ab/cdef…` → `abcdef…` */
 async function listNames(folder: string): Promise<Set<string>> {
   const names = (await readdir(folder, {recursive: true}).catch(ignoreMissing)) ?? [];
   return new Set(names.map((name) => name.replace(path.sep, '')));
 }
 
-/** Bytes of all contents of one batch, which are in memory together. */
+/** Limit in bytes for the contents of one batch, which are in memory together. */
 const MAX_BATCH_BYTES = 64 * 1024 * 1024;
 const MAX_BATCH_ITEMS = 1000;
 
 interface Batch<T> {
   readonly items: readonly T[];
-  /** By id. Contents that are not stored any more are missing. */
+  /** Contents by id. Those that are not stored are missing. */
   readonly contents: ReadonlyMap<string, Buffer>;
 }
 
 /**
  * Reads the contents that items need, in batches that fit into memory.
- * @param getIds the contents that an item needs
+ * @param getIds returns the ids of the contents that an item needs
  */
 export async function* readInBatches<T>(
   items: readonly T[],

@@ -1,4 +1,7 @@
-/** How a file came to a path where the previous snapshot had none: created there, moved there, or visible only now. */
+/**
+ * Finds how a file came to a path where the previous snapshot had none: it was created there, moved there, or became
+ * visible.
+ */
 import {existsSync, lstatSync} from 'node:fs';
 import path from 'node:path';
 import {type FileState, getContentId} from '../trees/file-state.ts';
@@ -12,14 +15,14 @@ interface StateChange {
   readonly after: FileState;
 }
 
-/** The ids of contents that were removed from some path: a new file with such a content was moved. */
+/** Returns the ids of contents that were removed from some path. A new file with such a content was moved. */
 export function findRemovedContents(changes: readonly StateChange[]): ReadonlySet<string> {
   return new Set(changes.flatMap(({before, after}) => (after === null ? (getContentId(before) ?? []) : [])));
 }
 
 /**
- * What the ledger notes about the origin of a changed file.
- * @param since when the command began, in milliseconds since the epoch
+ * Returns the facts about the origin of a changed file that the ledger records.
+ * @param since start of the command in milliseconds since the epoch
  * @param removed see `findRemovedContents`
  */
 export function getFileOrigin(
@@ -42,14 +45,16 @@ function isOlder(file: string, time: number): boolean {
   return createdAt > 0 && createdAt < time - CLOCK_LAG_MS;
 }
 
-/** The folders above a file that do not exist yet, outermost first. */
+/** Returns the folders above a file that do not exist yet, outermost first. */
 export function listMissingFolders(file: string): string[] {
   const missing: string[] = [];
   for (let folder = path.dirname(file); !existsSync(folder); folder = path.dirname(folder)) missing.unshift(folder);
   return missing;
 }
 
-/** The folders above a file, below `root`, that were created at `time` (milliseconds since the epoch) or later. */
+/**
+ * Returns the folders above a file, below `root`, that were created at `time` (milliseconds since the epoch) or later.
+ */
 function listFoldersMadeSince(file: string, root: string, time: number): string[] {
   const made: string[] = [];
   for (let folder = path.dirname(file); folder.startsWith(`${root}${path.sep}`); folder = path.dirname(folder)) {

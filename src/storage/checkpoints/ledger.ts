@@ -1,6 +1,7 @@
 /**
- * `changes.jsonl` of a session: which agent changed which file, oldest first. A line is handed to the kernel before the
- * change that it announces. A torn last line is skipped. A file of a newer format is left alone.
+ * Reads and writes `changes.jsonl` of a session, which says which agent changed which file, oldest first. A line that
+ * announces a change reaches the kernel before the change. A torn last line is skipped. A file of a newer format is not
+ * changed.
  */
 import {closeSync, existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
@@ -15,22 +16,22 @@ export interface FileChange {
   readonly type: 'change';
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Several agents: their commands ran at the same time, and any of them may have made the change. */
+  /** Several agents when their commands ran at the same time and any of them may have made the change. */
   readonly by: readonly Writer[];
-  /** Absolute, links resolved. */
+  /** Absolute path, with links resolved. */
   readonly path: string;
   readonly before: FileState;
   readonly after: FileState;
   /** Folders that were created for the file, outermost first. */
   readonly madeFolders?: readonly string[];
   /**
-   * The file is older than the command that it appeared with: it was ignored, too large or elsewhere before, so no
-   * checkpoint has it. Removing it would lose it.
+   * True when the file is older than the command with which it appeared. It was ignored, too large or elsewhere before,
+   * so no checkpoint has it, and removing it would lose it.
    */
   readonly unseen?: true;
-  /** The change restores what these agents (their ids) had changed. */
+  /** Ids of the agents whose changes this change undoes. */
   readonly undoes?: readonly string[];
-  /** mini-cc ended during the change: `after` is what the next start found. */
+  /** True when mini-cc ended during the change; `after` is what the next start found. */
   readonly cutOff?: true;
 }
 
@@ -56,7 +57,7 @@ export type LedgerLine =
       /** Names of files that the snapshots leave out, beside ignored ones. */
       readonly leftOut?: readonly string[];
     }
-  /** It is not fully known what a command of this agent changed. */
+  /** The changes of a command of this agent are not fully known. */
   | {readonly type: 'uncounted'; readonly at: number; readonly by: Writer; readonly why: string};
 
 export class Ledger {
@@ -100,6 +101,6 @@ export class Ledger {
 }
 
 function parseLines(text: string): LedgerLine[] {
-  // A line that a crash cut off is skipped: the change that it announces had not begun.
+  // Skip a line that a crash cut off. The change that it announces had not begun.
   return text.split('\n').flatMap((line) => (parseLine(line) as LedgerLine | undefined) ?? []);
 }

@@ -1,4 +1,4 @@
-/** Writes and commands that were under way when an earlier mini-cc ended. */
+/** Recovers writes and commands that were in progress when an earlier mini-cc ended. */
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import {isSameState} from '../trees/file-state.ts';
 import {findRemovedContents, getFileOrigin} from './file-origin.ts';
@@ -13,7 +13,7 @@ interface OpenWork {
   readonly writing: readonly OpenWrite[];
 }
 
-/** The writes and commands that have a start line, and no end line. */
+/** Returns the writes and commands that have a start line and no end line. */
 export function findOpenWork(lines: readonly LedgerLine[]): OpenWork {
   const running = new Map<string, OpenCommand>();
   const writing = new Map<string, OpenWrite>();
@@ -28,7 +28,7 @@ export function findOpenWork(lines: readonly LedgerLine[]): OpenWork {
 }
 
 /**
- * Notes what interrupted commands changed: everything that differs now from the snapshot at their start, less what
+ * Records what interrupted commands changed: everything that differs from the snapshot at their start, except what
  * other changes in the ledger explain. Changes that were made after the crash cannot be distinguished.
  */
 export async function recoverCommands(
@@ -54,7 +54,7 @@ export async function recoverCommands(
   }
 }
 
-/** Identifies a write under way: one agent writes a file only once at a time. */
+/** Identifies an open write: one agent writes a file only once at a time. */
 export function getWriteKey({agentId}: Writer, path: string): string {
   return `${agentId}\0${path}`;
 }

@@ -1,4 +1,4 @@
-/** Restores files to their state before a selection of changes, except files that were changed by others too. */
+/** Restores files to their state before a selection of changes, except files that others changed too. */
 import {randomUUID} from 'node:crypto';
 import {lstat, realpath, rename, rmdir, symlink, unlink} from 'node:fs/promises';
 import path from 'node:path';
@@ -12,12 +12,12 @@ import {getPaths, planRestore, type RestorePlan, type Selection} from './changes
 import {readInBatches} from './contents.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
-/** The files that were restored, and those that were left with the reason. */
+/** The restored files, and the left ones with the reason. */
 type RestoreResult = Pick<RestoredFiles, 'restored' | 'left'>;
 
 type Restore = Extract<RestorePlan, {type: 'restore'}>;
 
-/** What `restoreFiles` would do now. */
+/** Plans what `restoreFiles` would do. */
 export function planRestoredFiles(checkpoints: SessionCheckpoints, selection: Selection): Promise<FilesToRestore> {
   return checkpoints.runExclusive(async () => {
     const plans = (await planAll(checkpoints, selection)).filter((plan) => plan.type === 'restore');
@@ -27,8 +27,9 @@ export function planRestoredFiles(checkpoints: SessionCheckpoints, selection: Se
 }
 
 /**
- * @param by the agent under whose name the ledger notes the restore, which is a change too
- * @param keepNew files that the selection made stay
+ * Restores the files. The restore is itself a change in the ledger.
+ * @param by the agent under whose name the ledger records the restore
+ * @param keepNew whether files that the selection created stay
  */
 export async function restoreFiles(
   checkpoints: SessionCheckpoints,
@@ -41,7 +42,7 @@ export async function restoreFiles(
     const plans = keepNew ? all.filter((plan) => plan.type === 'leave' || plan.to !== null) : all;
     const restored: RestoreResult['restored'][number][] = [];
     const left: RestoreResult['left'][number][] = [];
-    // Files are removed first, deepest first: one of them may be in the place of a folder that is needed.
+    // Remove files first, deepest first, because one of them may be in the place of a folder that is needed.
     const restores = plans.filter((plan) => plan.type === 'restore').sort((a, b) => getOrder(a) - getOrder(b));
     for (const plan of plans) if (plan.type === 'leave') left.push({path: plan.path, why: plan.why});
     const getContents = ({to}: Restore) => [getContentId(to) ?? []].flat();
@@ -99,12 +100,15 @@ async function restore(
     if (!content) throw new MiniCcError('NOT_KEPT', 'its earlier content is not stored any more');
     await replace(file, to, content);
   }
-  // Its content is stored already.
+  // The content of this state is stored already.
   const {state: after} = await readFileState(file);
   checkpoints.noteChange({type: 'change', at: Date.now(), by: [by], path: file, before, after, undoes});
 }
 
-/** When a folder above the file is a link now, the path means another file. @throws MiniCcError `DETOUR` */
+/**
+ * Checks that no folder above the file has become a link, because the path would mean another file. @throws MiniCcError
+ * `DETOUR`
+ */
 async function assertNoLinkAbove(file: string): Promise<void> {
   for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
     const real = await realpath(folder).catch((error: NodeJS.ErrnoException) => {
@@ -117,7 +121,7 @@ async function assertNoLinkAbove(file: string): Promise<void> {
   }
 }
 
-/** Replaces the file whole or not at all. A link in its place is replaced, not followed. */
+/** Replaces the file as a whole or not at all. A link in its place is replaced, not followed. */
 async function replace(file: string, to: FileOrLink, content: Buffer): Promise<void> {
   const folder = await OpenFolder.open(path.dirname(file), {create: true});
   const name = path.basename(file);
@@ -146,7 +150,10 @@ async function replaceByLink(folder: OpenFolder, name: string, target: Buffer): 
   }
 }
 
-/** When only the executable bit is known, the other bits are those of the present file, or of a new one. */
+/**
+ * Chooses the mode. When only the executable bit is known, the other bits come from the present file, or from those of
+ * new files.
+ */
 function getMode({mode, executable}: FileOrLink, now: number | undefined): number {
   if (mode !== undefined) return mode;
   if (now === undefined) return getDefaultMode(executable === true);

@@ -1,6 +1,6 @@
 /**
- * The checkpoints of one session. Snapshots are taken before and after each command. What differs between two snapshots
- * was changed by the agents whose commands ran between them, less what tools wrote in that time.
+ * Takes the checkpoints of one session. Snapshots are taken before and after each command. The differences between two
+ * snapshots count as changes of the agents whose commands ran between them, except what tools wrote in that time.
  */
 import {randomUUID} from 'node:crypto';
 import path from 'node:path';
@@ -17,30 +17,30 @@ import {SnapshotLock} from './snapshot-lock.ts';
 import {type Snapshot, Snapshots, type TreeChange} from './snapshots.ts';
 
 interface SessionCheckpointsOptions {
-  /** `<session>/checkpoints`; created with the first change. */
+  /** `<session>/checkpoints`, created with the first change. */
   readonly folder: string;
   readonly root: string;
-  /** mini-cc's own folder: what it writes there is not a change of an agent. */
+  /** mini-cc's own folder. Its writes there are not changes of an agent. */
   readonly home: string;
   /** Called once for each reason why a command has no checkpoint. */
   readonly onUncounted: (why: string) => void;
 }
 
-/** Files that a ledger line names as left out. */
+/** Limit of left-out files that a ledger line names. */
 const MAX_NAMED = 20;
 
-/** A command that runs now. */
+/** A command that is running. */
 interface RunningCommand {
   readonly id: string;
   readonly by: Writer;
   readonly startedAt: number;
-  /** What may have been changed by it. */
+  /** Files that the command may have changed. */
   readonly changed: FileChanges;
-  /** Why `changed` is not complete. */
+  /** Reason why `changed` is not complete. */
   uncounted?: string;
 }
 
-/** By path: the first state of a file, and its last one. */
+/** By path: the first and the last state of a file. */
 type FileChanges = Map<string, {readonly before: FileState; readonly after: FileState}>;
 
 export class SessionCheckpoints implements Checkpoints {
@@ -54,13 +54,13 @@ export class SessionCheckpoints implements Checkpoints {
     {readonly before: FileState; readonly made: string[]; readonly endWrite: () => void}
   >();
   readonly #running = new Set<RunningCommand>();
-  /** What was changed since the last snapshot, but not by a command. */
+  /** Changes since the last snapshot that no command made. */
   readonly #written: FileChanges = new Map();
   readonly #reported = new Set<string>();
   #snapshots: Snapshots | undefined;
-  /** Why the first snapshot failed: then no other one is tried. */
+  /** Reason why the first snapshot failed. No other one is tried then. */
   #permanentFailure: string | undefined;
-  /** The tree of the last snapshot. */
+  /** Tree of the last snapshot. */
   #lastTree: string | undefined;
   #recovery: Promise<void> | undefined;
 
@@ -101,7 +101,7 @@ export class SessionCheckpoints implements Checkpoints {
     try {
       await this.#noteWrite(by, file, before, toMadeFolders(made));
     } catch (error) {
-      // The file is written. Its line in the ledger stays open, and the next start of mini-cc notes the change.
+      // The file is written. Its line in the ledger stays open, and the next start of mini-cc records the change.
       this.#report(`the change of ${file} could not be noted: ${getErrorMessage(error)}`);
     } finally {
       endWrite();
@@ -126,25 +126,25 @@ export class SessionCheckpoints implements Checkpoints {
     return {value, changed, shared, ...(uncounted === undefined ? {} : {uncounted})};
   }
 
-  /** Runs work while no write and no snapshot runs. @throws what `work` throws */
+  /** Runs work while no write and no snapshot runs. @throws the errors of `work` */
   async runExclusive<T>(work: () => Promise<T>): Promise<T> {
     await this.recover();
     return this.#lock.runExclusive(work);
   }
 
-  /** @param content the content of `state`: `readFileState` returns both */
+  /** @param content the content of `state`; `readFileState` returns both */
   async storeContent(state: FileState, content: Buffer | undefined): Promise<void> {
     if (state && 'id' in state && content) await this.contents.put(state.id, content);
   }
 
-  /** Notes a change that was not made by a command. */
+  /** Records a change that no command made. */
   noteChange(change: FileChange): void {
     this.ledger.append(change);
     const {path: file, before, after} = change;
     addChange(this.#written, file, before, after);
   }
 
-  /** Notes the writes and commands that were under way when an earlier mini-cc ended. Never rejects. */
+  /** Records the writes and commands that were in progress when an earlier mini-cc ended. Never rejects. */
   recover(): Promise<void> {
     this.#recovery ??= this.#recoverInterrupted();
     return this.#recovery;
@@ -180,7 +180,7 @@ export class SessionCheckpoints implements Checkpoints {
     this.#appendOrReport({type: 'ran', at: Date.now(), id: command.id, ...(named.length > 0 ? {leftOut: named} : {})});
   }
 
-  /** Takes a snapshot, and notes the differences from the last one as changes of the running commands. */
+  /** Takes a snapshot, and records the differences from the last one as changes of the running commands. */
   async #snapshot(): Promise<Snapshot> {
     const snapshots = await this.#openSnapshots();
     const snapshot = await snapshots.take();
@@ -199,7 +199,7 @@ export class SessionCheckpoints implements Checkpoints {
     return snapshot;
   }
 
-  /** Notes one difference, less what a tool wrote to the file meanwhile. */
+  /** Records one difference, except what a tool wrote to the file meanwhile. */
   #attribute(change: TreeChange, removed: ReadonlySet<string>): void {
     const written = this.#written.get(change.path);
     const running = [...this.#running];
@@ -235,7 +235,7 @@ export class SessionCheckpoints implements Checkpoints {
     return this.#snapshots;
   }
 
-  /** Until the next snapshot, changes cannot be attributed. @returns the reason */
+  /** Handles a failed snapshot. Until the next snapshot, changes cannot be attributed. @returns the reason */
   #handleFailure(error: unknown, by: Writer): string {
     const why = describeFailure(error);
     if (this.#lastTree === undefined) this.#permanentFailure = why;
@@ -246,7 +246,7 @@ export class SessionCheckpoints implements Checkpoints {
     return why;
   }
 
-  /** For lines about a command that has run already: a failure to write them does not fail the command. */
+  /** Appends a line about a command that has already run. A failure to write it does not fail the command. */
   #appendOrReport(line: LedgerLine): void {
     try {
       this.ledger.append(line);
@@ -294,7 +294,7 @@ function describeFailure(error: unknown): string {
     : `the workspace is too large: git takes longer than ${seconds} s`;
 }
 
-/** The error of the system behind others. */
+/** Returns the first error in the chain of causes, which is the system's. */
 function getCause(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? getCause(error.cause) : error;
 }

@@ -9,7 +9,7 @@ export class SnapshotLock {
 
   /**
    * Waits for exclusive work that was requested before, then starts a write.
-   * @param isNested true when the caller has a write open already: it would wait for itself otherwise
+   * @param isNested true when the caller already has an open write, because it would wait for itself
    * @returns a function that ends the write; it must be called
    */
   async startWrite(isNested: boolean): Promise<() => void> {
@@ -25,13 +25,13 @@ export class SnapshotLock {
     };
   }
 
-  /** Runs work while no write and no other exclusive work runs. @throws what `work` throws */
+  /** Runs work while no write and no other exclusive work runs. @throws the errors of `work` */
   async runExclusive<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#exclusive.then(async () => {
       await Promise.all(this.#writes);
       return work();
     });
-    // The caller gets the error; those that wait here only need to know the end.
+    // The caller gets the error. Others that wait here only need to know the end.
     this.#exclusive = done.catch(() => undefined);
     return done;
   }

@@ -1,6 +1,6 @@
 /**
- * The snapshots of a session: trees of the workspace in `<session>/checkpoints/git`, and the permissions of files, which
- * no tree has.
+ * Takes the snapshots of a session: trees of the workspace in `<session>/checkpoints/git`, and the permissions of
+ * files, which trees do not store.
  */
 import path from 'node:path';
 import {type FileState, toFileState} from '../trees/file-state.ts';
@@ -8,12 +8,12 @@ import type {KnownSettings} from '../trees/git.ts';
 import {findRepository} from '../trees/repository.ts';
 import {Trees} from '../trees/trees.ts';
 
-/** Milliseconds for one call of git: beyond that, the workspace is too large. */
+/** Milliseconds for one call of git. A workspace that takes longer is too large. */
 const CALL_LIMIT_MS = 15_000;
 const LIMITS = {fileBytes: 10 * 1024 * 1024, files: 20_000, bytes: 256 * 1024 * 1024};
 
 export interface TreeChange {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly before: FileState;
   readonly after: FileState;
@@ -26,16 +26,16 @@ export interface Snapshot {
 }
 
 interface SnapshotsOptions {
-  /** The git directory; created when it does not exist. */
+  /** Git directory, created when it does not exist. */
   readonly folder: string;
-  /** The workspace, links resolved. */
+  /** Folder of the workspace, with links resolved. */
   readonly root: string;
   /** mini-cc's own folder, which is left out inside the workspace. */
   readonly home: string;
 }
 
 export class Snapshots {
-  /** By tree, for the last two snapshots: permission bits that git does not store, by name, where they are unusual. */
+  /** By tree, for the last two snapshots: unusual permission bits by the name of the file, which git does not store. */
   readonly #modes = new Map<string, ReadonlyMap<string, number>>();
   #last: string | undefined;
 
@@ -44,13 +44,13 @@ export class Snapshots {
     private readonly top: string,
   ) {}
 
-  /** @throws MiniCcError with the reason when there can be none */
+  /** @throws MiniCcError with the reason when no snapshots can be taken */
   static async open({folder, root, home}: SnapshotsOptions): Promise<Snapshots> {
     const known: KnownSettings = {};
     const repository = await findRepository(root, {known});
     // The ledger has ids of 40 digits.
     const from = repository?.objectFormat === 'sha1' ? repository : undefined;
-    // The project's top, so that all its ignore files apply.
+    // Use the top of the project, so that all its ignore files apply.
     const top = from?.top ?? root;
     const own = path.relative(top, home);
     const isOwnInside = own !== '' && !own.startsWith('..');
@@ -66,7 +66,7 @@ export class Snapshots {
     return {tree, leftOut: leftOut.map(({name}) => name)};
   }
 
-  /** Keeps the permission bits of the last snapshot and the new one. */
+  /** Stores the permission bits of the last snapshot and the new one. */
   #noteModes(tree: string, touched: ReadonlyMap<string, number | undefined>): void {
     const former = this.#modes.get(this.#last ?? '') ?? new Map<string, number>();
     const modes = new Map(former);
@@ -80,7 +80,7 @@ export class Snapshots {
     this.#last = tree;
   }
 
-  /** The differences between two snapshots. */
+  /** Returns the differences between two snapshots. */
   async changes(from: string, to: string): Promise<readonly TreeChange[]> {
     const diff = await this.trees.diff(from, to);
     return diff.map(({path: name, oldMode, newMode, oldId, newId}) => ({
