@@ -1,7 +1,7 @@
 /**
- * Brings the changes of a worktree back into the workspace. They are applied all together when they fit, also into
- * files that others changed elsewhere meanwhile; otherwise they are kept as a patch. Changes of protected files are
- * always kept.
+ * Brings the changes of a worktree back into the workspace. They are applied all together when they fit, even into
+ * files that others changed elsewhere meanwhile. Otherwise they are stored as a patch. Changes of protected files are
+ * never applied and always stored as a patch.
  */
 import {chmod, lstat, mkdir, readFile, rm} from 'node:fs/promises';
 import path from 'node:path';
@@ -17,37 +17,38 @@ import {findUnusedPath, keepFile, type Origin, quoteForShell} from './worktree-f
 interface KeepDeps {
   readonly origin: Origin;
   readonly trees: Trees;
-  /** The folder for patches. */
+  /** Folder for patches. */
   readonly keepIn: string;
 }
 
-/** What is needed once the changes are known. */
+/** Dependencies once the changes are known. */
 export interface DeliveryDeps extends KeepDeps {
   /** Whether a file is never written without a question. Paths are relative to the top of the repository. */
   readonly isProtected: (file: string) => boolean;
-  /** Wraps the writing of these files, absolute, so that checkpoints store the earlier contents for undo. */
+  /** Wraps the writing of these files (absolute paths), so that checkpoints store the earlier contents for undo. */
   readonly writing: (files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
-/** What a run changed. */
+/** The changes of a run. */
 interface FoundChanges {
   readonly changes: readonly TreeDiff[];
-  /** The tree with them. */
+  /** The tree after the changes. */
   readonly end: string;
   /** Lines for a person. */
   readonly notes: readonly string[];
 }
 
 const MAX_NAMED = 3;
-/** Of Linux, with the byte that ends it. The path in the workspace may be longer than in the worktree. */
+/** Limit of Linux, including the final byte. The path in the workspace may be longer than in the worktree. */
 const MAX_PATH_BYTES = 4095;
-/** Bytes of an ignored file that is kept after a crash. */
+/** Limit in bytes for an ignored file that is stored after a crash. */
 const MAX_IGNORED_BYTES = 10 * 1024 * 1024;
 
 /**
- * @param top of the worktree, whose files `deps.trees` captures
+ * Brings the changes back, or stores them.
+ * @param top top folder of the worktree, whose files `deps.trees` captures
  * @param written absolute paths that the run's tools wrote
- * @throws Error when changes can neither be applied nor kept
+ * @throws Error when changes can neither be applied nor stored
  */
 export async function bringBack(deps: DeliveryDeps, top: string, written: readonly string[]): Promise<BroughtBack> {
   const {taken, found} = await findAllChanges(deps, top, written);
@@ -56,7 +57,10 @@ export async function bringBack(deps: DeliveryDeps, top: string, written: readon
   return deliver(deps, found, existing);
 }
 
-/** The changes of a tree as a patch in `file`, for another machine. @returns what changed, as if it were in the workspace */
+/**
+ * Writes the changes of a tree as a patch into `file`, for another machine.
+ * @returns the changed files, as paths in the workspace
+ */
 export async function exportChanges(
   deps: KeepDeps,
   top: string,
@@ -69,7 +73,7 @@ export async function exportChanges(
   return {applied: changes.map(({path: name}) => path.join(deps.origin.top, name)), notes};
 }
 
-/** Ignored files that the run's tools wrote come too: they were meant. */
+/** Finds all changes. Ignored files that the run's tools wrote are included, because the tools named them. */
 async function findAllChanges(deps: KeepDeps, top: string, written: readonly string[]) {
   const names = new Set(written.map((file) => path.relative(top, file)));
   const {taken, left} = await takeIgnored(deps.trees, top, (ignored) =>
@@ -80,9 +84,10 @@ async function findAllChanges(deps: KeepDeps, top: string, written: readonly str
   return {taken, found: {...found, notes: [...notes, ...ignored]}};
 }
 
-/** Keeps all changes of a worktree whose run has ended. @returns lines that say where they are */
+/** Stores all changes of a worktree whose run has ended. @returns lines that say where they are */
 export async function keepAll(deps: KeepDeps, top: string, why: string): Promise<readonly string[]> {
-  // What the tools wrote is not known. Single files are taken; folders are mostly build results and packages.
+  // The files that the tools wrote are not known. Single ignored files are taken; ignored folders are mostly build
+  // results and packages.
   const {left} = await takeIgnored(deps.trees, top, (ignored) => [ignored], MAX_IGNORED_BYTES);
   const {changes, end, notes} = await findChanges(deps, top, left);
   if (changes.length === 0) return notes;
@@ -90,7 +95,7 @@ export async function keepAll(deps: KeepDeps, top: string, why: string): Promise
   return [(await keepPatch(deps, end, why, `Nothing was applied.${notKept}`)).explanation, ...notes];
 }
 
-/** Applies changes to the workspace, or keeps them. @param existing ignored files that the workspace has too */
+/** Applies changes to the workspace, or stores them. @param existing ignored files that the workspace has too */
 export async function deliver(
   deps: DeliveryDeps,
   {changes, end, notes}: FoundChanges,
@@ -114,7 +119,7 @@ export async function deliver(
   return {applied, notes, kept: await keepPatch(deps, rest, why, explanation)};
 }
 
-/** @param ignored what git ignores in the tree */
+/** @param ignored paths that git ignores in the tree */
 async function findChanges(
   {trees, origin, keepIn}: KeepDeps,
   top: string,
@@ -140,8 +145,8 @@ async function findChanges(
 }
 
 /**
- * @param existing the ignored files that the workspace has too: no worktree starts with them, so they cannot be
- * compared
+ * Returns why a change is not applied; undefined when it can be.
+ * @param existing ignored files that the workspace has too. No worktree starts with them, so they cannot be compared.
  */
 function whyNotApplied(
   {path: file, name: bytes}: TreeDiff,
@@ -157,17 +162,17 @@ function whyNotApplied(
 }
 
 interface ApplyFailure {
-  /** A few words, for the receipt. */
+  /** A few words for the receipt. */
   readonly why: string;
   readonly explanation: string;
 }
 
-/** Applies all changes or none. @param end the tree with them. @returns why it failed; undefined when it worked */
+/** Applies all changes or none. @param end the tree after them. @returns why it failed; undefined when it succeeded */
 async function apply(deps: DeliveryDeps, changes: readonly TreeDiff[], end: string): Promise<ApplyFailure | undefined> {
   const {origin, trees} = deps;
   let failure: ApplyFailure | undefined;
   try {
-    // Checked inside `writing`, which may wait until others have ended their writes.
+    // The check runs inside `writing`, which may wait until others have ended their writes.
     await deps.writing(
       changes.map(({path: file}) => path.join(origin.top, file)),
       async () => {
@@ -184,14 +189,14 @@ async function apply(deps: DeliveryDeps, changes: readonly TreeDiff[], end: stri
   }
 }
 
-/** Changes of the same or adjacent lines are a conflict. Changes at different places of a file fit together. */
+/** Finds conflicts: changes of the same or adjacent lines. Changes at different places of a file fit together. */
 async function findConflict(
   {origin, trees}: DeliveryDeps,
   {replaced, edited}: ChangedMeanwhile,
   end: string,
 ): Promise<ApplyFailure | undefined> {
   if (replaced.length > 0) return createConflict([...replaced, ...edited]);
-  // What is as it was at the start fits.
+  // Files that are unchanged since the start fit.
   if (edited.length === 0) return undefined;
   const problem = await trees.findMisfit(origin.start, end, origin.top);
   if (problem === undefined) return undefined;
@@ -230,7 +235,10 @@ function createFailure(explanation: string): ApplyFailure {
   return {why: 'applying them failed', explanation};
 }
 
-/** The modes of files whose mode the run did not change: git would create them anew, with the mode of a new file. */
+/**
+ * Reads the modes of files whose mode the run did not change, because git creates files again with the mode of a new
+ * file.
+ */
 async function readModes(changes: readonly TreeDiff[], top: string): Promise<(readonly [string, number])[]> {
   const modes: (readonly [string, number])[] = [];
   for (const {path: name, oldMode, newMode} of changes) {
@@ -242,8 +250,8 @@ async function readModes(changes: readonly TreeDiff[], top: string): Promise<(re
 }
 
 /**
- * After a failure half way, e.g. on a full disk.
- * @returns what to add to the explanation when the rollback fails too
+ * Restores the files after a failure half way, e.g. on a full disk.
+ * @returns text to add to the explanation when the rollback fails too
  */
 async function rollBack(
   {origin, trees}: DeliveryDeps,
@@ -254,7 +262,7 @@ async function rollBack(
   try {
     for (const {path: name, oldMode} of changes) {
       const file = path.join(origin.top, name);
-      // A folder was there before: git apply creates none in the place of a file.
+      // A folder in this place was there before, because git apply creates no folder in the place of a file.
       if (oldMode === ABSENT && !(await lstat(file).catch(ignoreMissing))?.isDirectory()) await rm(file, {force: true});
     }
     const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
@@ -267,7 +275,7 @@ async function rollBack(
   }
 }
 
-/** @param end the tree whose changes are kept */
+/** @param end the tree whose changes are stored */
 async function keepPatch({origin, trees, keepIn}: KeepDeps, end: string, why: string, explanation: string) {
   const patch = await keepFile(keepIn, 'changes.patch', (draft) => trees.writePatch(origin.start, end, draft));
   const byHand = `git -C ${quoteForShell(origin.top)} apply --reject ${quoteForShell(patch)}`;
@@ -281,8 +289,8 @@ function formatNames(files: readonly string[]): string {
 
 /**
  * Takes ignored files into the next captures.
- * @param choose the files that are meant by an ignored file or folder, which ends with a slash
- * @returns their names, and what stays ignored, both relative to the top
+ * @param choose returns the files to take for an ignored file or folder, which ends with a slash
+ * @returns the names of taken files, and what stays ignored, both relative to the top
  */
 async function takeIgnored(
   trees: Trees,

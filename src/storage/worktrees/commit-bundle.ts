@@ -1,4 +1,4 @@
-/** Keeps a run's commits and stashes as a git bundle, since only its file changes come back from the worktree. */
+/** Stores a run's commits and stashes as a git bundle, because only its file changes come back from the worktree. */
 import {lstat, readdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
@@ -8,18 +8,21 @@ import {keepFile, quoteForShell} from './worktree-folder.ts';
 const NAME = 'commits.bundle';
 
 interface CommitsDeps {
-  /** The top of the worktree. The run could change its `.git`. */
+  /** Top folder of the worktree. The run could change its `.git`. */
   readonly tree: string;
   /** mini-cc's own git directory. The run's `.git` is used only to list commits and to read objects. */
   readonly gitDir: string;
-  /** The top of the main checkout. Commits that it has are not kept. */
+  /** Top folder of the main checkout. Commits that it has are not stored. */
   readonly main: string;
   readonly keepIn: string;
-  /** As the run began, see `readRefs`: when they are the same now, it made no commit that is on a branch. */
+  /**
+   * Refs at the start of the run, see `readRefs`. When they have not changed, the run made no commit that is on a
+   * branch.
+   */
   readonly refs?: string;
 }
 
-/** What a checkout's refs say: the files of its `.git` that name commits. */
+/** Returns the content of a checkout's refs: the files of its `.git` that name commits. */
 export async function readRefs(top: string): Promise<string> {
   const gitDir = path.join(top, '.git');
   const refs = (await readdir(path.join(gitDir, 'refs'), {recursive: true}).catch(ignoreMissing)) ?? [];
@@ -37,7 +40,7 @@ export function keepCommits(deps: CommitsDeps): Promise<readonly string[]> {
   return orProblem(() => bundle(deps));
 }
 
-/** Keeps a bundle that another machine made. @returns lines that say where it is. Never rejects */
+/** Stores a bundle that another machine made. @returns lines that say where it is. Never rejects. */
 export function keepBundle(commits: Buffer, keepIn: string, main: string): Promise<readonly string[]> {
   return orProblem(async () => {
     const file = await keepFile(keepIn, NAME, (draft) => writeFile(draft, commits));
@@ -57,7 +60,7 @@ async function orProblem(keep: () => Promise<string | undefined>): Promise<reado
 
 async function bundle({tree, gitDir, main, keepIn, refs: before}: CommitsDeps): Promise<string | undefined> {
   if (before !== undefined && (await readRefs(tree)) === before) return undefined;
-  // GIT_DIR is set, so that git uses no outer repository when this one was deleted.
+  // Set GIT_DIR, so that git uses no outer repository when this one was deleted.
   const [own, known] = await Promise.all([listTips(tree, {GIT_DIR: path.join(tree, '.git')}), listTips(main, {})]);
   const ids = new Set(known.map(({id}) => id));
   const fresh = own.filter(({id}) => !ids.has(id));
@@ -82,7 +85,7 @@ interface Tip {
   readonly name: string;
 }
 
-/** Branches, tags and stashes, and the checked-out commit when it is on no branch. */
+/** Lists branches, tags and stashes, and the checked-out commit when it is on no branch. */
 async function listTips(folder: string, env: Readonly<Record<string, string>>): Promise<readonly Tip[]> {
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/tags', 'refs/stash'];
   const [refs, head] = await Promise.all([

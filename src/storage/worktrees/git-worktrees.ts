@@ -1,6 +1,6 @@
 /**
- * Worktrees of runs. The run works in `<session>/worktrees/<run>/tree/<name>/`. Beside it, where the run cannot write,
- * is a git directory of mini-cc's own with a snapshot of the tree's start.
+ * Creates the worktrees of runs. A run works in `<session>/worktrees/<run>/tree/<name>/`. Beside it, where the run
+ * cannot write, is a git directory of mini-cc's own with a snapshot of the tree's start.
  */
 import {constants, type Dirent, existsSync} from 'node:fs';
 import {chmod, copyFile, lstat, mkdir, readdir, readlink, rm, symlink} from 'node:fs/promises';
@@ -28,7 +28,7 @@ import type {CachedTree} from './tree-cache.ts';
 import {getWorktreePaths, removeStart, removeTree, writeStart} from './worktree-folder.ts';
 
 export interface WorktreeDeps {
-  /** The session's workspace, links resolved. */
+  /** The session's workspace, with links resolved. */
   readonly root: string;
   /** Called each time, since /clear starts a new session. */
   readonly sessionFolder: () => string;
@@ -39,18 +39,21 @@ export interface WorktreeDeps {
   readonly warn: (text: string) => void;
   /** Wraps the writing into the workspace for a run, so that it can be undone. */
   readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
-  /** The workspace is this one. Changes stay out of it: each run's are a patch in its folder, `EXPORTED_PATCH`. */
+  /**
+   * Replaces the workspace. Changes are not written into it; each run's changes become a patch in its folder,
+   * `EXPORTED_PATCH`.
+   */
   readonly cached?: CachedTree | undefined;
 }
 
 export const EXPORTED_PATCH = 'exported.patch';
-/** Files that are copied at the same time. */
+/** Number of files that are copied at the same time. */
 const AT_ONCE = 64;
-/** Files that a note names. */
+/** Limit of files that a note names. */
 const MAX_NAMED = 5;
 
 export class GitWorktrees implements Worktrees {
-  /** Changes come back one run after the other: the second sees what the first wrote. */
+  /** Brings changes back one run after the other, so that each sees what the previous one wrote. */
   readonly #queueUp = createQueue();
   /** Removals in progress, by run id. */
   readonly #removals = new Map<string, Promise<void>>();
@@ -66,7 +69,7 @@ export class GitWorktrees implements Worktrees {
     const session = this.deps.sessionFolder();
     const paths = getWorktreePaths(session, owner.agentId);
     await this.#removals.get(owner.agentId);
-    // From an earlier round that a crash ended.
+    // A crash may have ended an earlier round of the run.
     const recovered = await recoverWorktree(session, owner.agentId);
     if (existsSync(paths.folder)) {
       throw new MiniCcError('WORKTREE', recovered ?? `another mini-cc works in ${paths.folder}: leave that one first`);
@@ -119,7 +122,10 @@ export class GitWorktrees implements Worktrees {
     await Promise.all(this.#removals.values());
   }
 
-  /** In the background, since a large tree takes seconds. What is left when mini-cc ends, the next start removes. */
+  /**
+   * Removes the worktree in the background, because a large tree takes seconds. When mini-cc ends first, the next start
+   * removes the rest.
+   */
   #remove(folder: string, lock: SessionLock, {agentId, label}: WorktreeOwner): void {
     const removed = removeTree(folder)
       .catch((error: unknown) =>
@@ -133,7 +139,7 @@ export class GitWorktrees implements Worktrees {
   }
 }
 
-/** The workspace is captured, and its tree checked out beside it. */
+/** Captures the workspace, and checks its tree out beside it. */
 async function createTree(
   repository: Repository,
   top: string,
@@ -151,13 +157,13 @@ async function createTree(
   const trees = workspace.elsewhere(top);
   await trees.checkOut({signal}).catch(async () => {
     signal.throwIfAborted();
-    // A content may be missing in the repository: the files themselves have it.
+    // A content may be missing in the repository, so read the files themselves.
     await rm(trees.index);
     captured = await new Trees(gitDir, place).capture({without: hidden, signal});
     await trees.checkOut({signal});
   });
   const {tree: start, leftOut, touched} = captured;
-  // Of files that git does not know, all permissions are kept.
+  // Restore all permissions of files that git does not know.
   for (const [name, mode] of touched) {
     const file = path.join(top, name);
     if (mode !== undefined && (await lstat(file).catch(ignoreMissing))?.isFile()) await chmod(file, mode);
@@ -171,7 +177,7 @@ async function createTree(
   return {trees, start, notes: formatNotes(left)};
 }
 
-/** Gives the worktree's git its index. @returns the files of the commit that are not there */
+/** Gives the worktree's git its index. @returns the files of the commit that are missing */
 async function readMissing(top: string, index: string, signal: AbortSignal): Promise<readonly string[]> {
   const known: KnownSettings = {};
   await copyFile(index, path.join(top, '.git', 'index'));
@@ -179,7 +185,7 @@ async function readMissing(top: string, index: string, signal: AbortSignal): Pro
   return splitNames((await gitOrThrow(top, ['ls-files', '-z', '--deleted'], {signal, known})).stdout).map(String);
 }
 
-/** Git does not report what was left out as deleted: files are marked, and submodules are empty folders. */
+/** Keeps git from reporting left-out files as deleted: files are marked, and submodules become empty folders. */
 async function skipLeftOut(
   missing: readonly string[],
   {
@@ -199,7 +205,7 @@ async function skipLeftOut(
   if (missing.length === 0) return;
   const {stdout} = await gitOrThrow(repository.top, ['ls-files', '-z', '-t'], {signal});
   const skipped = new Set(leftOut.map(({name}) => name));
-  // Those that a sparse checkout leaves out.
+  // A sparse checkout leaves these files out.
   for (const line of splitNames(stdout).map(String)) if (line.startsWith('S ')) skipped.add(line.slice(2));
   const marked: string[] = [];
   for (const name of missing) {
@@ -221,7 +227,7 @@ function formatNotes(leftOut: readonly LeftOutFile[]): string[] {
   });
 }
 
-/** The same where the tree is known: files are copied, and git is asked nothing. */
+/** Creates the worktree from a known tree. Files are copied, and git is not called. */
 async function copyTree({repository, start, index}: CachedTree, top: string, gitDir: string) {
   await mkdir(top, {recursive: true, mode: 0o700});
   await copyFolder(repository.top, top, [index]);

@@ -1,4 +1,4 @@
-/** Worktrees that a crash left: their changes are kept as a patch, and the trees are removed. */
+/** Recovers worktrees that a crash left: their changes are stored as a patch, and the trees are removed. */
 import {existsSync, readdirSync} from 'node:fs';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {isLocked, SessionLock} from '../sessions/session-lock.ts';
@@ -9,15 +9,15 @@ import {getWorktreePaths, getWorktreesFolder, readStart, removeTree} from './wor
 
 const WHY = 'mini-cc ended before the run did';
 
-/** The ids of all runs of a session that have a worktree. */
+/** Returns the ids of all runs of a session that have a worktree. */
 export function listRunsWithWorktree(sessionFolder: string): string[] {
   const folder = getWorktreesFolder(sessionFolder);
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 /**
- * Keeps the changes of a run's worktree, and removes it, unless a live mini-cc works in it. Never rejects.
- * @returns lines for the user; undefined when there was nothing to keep
+ * Stores the changes of a run's worktree, and removes it, unless a live mini-cc works in it. Never rejects.
+ * @returns lines for the user; undefined when there was nothing to store
  */
 export async function recoverWorktree(sessionFolder: string, runId: string): Promise<string | undefined> {
   const {folder, git, keepIn} = getWorktreePaths(sessionFolder, runId);

@@ -1,7 +1,7 @@
 /**
- * What git keeps in no commit: the `.git` of nested repositories, names that some file system takes for `.git`, pipes,
- * sockets, devices, what cannot be read. It cannot come back from a worktree, so it is moved out of it, and everything
- * else comes back.
+ * Finds files that git stores in no commit: the `.git` of nested repositories, names that some file system takes for
+ * `.git`, pipes, sockets, devices, and unreadable folders. They cannot come back from a worktree, so they are moved out
+ * of it, and everything else comes back.
  */
 import type {Dirent} from 'node:fs';
 import {lstat, mkdir, readdir, rename} from 'node:fs/promises';
@@ -11,15 +11,18 @@ import {isGitName, readRepository} from '../../core/util/files/git-folder.ts';
 
 /** Names are relative to the top of the worktree. */
 interface RefusedFiles {
-  /** The `.git` of nested repositories: moved, so that their files come back. */
+  /** The `.git` of nested repositories. They are moved, so that the files of these repositories come back. */
   readonly nested: readonly string[];
   /** Other names that git refuses. */
   readonly refused: readonly string[];
-  /** Files without a content that could be kept. */
+  /** Files without a content that could be stored. */
   readonly special: readonly string[];
 }
 
-/** @param top of the worktree; its own `.git` stays. @param ignored what git ignores, relative; a folder ends with a slash */
+/**
+ * @param top top folder of the worktree; its own `.git` stays
+ * @param ignored relative paths that git ignores; a folder ends with a slash
+ */
 export async function findRefusedFiles(top: string, ignored: readonly string[]): Promise<RefusedFiles> {
   const skipped = new Set(ignored.map((name) => name.replace(/\/$/, '')));
   const found = {nested: [] as string[], refused: [] as string[], special: [] as string[]};
@@ -43,7 +46,10 @@ function isSpecial(entry: Dirent): boolean {
   return entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice();
 }
 
-/** @param names relative to `top`, of files and folders. @returns those that were moved, and those that could not be */
+/**
+ * @param names names of files and folders, relative to `top`
+ * @returns those that were moved, and those that could not be moved
+ */
 export async function moveFiles(top: string, names: readonly string[], to: string) {
   const moved: string[] = [];
   const left: string[] = [];
@@ -51,7 +57,7 @@ export async function moveFiles(top: string, names: readonly string[], to: strin
     try {
       const target = path.join(to, name);
       await mkdir(path.dirname(target), {recursive: true, mode: 0o700});
-      // A continued run may have left one of this name.
+      // A continued run may have left a file of this name.
       if (await lstat(target).catch(ignoreMissing)) throw new Error(`${target} exists`);
       await rename(path.join(top, name), target);
       moved.push(name);

@@ -1,6 +1,6 @@
 /**
- * The workspace as other machines get it: a base commit, and a patch for what it does not have. What a run changed there
- * comes back as a patch too, and is brought into the workspace as from a worktree of this machine.
+ * Captures the workspace for other machines as a base commit, and a patch for what it lacks. The changes of a run there
+ * come back as a patch too, and are brought into the workspace as from a worktree of this machine.
  */
 import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
@@ -15,9 +15,9 @@ import {type DeliveryDeps, deliver} from './bring-back.ts';
 import {keepBundle} from './commit-bundle.ts';
 
 interface ShippedTreesDeps {
-  /** The session's workspace, links resolved. */
+  /** The session's workspace, with links resolved. */
   readonly root: string;
-  /** Folders of the session, called each time: `trees` is only for this, `run` is a run's own. */
+  /** Folders of the session, called each time: `trees` is only for this class, `run` is a run's own. */
   readonly folders: {trees(): string; run(runId: string): string};
   readonly hidden: () => readonly string[];
   readonly isProtected: DeliveryDeps['isProtected'];
@@ -26,11 +26,11 @@ interface ShippedTreesDeps {
 
 /** The workspace at one moment. */
 export interface TreeState {
-  /** The same for the same files, base, branch and folder. */
+  /** Equal for the same files, base, branch and folder. */
   readonly key: string;
   readonly repository: string;
   readonly name: string;
-  /** The git tree of all its files, by their bytes. */
+  /** Id of the git tree of all its files, by their bytes. */
   readonly start: string;
   readonly base?: string | undefined;
   readonly branch?: string | undefined;
@@ -41,18 +41,18 @@ export interface TreeState {
 }
 
 export class ShippedTrees {
-  /** The workspace is read and written by one of these at a time. */
+  /** Lets one task at a time read or write the workspace. */
   readonly #queueUp = createQueue();
-  /** A reading that has not begun yet: it is good for all who ask until then. */
+  /** A capture that has not begun yet. All callers until then share it. */
   #next: Promise<TreeState> | undefined;
-  /** Patches are read while an earlier one is applied, one at a time. */
+  /** Reads patches one at a time, while an earlier one may be applied. */
   readonly #queueReading = createQueue();
-  /** By git directory: what is needed of the repository does not change while a session lasts. */
+  /** By git directory. The needed facts of the repository do not change while a session lasts. */
   readonly #opened = new Map<string, Promise<{readonly repository: Repository; readonly trees: Trees}>>();
 
   constructor(private readonly deps: ShippedTreesDeps) {}
 
-  /** Reads the workspace as it is now. @throws MiniCcError `WORKTREE` when it is in no repository */
+  /** Captures the workspace. @throws MiniCcError `WORKTREE` when it is in no repository */
   async capture(signal: AbortSignal): Promise<TreeState> {
     this.#next ??= this.#queueUp(async () => {
       this.#next = undefined;
@@ -63,20 +63,21 @@ export class ShippedTrees {
     return state;
   }
 
-  /** What the base does not have, as a patch; empty when nothing. */
+  /** Returns a patch for what the base lacks; empty when nothing is missing. */
   async readPatch({base, start}: TreeState): Promise<Buffer> {
     const {trees} = await this.#open();
     return trees.readPatch(base && `${base}^{tree}`, start);
   }
 
-  /** The base with its history. */
+  /** Returns the base with its history as a bundle. */
   async readBundle({base}: TreeState): Promise<Buffer> {
     return base === undefined ? Buffer.alloc(0) : (await this.#open()).trees.readBundle(base);
   }
 
   /**
-   * Brings what a run changed elsewhere into the workspace. What is there already stays: after a crash in between, call it again.
-   * @param commits a bundle, kept beside
+   * Brings a run's changes from elsewhere into the workspace. Changes that are there already stay, so it can be called
+   * again after a crash in between.
+   * @param commits a bundle that is stored beside the changes
    */
   async bringBack(owner: WorktreeOwner, {start}: TreeState, patch: Buffer, commits?: Buffer): Promise<BroughtBack> {
     if (patch.length === 0 && !commits) return {applied: [], notes: []};
@@ -101,7 +102,7 @@ export class ShippedTrees {
   async #capture(): Promise<TreeState> {
     const {repository, trees} = await this.#open();
     const {top, prefix, commonDir} = repository;
-    // The project's settings do not change meanwhile.
+    // The project's settings do not change during the capture.
     const options = {known: {}};
     const {head: base, branch} = await readHead(repository, options);
     const objectFormat = repository.objectFormat as TreeState['objectFormat'];
@@ -113,7 +114,7 @@ export class ShippedTrees {
     return {key, repository: hash([top, commonDir]), name, start, base, branch, prefix, objectFormat, remotes};
   }
 
-  /** Made once in a session and kept: its index knows the files that did not change, and the objects of what was shipped. */
+  /** Opens the trees once in a session: their index knows the unchanged files, and the objects that were shipped. */
   #open() {
     const gitDir = path.join(this.deps.folders.trees(), 'state.git');
     const opened = this.#opened.get(gitDir) ?? this.#openTrees(gitDir);
@@ -139,7 +140,7 @@ function hash(parts: readonly (string | undefined)[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** Files that git ignores and tracks all the same: a capture would leave out those that are new in the index. */
+/** Lists files that git both ignores and tracks. A capture would leave out those that are new in the index. */
 async function listTrackedIgnored(top: string, options: GitOptions): Promise<readonly string[]> {
   const {stdout} = await gitOrThrow(top, ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard'], options);
   return splitNames(stdout)
@@ -147,7 +148,9 @@ async function listTrackedIgnored(top: string, options: GitOptions): Promise<rea
     .filter((name) => existsSync(path.join(top, name)));
 }
 
-/** The addresses of remotes that have the commit, as of the last fetch. One with a password stays here. */
+/**
+ * Returns the addresses of remotes that have the commit, as of the last fetch. An address with a password is left out.
+ */
 async function findRemotes(top: string, base: string, options: GitOptions): Promise<string[]> {
   const listed = await git(top, ['for-each-ref', '--contains', base, '--format=%(refname)', 'refs/remotes'], options);
   const names = new Set(

@@ -1,6 +1,7 @@
 /**
- * Workspaces of other machines, as checkouts that runs start from. Each is kept by its key: the next run with the same
- * files finds it. `<folder>/<repository>/objects.git` has the objects, `<folder>/<repository>/<key>/<name>` the files.
+ * Stores workspaces of other machines as checkouts from which runs start. Each has a key, by which the next run with
+ * the same files finds it. `<folder>/<repository>/objects.git` has the objects, `<folder>/<repository>/<key>/<name>`
+ * the files.
  */
 import {existsSync, readdirSync, statSync} from 'node:fs';
 import {copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
@@ -13,44 +14,44 @@ import {Trees} from '../trees/trees.ts';
 import type {TreeState} from './shipped-trees.ts';
 import {removeTree} from './worktree-folder.ts';
 
-/** Where the parts of a tree come from that are not here. */
+/** Source of the parts of a tree that this machine lacks. */
 export interface TreeSource {
-  /** What the base does not have; empty when nothing. */
+  /** Returns a patch for what the base lacks; empty when nothing is missing. */
   readPatch(): Promise<Buffer>;
-  /** The base, asked for when no remote has it. */
+  /** Returns the base as a bundle. It is called when no remote has the base. */
   readBundle(): Promise<Buffer>;
 }
 
-/** A workspace that runs start from. Do not write into it. */
+/** A workspace from which runs start. It must not be written. */
 export interface CachedTree {
-  /** The folder of the workspace. */
+  /** Folder of the workspace. */
   readonly root: string;
   readonly repository: Repository;
-  /** The git tree of all its files, and a git index of them. */
+  /** Id of the git tree of all its files, and path of a git index of them. */
   readonly start: string;
   readonly index: string;
 }
 
 const FETCH_MS = 60_000;
-/** Trees of one repository that are kept. */
+/** Limit of stored trees of one repository. */
 const MAX_TREES = 20;
-/** Remotes are fetched from by these alone: others can run programs. */
+/** Only these protocols may fetch from remotes, because others can run programs. */
 const FETCH_ENV = {
   GIT_ALLOW_PROTOCOL: 'https:ssh:git:file',
   GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o ConnectTimeout=10',
 };
 const OBJECTS = 'objects.git';
-/** In the checkout's `.git`, beside the index that its commands use. */
+/** Name of the index in the checkout's `.git`, beside the one that its commands use. */
 const START_INDEX = 'start.index';
 
 export class TreeCache {
-  /** Objects of a repository are written by one at a time. */
+  /** Queues by repository, so that only one task at a time writes the objects of a repository. */
   readonly #queues = new Map<string, ReturnType<typeof createQueue>>();
 
   constructor(private readonly folder: string) {}
 
   /**
-   * The workspace, as it was. One tree is made once, however many runs ask for it.
+   * Opens the workspace with its captured files. A tree is made once, however many runs ask for it.
    * @throws MiniCcError when it cannot be made
    */
   open(tree: TreeState, source: TreeSource): Promise<CachedTree> {
@@ -59,7 +60,7 @@ export class TreeCache {
     return queueUp(() => this.#openOrMake(tree, source));
   }
 
-  /** What is here, the newest first: `name@` and the beginning of the key. */
+  /** Lists the stored trees, newest first: `name@` and the beginning of the key. */
   list(): readonly string[] {
     const found = this.#listRepositories().flatMap((repository) =>
       this.#listTrees(repository).map(({key, name, usedAt}) => ({shown: `${name}@${key.slice(0, 12)}`, usedAt})),
@@ -73,7 +74,7 @@ export class TreeCache {
     const top = path.join(place, tree.name);
     const commonDir = path.join(top, '.git');
     const index = path.join(commonDir, START_INDEX);
-    // One that an older mini-cc made is made anew.
+    // A tree that an older mini-cc made is made again.
     if (existsSync(place) && !existsSync(index)) await removeTree(place);
     if (!existsSync(place)) await this.#make(tree, source, place);
     const now = new Date();
@@ -96,7 +97,7 @@ export class TreeCache {
       const top = path.join(draft, tree.name);
       await createCheckout(top, gitDir, tree, await source.readPatch());
       await removeOld(this.#listTrees(repository), repository);
-      // Another worker with the same folder may have made it meanwhile.
+      // Another worker with the same folder may have made the tree meanwhile.
       await rename(draft, place).catch((error: unknown) => {
         if (!existsSync(place)) throw error;
       });
@@ -139,16 +140,16 @@ async function hasCommit(gitDir: string, id: string): Promise<boolean> {
   return (await git(gitDir, ['cat-file', '-e', `${id}^{commit}`], {env: {GIT_DIR: gitDir}})).exitCode === 0;
 }
 
-/** @returns false when the remote cannot be reached, or does not have it */
+/** @returns false when the remote cannot be reached, or does not have the commit */
 async function fetchFrom(gitDir: string, remote: string, base: string): Promise<boolean> {
-  // What begins with a hyphen would be an option.
+  // A remote that begins with a hyphen would be an option.
   if (remote.startsWith('-')) return false;
   const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--', remote, base];
   try {
     const {exitCode} = await git(gitDir, args, {env: {...FETCH_ENV, GIT_DIR: gitDir}, limitMs: FETCH_MS});
     return exitCode === 0 && (await hasCommit(gitDir, base));
   } catch {
-    // It took too long: the base comes as a bundle.
+    // The fetch took too long, so the base comes as a bundle.
     return false;
   }
 }
@@ -157,7 +158,7 @@ async function keepBase(gitDir: string, base: string): Promise<void> {
   await gitOrThrow(gitDir, ['update-ref', `refs/bases/${base}`, base], {env: {GIT_DIR: gitDir}});
 }
 
-/** @throws MiniCcError when the files are not those of the tree's id */
+/** @throws MiniCcError when the files do not match the id of the tree */
 async function createCheckout(
   top: string,
   objects: string,

@@ -1,4 +1,4 @@
-/** Compares the workspace with the start of a worktree: which changes of the run may conflict. */
+/** Compares the workspace with the start of a worktree, to find which changes of the run may conflict. */
 import {lstat} from 'node:fs/promises';
 import path from 'node:path';
 import {ignoreMissing} from '../../core/util/errors.ts';
@@ -8,11 +8,11 @@ import type {Origin} from './worktree-folder.ts';
 
 /** Paths of the run's changes that differ in the workspace from the start of the worktree. */
 export interface ChangedMeanwhile {
-  /** Created, removed, or replaced by another kind of file: the run's change cannot be applied. */
+  /** Paths that were created, removed, or replaced by another kind of file. The run's change cannot be applied. */
   readonly replaced: readonly string[];
-  /** Files that both changed: the changes may fit together. */
+  /** Files that both sides changed. The changes may fit together. */
   readonly edited: readonly string[];
-  /** They are as the run left them already, e.g. since they were brought back before a crash. */
+  /** Files that are already as the run left them, e.g. because they were brought back before a crash. */
   readonly done: readonly string[];
 }
 

@@ -1,4 +1,7 @@
-/** The folder of a run's worktree, and the file in it that lets the next start recover the changes after a crash. */
+/**
+ * Manages the folder of a run's worktree, and the file in it by which the next start recovers the changes after a
+ * crash.
+ */
 import {existsSync, readFileSync} from 'node:fs';
 import {chmod, lstat, mkdir, readdir, rename, rm, rmdir} from 'node:fs/promises';
 import path from 'node:path';
@@ -12,10 +15,10 @@ const VERSION = 1;
 
 interface WorktreePaths {
   readonly folder: string;
-  /** Contains the tree, under the name of the original folder, since many tools name a project by it. */
+  /** Folder that contains the tree, under the name of the original folder, since many tools name a project by it. */
   readonly trees: string;
   readonly git: string;
-  /** The run's own folder with its transcript, where patches and bundles are kept. */
+  /** The run's own folder with its transcript, where patches and bundles are stored. */
   readonly keepIn: string;
 }
 
@@ -35,23 +38,23 @@ export function getWorktreePaths(sessionFolder: string, runId: string): Worktree
 
 const startSchema = z.object({
   version: z.literal(VERSION),
-  /** The top of the tree. */
+  /** Top folder of the tree. */
   top: z.string(),
   label: z.string(),
-  /** The repository that the tree is a copy of; `start` is the id of the git tree that it started with. */
+  /** Repository of which the tree is a copy. `start` is the id of the git tree at the start. */
   origin: z.object({top: z.string(), prefix: z.string(), objectFormat: z.string(), start: z.string()}).readonly(),
 });
 
 type WorktreeStart = Readonly<z.infer<typeof startSchema>>;
 export type Origin = WorktreeStart['origin'];
 
-/** Written when the tree is complete: from then on it may contain changes that must not be lost. */
+/** Writes the file once the tree is complete. From then on the tree may contain changes that must not be lost. */
 export async function writeStart(folder: string, start: Omit<WorktreeStart, 'version'>): Promise<void> {
   const file = startSchema.parse({version: VERSION, ...start});
   await writeWhole(path.join(folder, START), JSON.stringify(file), {mode: 0o600});
 }
 
-/** Removed when the changes are brought back or kept: from then on the tree may be deleted. */
+/** Removes the file once the changes are brought back or stored. From then on the tree may be deleted. */
 export async function removeStart(folder: string): Promise<void> {
   await rm(path.join(folder, START), {force: true});
 }
@@ -62,9 +65,10 @@ export function readStart(folder: string): WorktreeStart | undefined {
   return existsSync(file) ? startSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
 }
 
-/** Removes the tree, also folders without write permission, which package caches create. */
+/** Removes the tree, including folders without write permission, which package caches create. */
 export async function removeTree(folder: string): Promise<void> {
-  // First, so that after a crash a half-removed tree does not look like one in which a run deleted files.
+  // Remove this file first, so that after a crash a half-removed tree does not look like one in which a run deleted
+  // files.
   await removeStart(folder);
   try {
     await rm(folder, {recursive: true, force: true});
@@ -85,7 +89,9 @@ async function makeFoldersWritable(folder: string): Promise<void> {
   }
 }
 
-/** A path that does not exist yet: `changes.patch`, then `changes-2.patch`: a continued run may keep several. */
+/**
+ * Returns a path that does not exist yet: `changes.patch`, then `changes-2.patch`. A continued run may store several.
+ */
 export async function findUnusedPath(folder: string, name: string): Promise<string> {
   const {name: start, ext} = path.parse(name);
   for (let count = 1; ; count += 1) {
@@ -95,9 +101,9 @@ export async function findUnusedPath(folder: string, name: string): Promise<stri
 }
 
 /**
- * Keeps a file whole or not at all, for its owner alone.
- * @param write writes it under another name
- * @returns where it is
+ * Stores a file as a whole or not at all, readable only by its owner.
+ * @param write writes the file under another name
+ * @returns the path of the file
  */
 export async function keepFile(folder: string, name: string, write: (draft: string) => Promise<void>): Promise<string> {
   await mkdir(folder, {recursive: true, mode: 0o700});
