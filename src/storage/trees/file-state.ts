@@ -1,4 +1,7 @@
-/** The state of a path, for comparison. It names the content by git's blob id, by which the content is found again. */
+/**
+ * Describes the state of a path, for comparison. The state names the content by git's blob id, by which the content can
+ * be found.
+ */
 import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink} from 'node:fs/promises';
 import {ignoreMissing} from '../../core/util/errors.ts';
@@ -8,17 +11,17 @@ export type FileState = FileOrLink | {readonly kind: 'other'} | null;
 
 export interface FileOrLink {
   readonly kind: 'file' | 'link';
-  /** The blob id of the content; for a link, of its target path. */
+  /** Blob id of the content; for a link, of its target path. */
   readonly id: string;
   readonly executable?: boolean;
-  /** All permission bits, where they are known. */
+  /** All permission bits, when they are known. */
   readonly mode?: number;
 }
 
-/** The modes of git: nothing there, a link, a file that the owner may run. */
+/** Modes of git for a missing path, a link, and a file that the owner may run. */
 const [ABSENT, LINK, EXECUTABLE] = ['000000', '120000', '100755'];
 
-/** @param format of the repository that stores the content */
+/** @param format object format of the repository that stores the content */
 export function blobId(content: Buffer, format = 'sha1'): string {
   return createHash(format).update(`blob ${content.length}\0`).update(content).digest('hex');
 }
@@ -28,7 +31,9 @@ export function getContentId(state: FileState): string | undefined {
   return state && 'id' in state ? state.id : undefined;
 }
 
-/** The state that a tree has. @param mode as git writes it. @param permissions all bits, where they are known */
+/**
+ * Converts an entry of a tree to a state. @param mode mode as git writes it. @param permissions all bits, when known
+ */
 export function toFileState(mode: string, id: string, permissions?: number): FileState {
   if (mode === ABSENT) return null;
   if (mode === LINK) return {kind: 'link', id};
@@ -37,7 +42,7 @@ export function toFileState(mode: string, id: string, permissions?: number): Fil
   return {kind: 'file', id, ...executable, ...(permissions !== undefined && {mode: permissions})};
 }
 
-/** The state and content of a path now. @throws the error of the file system when it cannot be read */
+/** Reads the state and content of a path. @throws Error of the file system when it cannot be read */
 export async function readFileState(
   path: string,
   format?: string,
@@ -55,12 +60,12 @@ export async function readFileState(
   return {state: {kind: 'file', id: blobId(content, format), ...(executable ? {executable} : {}), mode}, content};
 }
 
-/** The permission bits of new files of this user. */
+/** Returns the permission bits of this user's new files. */
 export function getDefaultMode(executable: boolean): number {
   return (executable ? 0o777 : 0o666) & ~process.umask();
 }
 
-/** Compares what both states know: a snapshot may know only whether a file is executable, not its other permissions. */
+/** Compares what both states know. A snapshot may know only whether a file is executable, not its other permissions. */
 export function isSameState(a: FileState, b: FileState): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === 'other' || b.kind === 'other') return false;

@@ -1,5 +1,5 @@
 /**
- * mini-cc's own git calls. The settings of a repository can name programs: a file watcher, hooks, filters, ways to
+ * Runs mini-cc's own git calls. The settings of a repository can name programs: a file watcher, hooks, filters, ways to
  * fetch missing objects. Opening a folder must not run them, so these calls ignore such settings. Settings that the
  * user made for all repositories (system, home, environment) apply as in the user's own git.
  */
@@ -11,31 +11,33 @@ import {runProgram} from '../../core/util/processes.ts';
 
 interface GitAnswer {
   readonly exitCode: number;
-  /** Bytes: patches and names need not be UTF-8. */
+  /** Bytes, because patches and names need not be UTF-8. */
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
 export interface GitOptions {
-  /** GitVariables added to the environment, such as `GIT_DIR`; undefined removes one. */
+  /** Variables added to the environment, such as `GIT_DIR`; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Written to its standard input. */
+  /** Data for standard input. */
   readonly input?: string | Buffer | undefined;
   /** Milliseconds, default 60,000. */
   readonly limitMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Git settings for this call only. */
   readonly settings?: readonly Pair[];
-  /** For calls in a row, and for a repository of mini-cc's own, whose settings do not change: the first call reads them. */
+  /**
+   * Cache of settings for calls in a row, and for a repository of mini-cc's own, whose settings do not change. The
+   * first call fills it.
+   */
   readonly known?: KnownSettings | undefined;
 }
 
-/** Filled by the first call that gets it. */
 export interface KnownSettings {
   overrides?: Promise<Overrides>;
 }
 
-/** What replaces settings that name programs or another work tree. */
+/** Replacements of settings that name programs or another work tree. */
 interface Overrides {
   readonly env: GitVariables;
   readonly pairs: readonly Pair[];
@@ -45,35 +47,35 @@ type Pair = readonly [key: string, value: string];
 type GitVariables = Readonly<Record<string, string | undefined>>;
 
 const LIMIT_MS = 60_000;
-/** For calls that read or write a large checkout. */
+/** Limit for calls that read or write a large checkout. */
 const LONG_LIMIT_MS = 30 * 60 * 1000;
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-/** Settings for all calls, by the environment, which takes precedence over the files of the repository. */
+/** Settings for all calls. They are set in the environment, which takes precedence over the files of the repository. */
 const FIXED_SETTINGS: readonly Pair[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
-  // A folder of the project that looks like a bare repository could bring settings of its own.
+  // A folder of the project that looks like a bare repository could have settings of its own.
   ['safe.bareRepository', 'explicit'],
   ['commit.gpgSign', 'false'],
   ['tag.gpgSign', 'false'],
   ['log.showSignature', 'false'],
   ['submodule.recurse', 'false'],
-  // No work in the background after the call.
+  // These prevent background work after the call.
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
 ];
 
-/** Settings that name programs, with a part in their key that each repository chooses; and the values used instead. */
+/** Settings that name programs and whose key has a part that each repository chooses, with the values used instead. */
 const PROGRAM_SETTINGS: readonly {readonly key: RegExp; readonly instead: string}[] = [
   {key: /^filter\..*\.(?:clean|smudge|process)$/s, instead: ''},
   {key: /^filter\..*\.required$/s, instead: 'false'},
-  // What git does without a driver.
+  // Git does the same without a driver.
   {key: /^merge\..*\.driver$/s, instead: 'git merge-file --marker-size=%L %A %O %B'},
   {key: /^hook\..*\.enabled$/s, instead: 'false'},
 ];
 
-/** GitVariables that a git hook sets when it starts mini-cc. They are about the hook's repository, so they are removed. */
+/** Variables that a git hook sets when it starts mini-cc. They describe the hook's repository, so they are removed. */
 const REPOSITORY_VARIABLES = [
   'GIT_DIR',
   'GIT_WORK_TREE',
@@ -85,15 +87,15 @@ const REPOSITORY_VARIABLES = [
   'GIT_NAMESPACE',
 ];
 
-/** Commands that use only refs and objects: the settings that are ignored here do not matter to them. */
+/** Commands that use only refs and objects, so the settings that are ignored here do not matter to them. */
 const OBJECT_COMMANDS = new Set(['pack-objects', 'rev-list', 'symbolic-ref']);
 /** Commands that show changes, for which a repository can name a program. */
 const DIFF_COMMANDS = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
-/** Commands that start git in each submodule, whose settings could name programs too: mini-cc does without them. */
+/** Commands that start git in each submodule, whose settings could name programs too. mini-cc does not use them. */
 const SUBMODULE_COMMANDS = new Set(['add', 'commit', 'diff', 'diff-files', 'diff-index', 'stash', 'status']);
 
 /**
- * Runs git in a folder. It fetches nothing. A failure of git is no error here: check `exitCode`.
+ * Runs git in a folder. It fetches nothing. A failure of git is no error here; check `exitCode`.
  * @param args the subcommand and its arguments
  * @throws MiniCcError `GIT_FAILED` when git cannot run or cannot read its settings, exceeds its time limit, or prints
  * too much
@@ -112,7 +114,7 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
 }
 
 /**
- * The same for work on whole checkouts, which may take half an hour.
+ * Runs git for work on whole checkouts, which may take half an hour.
  * @param fine exit codes that are no failure
  * @throws MiniCcError `GIT_FAILED` also when git fails, with the command and its error text
  */
@@ -130,7 +132,9 @@ export async function gitOrThrow(
   );
 }
 
-/** The environment and settings that replace the repository's own settings for programs and for another work tree. */
+/**
+ * Finds the environment and settings that replace the repository's own settings for programs and for another work tree.
+ */
 function findOverrides(cwd: string, env: GitVariables, known: KnownSettings = {}): Promise<Overrides> {
   known.overrides ??= readOverrides(cwd, env).catch((error: unknown) => {
     delete known.overrides;
@@ -141,7 +145,7 @@ function findOverrides(cwd: string, env: GitVariables, known: KnownSettings = {}
 
 async function readOverrides(cwd: string, env: GitVariables): Promise<Overrides> {
   const listed = await run(cwd, ['config', '--list', '--show-scope', '-z'], {env: withSettings(env, FIXED_SETTINGS)});
-  // This works outside of a repository too. Settings that cannot be read cannot be replaced.
+  // The command also works outside of a repository. When the settings cannot be read, they cannot be replaced.
   if (listed.exitCode !== 0) throw createError('config', listed.stderr.trim());
   const settings = parseSettings(listed.stdout.toString());
   const isMoved = settings.some(({key, isGlobal}) => key === 'core.worktree' && !isGlobal);
@@ -151,7 +155,7 @@ async function readOverrides(cwd: string, env: GitVariables): Promise<Overrides>
   return {env: placed, pairs: replaceProgramSettings(settings)};
 }
 
-/** The nearest folder upwards that contains a `.git`; undefined outside of a repository. */
+/** Returns the nearest folder upwards that contains a `.git`; undefined outside of a repository. */
 async function findFolderWithGit(cwd: string): Promise<string | undefined> {
   for (let folder = await realpath(cwd); ; folder = path.dirname(folder)) {
     if (await lstat(path.join(folder, '.git')).catch(() => undefined)) return folder;
@@ -159,7 +163,7 @@ async function findFolderWithGit(cwd: string): Promise<string | undefined> {
   }
 }
 
-/** An environment in which git asks nothing on the terminal, fetches nothing, and takes no optional locks. */
+/** Creates an environment in which git asks nothing on the terminal, fetches nothing, and takes no optional locks. */
 function createEnvironment(env: GitVariables): GitVariables {
   const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.includes(name)));
   return {
@@ -186,7 +190,7 @@ function withSettings(env: GitVariables, pairs: readonly Pair[]): GitVariables {
 interface Setting {
   readonly key: string;
   readonly value: string;
-  /** Set for all repositories, not by this one alone. */
+  /** True when set for all repositories, and not by this one alone. */
   readonly isGlobal: boolean;
 }
 
@@ -201,7 +205,7 @@ function parseSettings(listed: string): Setting[] {
   });
 }
 
-/** Replacements for settings that name programs; a value that the user set for all repositories stays. */
+/** Returns replacements for settings that name programs. A value that the user set for all repositories stays. */
 function replaceProgramSettings(settings: readonly Setting[]): Pair[] {
   const found = new Map<string, string>();
   for (const {key, value, isGlobal} of settings) {
@@ -232,7 +236,10 @@ async function run(
   throw createError(args[0], `was ended, at the latest after its ${limitMs / 1000} s`);
 }
 
-/** @param answer of `cat-file --batch-check`. @returns the bytes of each content by its id; what is missing is left out */
+/**
+ * @param answer output of `cat-file --batch-check`
+ * @returns the size in bytes of each content by its id; missing ones are left out
+ */
 export function parseSizes(answer: Buffer | string): Map<string, number> {
   const lines = answer.toString().split('\n');
   return new Map(
@@ -243,7 +250,7 @@ export function parseSizes(answer: Buffer | string): Map<string, number> {
   );
 }
 
-/** The parts of a list in which each part ends with NUL. */
+/** Splits a list in which each part ends with NUL. */
 export function splitNames(listed: Buffer): Buffer[] {
   const names: Buffer[] = [];
   for (let at = 0; at < listed.length; ) {

@@ -8,24 +8,23 @@ import {isInside} from '../../core/util/paths.ts';
 import {getDefaultMode} from './file-state.ts';
 
 export interface CaptureLimits {
-  /** Larger files are left out. */
+  /** Bytes above which a file is left out. */
   readonly fileBytes: number;
-  /** Of new or changed files in one capture: with more, it fails. */
+  /** Number of new or changed files above which a capture fails. `bytes` limits their total size. */
   readonly files: number;
   readonly bytes: number;
 }
 
 interface ChoiceOptions {
   readonly top: string;
-  /** With limits, names that are not UTF-8 are left out too, since nobody could note them. */
+  /** With limits, names that are not UTF-8 are left out too, because they cannot be recorded. */
   readonly limits?: CaptureLimits | undefined;
-  /** The commits of submodules are taken, not their files. */
+  /** Whether the commits of submodules are taken instead of their files. */
   readonly submodules?: boolean | undefined;
-  /** Absolute paths that are left out without a word. */
+  /** Absolute paths that are left out and not reported. */
   readonly without?: readonly string[] | undefined;
 }
 
-/** Why a file is left out. */
 type LeftOutReason =
   | 'it cannot be read'
   | 'it is a git repository of its own'
@@ -33,27 +32,27 @@ type LeftOutReason =
   | 'it is too large';
 
 export interface LeftOutFile {
-  /** Relative to the top. A nested repository ends with a slash. */
+  /** Name relative to the top. A nested repository ends with a slash. */
   readonly name: string;
   readonly why: LeftOutReason;
 }
 
 interface ChosenFiles {
   readonly added: readonly Buffer[];
-  /** By name, of added files: permission bits that differ from those of a new file. */
+  /** Permission bits of added files, by name, when they differ from those of a new file. */
   readonly modes: ReadonlyMap<string, number>;
   readonly removed: readonly Buffer[];
   readonly leftOut: readonly LeftOutFile[];
 }
 
-/** The arguments with which git lists the files that differ from its index. */
+/** Arguments with which git lists the files that differ from its index. */
 export const LIST_DIFFERING: readonly string[] =
   'ls-files -z --full-name --modified --deleted --others --exclude-standard'.split(' ');
 
-/** Files that are checked in a row before other work of the process gets its turn. */
+/** Number of files that are checked before other work of the process gets its turn. */
 const FILES_AT_ONCE = 500;
 
-/** @param names as git lists them, relative to `top`. @throws MiniCcError `TOO_LARGE` */
+/** @param names names as git lists them, relative to `top`. @throws MiniCcError `TOO_LARGE` */
 export async function chooseFiles(
   names: readonly Buffer[],
   {top, limits, submodules = false, without = []}: ChoiceOptions,
@@ -69,7 +68,7 @@ export async function chooseFiles(
   };
   const place = Buffer.from(`${top}${path.sep}`);
   let bytes = 0;
-  // Git lists a modified and deleted file twice.
+  // Git lists a file twice when it is both modified and deleted.
   const unique = new Map(names.map((name) => [name.toString('latin1'), name])).values();
   for (const [index, name] of [...unique].entries()) {
     if (index % FILES_AT_ONCE === 0) await setImmediate();
@@ -101,7 +100,7 @@ function findReason(
   limits: CaptureLimits | undefined,
 ): LeftOutReason | undefined {
   const shown = name.toString();
-  // So git lists it when it is not tracked.
+  // Git lists an untracked repository with a slash at the end.
   if (shown.endsWith('/')) return 'it is a git repository of its own';
   if (limits && !Buffer.from(shown).equals(name)) return 'it cannot be read';
   if (!stat || stat.isDirectory()) return undefined;

@@ -1,19 +1,21 @@
 /**
- * The project's index, with which the index of trees begins: what git knows of the project's files need not be read
- * again. A file counts as known where the project's git would say that it has not changed, and where git stored its
- * bytes as they are.
+ * Copies the project's index, with which the index of trees begins, so that files that git knows need not be read
+ * again. A file counts as known when the project's git would say that it has not changed, and when git stored its bytes
+ * unconverted.
  */
 import {lstatSync} from 'node:fs';
 import {copyFile, stat, utimes} from 'node:fs/promises';
 import {type GitOptions, git, gitOrThrow, parseSizes, splitNames} from './git.ts';
 import type {Repository} from './repository.ts';
 
-/** Attributes by which git stores other bytes than those of the file. Those of line ends show in its size. */
+/**
+ * Attributes by which git stores other bytes than those of the file. Conversions of line ends show in the file's size.
+ */
 const CONVERSIONS = ['ident', 'filter', 'working-tree-encoding'];
 const LINE_ENDS = ['text', 'eol', 'crlf'];
 const NUL = Buffer.alloc(1);
 
-/** As `update-index --index-info` reads it; mode 0 removes the file. */
+/** An entry as `update-index --index-info` reads it; mode 0 removes the file. */
 export interface IndexEntry {
   readonly name: Buffer;
   readonly mode: string;
@@ -23,16 +25,16 @@ export interface IndexEntry {
 export const REMOVED = {mode: '0', id: '0'.repeat(40)};
 
 interface ProjectIndex {
-  /** All that is taken, without what git knows of sizes and times. */
+  /** Entries of all taken files, without the sizes and times that git knows. */
   readonly taken: readonly IndexEntry[];
-  /** What must be written into the copy: files that are not known, and those that are not taken. */
+  /** Entries that must be written into the copy: files that are not known, and files that are not taken. */
   readonly changed: readonly IndexEntry[];
 }
 
 /**
  * Copies the project's index.
- * @param isTaken whether trees have the file
- * @returns undefined when it has none
+ * @param isTaken whether trees contain the file
+ * @returns undefined when the project has no index
  */
 export async function copyProjectIndex(
   {top, index}: Pick<Repository, 'top' | 'index'>,
@@ -40,7 +42,8 @@ export async function copyProjectIndex(
   isTaken: (entry: IndexEntry) => boolean,
   options: GitOptions,
 ): Promise<ProjectIndex | undefined> {
-  // Before the copy: of files that were written in the second of the index or later, git compares the content.
+  // Read the time before the copy. Git compares the content of files that were written in the second of the index or
+  // later.
   const writtenAt = await stat(index).catch(() => undefined);
   if (!writtenAt) return undefined;
   await copyFile(index, copy);
@@ -51,14 +54,14 @@ export async function copyProjectIndex(
   const found = {taken: [] as IndexEntry[], known: [] as IndexEntry[], changed: [] as IndexEntry[]};
   const removed: IndexEntry[] = [];
   for (const line of splitNames(listed.stdout)) {
-    // `tag mode id stage`, a tab, and the name.
+    // The format is `tag mode id stage`, a tab, and the name.
     const end = line.indexOf('\t');
     const [tag, mode = '', id = '', stage] = line.toString('latin1', 0, end).split(' ');
     const entry = {name: line.subarray(end + 1), mode, id};
-    // In the midst of a merge a file has several entries; the second is ours.
+    // During a merge a file has several entries; stage 2 is ours.
     if ((stage === '0' || stage === '2') && isTaken(entry)) {
       found.taken.push(entry);
-      // Other tags: git is told not to look at the file.
+      // With a tag other than H, git is told not to check the file.
       (tag === 'H' ? found.known : found.changed).push(entry);
     } else removed.push({...REMOVED, name: entry.name});
   }
@@ -66,7 +69,7 @@ export async function copyProjectIndex(
   return {taken: found.taken, changed: [...removed, ...found.changed, ...converted]};
 }
 
-/** Files whose bytes git may have stored otherwise. */
+/** Returns files whose bytes git may have stored in another form. */
 async function findConverted(
   top: string,
   entries: readonly IndexEntry[],
@@ -94,7 +97,7 @@ async function findConverted(
   const stored = parseSizes(
     ids.length === 0 ? '' : (await gitOrThrow(top, ['cat-file', '--batch-check'], batch)).stdout,
   );
-  // Where the file changed its size since, git compares it.
+  // When the size of a file has changed, git compares its content.
   for (const {entry, name} of doubtful) if (stored.get(entry.id) !== getSize(top, entry.name)) certain.add(name);
   return named.filter(({name}) => certain.has(name)).map(({entry}) => entry);
 }

@@ -1,7 +1,7 @@
 /**
- * The repository of a workspace, which is only read here, and git directories that borrow its objects. These have no
- * path, remote or setting that leads back. `git worktree add` would leave a `.git` file by which every command reaches
- * the main checkout.
+ * Reads the repository of a workspace without changing it, and creates git directories that borrow its objects. These
+ * have no path, remote or setting that leads back. `git worktree add` would leave a `.git` file by which every command
+ * reaches the main checkout.
  */
 import {copyFile, mkdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -9,23 +9,23 @@ import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/error
 import {type GitOptions, git, gitOrThrow} from './git.ts';
 
 export interface Repository {
-  /** The top of the checkout, links resolved. */
+  /** Top folder of the checkout, with links resolved. */
   readonly top: string;
-  /** The path from `top` to the workspace; empty when they are the same. */
+  /** Path from `top` to the workspace; empty when they are the same. */
   readonly prefix: string;
-  /** The git directory with objects and refs of all its checkouts. */
+  /** Git directory with objects and refs of all its checkouts. */
   readonly commonDir: string;
-  /** The folders of its objects: its own, and those that it borrows from. */
+  /** Folders of its objects: its own, and those that it borrows from. */
   readonly objects: readonly string[];
-  /** The file of this checkout's index. */
+  /** File of this checkout's index. */
   readonly index: string;
   /** `sha1` or `sha256`. */
   readonly objectFormat: string;
 }
 
-/** What is checked out. */
+/** The commit and branch that are checked out. */
 interface Head {
-  /** The commit; undefined before the first one. */
+  /** Id of the commit; undefined before the first one. */
   readonly head: string | undefined;
   /** `refs/heads/…`; undefined with a detached HEAD. */
   readonly branch: string | undefined;
@@ -36,7 +36,7 @@ export async function findRepository(root: string, options: GitOptions = {}): Pr
   const asked = '--show-object-format --show-toplevel --git-common-dir --git-path objects --git-path index';
   const {exitCode, stdout} = await git(root, ['rev-parse', ...asked.split(' ')], options);
   const lines = stdout.toString().replace(/\n$/, '').split('\n');
-  // More lines come from a path with a line break.
+  // A path with a line break gives more lines.
   if (exitCode !== 0 || lines.length !== 5) return undefined;
   const [objectFormat = '', top = '', commonDir = '', objects = '', index = ''] = lines;
   const realTop = await realpath(top);
@@ -81,7 +81,7 @@ export async function readHead({top}: Repository, options: GitOptions = {}): Pro
   return {head: commit, branch: ref};
 }
 
-/** The folder, the folders that its `info/alternates` names, and so on. */
+/** Returns the folder, the folders that its `info/alternates` names, and those that they name in turn. */
 async function withBorrowed(objects: string, known: readonly string[] = []): Promise<string[]> {
   if (known.includes(objects)) return [];
   const listed = await readFile(path.join(objects, 'info', 'alternates'), 'utf8').catch(ignoreMissing);
@@ -94,14 +94,14 @@ async function withBorrowed(objects: string, known: readonly string[] = []): Pro
   return found;
 }
 
-/** Settings that are copied from the main repository: they are about files and names, and run no programs. */
+/** Settings that are copied from the main repository. They are about files and names, and run no programs. */
 const COPIED_SETTINGS = [
   'user.name',
   'user.email',
   'core.autocrlf',
   'core.eol',
   'core.excludesfile',
-  // What its file system can do.
+  // Abilities of the file system.
   'core.filemode',
   'core.ignorecase',
   'core.precomposeunicode',
@@ -110,7 +110,7 @@ const COPIED_SETTINGS = [
 
 export type Settings = readonly (readonly [key: string, value: string])[];
 
-/** The settings that a borrowing repository gets. */
+/** Reads the settings that a borrowing repository gets. */
 export async function readCopiedSettings({top}: Repository, options: GitOptions = {}): Promise<Settings> {
   const {exitCode, stdout} = await git(top, ['config', '--local', '--type=path', '--list', '-z'], options);
   if (exitCode !== 0) return [];
@@ -121,10 +121,10 @@ export async function readCopiedSettings({top}: Repository, options: GitOptions 
     .flatMap(([key, value]) => (COPIED_SETTINGS.includes(key) && value !== undefined ? [[key, value] as const] : []));
 }
 
-/** Attributes that turn off all conversions: trees have the bytes of files. */
+/** Attributes that turn off all conversions, because trees have the bytes of files. */
 const NO_CONVERSION = '* -text !eol -crlf -ident -filter !working-tree-encoding !diff\n';
 
-/** Of mini-cc's own git directories, which no other program uses. */
+/** Settings of mini-cc's own git directories, which no other program uses. */
 const OWN_SETTINGS: Settings = [
   ['core.sharedrepository', '0600'],
   ['core.loosecompression', '0'],
@@ -132,9 +132,12 @@ const OWN_SETTINGS: Settings = [
 ];
 
 interface GitDirectoryOptions {
-  /** `trees`: mini-cc's own, without files, whose trees have the bytes of files. `checkout`: the `.git` of a checkout. */
+  /**
+   * `trees`: a directory of mini-cc's own, without files, whose trees have the bytes of files. `checkout`: the `.git`
+   * of a checkout.
+   */
   readonly use: 'trees' | 'checkout';
-  /** The repository whose objects are borrowed, and whose exclude file is copied. */
+  /** Repository whose objects are borrowed, and whose exclude file is copied. */
   readonly from?: Pick<Repository, 'objects' | 'objectFormat' | 'commonDir'> | undefined;
   readonly settings?: Settings | undefined;
   /** Further patterns of files to ignore. */
@@ -142,8 +145,8 @@ interface GitDirectoryOptions {
 }
 
 /**
- * Creates a git directory, or writes its few files anew. They are written here, in the layout of
- * gitrepository-layout(5): a process of git for each would take most of the time that a worktree takes.
+ * Creates a git directory, or writes its few files again. They are written here, in the layout of
+ * gitrepository-layout(5), because a process of git for each would take most of the time that a worktree takes.
  */
 export async function createGitDirectory(
   gitDir: string,
@@ -159,11 +162,11 @@ export async function createGitDirectory(
   if (use === 'trees') await write('info/attributes', NO_CONVERSION);
   if (from?.objects[0] !== undefined) await write('objects/info/alternates', `${from.objects[0]}\n`);
   await write('config', formatSettings(from?.objectFormat ?? 'sha1', use, settings));
-  // Last: without it git does not take the folder for a repository.
+  // Write HEAD last, because without it git does not take the folder for a repository.
   await write('HEAD', 'ref: refs/heads/main\n');
 }
 
-/** The file of settings, see git-config(1). */
+/** Formats the file of settings, see git-config(1). */
 function formatSettings(objectFormat: string, use: GitDirectoryOptions['use'], settings: Settings): string {
   const isDefault = objectFormat === 'sha1';
   const own: [string, string][] = [

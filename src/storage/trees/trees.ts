@@ -1,17 +1,18 @@
 /**
- * The one engine of trees: the files of a folder at one moment, kept as a git tree in a git directory of mini-cc's own.
+ * The one engine of trees. A tree is the files of a folder at one moment, stored as a git tree in a git directory of
+ * mini-cc's own.
  *
  * A tree has the bytes of the files. Settings, filters and attributes of the project neither run nor convert anything.
- * The git directory borrows the objects of the project's repository, and its index begins as a copy of the project's, so
- * that a capture reads only files that git does not know. Files that git ignores are left out, by the ignore files of
- * the folder, the exclude file of the project and the excludes of the caller. Two trees give the changes between them,
- * and a patch; work on trees that is not a capture uses an index of its own, so that it disturbs none.
+ * The git directory borrows the objects of the project's repository, and its index begins as a copy of the project's,
+ * so that a capture reads only files that git does not know. Ignored files are left out, by the ignore files of the
+ * folder, the exclude file of the project and the excludes of the caller. Two trees give the changes between them, and
+ * a patch. Work on trees other than a capture uses an index of its own, so that it does not disturb captures.
  *
  * - Checkpoints capture the workspace before and after each command, with limits, and read contents for undo.
- * - A worktree captures the workspace, checks the tree out, and captures the result; its changes are a patch.
+ * - A worktree captures the workspace, checks the tree out, and captures the result. Its changes are a patch.
  * - Shipped trees capture the workspace, and read what the base commit lacks as a patch for another machine.
- * - The tree cache there makes the tree from base and patch, and checks it out.
- * - The fingerprint of a workspace needs no contents: it asks git which files changed, and has no tree.
+ * - The tree cache on that machine makes the tree from base and patch, and checks it out.
+ * - The fingerprint of a workspace needs no contents. It asks git which files changed, and has no tree.
  */
 import {existsSync} from 'node:fs';
 import {mkdtemp, readFile, rename, rm} from 'node:fs/promises';
@@ -24,10 +25,10 @@ import {type CaptureLimits, chooseFiles, type LeftOutFile, LIST_DIFFERING} from 
 import {copyProjectIndex, type IndexEntry, REMOVED} from './project-index.ts';
 import {createGitDirectory, type Repository, type Settings} from './repository.ts';
 
-/** The mode of a path that does not exist. */
+/** Mode of a path that does not exist. */
 export const ABSENT = '000000';
 
-/** From this number of files on, new objects go into one pack: single files take several times as long. */
+/** Number of files from which on new objects go into one pack, because single files take several times as long. */
 const MIN_PACKED = 200;
 const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
 const SUBMODULE = '160000';
@@ -36,7 +37,7 @@ const NUL = Buffer.alloc(1);
 /** A path that differs between two trees. Modes and ids are as git writes them. */
 export interface TreeDiff {
   readonly path: string;
-  /** The bytes of the path, which need not be UTF-8. */
+  /** Bytes of the path, which need not be UTF-8. */
   readonly name: Buffer;
   readonly oldMode: string;
   readonly newMode: string;
@@ -45,67 +46,67 @@ export interface TreeDiff {
 }
 
 interface Capture {
-  /** The id of the tree. */
+  /** Id of the tree. */
   readonly tree: string;
   readonly leftOut: readonly LeftOutFile[];
   /**
-   * By name, what this capture took up or removed: its permission bits, which git does not store, where they differ
-   * from those of a new file.
+   * Files that this capture added or removed, by name. The value is the permission bits when they differ from those of
+   * a new file, because git does not store them.
    */
   readonly touched: ReadonlyMap<string, number | undefined>;
 }
 
 interface Place {
-  /** The folder of the files, links resolved: ignore files below it apply, and names are relative to it. */
+  /** Folder of the files, with links resolved. Ignore files below it apply, and names are relative to it. */
   readonly top: string;
-  /** The folder that is captured. Default: `top`. */
+  /** Folder that is captured. Default: `top`. */
   readonly root?: string | undefined;
-  /** The file of the index. Default: in the git directory. */
+  /** File of the index. Default: a file in the git directory. */
   readonly index?: string | undefined;
   readonly limits?: CaptureLimits | undefined;
-  /** Trees have the commits of submodules. */
+  /** Whether trees contain the commits of submodules. */
   readonly submodules?: boolean | undefined;
   /** Milliseconds for one call of git. Default: half an hour. */
   readonly limitMs?: number | undefined;
 }
 
 interface Beginning {
-  /** The repository of the folder; undefined without one whose objects can be borrowed. */
+  /** Repository of the folder; undefined when there is none whose objects can be borrowed. */
   readonly from: Repository | undefined;
   readonly settings?: Settings;
   readonly excludes?: readonly string[];
   /** Absolute paths that no capture takes. */
   readonly without?: readonly string[] | undefined;
-  /** What is known of the project's settings. */
+  /** Known settings of the project. */
   readonly known?: KnownSettings;
 }
 
 interface CaptureOptions {
-  /** Absolute paths that are left out without a word. */
+  /** Absolute paths that are left out and not reported. */
   readonly without?: readonly string[] | undefined;
-  /** Files that are taken although git ignores them, relative to the top. */
+  /** Files, relative to the top, that are captured although git ignores them. */
   readonly with?: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
 export class Trees {
   readonly index: string;
-  /** Ids of contents that the git directory has itself, and not only borrowed. */
+  /** Ids of contents that the git directory has itself, and does not only borrow. */
   readonly #owned = new Set<string>();
-  /** The tree that the index was last written as. */
+  /** The tree that was last written from the index. */
   #lastTree: string | undefined;
 
-  /** @param gitDir as `create` left it */
+  /** @param gitDir a directory that `create` made */
   constructor(
     private readonly gitDir: string,
     private readonly place: Place,
-    /** No other program changes the settings of the git directory. */
+    /** Settings of the git directory. They can be cached, because no other program changes them. */
     private readonly known: KnownSettings = {},
   ) {
     this.index = place.index ?? path.join(gitDir, 'index');
   }
 
-  /** Makes the git directory, or opens it, which no other process uses. @throws MiniCcError `GIT_FAILED` */
+  /** Makes or opens the git directory, which no other process may use. @throws MiniCcError `GIT_FAILED` */
   static async create(
     gitDir: string,
     place: Place,
@@ -114,19 +115,19 @@ export class Trees {
   ): Promise<Trees> {
     await createGitDirectory(gitDir, {use: 'trees', from, settings, excludes});
     const trees = new Trees(gitDir, place);
-    // A killed mini-cc may have left it.
+    // A killed mini-cc may have left the lock.
     await rm(`${trees.index}.lock`, {force: true});
     if (from && !existsSync(trees.index)) await trees.#beginWith(from, without, known, signal);
     return trees;
   }
 
-  /** The same with the files of another folder, which are to become those of the index. */
+  /** Returns the same trees for the files of another folder, which are to become those of the index. */
   elsewhere(top: string): Trees {
     return new Trees(this.gitDir, {top, index: this.index}, this.known);
   }
 
   /**
-   * Takes all files that git does not ignore.
+   * Captures all files that git does not ignore.
    * @throws MiniCcError `TOO_LARGE` beyond the limits, `GIT_FAILED` with the reason of git
    */
   async capture({without, with: others = [], signal}: CaptureOptions = {}): Promise<Capture> {
@@ -145,25 +146,25 @@ export class Trees {
     };
   }
 
-  /** Files that git ignores. A folder that is ignored as a whole ends with a slash. */
+  /** Lists files that git ignores. A folder that is ignored as a whole ends with a slash. */
   async listIgnored(): Promise<string[]> {
     const which = ['--others', '--ignored', '--exclude-standard', '--directory', '--no-empty-directory'];
     return splitNames(await this.#git(['ls-files', '-z', ...which])).map(String);
   }
 
-  /** The changes that lead from one tree to another. */
+  /** Returns the changes that lead from one tree to another. */
   async diff(from: string, to: string): Promise<readonly TreeDiff[]> {
     if (from === to) return [];
     return parseDiff(await this.#git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
   }
 
-  /** The size of each content in bytes, by id. Missing contents are left out. */
+  /** Returns the size of each content in bytes, by id. Missing contents are left out. */
   async sizes(ids: readonly string[]): Promise<Map<string, number>> {
     if (ids.length === 0) return new Map();
     return parseSizes(await this.#git(['cat-file', '--batch-check'], {input: `${ids.join('\n')}\n`}));
   }
 
-  /** The contents by id, all in memory. Missing contents are left out. */
+  /** Returns the contents by id, all in memory. Missing contents are left out. */
   async contents(ids: readonly string[]): Promise<Map<string, Buffer>> {
     const found = new Map<string, Buffer>();
     if (ids.length === 0) return found;
@@ -175,7 +176,7 @@ export class Trees {
       if (type === 'missing') continue;
       const content = answer.subarray(at, at + Number(size));
       at += Number(size) + 1;
-      // Borrowed objects belong to the project, where an object may have a content that differs from its id.
+      // Borrowed objects belong to the project, where the content of an object may not match its id.
       if (blobId(content) === id) found.set(id, content);
     }
     return found;
@@ -188,14 +189,14 @@ export class Trees {
     const borrowed = [...new Set(ids)].filter((id) => !isOwned(id));
     if (borrowed.length === 0) return;
     await this.#pack(borrowed).catch(async (error) => {
-      // Git packs none when one is missing.
+      // Git packs nothing when one object is missing.
       const present = [...(await this.sizes(borrowed)).keys()];
       if (present.length === borrowed.length) throw error;
       if (present.length > 0) await this.#pack(present);
     });
   }
 
-  /** The tree `from`, or the empty one, with a patch, which may be empty. */
+  /** Applies a patch, which may be empty, to the tree `from` or to the empty tree. @returns the new tree */
   patched(from: string | undefined, patch: Buffer): Promise<string> {
     return this.#withScratch(async (_, env) => {
       await this.#git(['read-tree', from ?? '--empty'], {env});
@@ -204,11 +205,11 @@ export class Trees {
     });
   }
 
-  /** The tree `from` with these changes. */
+  /** Applies changes to the tree `from`. @returns the new tree */
   changed(from: string, changes: readonly TreeDiff[]): Promise<string> {
     return this.#withScratch(async (_, env) => {
       await this.#git(['read-tree', from], {env});
-      // Removals first: a file may replace a folder.
+      // Remove paths first, because a file may replace a folder.
       const sorted = changes.toSorted((a, b) => Number(b.newMode === ABSENT) - Number(a.newMode === ABSENT));
       await this.#update(
         sorted.map(({name, newMode, newId}) => ({name, mode: newMode, id: newId})),
@@ -222,7 +223,7 @@ export class Trees {
   async writePatch(from: string | undefined, to: string, file: string): Promise<void> {
     const format = ['-p', '--binary', '--full-index', '--no-renames', '--no-color'];
     const start = from ?? (await this.#git(['mktree'])).toString().trim();
-    // With an index, git may read files of the folder instead of what the trees have.
+    // With an index, git may read files of the folder instead of the contents of the trees.
     const env = {GIT_INDEX_FILE: path.join(this.gitDir, 'none')};
     await this.#git(['diff-tree', ...format, `--output=${file}`, start, to], {env});
   }
@@ -235,18 +236,18 @@ export class Trees {
     });
   }
 
-  /** A commit with its history as a git bundle. */
+  /** Returns a commit with its history as a git bundle. */
   readBundle(commit: string): Promise<Buffer> {
     return this.#withScratch(async (scratch) => {
       const [file, ref] = [path.join(scratch, 'bundle'), `refs/bases/${commit}`];
-      // A bundle holds refs, not commits.
+      // A bundle contains refs, not commits.
       await this.#git(['update-ref', ref, commit]);
       await this.#git(['bundle', 'create', '--quiet', file, ref]);
       return readFile(file);
     });
   }
 
-  /** Checks whether the changes between two trees fit to `target`. @returns the error text of git when they do not */
+  /** Checks whether the changes between two trees fit `target`. @returns the error text of git when they do not */
   findMisfit(from: string, to: string, target: string): Promise<string | undefined> {
     return this.#withPatch(from, to, async (patch) => {
       const {exitCode, stderr} = await this.#run(['apply', '--check', patch], {}, target, [0, 1, 128]);
@@ -254,7 +255,10 @@ export class Trees {
     });
   }
 
-  /** Writes the changes between two trees into `target`. @throws MiniCcError when git fails, maybe half way: then call `putBack` */
+  /**
+   * Writes the changes between two trees into `target`.
+   * @throws MiniCcError when git fails, perhaps half way; `putBack` then restores the files
+   */
   async apply(from: string, to: string, target: string): Promise<void> {
     await this.#withPatch(from, to, (patch) => this.#git(['apply', '--whitespace=nowarn', patch], {}, target));
   }
@@ -267,7 +271,7 @@ export class Trees {
     });
   }
 
-  /** Writes all files of the index into the folder; of a tree, after it was read into the index. */
+  /** Writes all files of the index into the folder. When a tree is given, it is read into the index first. */
   async checkOut({
     tree,
     signal,
@@ -293,7 +297,7 @@ export class Trees {
       const file = isWhole ? root : path.join(top, name.toString());
       return isInside(file, [root]) && !isInside(file, without);
     };
-    // It gets its name when it is complete: a killed mini-cc leaves none that trusts too much.
+    // The index gets its name when it is complete, so that a killed mini-cc leaves no index that trusts unread files.
     const draft = `${this.index}.draft`;
     const env = {GIT_INDEX_FILE: draft};
     const write = async (entries: readonly IndexEntry[]) => {
@@ -311,7 +315,7 @@ export class Trees {
       await write(copied.changed);
     } catch {
       signal?.throwIfAborted();
-      // An index that is split in two files, for example, cannot be used elsewhere: then all files are read.
+      // Some indexes, for example one that is split in two files, cannot be used elsewhere. All files are read then.
       await remove();
       await write(taken);
     }
@@ -360,7 +364,7 @@ export class Trees {
     });
   }
 
-  /** @param work gets a folder that is removed afterwards, and variables that name an index in it */
+  /** @param work receives a folder that is removed afterwards, and variables that name an index in it */
   async #withScratch<T>(work: (scratch: string, env: GitOptions['env']) => Promise<T>): Promise<T> {
     const scratch = await mkdtemp(path.join(this.gitDir, 'scratch-'));
     try {
@@ -374,7 +378,7 @@ export class Trees {
     return (await this.#run(args, options, cwd)).stdout;
   }
 
-  /** @param cwd a folder of the place, or another one whose files are meant */
+  /** @param cwd a folder of the place, or another one whose files are to be used */
   #run(args: readonly string[], options: GitOptions = {}, cwd = this.place.top, fine?: readonly number[]) {
     const {top, root, limitMs} = this.place;
     const env = {GIT_DIR: this.gitDir, GIT_WORK_TREE: cwd === root ? top : cwd, GIT_INDEX_FILE: this.index};
