@@ -4,7 +4,6 @@ import {resolve} from 'node:path';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 
 export interface HiddenPlaces {
-  /** The user's home directory. */
   readonly home: string;
   /** `MINI_CC_HOME`, the folder with the sessions and settings of mini-cc. */
   readonly miniCcHome: string;
@@ -33,7 +32,6 @@ export function hasContent({path, isDirectory}: HiddenPath): boolean {
   }
 }
 
-/** Returns those of the files and folders that exist. */
 export function existingPaths(paths: readonly string[]): HiddenPath[] {
   return paths.map(existing).filter((found) => found !== undefined);
 }

@@ -12,7 +12,7 @@ export interface SeatbeltPlaces {
   /** Further places that may be read, even inside hidden ones. */
   readonly shown: readonly string[];
   readonly hidden: readonly HiddenPath[];
-  /** The session's folder for temporary files. */
+  /** The command's folder for temporary files, which it may read and write. */
   readonly temporary: string;
   /** Places that stay read-only in writable roots. Undefined when the roots are read-only. */
   readonly writable: ProtectedPlaces | undefined;

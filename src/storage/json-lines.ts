@@ -96,8 +96,8 @@ export function* readLines(file: string): Generator<string> {
 }
 
 /**
- * Returns the lines after the first one that begin with `start`. They are found in the bytes without decoding the
- * others.
+ * Returns the lines that begin with `start`, except the first line of the file. They are found in the bytes, and the
+ * other lines are not decoded.
  */
 export function findLines(file: string, start: string): string[] {
   const wanted = Buffer.from(`\n${start}`);

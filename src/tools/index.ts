@@ -26,7 +26,6 @@ interface BaseToolDeps {
   readonly sandbox: Sandbox;
   readonly locks: FileLocks;
   readonly web: WebFetchOptions & {readonly searches?: boolean};
-  /** Returns the code index of a folder. */
   readonly getIndex: (root: string) => CodeIndex;
 }
 

@@ -27,7 +27,6 @@ export interface LaunchEnd extends ShellEnd {
   readonly plan: LaunchPlan;
 }
 
-/** How one command starts. */
 export interface LaunchPlan {
   readonly file: string;
   readonly args: readonly string[];

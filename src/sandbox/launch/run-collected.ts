@@ -10,7 +10,6 @@ interface CollectedRun {
   readonly cwd: string;
   /** The whole environment; nothing of mini-cc's own environment is added. */
   readonly env: Readonly<Record<string, string>>;
-  /** Text for standard input. */
   readonly input: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;

@@ -33,7 +33,6 @@ const WRAPPER = [
   `{ builtin set +vx -- $?; ${REPORT}; } 2>/dev/null; builtin exit $1`,
 ].join('; ');
 
-/** Returns the arguments that run `command` in bash. */
 export function getShellArguments(command: string): readonly string[] {
   return ['bash', '-c', WRAPPER, 'bash', command];
 }
@@ -165,7 +164,10 @@ async function start(run: ShellRun): Promise<StartedCommand> {
 /** At these signals a shell still runs its EXIT trap. */
 const LATE_SIGNALS: readonly string[] = ['SIGHUP', 'SIGTERM'];
 
-/** A killed shell has 128 plus the signal's number as its exit code, and did not report its directory. */
+/**
+ * A killed shell has exit code 128 plus the signal's number. It has not reported its directory, except after
+ * `LATE_SIGNALS`.
+ */
 function toExit({code, signal}: Exit, reported: Buffer): Pick<ShellEnd, 'exitCode' | 'killedBy'> {
   if (code === null) {
     const killedBy = signal ?? 'SIGKILL';

@@ -32,7 +32,7 @@ export function watchPlantedEntries(gitFolders: readonly string[]): PlantedEntri
   };
 }
 
-/** Returns all links of a git folder, with their targets. */
+/** Returns the links in those places of a git folder where git writes, with their targets. */
 function listLinks(folder: string): ReadonlyMap<string, string> {
   const links = new Map<string, string>();
   let left = MAX_ENTRIES;

@@ -86,7 +86,6 @@ interface GitSettingsSource {
 }
 
 interface FlatGitSettings {
-  /** The text of the flat file. */
   readonly text: string;
   /** Absolute paths of existing files that the settings name, or that git reads by default. */
   readonly files: readonly string[];
@@ -171,7 +170,7 @@ function isFile(place: string): boolean {
   return existsSync(place) && statSync(place).isFile();
 }
 
-/** Writes the flat file. @throws Error of the file system */
+/** @throws Error of the file system */
 export function writeGitSettings(file: string, text: string): void {
   writeFileSync(file, text, {mode: 0o600});
 }

@@ -185,7 +185,6 @@ function hiddenNames(home: string): HiddenPath[] {
     .map((entry) => ({path: path.join(home, entry.name), isDirectory: entry.isDirectory()}));
 }
 
-/** Returns the workspace's folders that exist. */
 export function existingRoots({root, extraRoots}: Scope): string[] {
   return [root, ...extraRoots].filter((place) => existsSync(place));
 }

@@ -10,7 +10,6 @@ import {planRestoredFiles, restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 interface ChangedFilesDeps {
-  /** Folder of the workspace. */
   readonly root: string;
   /** Returns the checkpoints of the open session. @throws MiniCcError when they cannot be used */
   checkpoints(): SessionCheckpoints;

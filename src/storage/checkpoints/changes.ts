@@ -79,7 +79,6 @@ function isAlone(change: FileChange, agentId: string, selection: Selection): boo
   return selection.owns({...change, by: change.by.filter((one) => one.agentId === agentId)});
 }
 
-/** Plan for restoring one file. */
 export type RestorePlan =
   | {
       readonly type: 'restore';
@@ -90,7 +89,6 @@ export type RestorePlan =
       /** Ids of the agents whose changes this undoes. */
       readonly undoes: readonly string[];
     }
-  /** The file stays as it is. */
   | {readonly type: 'leave'; readonly path: string; readonly why: string};
 
 export function getPaths(changes: readonly FileChange[], selection: Selection): readonly string[] {

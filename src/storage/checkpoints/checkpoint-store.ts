@@ -6,7 +6,6 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import {SessionCheckpoints} from './session-checkpoints.ts';
 
 interface CheckpointStoreOptions {
-  /** Returns the folder of the open session. */
   readonly sessionFolder: () => string;
   readonly root: string;
   readonly home: string;

@@ -12,7 +12,6 @@ import {getPaths, planRestore, type RestorePlan, type Selection} from './changes
 import {readInBatches} from './contents.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
-/** The restored files, and the left ones with the reason. */
 type RestoreResult = Pick<RestoredFiles, 'restored' | 'left'>;
 
 type Restore = Extract<RestorePlan, {type: 'restore'}>;

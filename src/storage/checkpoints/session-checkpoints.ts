@@ -29,7 +29,6 @@ interface SessionCheckpointsOptions {
 /** Limit of left-out files that a ledger line names. */
 const MAX_NAMED = 20;
 
-/** A command that is running. */
 interface RunningCommand {
   readonly id: string;
   readonly by: Writer;
@@ -60,7 +59,6 @@ export class SessionCheckpoints implements Checkpoints {
   #snapshots: Snapshots | undefined;
   /** Reason why the first snapshot failed. No other one is tried then. */
   #permanentFailure: string | undefined;
-  /** Tree of the last snapshot. */
   #lastTree: string | undefined;
   #recovery: Promise<void> | undefined;
 
@@ -118,7 +116,7 @@ export class SessionCheckpoints implements Checkpoints {
       await this.#lock.runExclusive(() => this.#endCommand(command));
     }
     const {uncounted} = command;
-    // A file that another command created and removed again is not a change.
+    // A file whose last state equals its first, for example one that was created and removed again, is not a change.
     const changed = [...command.changed]
       .filter(([, {before, after}]) => !isSameState(before, after))
       .map(([file]) => file);

@@ -35,7 +35,9 @@ interface SnapshotsOptions {
 }
 
 export class Snapshots {
-  /** By tree, for the last two snapshots: unusual permission bits by the name of the file, which git does not store. */
+  /**
+   * By tree, for the last two snapshots: unusual permission bits, which git does not store, by the name of the file.
+   */
   readonly #modes = new Map<string, ReadonlyMap<string, number>>();
   #last: string | undefined;
 
@@ -80,7 +82,6 @@ export class Snapshots {
     this.#last = tree;
   }
 
-  /** Returns the differences between two snapshots. */
   async changes(from: string, to: string): Promise<readonly TreeChange[]> {
     const diff = await this.trees.diff(from, to);
     return diff.map(({path: name, oldMode, newMode, oldId, newId}) => ({

@@ -9,7 +9,6 @@ import path from 'node:path';
 export const TRANSCRIPT = 'session.jsonl';
 const ARCHIVED = `${TRANSCRIPT}.deleted.`;
 
-/** Returns the folders of all runs of a session. */
 export function listRunFolders(sessionFolder: string): string[] {
   const parent = path.join(sessionFolder, 'subagents');
   if (!existsSync(parent)) return [];

@@ -27,7 +27,7 @@ export interface Opening {
   readonly restored: readonly RestoredMessage[];
   /** Ids of all announcements, including rewound ones, because each end of a run is announced once. */
   readonly announced: ReadonlySet<string>;
-  /** Usage of the replies and beside them, including replies that were rewound or replaced. */
+  /** Usage of all replies, and of model calls beside them, including replies that were rewound or replaced. */
   readonly used: readonly UsageEntry[];
 }
 

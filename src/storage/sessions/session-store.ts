@@ -172,7 +172,6 @@ export class SessionStore {
       .sort((a, b) => b.mtimeMs - a.mtimeMs);
   }
 
-  /** Summarizes all sessions of `list`. */
   summaries(): SessionSummary[] {
     return this.list().map((session) => this.summarize(session));
   }

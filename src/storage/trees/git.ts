@@ -19,7 +19,6 @@ interface GitAnswer {
 export interface GitOptions {
   /** Variables added to the environment, such as `GIT_DIR`; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Data for standard input. */
   readonly input?: string | Buffer | undefined;
   /** Milliseconds, default 60,000. */
   readonly limitMs?: number | undefined;

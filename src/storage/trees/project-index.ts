@@ -97,7 +97,8 @@ async function findConverted(
   const stored = parseSizes(
     ids.length === 0 ? '' : (await gitOrThrow(top, ['cat-file', '--batch-check'], batch)).stdout,
   );
-  // When the size of a file has changed, git compares its content.
+  // A size that differs from the stored one shows a conversion, or a change, after which git compares the content
+  // anyway.
   for (const {entry, name} of doubtful) if (stored.get(entry.id) !== getSize(top, entry.name)) certain.add(name);
   return named.filter(({name}) => certain.has(name)).map(({entry}) => entry);
 }

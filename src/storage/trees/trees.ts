@@ -77,7 +77,6 @@ interface Beginning {
   readonly excludes?: readonly string[];
   /** Absolute paths that no capture takes. */
   readonly without?: readonly string[] | undefined;
-  /** Known settings of the project. */
   readonly known?: KnownSettings;
 }
 
@@ -152,7 +151,6 @@ export class Trees {
     return splitNames(await this.#git(['ls-files', '-z', ...which])).map(String);
   }
 
-  /** Returns the changes that lead from one tree to another. */
   async diff(from: string, to: string): Promise<readonly TreeDiff[]> {
     if (from === to) return [];
     return parseDiff(await this.#git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
@@ -297,7 +295,8 @@ export class Trees {
       const file = isWhole ? root : path.join(top, name.toString());
       return isInside(file, [root]) && !isInside(file, without);
     };
-    // The index gets its name when it is complete, so that a killed mini-cc leaves no index that trusts unread files.
+    // The index gets its name when it is complete, so that a killed mini-cc leaves none that wrongly takes files for
+    // unchanged.
     const draft = `${this.index}.draft`;
     const env = {GIT_INDEX_FILE: draft};
     const write = async (entries: readonly IndexEntry[]) => {

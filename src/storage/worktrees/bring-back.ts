@@ -21,7 +21,6 @@ interface KeepDeps {
   readonly keepIn: string;
 }
 
-/** Dependencies once the changes are known. */
 export interface DeliveryDeps extends KeepDeps {
   /** Whether a file is never written without a question. Paths are relative to the top of the repository. */
   readonly isProtected: (file: string) => boolean;
@@ -29,7 +28,6 @@ export interface DeliveryDeps extends KeepDeps {
   readonly writing: (files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
-/** The changes of a run. */
 interface FoundChanges {
   readonly changes: readonly TreeDiff[];
   /** The tree after the changes. */

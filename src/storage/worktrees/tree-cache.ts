@@ -24,7 +24,6 @@ export interface TreeSource {
 
 /** A workspace from which runs start. It must not be written. */
 export interface CachedTree {
-  /** Folder of the workspace. */
   readonly root: string;
   readonly repository: Repository;
   /** Id of the git tree of all its files, and path of a git index of them. */

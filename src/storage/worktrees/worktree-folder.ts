@@ -38,7 +38,6 @@ export function getWorktreePaths(sessionFolder: string, runId: string): Worktree
 
 const startSchema = z.object({
   version: z.literal(VERSION),
-  /** Top folder of the tree. */
   top: z.string(),
   label: z.string(),
   /** Repository of which the tree is a copy. `start` is the id of the git tree at the start. */
@@ -115,7 +114,6 @@ export async function keepFile(folder: string, name: string, write: (draft: stri
   return file;
 }
 
-/** Quotes a text as one word for a shell. */
 export function quoteForShell(text: string): string {
   return /^[\w./@%+:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -43,7 +43,6 @@ export class LastLines {
     }, INTERVAL_MS);
   }
 
-  /** Ends the publishing. */
   stop(): void {
     clearTimeout(this.#timer);
   }

@@ -51,7 +51,6 @@ export class OutputCapture {
     return ready;
   }
 
-  /** Number of lines so far. */
   get lines(): number {
     return this.#lineEnds + (this.#endsLine ? 0 : 1);
   }

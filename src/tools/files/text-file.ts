@@ -86,7 +86,6 @@ export function getLineEnd(text: string): '\n' | '\r\n' | undefined {
   return crlf > lf ? '\r\n' : '\n';
 }
 
-/** Detects the encoding of a large file by its first bytes. */
 export function detectEncoding(start: Buffer): TextEncodingName {
   const marked = findByteOrderMark(start)?.encoding;
   if (marked !== undefined) return marked;

@@ -69,7 +69,6 @@ export class FoundLines {
     return [...this.#files.keys()];
   }
 
-  /** Removes the lines of a file. */
   remove(path: string): void {
     const count = this.#files.get(path)?.lines.filter((line) => line !== GAP).length ?? 0;
     this.#counted -= count;

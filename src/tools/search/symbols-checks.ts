@@ -12,7 +12,6 @@ import type {
   RenameRequest,
 } from '../../code-index/contract.ts';
 
-/** Result of a mode. */
 export interface Found {
   readonly lines: readonly string[];
   /** Text for the case that there are no lines. */
