@@ -1,4 +1,5 @@
-// npm run bundle: one archive that runs on a machine of this kind with Node 22.12 or newer, and without a registry.
+// npm run bundle: packs one archive that runs with Node 22.12 or newer on machines of the same kind, and needs no
+// registry.
 import {execFileSync} from 'node:child_process';
 import {chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -16,7 +17,7 @@ try {
   const target = path.join(folder, name);
   mkdirSync(target);
   run('tar', ['xzf', path.join(folder, packed.filename), '--strip-components=1', '-C', target]);
-  // ripgrep is the one dependency; its program is in a package for each kind of machine.
+  // ripgrep is the only dependency. Its program is in a separate package for each platform.
   for (const each of ['ripgrep', `ripgrep-${process.platform}-${process.arch}`]) {
     const own = path.join('node_modules', '@vscode', each);
     cpSync(path.join(root, own), path.join(target, own), {recursive: true});

@@ -1,4 +1,4 @@
-// npm run bench: sets up as npm start does, then measures. See bench/README.md.
+// npm run bench: sets up like npm start, then measures. See bench/README.md.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {endLike, runChild} from './child.mjs';
@@ -6,6 +6,7 @@ import {orExit, setUp} from './setup.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const node = await orExit(() => setUp(root));
-// Node has to transform the sources: they use TypeScript syntax that cannot simply be erased (parameter properties).
+// Node has to transform the sources, because they use TypeScript syntax that cannot simply be erased (parameter
+// properties).
 const flags = ['--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
 endLike(await runChild(node, [...flags, path.join(root, 'bench', 'run.ts'), ...process.argv.slice(2)]));

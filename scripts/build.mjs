@@ -1,4 +1,4 @@
-// npm run build: installs the packages where they are missing, and builds dist/ in any case.
+// npm run build: installs missing packages, and always builds dist/.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {ensureBuilt, ensurePackages, orExit} from './setup.mjs';

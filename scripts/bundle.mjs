@@ -1,7 +1,7 @@
-// Bundles src/ into dist/ by rolldown: ESM, split into chunks, minified; with the library's types and the notices of the
-// bundled packages. Needs the packages to be installed; scripts/build.mjs sees to that.
-// A running program loads chunks late, and a build may be interrupted: new chunks are written beside the old ones, the
-// entries replace the old ones last, and chunks that no entry uses any more are removed a day later.
+// Bundles src/ into dist/ with rolldown: ESM, split into chunks, minified, with the library's types and the notices of
+// the bundled packages. The packages must be installed; scripts/build.mjs does that. A running program loads chunks
+// late, and a build may be interrupted. So new chunks are written beside the old ones, the entries are replaced last,
+// and unused chunks are removed a day later.
 import {copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -14,12 +14,12 @@ import {EXTERNAL} from './manifest.mjs';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 
-/** Where the entry of the command line goes on. Its chunk has a name of its own. */
+/** The module that the command-line entry loads. It has its own chunk. */
 const MAIN = 'src/cli/main.ts';
 
 /**
- * What starts load, each at once: a module goes into one chunk with all others that are needed by the same of these. Left
- * alone the bundler makes 70 small chunks for one prompt, and each costs a start half a millisecond.
+ * Modules that different kinds of starts load. Modules that are needed by the same entries of this table share a chunk.
+ * Without it, the bundler makes 70 small chunks for one prompt, and each costs a start half a millisecond.
  */
 const STARTS = {
   base: [MAIN],
@@ -29,7 +29,7 @@ const STARTS = {
   model: ['src/models/anthropic/protocol.ts'],
 };
 
-/** @returns a plugin, and the groups of chunks, which it knows once the modules are read */
+/** @returns a plugin, and the groups of chunks, which are complete once the modules are read */
 function groupByStarts(root) {
   const names = new Map();
   const plugin = {
@@ -37,7 +37,7 @@ function groupByStarts(root) {
     buildEnd() {
       for (const [name, files] of Object.entries(STARTS)) {
         const reached = new Set(files.map((file) => path.join(root, file)));
-        // A set goes on to what is added while it is walked.
+        // The loop also visits items that are added to the set meanwhile.
         for (const id of reached)
           for (const imported of this.getModuleInfo(id)?.importedIds ?? []) reached.add(imported);
         for (const id of reached) names.set(id, [...(names.get(id) ?? []), name]);
@@ -46,20 +46,23 @@ function groupByStarts(root) {
   };
   const name = (id) => {
     const [first, ...others] = names.get(id) ?? [];
-    // The few modules that parsing shares with others are small: they need no chunk for each kind of others.
+    // Few and small modules are shared between argument parsing and others, so they need no chunk for each combination.
     if (first === 'arguments' && others.length > 0) return 'base';
     if (first === undefined || first === 'base') return first;
-    // What a session has loaded, the model's client need not have in a chunk of its own.
+    // The model's client loads after the session, so modules that both need stay in the session's chunk.
     return [first, ...others.filter((each) => each !== 'model')].join('-');
   };
   return {plugin, groups: [{debugName: 'starts', name, test: (id) => names.has(id) && !id.endsWith(MAIN)}]};
 }
 
-/** Decides which packages are installed, and how the bundler reads TypeScript. */
+/** Files that decide which packages are installed and how the bundler reads TypeScript. */
 const SETTINGS = ['package-lock.json', 'tsconfig.json'];
 const TYPES = 'src/library/public.d.ts';
 
-/** @param {string} root @param {readonly import('rolldown').Plugin[]} plugins of who bundles, beside ours */
+/**
+ * @param {string} root
+ * @param {readonly import('rolldown').Plugin[]} plugins additional plugins of the caller
+ */
 export async function bundle(root, ...plugins) {
   const inputs = new Set([...SETTINGS, TYPES].map((file) => describeInput(root, file)));
   const dist = path.join(root, 'dist');
@@ -68,7 +71,7 @@ export async function bundle(root, ...plugins) {
   const input = {main: MAIN, index: 'src/library/index.ts'};
   const program = await generate(root, input, withoutUnused(LEFT_OUT), record, ...plugins);
   const main = program.find(({facadeModuleId}) => facadeModuleId === path.join(root, MAIN)).fileName;
-  // In one file: each further one costs a start half a millisecond.
+  // The entry is one file, because each further file costs a start half a millisecond.
   const entry = await generate(root, {cli: 'src/cli/index.ts'}, withVersionCheck(), goesOnWith(`./${main}`), record);
   const output = [...program, ...entry];
   writeOutput(dist, output);
@@ -78,7 +81,7 @@ export async function bundle(root, ...plugins) {
   stampDist(root, [...inputs]);
 }
 
-/** Adds each file that is read, but for those of packages, to `inputs` before it is read. */
+/** Adds each file outside of packages to `inputs` before it is read. */
 const recordInputs = (root, inputs) => ({
   name: 'record-inputs',
   load: {
@@ -90,7 +93,7 @@ const recordInputs = (root, inputs) => ({
   },
 });
 
-/** Adds this script and what it imports: it decides what is in the bundle as the sources do. */
+/** Adds this script and its imports, because they also decide the content of the bundle. */
 async function recordScripts(root, inputs) {
   const external = (id) => !id.startsWith('.') && !path.isAbsolute(id);
   const input = path.join(root, 'scripts', 'bundle.mjs');
@@ -105,7 +108,7 @@ async function recordScripts(root, inputs) {
   await scripts.close();
 }
 
-/** Where Node.js is so old that it has no such call, the entry could not even say so. */
+/** Makes the entry print an error on a Node.js that is too old to have `process.getBuiltinModule`. */
 const withVersionCheck = () => ({
   name: 'with-version-check',
   renderChunk(code) {
@@ -116,7 +119,10 @@ const withVersionCheck = () => ({
   },
 });
 
-/** @param {string} file the chunk */
+/**
+ * Makes the entry load the main chunk.
+ * @param {string} file path of the chunk
+ */
 function goesOnWith(file) {
   return {
     name: 'goes-on-with',
@@ -124,16 +130,17 @@ function goesOnWith(file) {
   };
 }
 
-/** @returns the files of a program that begins with `input` */
+/** @returns the files of the program whose entry is `input` */
 async function generate(root, input, ...plugins) {
   const {plugin, groups} = groupByStarts(root);
   const bundling = await rolldown({
     cwd: root,
     input,
     platform: 'node',
-    // Else a group of chunks takes along what another one has.
+    // Without this, a chunk group would also contain modules of another group.
     preserveEntrySignatures: 'allow-extension',
-    // Of the main files, in CommonJS, a bundler can't tell what is used; jsonc-parser's loads its parts by computed names.
+    // ES modules come first, because a bundler cannot tell which parts of a CommonJS file are used. The CommonJS file
+    // of jsonc-parser even loads its parts by computed names.
     resolve: {mainFields: ['module', 'main']},
     external: EXTERNAL,
     moduleTypes: {'.md': 'text'},
@@ -148,8 +155,8 @@ async function generate(root, input, ...plugins) {
     },
     plugins: [plugin, ...plugins],
     logLevel: 'warn',
-    // web-tree-sitter has an eval for modules that no grammar contains.
-    // The session and print mode are loaded late by starts, and with the library.
+    // web-tree-sitter has an eval for a kind of module that no grammar uses. Starts load the session and print mode
+    // late, but the library imports them directly.
     checks: {eval: false, ineffectiveDynamicImport: false},
   });
   const {output} = await bundling.generate({
@@ -175,7 +182,7 @@ function writeOutput(dist, output) {
   replaceFile(list, names.join('\n'));
 }
 
-/** Chunks of the previous build get the time of now; those that were retired more than a day ago are removed. */
+/** Gives chunks of the previous build the current time, and removes chunks that were retired more than a day ago. */
 function retireChunks(dist, current, previous) {
   const chunks = path.join(dist, 'chunks');
   if (statSync(chunks, {throwIfNoEntry: false}) === undefined) return;
@@ -189,17 +196,17 @@ function retireChunks(dist, current, previous) {
   }
 }
 
-/** The same text twice: TypeScript reads a `.d.cts` file where a CommonJS program requires the package. */
+/** Writes the same types twice: TypeScript reads a `.d.cts` file when a CommonJS program requires the package. */
 function writeTypes(root, dist) {
   const types = path.join(root, TYPES);
   for (const name of ['index.d.ts', 'index.d.cts']) copyFileSync(types, path.join(dist, name));
 }
 
-/** What the code index parses with, loaded late; in sum 1.2 MB, of 20 MB. */
+/** Grammars of the code index, loaded late. Compressed, they take 1.2 MB of 20 MB. */
 const GRAMMARS = ['typescript', 'tsx', 'javascript', 'python', 'go', 'rust', 'java', 'cpp', 'ruby', 'php', 'c-sharp'];
 const GRAMMAR_PACKAGE = 'node_modules/@vscode/tree-sitter-wasm';
 
-/** Those that are there and newer than their source stay as they are. */
+/** Compresses the grammars. Files that are newer than their source are kept. */
 function writeGrammars(root, dist) {
   const sources = [
     'node_modules/web-tree-sitter/web-tree-sitter.wasm',
@@ -209,16 +216,16 @@ function writeGrammars(root, dist) {
     const packed = path.join(dist, 'grammars', `${path.basename(source)}.br`);
     if (existsSync(packed) && statSync(packed).mtimeMs > statSync(source).ctimeMs) continue;
     const bytes = readFileSync(source);
-    // Quality 11 takes 40 times as long and saves a tenth.
+    // Quality 11 takes 40 times as long and saves only a tenth.
     const params = {[constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24};
     replaceFile(packed, brotliCompressSync(bytes, {params}));
   }
 }
 
 /**
- * Name, version, licence and licence text of each package in the bundle: most licences ask that their text goes along.
+ * Formats name, version, licence and licence text of each bundled package, because most licences require their text.
  * @param {string} root
- * @param {readonly {moduleIds?: readonly string[]}[]} output what rolldown returned
+ * @param {readonly {moduleIds?: readonly string[]}[]} output output of rolldown
  */
 function formatNotices(root, output) {
   const folders = new Set(output.flatMap(({moduleIds = []}) => moduleIds.map(getPackageFolder)));
@@ -226,7 +233,7 @@ function formatNotices(root, output) {
   folders.add(path.join(root, GRAMMAR_PACKAGE));
   const notices = new Map([...folders].map((folder) => formatNotice(folder)));
   const sorted = [...notices].sort(([a], [b]) => a.localeCompare(b, 'en'));
-  // Dozens of packages of one maker have the same text: it stands once, below all their names.
+  // Many packages of one maker share a text, so it is printed once, below all their names.
   const named = new Map();
   for (const [, {title, body}] of sorted) named.set(body, [...(named.get(body) ?? []), title]);
   const texts = [...named].map(([body, titles]) => `${titles.join('\n')}\n\n${body}\n`);
@@ -234,11 +241,14 @@ function formatNotices(root, output) {
   return [head, ...shortenTerms(texts)].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** The terms of the two licences that most packages have, without the line of copyright. */
+/** Matches the terms of the two most common licences, without the copyright line. */
 const TERMS =
   /^[ \t]*(?:TERMS AND CONDITIONS FOR USE[\s\S]*?END OF TERMS AND CONDITIONS|Permission is hereby granted, free[\s\S]*?DEALINGS IN THE\s+SOFTWARE\.)/gim;
 
-/** The same terms, whatever their spaces and quotes, stand once; further packages refer to the first that has them. */
+/**
+ * Prints equal terms only once, ignoring white space and quotes. Later packages refer to the first one with these
+ * terms.
+ */
 function shortenTerms(texts) {
   const first = new Map();
   return texts.map((text) => {
@@ -255,7 +265,7 @@ function shortenTerms(texts) {
   });
 }
 
-/** The folder of the package that a module belongs to; undefined for our own modules. */
+/** Returns the folder of the package that a module belongs to, or undefined for the project's own modules. */
 function getPackageFolder(moduleId) {
   return /^\0?(.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+)[/\\]/.exec(moduleId)?.[1];
 }
@@ -279,7 +289,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     await bundle(path.dirname(path.dirname(process.argv[1])));
   } catch (error) {
-    // The bundler's message shows the place in our sources; a stack trace of the bundler would not help.
+    // The bundler's message shows the place in the sources; a stack trace of the bundler would not help.
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
   }

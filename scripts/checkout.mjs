@@ -1,12 +1,12 @@
-// The state of this checkout: which Node runs it, whether its packages fit the lock file, whether dist/ was built from
-// the sources as they are now. `npm start` asks this each time, so the usual answer costs a few stats and two reads.
+// Checks the state of this checkout: which Node runs it, whether its packages match the lock file, and whether dist/ is
+// built from the current sources. `npm start` asks this each time, so the usual answer costs a few stats and two reads.
 import {existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 
-/** The oldest Node that the program runs on, as `engines` in package.json says. */
+/** Oldest Node that the program runs on, as in `engines` of package.json. */
 export const OLDEST_NODE = [22, 12];
 
-/** A step of set-up failed. The message is one line: what failed, and what the user can do. */
+/** Thrown when a step of set-up fails. The message is one line: what failed, and what the user can do. */
 export class SetupError extends Error {}
 
 /** @param {string} version e.g. `process.versions.node` */
@@ -16,7 +16,7 @@ export function nodeIsNewEnough(version) {
 }
 
 /**
- * The Node to run the program with: the current one where it is new enough, else the one among the packages.
+ * Finds the Node to run the program with: the current one if it is new enough, otherwise the one among the packages.
  * @param {string} root
  * @returns {string | undefined} undefined when there is neither
  */
@@ -27,8 +27,8 @@ export function findNode(root) {
 }
 
 /**
- * True when the installed packages are those of package-lock.json. A stamp in node_modules remembers the last answer;
- * when either lock file was changed since, the two are compared by content.
+ * Returns whether the installed packages match package-lock.json. A stamp in node_modules stores the last answer. When
+ * either lock file has changed since, their contents are compared.
  * @param {string} root
  * @returns {boolean}
  */
@@ -46,17 +46,17 @@ function writeStamp(stamp, text) {
   try {
     writeFileSync(stamp, text);
   } catch (error) {
-    // The checkout belongs to another user: without a stamp each start compares the lock files.
+    // The checkout belongs to another user. Without a stamp, each start compares the lock files.
     if (error.code !== 'EACCES' && error.code !== 'EROFS') throw error;
   }
 }
 
-/** Undefined when no installation was ever completed: npm writes its own lock file last. */
+/** Undefined when no installation was completed, because npm writes its own lock file last. */
 function describeInstallation(root) {
   const wanted = statSync(path.join(root, 'package-lock.json'));
   const installed = statSync(path.join(root, 'node_modules', '.package-lock.json'), {throwIfNoEntry: false});
   if (installed === undefined) return undefined;
-  // Packages with native parts differ by platform: a folder that two machines share fits only one of them.
+  // Packages with native parts differ by platform, so a folder that two machines share fits only one of them.
   const facts = [process.platform, process.arch, wanted.mtimeMs, wanted.size, installed.mtimeMs, installed.size];
   return facts.join(' ');
 }
@@ -67,7 +67,7 @@ function lockFilesAgree(root) {
   return Object.entries(wanted).every(([folder, want]) => {
     if (folder === '') return true;
     const have = installed[folder];
-    // Packages for other platforms are optional and are not installed.
+    // Packages for other platforms are optional and not installed.
     if (have === undefined) return want.optional === true || want.devOptional === true;
     return have.version === want.version && have.integrity === want.integrity;
   });
@@ -78,10 +78,10 @@ function readPackages(file) {
 }
 
 /**
- * One file that has a part in the bundle, as it is now. A build records it of each file that it reads.
+ * Describes the current state of one input file of the bundle. A build records it for each file that it reads.
  * @param {string} root
  * @param {string} file relative to root
- * @returns {string} path, time of change, size
+ * @returns {string} path, modification time and size
  */
 export function describeInput(root, file) {
   const stats = statSync(path.join(root, file), {throwIfNoEntry: false});
@@ -89,7 +89,7 @@ export function describeInput(root, file) {
 }
 
 /**
- * True when every file that the last build read is as it was then.
+ * Returns whether every file that the last build read is unchanged.
  * @param {string} root
  * @returns {boolean}
  */
@@ -100,10 +100,10 @@ export function distIsFresh(root) {
 }
 
 /**
- * Records what dist/ was built from. The last step of a build.
+ * Records the inputs of dist/. This is the last step of a build.
  * @param {string} root
- * @param {readonly string[]} inputs `describeInput` of each file, taken before the build read it: a source that changes
- *   during the build makes the next start build again
+ * @param {readonly string[]} inputs `describeInput` of each file, taken before the build read it, so that a source that
+ *   changes during the build makes the next start build again
  */
 export function stampDist(root, inputs) {
   replaceFile(distStamp(root), [...inputs].sort().join('\n'));
@@ -114,7 +114,7 @@ function distStamp(root) {
 }
 
 /**
- * Writes the file so that no other process ever reads half of it.
+ * Writes the file in one step, so that no other process reads half of it.
  * @param {string} file
  * @param {string | Uint8Array} content
  * @param {number} [mode]
@@ -128,7 +128,7 @@ export function replaceFile(file, content, mode = 0o644) {
 
 /**
  * @param {string} file
- * @returns {string | undefined} the text of the file, undefined when it is missing
+ * @returns {string | undefined} the text of the file; undefined when it is missing
  */
 export function readIfThere(file) {
   try {

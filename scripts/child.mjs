@@ -2,13 +2,13 @@
 import {spawn} from 'node:child_process';
 
 /**
- * Passes on the signals that are sent to this process alone. The terminal sends Ctrl+C to the child as well, so here it
- * is ignored.
+ * Runs a program and forwards the signals that only this process gets. The terminal sends Ctrl+C to the child as well,
+ * so it is ignored here.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {import('node:child_process').SpawnOptions} [options]
  * @param {(pid: number) => void} [onStart] called with the child's process id
- * @returns {Promise<{code: number | null, signal: NodeJS.Signals | null}>} rejects when the command can't be started
+ * @returns {Promise<{code: number | null, signal: NodeJS.Signals | null}>} rejects when the command cannot be started
  */
 export async function runChild(command, args, options = {}, onStart = () => undefined) {
   const child = spawn(command, args, {stdio: 'inherit', ...options});

@@ -1,5 +1,5 @@
-// Judges the logs of the test runs of .ci/run, one for each `npm run …`, and prints the end of its log. The machines of CI are
-// shared and noisy: one test a run may be flaky, if it is none that tests/flaky.md names already.
+// Judges the logs of the test runs in .ci/run, one for each `npm run …`, and prints the result as the end of its log.
+// CI machines are shared and noisy, so one flaky test per run is allowed, unless tests/flaky.md already names it.
 import {readFileSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -8,9 +8,9 @@ const FAILURE = /^(failed|flaky|skipped on CI): (.*)$/;
 const COUNTS = /^Tests: (\d+) passed, (\d+) failed$/;
 
 /**
- * @param {readonly string[]} logs the whole output of each run
- * @param {string} known the text of tests/flaky.md, whose tables name a test in their first column
- * @returns {{lines: string[], passed: number, failed: number}} lines: what failed, and why a flaky test is not let pass
+ * @param {readonly string[]} logs whole output of each run
+ * @param {string} known text of tests/flaky.md, whose tables name a test in their first column
+ * @returns {{lines: string[], passed: number, failed: number}} lines: the failures, and why a flaky test is not allowed
  */
 export function judgeLogs(logs, known) {
   const lines = logs.flatMap((log) => log.split('\n').filter((line) => FAILURE.test(line)));
@@ -25,7 +25,11 @@ export function judgeLogs(logs, known) {
   return {lines, passed: sum(1) + forgiven, failed: sum(2) - forgiven + unfinished};
 }
 
-/** @param {readonly string[]} flaky @param {string} known @returns {string | undefined} why CI is red */
+/**
+ * @param {readonly string[]} flaky
+ * @param {string} known
+ * @returns {string | undefined} why the flaky tests are not allowed
+ */
 function refuse(flaky, known) {
   if (flaky.length > 1) return `${flaky.length} flaky tests in one run: at most one is let pass`;
   const entries = known.split('\n').map((line) => line.split('|')[1]?.trim().replaceAll('`', ''));
@@ -33,7 +37,7 @@ function refuse(flaky, known) {
   return again && `it stands in tests/flaky.md already: ${getName(again)}`;
 }
 
-/** @param {string} line `flaky: FILE > TEST (first: reason)` */
+/** @param {string} line in the form `flaky: FILE > TEST (first: reason)` */
 function getName(line) {
   return line.replace(/^flaky: /, '').replace(/ \((?:first|second): .*$/, '');
 }

@@ -1,5 +1,6 @@
-// npm run flakes -- --rounds 10 [--seed N] [--load 2]: finds tests that fail now and then. It builds dist/, then runs all tests in
-// rounds, in random order, beside busy processes. Started again after an end before the last round, it goes on with the next one.
+// npm run flakes -- --rounds 10 [--seed N] [--load 2]: finds tests that fail sometimes. It builds dist/, then runs all
+// tests in rounds, in random order, beside busy processes. A new start continues an interrupted run with the next
+// round.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';

@@ -1,30 +1,33 @@
-// Parts of packages that mini-cc never uses are left out of the bundle.
+// Leaves parts of packages that mini-cc never uses out of the bundle.
 
 /**
- * By package, the files that are left out. What such a file exports is still there, but calling it throws. Its classes of
- * errors stay: a server's answer may need them.
+ * Files that are left out, by package. Their exports still exist, but calling one throws. Their error classes stay,
+ * because a server's answer may need them.
  */
 export const LEFT_OUT = {
   // The devtools need packages that are not installed.
   ink: [/^build\/devtools\.js$/],
-  // Workers know Redis alone, by ioredis, and no repeated jobs.
+  // Workers use Redis only, through ioredis, and no repeated jobs.
   bullmq: [/^dist\/esm\/postgres\//, /^dist\/esm\/classes\/(?:(?:bun|node)-redis-client|valkey-glide-client|.*relay)/],
   'cron-parser': [/^dist\//],
-  // Of a model's server we ask for messages and for its models.
+  // mini-cc asks a model's server only for messages and for its models.
   '@anthropic-ai/sdk': [
     /^resources\/(?:beta|organization|skills|user-profiles)\//,
     /^resources\/(?:files|messages\/batches)\.mjs$/,
     /^lib\/MessageStream\.mjs$/,
   ],
   openai: [/^resources\/(?!chat\b|models\b|index\b|shared\b)/, /^lib\/ChatCompletion/],
-  // The client gets a validator from us.
+  // mini-cc gives the client its own validator.
   '@modelcontextprotocol/client': [/^dist\/ajvProvider/],
-  // It is for a Node without streams.
+  // This package serves a Node without streams.
   'web-streams-polyfill': [/^dist\//],
 };
 
 const STUB = '\0left-out';
-/** A call or `new` of what is left out must not go on in silence; `new` alone is how clients make what nobody uses. */
+/**
+ * Code of a stub. Calling it throws. `new` and property access return another stub, because clients create objects that
+ * nobody uses.
+ */
 const STUB_CODE = `
 export function leftOut(name) {
   return new Proxy(function () {}, {
@@ -38,10 +41,11 @@ export function leftOut(name) {
 }`;
 
 /**
- * A plugin of rolldown. A build in which a pattern meets no file fails: the package has changed, and the pattern must
- * follow.
+ * Creates a plugin of rolldown. The build fails when a pattern matches no file, because the package has changed and the
+ * pattern must follow.
  * @param {Readonly<Record<string, readonly RegExp[]>>} leftOut
- * @param {{isWhole?: boolean}} [options] `isWhole`: false where only a part of the program is loaded, which may meet no file
+ * @param {{isWhole?: boolean}} [options] `isWhole`: false when only a part of the program is bundled, where patterns
+ *   need not match
  */
 export function withoutUnused(leftOut, {isWhole = true} = {}) {
   const unmet = new Set(Object.values(leftOut).flat());
@@ -86,7 +90,7 @@ function formatStub({body}, code, file) {
       }
     }
   }
-  // CommonJS.
+  // The rest handles CommonJS exports.
   for (const [, first, second] of code.matchAll(/\bexports\.(\w+) ?=|\bdefineProperty\(exports, ?"(\w+)"/g)) {
     const name = first ?? second;
     if (name !== '__esModule') names.add(name);

@@ -1,4 +1,5 @@
-// node scripts/make-homes.mjs [NAME…]: makes tests/fixtures/homes anew with the program as it is. See tests/support/make-homes.ts.
+// node scripts/make-homes.mjs [NAME…]: recreates tests/fixtures/homes with the current program. See
+// tests/support/make-homes.ts.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {endLike, runChild} from './child.mjs';

@@ -1,31 +1,32 @@
-// package.json has two forms. The source's names all packages, with those for development. The published one names only
-// the packages that are installed beside mini-cc, since all others are in the bundle. `npm pack` reads package.json from
-// the disk, so the published form takes its place while npm packs; the source's form waits in package.source.json.
+// Switches package.json between two forms. The source form names all packages, including those for development. The
+// published form names only the packages that are installed beside mini-cc, since all others are in the bundle. `npm
+// pack` reads package.json from disk, so the published form replaces it while npm packs, and the source form is saved
+// as package.source.json.
 import {existsSync, linkSync, readdirSync, readFileSync, renameSync} from 'node:fs';
 import path from 'node:path';
 import {readIfThere, replaceFile, SetupError} from './checkout.mjs';
 
-/** Packages that are not bundled: ripgrep finds its binary beside its own package. */
+/** Packages that are not bundled. ripgrep finds its binary beside its own package. */
 export const EXTERNAL = ['@vscode/ripgrep'];
 
 /**
- * Puts the published form in place. Needs a build: chunks of earlier builds are left out of the package.
+ * Puts the published form in place. Needs a build, because chunks of earlier builds are excluded by name.
  * @param {string} root
  */
 export function publishManifest(root) {
   restoreManifest(root);
   const {manifest, source} = getPaths(root);
   const published = formatPublished(readFileSync(manifest, 'utf8'), listOldChunks(root));
-  // A link, so that the source's form keeps its time of change: after packing, dist/ is still fresh.
+  // A hard link keeps the modification time of the source form, so that dist/ is still fresh after packing.
   linkSync(manifest, source);
   replaceFile(manifest, published);
 }
 
 /**
- * Puts the source's form back, after packing or after a pack that was aborted.
+ * Puts the source form back, after packing or after an aborted pack.
  * @param {string} root
- * @returns {boolean} false when it was in place already
- * @throws {SetupError} when package.json was edited after an aborted pack: then only a person can merge the two
+ * @returns {boolean} false when it was already in place
+ * @throws {SetupError} when package.json was edited after an aborted pack, because only a person can merge the two
  */
 export function restoreManifest(root) {
   const {manifest, source} = getPaths(root);
@@ -52,7 +53,7 @@ function formatPublished(original, oldChunks) {
   return `${JSON.stringify({...manifest, files, dependencies}, null, 2)}\n`;
 }
 
-/** The list of old chunks may differ between two builds. */
+/** Compares without the list of old chunks, which may differ between two builds. */
 function isPublishedForm(text, original) {
   const withoutFiles = (json) => JSON.stringify({...JSON.parse(json), files: []});
   return withoutFiles(text) === withoutFiles(formatPublished(original, []));

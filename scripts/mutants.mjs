@@ -1,5 +1,6 @@
-// npm run mutants: changes one place of the sources at a time, and tells whether the tests notice it. A mutant runs the test
-// files that reach its place, nearest first; those that live run once against the end-to-end tests, in the built program.
+// npm run mutants: changes one place of the sources at a time, and checks whether the tests notice it. A mutant runs
+// the test files that reach its place, nearest first. Surviving mutants run once against the end-to-end tests, in the
+// built program.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
@@ -76,7 +77,7 @@ async function main() {
     });
   }
   try {
-    // The copies stay as they are while the checkout is edited.
+    // Mutants come from a copy, which stays the same while the checkout is edited.
     const {sources, sample} = pickMutants(copies.roots[0]);
     const tests = new TestFiles(copies.roots[0]);
     const results = new Results(sample, {sources, tests, cache, options});

@@ -1,5 +1,5 @@
-// Removes from the environment what npm adds for its scripts. Otherwise `npm start --silent` would silence each npm that
-// an agent runs, and `node` would be the Node of this package.
+// Removes from the environment what npm adds for its scripts. Otherwise `npm start --silent` would silence each npm
+// that an agent runs, and `node` would be the Node of this package.
 import path from 'node:path';
 
 /** Variables that npm sets for each script. Users do not set them by hand. */
@@ -7,9 +7,9 @@ const NPM_VARIABLE =
   /^(?:npm_(?:lifecycle_|package_|command$|execpath$|node_execpath$|config_(?:local_prefix|global_prefix|prefix|node_gyp|noproxy|init_module|npm_version|user_agent|userconfig|globalconfig|loglevel|cache|allow_scripts)$)|INIT_CWD$|COLOR$)/;
 
 /**
- * The environment as it was before npm: without its variables and without its folders in PATH.
+ * Returns the environment without npm's variables and without its folders in PATH.
  * @param {Record<string, string | undefined>} env
- * @param {string} root the package's folder
+ * @param {string} root folder of the package
  * @returns {Record<string, string | undefined>}
  */
 export function environmentBeforeNpm(env, root) {
@@ -21,7 +21,10 @@ export function environmentBeforeNpm(env, root) {
   return rest;
 }
 
-/** npm puts first `node_modules/.bin` of the package and of each folder above it, then its own node-gyp. */
+/**
+ * Removes the folders that npm puts first: `node_modules/.bin` of the package and of each folder above it, and npm's
+ * own node-gyp.
+ */
 function pathBeforeNpm(searchPath, root) {
   const added = new Set();
   for (let folder = root; ; folder = path.dirname(folder)) {

@@ -1,5 +1,4 @@
-// What npm runs around `npm pack`: see manifest.mjs. A pack that is aborted in between is put right by the next pack,
-// start, build or test.
+// Runs as npm's hooks around `npm pack`; see manifest.mjs. The next pack, start, build or test repairs an aborted pack.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {SetupError} from './checkout.mjs';

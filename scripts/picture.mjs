@@ -1,6 +1,6 @@
 /**
- * node scripts/picture.mjs: plays a session with the offline model in a terminal of 96 columns and draws what stands on the
- * screen at its end, cell by cell, as docs/session.svg. Nothing in the picture is written by hand.
+ * node scripts/picture.mjs: plays a session with the offline model in a terminal of 96 columns, and draws the final
+ * screen cell by cell as docs/session.svg. Nothing in the picture is written by hand.
  */
 import {cpSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -14,7 +14,7 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const [COLUMNS, ROWS] = [96, 40];
 const PROMPT = 'Help me understand this project';
 
-/** The sixteen colours of the picture's terminal, and its own two. */
+/** The sixteen palette colours of the terminal in the picture. `GROUND` and `TEXT` are its default colours. */
 const PALETTE = [
   ...['#1d2330', '#e06c75', '#98c379', '#e5c07b', '#61afef', '#c678dd', '#56b6c2', '#c8ccd4'],
   ...['#5c6370', '#e88388', '#b1d196', '#ebcb8b', '#82c0f4', '#d69ae6', '#7fcbd3', '#ffffff'],
@@ -60,7 +60,7 @@ function colorOf(cell, kind) {
   return undefined;
 }
 
-/** Neighbouring cells in one style are one piece of text. */
+/** Joins neighbouring cells of one style into pieces of text. */
 function piecesOf(line) {
   const pieces = [];
   for (let x = 0; x < COLUMNS; x++) {

@@ -1,4 +1,4 @@
-// Runs all tests again and again, each round in another random order, beside busy processes: what fails now and then is found.
+// Runs all tests in rounds, each in another random order and beside busy processes, to find tests that fail sometimes.
 import {spawn} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -6,9 +6,15 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {readIfThere, replaceFile} from './checkout.mjs';
 
-/** Vitest's order follows from the sines of this number and those after it: the numbers of two rounds must be far apart. */
+/**
+ * Distance between the seeds of two rounds. Vitest derives its order from the sines of the seed and the following
+ * numbers, so seeds must be far apart.
+ */
 const SEEDS_APART = 1_000_003;
-/** In slices, so that the process sees when its standard input ends, as it does when this process is killed. */
+/**
+ * Code of a busy process. It works in slices, so that it notices the end of its standard input, which also comes when
+ * this process is killed.
+ */
 const BUSY =
   "process.stdin.resume().on('end', () => process.exit());" +
   'const work = () => { for (const end = performance.now() + 100; performance.now() < end; ); setImmediate(work); }; work();';
@@ -17,11 +23,13 @@ const BUSY =
 /** @typedef {{seed: number, minutes: number, passed: number, failed: Failure[]}} Round */
 
 /**
- * Runs the rounds that `file` has not kept yet, and keeps each. Rounds that are complete, or have another seed, are begun anew.
- * @param {(...args: string[]) => Promise<{code: number | null, signal: NodeJS.Signals | null}>} vitest runs it with arguments
+ * Runs the rounds that are not yet stored in `file`, and stores each. Completed rounds, or rounds with another seed,
+ * start again.
+ * @param {(...args: string[]) => Promise<{code: number | null, signal: NodeJS.Signals | null}>} vitest runs vitest with
+ *   arguments
  * @param {{rounds: number, seed?: number | undefined, load: number, file: string, print: (line: string) => void}} options
- *   load: the busy processes; seed: without it the kept one, or a new one
- * @returns {Promise<Round[] | undefined>} undefined when a round was interrupted: it is not kept
+ *   load: number of busy processes; seed: default is the stored seed, or a new one
+ * @returns {Promise<Round[] | undefined>} undefined when a round was interrupted, which is then not stored
  */
 export async function runRounds(vitest, {rounds, seed, load, file, print}) {
   const kept = readKept(file);
@@ -43,7 +51,8 @@ export async function runRounds(vitest, {rounds, seed, load, file, print}) {
 
 /**
  * @param {readonly Round[]} rounds
- * @returns {string[]} a line for each test that failed, with the number of rounds and the reason of each; most rounds first
+ * @returns {string[]} for each failed test a line with the number of rounds, and a line for each reason; most rounds
+ *   first
  */
 export function formatFailures(rounds) {
   /** @type {Map<string, string[]>} */
@@ -56,7 +65,10 @@ export function formatFailures(rounds) {
   return byRounds.flatMap(([test, lines]) => [`failed in ${lines.length} of ${rounds.length}: ${test}`, ...lines]);
 }
 
-/** @param {number} processes @returns {() => void} ends them; they also end with this process, however it ends */
+/**
+ * @param {number} processes
+ * @returns {() => void} ends the processes; they also end when this process ends in any way
+ */
 function startLoad(processes) {
   const busy = Array.from({length: processes}, () =>
     spawn(process.execPath, ['-e', BUSY], {stdio: ['pipe', 'ignore', 'ignore']}),
@@ -66,7 +78,7 @@ function startLoad(processes) {
   };
 }
 
-/** @returns {Promise<Round | undefined>} undefined when it was interrupted */
+/** @returns {Promise<Round | undefined>} undefined when the round was interrupted */
 async function runRound(vitest, seed) {
   const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-report-'));
   const output = path.join(folder, 'report.json');

@@ -1,11 +1,11 @@
-// Runs vitest and counts. The test files that failed run once more, each in a process of its own, which helps to find the
-// cause: what passes at one of the two runs only is called flaky, and has failed. The end of the log names each failure.
+// Runs vitest and counts. Failed test files run once more, each in its own process, to help find the cause. A test that
+// passes in only one of the two runs is called flaky, and counts as failed. The end of the log names each failure.
 import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-/** When more files than this failed, bad luck is not the cause: they do not run again. */
+/** Maximum number of failed files that run again. When more files fail, bad luck is not the cause. */
 const MAX_FILES_AGAIN = 10;
 
 /** @typedef {import('./test-report.mjs').FileReport} FileReport */
@@ -13,15 +13,16 @@ const MAX_FILES_AGAIN = 10;
 /** @typedef {'passed' | 'failed' | 'skipped' | 'flaky'} Outcome */
 
 /**
- * @param {(...args: string[]) => Promise<boolean>} vitest runs vitest with arguments, and says whether it succeeded
+ * @param {(...args: string[]) => Promise<boolean>} vitest runs vitest with arguments, and returns whether it succeeded
  * @param {{args: readonly string[], onCi: boolean}} options args: files and options of vitest
- * @returns {Promise<{passed: number, failed: number, lines: string[]}>} `failed` counts flaky tests too, and on CI skipped
- *   ones; each has a line: `failed: FILE > TEST (reason)`, `flaky: FILE > TEST (reason)`, `skipped on CI: FILE > TEST`
+ * @returns {Promise<{passed: number, failed: number, lines: string[]}>} `failed` includes flaky tests, and on CI
+ *   skipped ones. Each has a line:
+ *   `failed: FILE > TEST (reason)`, `flaky: FILE > TEST (reason)`, `skipped on CI: FILE > TEST`
  */
 export async function runTests(vitest, {args, onCi}) {
   const first = await run(vitest, args);
   const failing = first.files.filter(hasFailed);
-  // Options may have picked some tests of the files.
+  // Options may select only some tests of the files.
   const areWhole = args.every((arg) => !arg.startsWith('-'));
   const areFew = failing.filter(({wasLost}) => !wasLost).length <= MAX_FILES_AGAIN;
   const again =
@@ -36,7 +37,7 @@ export async function runTests(vitest, {args, onCi}) {
     for (const {name, outcome, reason} of judgeFile(report, second)) {
       const line = `${name}${reason === undefined ? '' : ` (${reason})`}`;
       if (outcome === 'passed') passed += 1;
-      // CI has all that tests need: a test that is skipped there is never run.
+      // CI has everything that the tests need, so a test that is skipped there never runs.
       else if (outcome !== 'skipped') lines.push(`${outcome}: ${line}`);
       else if (onCi && areWhole) lines.push(`skipped on CI: ${line}`);
     }
@@ -79,10 +80,11 @@ function hasFailed({tests, errors}) {
 }
 
 /**
- * Compares the two runs of a file, whose tests are paired by their names.
+ * Compares the two runs of a file. Tests are paired by name.
  * @param {FileReport} first
- * @param {FileReport | undefined} second undefined where the file did not run again
- * @returns {{name: string, outcome: Outcome, reason?: string}[]} one for each test, and one for each error outside of tests
+ * @param {FileReport | undefined} second undefined when the file did not run again
+ * @returns {{name: string, outcome: Outcome, reason?: string}[]} one for each test, and one for each error outside of
+ *   tests
  */
 function judgeFile(first, second) {
   const left = [...(second?.tests ?? [])];
@@ -100,14 +102,15 @@ function judgeFile(first, second) {
     outcome: /** @type {Outcome} */ (isFlaky ? 'flaky' : 'failed'),
     reason: isFlaky ? `${first.errors.length > 0 ? 'first' : 'second'}: ${reason}` : reason,
   }));
-  // A file that failed for another reason may have left tests out.
+  // Tests of a file with other errors may be skipped because of them.
   return [...tests.filter(({outcome}) => outcome !== 'skipped' || errors.length === 0), ...outside];
 }
 
 /**
- * A test that failed at one run, and was skipped at the other since a hook failed, has failed.
+ * Combines the two results of one test. A test that failed once and was skipped once, because a hook failed, has
+ * failed.
  * @param {string} name
- * @param {TestReport | undefined} first undefined where the file could not be loaded
+ * @param {TestReport | undefined} first undefined when the file could not be loaded
  * @param {TestReport | undefined} second
  * @returns {{name: string, outcome: Outcome, reason?: string}}
  */

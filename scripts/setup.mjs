@@ -1,5 +1,5 @@
-// Sets a checkout up: installs the locked packages, builds dist/ from the sources. Runs on the Node that is preinstalled
-// (16 or newer), writes its messages to standard error only, and does nothing where nothing is to be done.
+// Sets up a checkout: installs the locked packages and builds dist/ from the sources. Runs on the preinstalled Node (16
+// or newer), writes its messages only to standard error, and does nothing when everything is in place.
 import {appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as sleep} from 'node:timers/promises';
@@ -8,13 +8,13 @@ import {runChild} from './child.mjs';
 import {restoreManifest} from './manifest.mjs';
 import {environmentBeforeNpm} from './npm-environment.mjs';
 
-/** A lock without an owner's process id is left over from a crash when it is this old. */
+/** A lock without an owner's process id is left from a crash when it is older than this. */
 const NAMELESS_LOCK_MS = 5_000;
-/** No set-up takes this long: a process that still has the owner's id by then is another process. */
+/** Maximum duration of a set-up. After it, a process with the owner's id must be another process. */
 const MAX_LOCK_MS = 15 * 60_000;
 
 /**
- * Installs the packages and builds dist/, where needed.
+ * Installs the packages and builds dist/ if needed.
  * @param {string} root
  * @returns {Promise<string>} the Node to run with
  * @throws {SetupError}
@@ -26,13 +26,13 @@ export async function setUp(root) {
 }
 
 /**
- * Installs the locked packages, where they are missing.
+ * Installs the locked packages if they are missing.
  * @param {string} root
  * @returns {Promise<string>} the Node to run with
  * @throws {SetupError}
  */
 export async function ensurePackages(root) {
-  // After an aborted `npm pack`.
+  // An aborted `npm pack` leaves another package.json.
   restoreManifest(root);
   if (!packagesFit(root)) {
     await withSetupLock(
@@ -55,7 +55,7 @@ async function installPackages(root, addOwner) {
   printLine('installing packages (first start)');
   const [command, ...before] = findNpm(root);
   const env = environmentBeforeNpm(process.env, root);
-  // The build needs the development packages, also where NODE_ENV is production.
+  // The build needs the development packages, even when NODE_ENV is production.
   const args = [
     ...before,
     'ci',
@@ -64,7 +64,7 @@ async function installPackages(root, addOwner) {
     '--no-fund',
     '--no-update-notifier',
     '--loglevel=error',
-    // Where there is no registry, say so within seconds: npm's own waits add up to minutes.
+    // These limits report a missing registry within seconds; npm's own waits add up to minutes.
     ...['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=2000'],
   ];
   const options = {cwd: root, env, stdio: ['ignore', 2, 2]};
@@ -82,7 +82,10 @@ async function installPackages(root, addOwner) {
   packagesFit(root);
 }
 
-/** The npm that started us, on the Node that it runs on; never the Node in node_modules, which npm is about to replace. */
+/**
+ * Finds the npm that started this process, and its Node. The Node in node_modules is never used, because npm is about
+ * to replace it.
+ */
 function findNpm(root) {
   const {npm_execpath: npm, npm_node_execpath: node} = process.env;
   const usable = npm?.endsWith('.js') && node && existsSync(npm) && existsSync(node);
@@ -90,9 +93,9 @@ function findNpm(root) {
 }
 
 /**
- * Builds dist/ where the sources have changed since the last build.
+ * Builds dist/ if the sources have changed since the last build.
  * @param {string} root
- * @param {{force?: boolean}} [options] `force` builds in any case
+ * @param {{force?: boolean}} [options] `force` always builds
  * @throws {SetupError}
  */
 export async function ensureBuilt(root, {force = false} = {}) {
@@ -103,7 +106,7 @@ export async function ensureBuilt(root, {force = false} = {}) {
       if (!force && distIsFresh(root)) return;
       printLine('building');
       const node = findNode(root);
-      // In a process of its own: this one would keep the bundler's memory while the program runs.
+      // The bundler runs in its own process, because this process would keep its memory while the program runs.
       const bundle = path.join(root, 'scripts', 'bundle.mjs');
       const {code, signal} = await runChild(node, [bundle], {cwd: root, stdio: ['ignore', 2, 2]});
       if (signal !== null) throw new SetupError(`building was ended by ${signal}. The next start tries again.`);
@@ -114,16 +117,17 @@ export async function ensureBuilt(root, {force = false} = {}) {
 }
 
 /**
- * Runs `work` while no other process sets up this checkout. A folder is the lock: `mkdir` either makes it or fails.
+ * Runs `work` while no other process sets up this checkout. The lock is a folder, because `mkdir` either makes it or
+ * fails.
  * @template T
  * @param {string} root
- * @param {(addOwner: (pid: number) => void) => Promise<T>} work each process that it adds owns the lock too: npm goes on
- *   when only this process is killed
+ * @param {(addOwner: (pid: number) => void) => Promise<T>} work each process that it adds also owns the lock, because
+ *   npm continues when only this process is killed
  * @param {() => void} [onWait] called once when another process has the lock
  * @returns {Promise<T>}
  */
 export async function withSetupLock(root, work, onWait = () => undefined) {
-  // dist/ is ignored by git, and no command empties it as npm ci empties node_modules.
+  // git ignores dist/, and no command empties it, unlike node_modules, which npm ci empties.
   const lock = path.join(root, 'dist', '.setup-lock');
   mkdirSync(path.dirname(lock), {recursive: true});
   for (let waited = false; !takeLock(lock); waited = true) {
@@ -152,8 +156,8 @@ function takeLock(lock) {
 function removeStaleLock(lock) {
   const owners = readIfThere(ownersFile(lock));
   if (!isStale(lock, owners)) return;
-  // Renamed before it is removed, since only one of several waiting processes can rename it. If another process took
-  // the lock in between, the renamed folder is not the one that was judged stale, and is renamed back.
+  // The lock is renamed before it is removed, because only one of several waiting processes can rename it. If another
+  // process took the lock in between, the renamed folder is not the stale one, and is renamed back.
   const renamed = `${lock}.${process.pid}`;
   try {
     renameSync(lock, renamed);
@@ -192,14 +196,14 @@ function printWaiting() {
 }
 
 /**
- * One line on standard error.
+ * Prints one line to standard error.
  * @param {string} line
  */
 export function printLine(line) {
   try {
     writeSync(2, `mini-cc: ${line}\n`);
   } catch (error) {
-    // The reader of standard error has gone or is slow: set up without the message.
+    // The reader of standard error is gone or slow, so set-up continues without the message.
     if (error.code !== 'EPIPE' && error.code !== 'EAGAIN') throw error;
   }
 }
@@ -214,7 +218,7 @@ export async function orExit(work) {
   try {
     return await work();
   } catch (error) {
-    // Of a full disk or a folder of another user the system's own message names the path.
+    // For system errors, such as a full disk or another user's folder, the system's own message names the path.
     if (!(error instanceof SetupError) && error.syscall === undefined) throw error;
     printLine(error.message);
     return process.exit(1);

@@ -1,12 +1,12 @@
-// npm run soak: the tests that can do more than in npm test, with large numbers; then all tests in random order under load; then
-// a sample of mutants. It takes hours, and ends with the first step that fails.
+// npm run soak: runs the tests that accept larger numbers with large numbers, then all tests in random order under
+// load, then a sample of mutants. It takes hours, and stops at the first step that fails.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {endLike, runChild} from './child.mjs';
 
 const scripts = path.dirname(fileURLToPath(import.meta.url));
 
-/** The numbers that test files read, and the test files. */
+/** Test files, and the numbers that they read from the environment. */
 const LONG_TESTS = {
   'tests/chaos/chaos.test.ts': {MINI_CC_CHAOS: '60'},
   'tests/escape/escape.test.ts': {MINI_CC_ATTEMPTS: 'all'},

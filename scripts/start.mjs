@@ -1,6 +1,6 @@
 // npm start: sets up what is missing, then runs mini-cc in the user's folder. Set-up writes nothing to standard output.
-// The first start runs on the preinstalled Node (16 or newer). Later starts run on the Node 24 among the packages, since
-// npm puts node_modules/.bin first in PATH; then the program runs in this process.
+// The first start runs on the preinstalled Node (16 or newer). Later starts run on the Node 24 among the packages,
+// because npm puts node_modules/.bin first in PATH. Then the program runs in this same process.
 import path from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {distIsFresh, findNode, nodeIsNewEnough, packagesFit} from './checkout.mjs';

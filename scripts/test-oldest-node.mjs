@@ -1,5 +1,5 @@
-// npm run test:oldest-node: runs the tests that use mini-cc as users and programs do on the oldest Node that `engines` allows.
-// The rest of the tests takes too long to run twice.
+// npm run test:oldest-node: runs the tests that use mini-cc like users and programs do on the oldest Node that
+// `engines` allows. The other tests take too long to run twice.
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';

@@ -1,16 +1,16 @@
-// A reporter of vitest: writes what `run-tests.mjs` counts and names to the file of `--outputFile`.
+// A vitest reporter that writes the results for `run-tests.mjs` to the file of `--outputFile`.
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 
-/** Characters of a reason. */
+/** Maximum number of characters of a reason. */
 const MAX_REASON = 300;
 
 /** @typedef {import('vitest/node').TestModule} TestModule */
 /** @typedef {{message: string, VITEST_TEST_PATH?: string}} ReportedError */
 /** @typedef {{name: string, state: 'passed' | 'failed' | 'skipped', reason?: string}} TestReport */
 /**
- * `errors`: why it could not be loaded, why a hook failed, and what was thrown outside of its tests; `wasLost`: its process
- * ended before it had run.
+ * The results of one file. `errors`: why it could not be loaded, why a hook failed, and errors outside of its tests.
+ * `wasLost`: its process ended before the file had run.
  * @typedef {{file: string, tests: TestReport[], errors: string[], wasLost: boolean}} FileReport
  */
 
@@ -41,7 +41,7 @@ export default class TestReporter {
     /** @type {FileReport[]} */
     const files = [...modules.map((module) => reportFile(module, unhandled)), ...notBegun];
     const lost = files.filter(({wasLost}) => wasLost);
-    // That their process ended is what vitest reports outside of files.
+    // Vitest reports the end of a process as an error outside of files.
     for (const {errors} of lost) errors.push(elsewhere[0] ?? 'it did not run');
     writeFileSync(this.#output, JSON.stringify({files, errors: lost.length > 0 ? [] : elsewhere}));
   }

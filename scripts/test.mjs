@@ -1,5 +1,5 @@
-// npm test: sets up as npm start does, then runs lint, types, build and tests. With arguments after `--`, only vitest runs,
-// with these arguments. The last line counts the tests; each step before them counts as one test.
+// npm test: sets up like npm start, then runs lint, types, build and tests. With arguments after `--`, only vitest
+// runs, with these arguments. The last line counts the tests; each step before them counts as one test.
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -29,7 +29,7 @@ for (const line of [...tests.lines, ...failedSteps]) process.stdout.write(`${lin
 process.stdout.write(`\nTests: ${counts.passed} passed, ${counts.failed} failed\n`);
 process.exitCode = counts.failed === 0 ? 0 : 1;
 
-/** Tests that need them are skipped, or fail on CI. */
+/** Names missing programs. Tests that need them are skipped, or fail on CI. */
 function nameMissingPrograms() {
   const wanted = {bwrap: 'bubblewrap', tmux: 'tmux', git: 'git', ps: 'procps', curl: 'curl'};
   const folders = (process.env.PATH ?? '').split(path.delimiter);
@@ -53,11 +53,14 @@ function count(outcome, by) {
   counts[outcome] += by;
 }
 
-/** Runs the program of a package on the Node that the tests run on. @returns whether it succeeded */
+/**
+ * Runs the program of a package on the Node that runs the tests.
+ * @returns whether it succeeded
+ */
 async function runProgram(program, ...args) {
   const file = path.join(root, 'node_modules', ...program.split('/'));
   const {code, signal} = await runChild(node, [file, ...args], {cwd: root});
-  // Ctrl+C, or CI stops the tests: do not run the next step.
+  // Ctrl+C or CI stops the tests, so the next step must not run.
   if (signal !== null) process.kill(process.pid, signal);
   return code === 0;
 }

@@ -1,5 +1,5 @@
-// npm run walks: how many files of src/ take part in a prompt, and in a prompt with one call of a tool. Who follows a walk through the
-// sources has to read these. It measures; nothing fails by its figures.
+// npm run walks: counts the files of src/ that take part in a prompt, and in a prompt with one tool call. A reader who
+// follows a walk through the sources has to read these. It only measures; no figure makes it fail.
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
@@ -22,8 +22,8 @@ const PLAYED_SERVER = path.join(root, 'tests', 'extensions', 'mcp', 'played-serv
 const read = callTool('read_file', {path: 'a.txt'});
 
 /**
- * What the model replies before its answer, and the settings of the user. The command of `bash` is allowed: it runs plainly, after a
- * checkpoint; that of `sandbox` only reads. An edit needs a file that was read.
+ * The model's replies before its answer, and the user's settings. The command of `bash` is allowed and runs unconfined
+ * after a checkpoint; the command of `sandbox` only reads. An edit needs a file that was read.
  */
 const WALKS = {
   plain: {},
@@ -78,7 +78,7 @@ function list(files) {
   for (const file of files) print(`  ${file}`);
 }
 
-/** @returns {Promise<string[]>} the files that it reaches */
+/** @returns {Promise<string[]>} the files that the walk reaches */
 async function walk({calls = [], settings}) {
   const isSubagent = ({tools}) => !tools?.some(({name}) => name === 'Task');
   const refused = [];
@@ -99,7 +99,7 @@ async function walk({calls = [], settings}) {
       'mcp__played__echo',
     ];
     const reached = await findReachedFiles({root, args, url: server.url, settings, files: FILES});
-    // A call that failed would be another walk.
+    // A failed call would make another walk.
     if (refused.length > 0) throw new Error(`a call failed: ${JSON.stringify(refused)}`);
     return reached;
   } finally {

@@ -1,4 +1,4 @@
-// Bundles a copy of the checkout with mutants, in a process of its own: the bundler keeps much memory.
+// Bundles a copy of the checkout with mutants. It runs in its own process, because the bundler keeps much memory.
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';

@@ -1,4 +1,4 @@
-// Copies of the checkout in which mutants run: the checkout itself is never changed.
+// Copies of the checkout, in which mutants run. The checkout itself is never changed.
 import {spawn, spawnSync} from 'node:child_process';
 import {
   closeSync,
@@ -27,7 +27,10 @@ export class Copies {
   /** @type {string[]} */
   roots;
 
-  /** @param {string} root @param {number} count how many may be at work at the same time */
+  /**
+   * @param {string} root
+   * @param {number} count number of copies, which is how many runs may work at the same time
+   */
   constructor(root, count) {
     this.root = root;
     rmSync(path.join(root, FOLDER), {recursive: true, force: true});
@@ -35,21 +38,21 @@ export class Copies {
     for (const copy of this.roots) {
       mkdirSync(copy, {recursive: true});
       const entries = readdirSync(root).filter((name) => !NOT_COPIED.has(name));
-      // Times of change stay to the nanosecond: by them a build knows that it is fresh.
+      // `cp -a` keeps modification times to the nanosecond, because a build uses them to know that it is fresh.
       const {status, stderr} = spawnSync('cp', ['-a', ...entries.map((name) => path.join(root, name)), copy]);
       if (status !== 0) throw new Error(`the checkout could not be copied: ${stderr}`);
       symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
     }
   }
 
-  /** Ends what runs, and removes the copies. */
+  /** Ends the running processes and removes the copies. */
   close() {
     for (const child of this.#running) killTree(child.pid);
     rmSync(path.join(this.root, FOLDER), {recursive: true, force: true, maxRetries: 5});
   }
 
   /**
-   * Calls `work` with each item and a copy of its own. At most as many run at the same time as there are copies.
+   * Calls `work` with each item and a copy of its own. At most one call per copy runs at a time.
    * @template T
    * @param {readonly T[]} items
    * @param {(item: T, copy: string) => Promise<void>} work
@@ -62,7 +65,11 @@ export class Copies {
     await Promise.all(this.roots.map(runAll));
   }
 
-  /** Builds the program of a copy with what the plan says. @param {string} copy @param {Partial<Plan>} plan */
+  /**
+   * Builds the program of a copy by the plan.
+   * @param {string} copy
+   * @param {Partial<Plan>} plan
+   */
   async build(copy, plan) {
     const {child, ended, log} = this.#start(copy, plan, [path.join(import.meta.dirname, 'build.mjs')]);
     await ended;
@@ -74,9 +81,11 @@ export class Copies {
    * @param {string} copy
    * @param {Partial<Plan>} plan
    * @param {readonly string[]} files in the order in which they run
-   * @param {{bail?: boolean, getLimitMs: (file: string) => number}} options a file that takes longer than its limit hangs
-   * @returns {Promise<{files: {file: string, ms: number, failed?: string}[], failed?: {file: string, why: string, isSure: boolean}}>} the files
-   *   that ended; failed: the first one that failed, or hung, or ended its process; isSure: a test of it failed
+   * @param {{bail?: boolean, getLimitMs: (file: string) => number}} options a file that takes longer than its limit
+   *   hangs
+   * @returns {Promise<{files: {file: string, ms: number, failed?: string}[], failed?: {file: string, why: string,
+   *   isSure: boolean}}>} files: the files that ended; failed: the first file that failed, hung or ended its process;
+   *   isSure: one of its tests failed
    */
   async runTests(copy, plan, files, {bail = false, getLimitMs}) {
     const vitest = path.join(this.root, 'node_modules/vitest/vitest.mjs');
@@ -106,7 +115,11 @@ export class Copies {
     return {files: done, failed: {file: running[0]?.file ?? done.at(-1)?.file ?? 'no file', why, isSure: false}};
   }
 
-  /** @param {string} copy @param {Partial<Plan>} plan @param {readonly string[]} args of Node */
+  /**
+   * @param {string} copy
+   * @param {Partial<Plan>} plan
+   * @param {readonly string[]} args arguments of Node
+   */
   #start(copy, plan, args) {
     const file = `${copy}.plan.json`;
     const events = `${copy}.events`;
@@ -115,7 +128,7 @@ export class Copies {
     writeFileSync(file, JSON.stringify({order: [], ...plan, root: copy, events}));
     const output = openSync(log, 'w');
     const env = {...process.env, MINI_CC_MUTANTS: file};
-    // In its own process group, Ctrl+C reaches it by us alone.
+    // The child has its own process group, so Ctrl+C reaches only this process, which ends the child.
     const child = spawn(process.execPath, args, {cwd: copy, env, stdio: ['ignore', output, output], detached: true});
     closeSync(output);
     this.#running.add(child);
@@ -145,7 +158,10 @@ function readEvents(file) {
   return {ended, running: starts.filter((each) => !names.has(each.file)), isDone: Boolean(done), outside: done?.failed};
 }
 
-/** A process and all that it started, those in process groups of their own too. @param {number | undefined} pid */
+/**
+ * Kills a process and everything that it started, including processes in other process groups.
+ * @param {number | undefined} pid
+ */
 function killTree(pid) {
   if (pid === undefined) return;
   const table = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], {encoding: 'utf8'}).stdout.trim().split('\n');

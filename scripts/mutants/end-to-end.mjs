@@ -1,10 +1,11 @@
-// Runs the end-to-end tests once against all mutants that live: they are in one bundle, all active at the same time. As long as the
-// tests pass, none of them is noticed. Of a test file that fails, the mutant is found by halves, and leaves the bundle.
+// Runs the end-to-end tests once against all surviving mutants, which are active together in one bundle. While the
+// tests pass, no mutant is noticed. When a test file fails, bisection finds the mutant that it notices, and that mutant
+// is deactivated.
 import {writeFileSync} from 'node:fs';
 
-/** Test files that one process runs. */
+/** Number of test files that one process runs. */
 const BATCH = 8;
-/** None of these test files takes so long. */
+/** Longer than any of these test files takes. */
 const MAX_FILE_MS = 600_000;
 
 /** @typedef {import('./sample.mjs').Mutant} Mutant */
@@ -15,7 +16,10 @@ export class EndToEnd {
   #results;
   /** @type {readonly Mutant[]} */
   #mutants = [];
-  /** Test files that failed, but pass without mutants. @type {Set<string>} */
+  /**
+   * Test files that failed with mutants but pass without any.
+   * @type {Set<string>}
+   */
   #passing = new Set();
 
   /**
@@ -64,9 +68,10 @@ export class EndToEnd {
   }
 
   /**
+   * Finds the mutant that makes a test file fail.
    * @param {string} copy
-   * @param {string} file that failed
-   * @returns {Promise<boolean>} whether it is of no more use
+   * @param {string} file the test file that failed
+   * @returns {Promise<boolean>} whether the file needs no further run
    */
   async #findKilled(copy, file) {
     const own = this.#passing.has(file) ? undefined : (await this.#try(copy, [file], [])).failed;
@@ -86,7 +91,7 @@ export class EndToEnd {
       this.#results.add(mutant, {wasReached: true, test: file, why: failed.why, isFinal: true});
     }
     if (failed) return false;
-    // It was bad luck, or several mutants together.
+    // The failure happened by chance, or needs several mutants together.
     process.stdout.write(`fails with several mutants, or now and then: ${file}\n`);
     return true;
   }

@@ -1,4 +1,4 @@
-// A reporter of vitest: writes a line when a test file begins and when it ends, for the process that may end the run.
+// A vitest reporter that writes a line when a test file begins and when it ends, for the process that may end the run.
 import {appendFileSync, readFileSync} from 'node:fs';
 
 /**

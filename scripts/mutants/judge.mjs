@@ -1,4 +1,5 @@
-// Runs the tests against mutants: first the test files that reach a mutant, then, with what is left, the end-to-end tests.
+// Runs the tests against mutants: first the test files that reach a mutant, then the end-to-end tests against the
+// survivors.
 import path from 'node:path';
 import {EndToEnd} from './end-to-end.mjs';
 import {Reaches} from './reach.mjs';
@@ -9,8 +10,8 @@ import {Reaches} from './reach.mjs';
  * @param {readonly Mutant[]} sample
  * @param {{sources: readonly import('./sample.mjs').Source[], tests: import('./test-files.mjs').TestFiles,
  *   results: import('./results.mjs').Results, copies: import('./copies.mjs').Copies, cache: string, seconds: number,
- *   hang: number, unit: boolean}} context `seconds`: for the test files of a mutant together; `hang`: a test file hangs when it
- *   takes so many seconds more than three times its usual time; `unit`: without the end-to-end tests
+ *   hang: number, unit: boolean}} context `seconds`: total time for the test files of a mutant; `hang`: a test file hangs
+ *   when it takes this many seconds more than three times its usual time; `unit`: without the end-to-end tests
  */
 export async function judge(sample, {sources, tests, results, copies, cache, seconds, hang, unit}) {
   const reaches = new Reaches(copies, sources, tests, path.join(cache, 'reach.json'));
@@ -33,7 +34,12 @@ export async function judge(sample, {sources, tests, results, copies, cache, sec
   if (living.length > 0) await new EndToEnd(copies, tests, results).run(living);
 }
 
-/** The first ones that fit into the time; one in any case. @param {readonly string[]} files @param {number} seconds @param {Reaches} reaches */
+/**
+ * Returns the first files that fit into the time, but at least one.
+ * @param {readonly string[]} files
+ * @param {number} seconds
+ * @param {Reaches} reaches
+ */
 function takeSeconds(files, seconds, reaches) {
   let left = seconds * 1_000;
   return files.filter((file, index) => {
@@ -46,7 +52,7 @@ function takeSeconds(files, seconds, reaches) {
  * @param {Mutant} mutant
  * @param {readonly string[]} files
  * @param {{copies: import('./copies.mjs').Copies, copy: string, getLimitMs: (file: string) => number}} context
- * @returns {Promise<{test: string, why: string} | undefined>} what killed the mutant
+ * @returns {Promise<{test: string, why: string} | undefined>} the test that killed the mutant, and why it failed
  */
 async function runFiles(mutant, files, {copies, copy, getLimitMs}) {
   if (files.length === 0) return undefined;
@@ -54,7 +60,7 @@ async function runFiles(mutant, files, {copies, copy, getLimitMs}) {
   const {failed} = await copies.runTests(copy, {mutant}, files, options);
   if (!failed) return undefined;
   const {file, isSure} = failed;
-  // On a busy machine a file may be slow. That does not happen twice.
+  // On a busy machine a file may be slow once, so only a second failure counts.
   const {failed: again} = isSure ? {failed} : await copies.runTests(copy, {mutant}, [file], options);
   if (again) return {test: file, why: again.why};
   return runFiles(

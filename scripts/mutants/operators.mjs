@@ -1,10 +1,10 @@
-// The mutants that a source could have: small changes of its text, found by its syntax. Types, imports and texts for people
-// are not changed.
+// Finds the mutants that a source can have: small changes of its text, found by its syntax. Types, imports and texts
+// for people are not changed.
 import {parseSync} from 'rolldown/utils';
 
 /**
- * One change of a source: its text from `start` to `end` becomes `text`. `probe` is the smallest expression or statement that
- * is evaluated whenever the changed code is; `isStatic`: that happens once, when the module is loaded.
+ * One change of a source: its text from `start` to `end` becomes `text`. `probe` is the smallest expression or statement
+ * that runs whenever the changed code runs. `isStatic`: the code runs once, when the module is loaded.
  * @typedef {{kind: string, start: number, end: number, text: string, probe: [start: number, end: number],
  *   isStatement: boolean, isStatic: boolean}} Change
  * @typedef {{type: string, start: number, end: number, [key: string]: any}} Node
@@ -25,18 +25,18 @@ const METHODS = new Map(
     [other, one],
   ]),
 );
-/** Calls that give what they are called on, more or less of it. */
+/** Methods that return their object with fewer, more or reordered items. Dropping such a call keeps the type. */
 const FILTERS = new Set(['filter', 'trim', 'trimEnd', 'trimStart', 'sort', 'toSorted', 'reverse', 'toReversed']);
-/** What no test can see: what is printed while someone looks for an error, and whether a timer keeps the process alive. */
+/** Calls whose effect no test can see: debug output, and whether a timer keeps the process alive. */
 const UNSEEN_CALL = /^(?:super$|console\.|debug$)|\.(?:unref|ref)$/;
-/** A whole number above this is a measure: one more or less of it is hardly a different program. */
+/** Integers above this are doubled or halved, because a change by one hardly makes another program. */
 const MAX_COUNT = 16;
 const FUNCTION = /^(?:FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
-/** Syntax that only exists for types, save these, which hold expressions. */
+/** Syntax of TypeScript that contains expressions. All other such syntax exists only for types. */
 const WITH_EXPRESSION = /^TS(?:As|NonNull|Satisfies|TypeAssertion|Instantiation|ParameterProperty)/;
 
 /**
- * @param {string} file its name tells the language
+ * @param {string} file its extension decides the language
  * @param {string} code
  * @returns {Change[]} in the order of the text
  */
@@ -59,7 +59,11 @@ export function findChanges(file, code) {
   return changes.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** Whether code in `child` runs later than, or never with, the code around `node`. @param {Node} node @param {Node} [child] */
+/**
+ * Returns whether code in `child` runs later than the code around `node`, or never.
+ * @param {Node} node
+ * @param {Node} [child]
+ */
 function isLate(node, child) {
   return FUNCTION.test(node.type) || (node.type === 'PropertyDefinition' && !node.static && child === node.value);
 }
@@ -139,7 +143,11 @@ function changesOf(node, above, code) {
   }
 }
 
-/** A call in a chain of `?.` is evaluated with the whole chain. @param {Node} node @param {readonly Node[]} above */
+/**
+ * Returns the whole chain of `?.` for a call inside it, because the chain is evaluated as a whole.
+ * @param {Node} node
+ * @param {readonly Node[]} above
+ */
 function expressionAround(node, above) {
   const links = /^(?:CallExpression|MemberExpression|TSNonNullExpression|ChainExpression)$/;
   if (!links.test(node.type)) return node;
@@ -159,7 +167,7 @@ function callChanges({callee, end, arguments: given}, above, at) {
   const isMath = /^(?:min|max|floor|ceil)$/.test(property.name);
   const other = isMath && object.name !== 'Math' ? undefined : METHODS.get(property.name);
   const swapped = other && {kind: other, start: property.start, end: property.end, text: other, at};
-  // As a statement it changes what it is called on: removing it is a change of the statement.
+  // As a statement, such a call changes its object. The removal of the statement covers that.
   const isDropped = FILTERS.has(property.name) && given.length < 2 && above[0]?.type !== 'ExpressionStatement';
   const dropped = isDropped && {kind: `no-${property.name}`, start: object.end, end, text: '', at};
   return [swapped, dropped].filter((change) => typeof change === 'object');
@@ -173,7 +181,7 @@ function literalChanges({value, raw, start}, [parent]) {
   if (typeof value === 'string') {
     const isCompared = parent?.type === 'BinaryExpression' && /^[!=]==?$/.test(parent.operator);
     const isReturned = parent?.type === 'ReturnStatement' || parent?.type === 'ArrowFunctionExpression';
-    // What has spaces is a message.
+    // A string with spaces is a message.
     return (isCompared || isReturned) && /^\S+$/.test(value) ? [['empty', "''"]] : [];
   }
   if (typeof value !== 'number') return [];

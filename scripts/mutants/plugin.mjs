@@ -1,16 +1,18 @@
-// A plugin for vitest and for the bundler: changes sources by mutants, or adds probes that tell which mutants are reached.
+// A plugin for vitest and for the bundler. It applies mutants to sources, or adds probes that record which mutants are
+// reached.
 import path from 'node:path';
 import {findChanges} from './operators.mjs';
 
 /** The function that a probe calls with the numbers of its mutants. */
 const REACHED = 'globalThis.__miniCcReached';
-/** A module that knows which of several mutants are active, and its function. */
+/** A module that knows which of several mutants are active. */
 const SWITCH = 'virtual:mini-cc-mutants';
 const IS_ACTIVE = 'globalThis.__miniCcIsActive';
 
 /**
- * What a run of tests, or a build, does with the sources: one mutant; or several, of which those are active that a file names;
- * or probes, where `firsts` is, for each source, the number of its first mutant, and `reached` the file for the answers.
+ * How a run of tests, or a build, changes the sources. `mutant`: one mutant. `choice`: several mutants, of which those in
+ * the file `active` are active. `probes`: probes, where `firsts` is the number of the first mutant of each source, and
+ * `reached` is the file for the results.
  * @typedef {{root: string, events: string, order: readonly string[], mutant?: Mutant,
  *   choice?: {mutants: readonly Mutant[], active: string},
  *   probes?: {firsts: Record<string, number>, count: number, reached: string}}} Plan
@@ -33,7 +35,7 @@ export function withMutants({root, mutant, choice, probes}) {
   return {
     name: 'with-mutants',
     enforce: /** @type {const} */ ('pre'),
-    // Vitest keeps what it has made of a module for its next runs: it must neither keep nor use that of a module with a mutant.
+    // Vitest caches transformed modules between runs. It must neither store nor use those of modules with mutants.
     configureVitest: (/** @type {import('vitest/node').VitestPluginContext} */ {defineCacheKeyGenerator}) =>
       defineCacheKeyGenerator(({id}) => (isChanged(getFile(id)) || id.includes(SWITCH) ? false : undefined)),
     resolveId: (/** @type {string} */ id) => (id === SWITCH ? `\0${SWITCH}` : undefined),
@@ -45,12 +47,20 @@ export function withMutants({root, mutant, choice, probes}) {
   };
 }
 
-/** @param {string} code @param {Mutant} mutant @returns the text from `from` to `to` */
+/**
+ * @param {string} code
+ * @param {Mutant} mutant
+ * @returns the changed text from `from` to `to`
+ */
 function applyMutant(code, {start, end, text}, from, to) {
   return code.slice(from, start) + text + code.slice(end, to);
 }
 
-/** @param {string} code @param {readonly Mutant[]} mutants within `from` and `to` @returns {string} the text from `from` to `to` */
+/**
+ * @param {string} code
+ * @param {readonly Mutant[]} mutants mutants between `from` and `to`
+ * @returns {string} the changed text from `from` to `to`
+ */
 function addChoices(code, mutants, from, to) {
   let changed = '';
   let done = from;
@@ -71,7 +81,10 @@ function addChoices(code, mutants, from, to) {
   return changed + code.slice(done, to);
 }
 
-/** A program that starts in a sandbox, which hides the file, has no mutant. @param {string} file */
+/**
+ * Returns the code of the module. In a sandbox that hides the file, no mutant is active.
+ * @param {string} file
+ */
 function switchCode(file) {
   return `import {existsSync, readFileSync} from 'node:fs';
 const file = ${JSON.stringify(file)};
@@ -92,7 +105,8 @@ function addProbes(file, code, first) {
   }
   const inserts = [...probes.values()].flatMap(({start, end, isStatement, numbers}) => {
     const call = `${REACHED}?.(${numbers.join(',')})`;
-    // Where several begin or end, the longer ones stand outside; a statement stands around its own expression.
+    // When several probes begin or end at one place, the longer ones are outside, and a statement is outside of its own
+    // expression.
     const size = (end - start) * 2 + (isStatement ? 1 : 0);
     return [
       {at: start, order: -size, isEnd: false, text: isStatement ? `{${call};` : `(${call},`},

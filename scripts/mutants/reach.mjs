@@ -1,13 +1,16 @@
-// Which test files reach which mutants, and how long they take: found by a run with probes, and kept for each test file until it,
-// or what it runs, changes.
+// Finds which test files reach which mutants, and how long they take, by a run with probes. The result of a test file
+// is stored until the file, or what it runs, changes.
 import {existsSync, readFileSync, rmSync} from 'node:fs';
 import {readIfThere, replaceFile} from '../checkout.mjs';
 
-/** Files that run in one process, and are kept together: an interrupted run goes on after the last of them. */
+/**
+ * Number of files that run in one process and are stored together. An interrupted run continues after the last stored
+ * batch.
+ */
 const BATCH = 12;
 
 /**
- * `own`: for each source the mutants that a test file reaches, by their place in the source.
+ * `own`: for each source, the mutants that a test file reaches, by their place in the source.
  * @typedef {{key: string, ms: number, own: Record<string, number[]>}} Reach
  * @typedef {import('./sample.mjs').Mutant} Mutant
  */
@@ -21,14 +24,17 @@ export class Reaches {
   #known;
   /** @type {Record<string, number>} */
   #firsts;
-  /** Test files that fail without any mutant. @type {Map<string, string>} */
+  /**
+   * Test files that fail without any mutant, with the reason.
+   * @type {Map<string, string>}
+   */
   failed = new Map();
 
   /**
    * @param {import('./copies.mjs').Copies} copies
    * @param {readonly import('./sample.mjs').Source[]} sources
    * @param {import('./test-files.mjs').TestFiles} tests
-   * @param {string} store the file in which the answers are kept
+   * @param {string} store the file that stores the results
    */
   constructor(copies, sources, tests, store) {
     this.#copies = copies;
@@ -45,7 +51,10 @@ export class Reaches {
     );
   }
 
-  /** Runs those of the test files that are not known as they are now. @param {readonly string[]} files */
+  /**
+   * Runs the test files that have no result for their current state.
+   * @param {readonly string[]} files
+   */
   async collect(files) {
     const stale = files.filter((file) => !this.failed.has(file) && this.#known[file]?.key !== this.#tests.getKey(file));
     if (stale.length === 0) return;
@@ -109,7 +118,8 @@ export class Reaches {
   }
 
   /**
-   * The test files that reach a mutant. What is evaluated when its module is loaded, is reached by all that load the module.
+   * Returns the test files that reach a mutant. Code that runs when its module is loaded is reached by every test file
+   * that loads the module.
    * @param {Mutant} mutant
    */
   find({file, index, isStatic}) {

@@ -1,4 +1,4 @@
-// Runs before each test file of a run with probes: records which mutants the file reaches.
+// Runs before each test file of a run with probes, and records which mutants the file reaches.
 import {appendFileSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, expect} from 'vitest';

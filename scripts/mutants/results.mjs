@@ -1,14 +1,15 @@
-// What became of mutants: kept until what decided it changes, so that a run goes on where an earlier one ended.
+// Stores the results of mutants until the sources or tests that decided them change, so that a run continues where an
+// earlier one ended.
 import {createHash} from 'node:crypto';
 import path from 'node:path';
 import {readIfThere, replaceFile} from '../checkout.mjs';
 
-/** At most so many of 100 mutants may survive. */
+/** Maximum percentage of mutants that may survive, by folder. */
 const GOALS = {core: 10};
 const OTHER_GOAL = 20;
 
 /**
- * `test`: the test file that killed it, and `why`; `isFinal`: no other tests follow.
+ * `test`: the test file that killed the mutant; `why`: its failure; `isFinal`: no other tests follow.
  * @typedef {{wasReached: boolean, test?: string, why?: string, isFinal: boolean}} Result
  * @typedef {import('./sample.mjs').Mutant} Mutant
  * @typedef {import('./test-files.mjs').TestFiles} TestFiles
@@ -18,7 +19,7 @@ export class Results {
   #sample;
   #tests;
   #file;
-  /** Stands for all sources and tests, and for what was run. */
+  /** Hash of all sources and tests and of the options that decide which tests run. */
   #wholeKey;
   /** @type {Record<string, Result & {key: string}>} */
   #all;
@@ -43,13 +44,20 @@ export class Results {
     for (const mutant of sample) this.#print(mutant);
   }
 
-  /** What is known of it, as sources and tests are now. @param {string} id @returns {Result | undefined} */
+  /**
+   * Returns the stored result of a mutant if it is valid for the current sources and tests.
+   * @param {string} id
+   * @returns {Result | undefined}
+   */
   get(id) {
     const result = this.#all[id];
     return result && result.key === this.#getKey(result) ? result : undefined;
   }
 
-  /** One that was killed stays so until the test file, or what it runs, changes. @param {Result} result */
+  /**
+   * The result of a killed mutant is valid until the test file, or what it runs, changes.
+   * @param {Result} result
+   */
   #getKey({test}) {
     return test === undefined ? this.#wholeKey : this.#tests.getKey(test);
   }
@@ -61,7 +69,10 @@ export class Results {
     this.#print(mutant);
   }
 
-  /** An end-to-end test file that let live all mutants that still lived. @param {string} file */
+  /**
+   * Adds an end-to-end test file that noticed none of the surviving mutants.
+   * @param {string} file
+   */
   addPassed(file) {
     this.#passed.files.push(file);
     this.#save();
@@ -88,7 +99,10 @@ export class Results {
     return `${state}  ${file}:${line}  ${original} → ${mutated}${test ? `  (by ${test}: ${why})` : ''}`;
   }
 
-  /** What survived, and how many of each folder. @returns the exit code: 1 when more survived than may */
+  /**
+   * Prints the survivors, and their number in each folder.
+   * @returns the exit code: 1 when more mutants survived than allowed
+   */
   printTable() {
     const survivors = this.#sample.filter(({id}) => this.get(id)?.test === undefined);
     const lines = survivors.flatMap((mutant) => [this.#format(mutant), `  --only ${mutant.id}`]);

@@ -1,17 +1,19 @@
-// Which mutants there are in folders of src/, and which of them a seed draws.
+// Lists the mutants in folders of src/, and draws some of them by a seed.
 import {createHash} from 'node:crypto';
 import {globSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {findChanges} from './operators.mjs';
 
 /**
- * `index` counts the mutants of all folders, in the order of files and places: it is the number of the mutant's probe.
+ * `index` counts the mutants of all folders, in the order of files and places. It is the number of the mutant's probe.
  * @typedef {import('./operators.mjs').Change & {id: string, index: number, folder: string, file: string, line: number,
  *   original: string, mutated: string}} Mutant
  * @typedef {{file: string, folder: string, code: string, mutants: Mutant[]}} Source
  */
 
-/** Characters of a change that is shown; a shorter one is shown with its line. */
+/**
+ * Maximum number of characters of a change that are shown. Changes shorter than `MIN_SHOWN` are shown with their line.
+ */
 const MAX_SHOWN = 70;
 const MIN_SHOWN = 20;
 
@@ -36,7 +38,7 @@ function createMutant(file, folder, code, change, index) {
   const line = before.length;
   const id = `${file}:${line}:${(before.at(-1)?.length ?? 0) + 1}:${change.kind}`;
   let [start, end] = change.probe;
-  // `0 → 1` alone says little: the line around it does.
+  // A change such as `0 → 1` is only clear with the line around it.
   if (end - start < MIN_SHOWN) {
     start = code.lastIndexOf('\n', start - 1) + 1;
     start += code.slice(start).search(/\S/);
@@ -46,7 +48,7 @@ function createMutant(file, folder, code, change, index) {
   return {...change, id, index, folder, file, line, ...showChange(code.slice(start, end), mutated)};
 }
 
-/** Both on one line, and where they are long, from shortly before the place in which they differ. */
+/** Formats both texts on one line each. Long ones start shortly before the first difference. */
 function showChange(original, mutated) {
   const [before, after] = [original, mutated].map((text) => text.replaceAll(/\s+/g, ' '));
   let same = 0;
@@ -60,7 +62,8 @@ function showChange(original, mutated) {
 }
 
 /**
- * Each folder has as many mutants as its share of the lines of code; a line has at most one. The same for the same sources.
+ * Draws from each folder by its share of the code lines, and at most one mutant per line. The same sources and options
+ * always give the same sample.
  * @param {readonly Source[]} sources
  * @param {{seed: number, size: number}} options
  * @returns {Mutant[]} in the order of files and lines
@@ -71,7 +74,7 @@ export function drawSample(sources, {seed, size}) {
   const total = lines.flat().length;
   const shares = lines.map((each) => (size * each.length) / total);
   const seats = shares.map(Math.floor);
-  // What rounding left goes to those that lost most by it.
+  // The mutants that rounding left over go to the folders that lost most by it.
   const byLoss = shares.map((share, at) => ({at, lost: share % 1})).sort((a, b) => b.lost - a.lost || a.at - b.at);
   for (const {at} of byLoss.slice(0, size - seats.reduce((sum, each) => sum + each, 0))) seats[at] += 1;
   return folders
@@ -79,7 +82,7 @@ export function drawSample(sources, {seed, size}) {
     .sort((a, b) => a.index - b.index);
 }
 
-/** @returns {Mutant[][]} for each line that is no comment, its mutants */
+/** @returns {Mutant[][]} the mutants of each line that is neither empty nor a comment */
 function listCodeLines({code, mutants}) {
   const ofLine = Map.groupBy(mutants, ({line}) => line);
   return code.split('\n').flatMap((text, at) => (/^\s*(?:$|\/[/*]|\*)/.test(text) ? [] : [ofLine.get(at + 1) ?? []]));
@@ -96,7 +99,10 @@ function drawFrom(lines, size, random) {
   return drawn;
 }
 
-/** @param {string} seed @returns numbers from 0 to 1 */
+/**
+ * @param {string} seed
+ * @returns a function that returns numbers from 0 to 1
+ */
 function createRandom(seed) {
   let count = 0;
   return () => createHash('sha256').update(`${seed} ${count++}`).digest().readUInt32LE() / 2 ** 32;

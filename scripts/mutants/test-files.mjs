@@ -1,11 +1,11 @@
-// The test files of a checkout: which modules each of them loads, and how near it stands to a source.
+// Lists the test files of a checkout, with the modules that each of them loads and its distance from a source.
 import {createHash} from 'node:crypto';
 import {existsSync, globSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 
-/** Their tests drive the built program as a user does. */
+/** Tests that drive the built program like a user does. */
 const END_TO_END = /^tests\/(?:cli|drivers|e2e|escape|library)\//;
-/** `npm run test:outside`: these need the network. */
+/** Tests that need the network. `npm run test:outside` runs them. */
 const OUTSIDE = /^tests\/outside\//;
 const IMPORT = /(?:^|[\s;}])(?:import|export)\s(?!type\s)[^'"`;]*?from\s*'(\.[^']+)'|\bimport\s*\(?\s*'(\.[^']+)'/g;
 
@@ -39,13 +39,17 @@ export class TestFiles {
     return END_TO_END.test(file);
   }
 
-  /** Those that load the source. @param {string} source */
+  /**
+   * Returns the test files that load the source.
+   * @param {string} source
+   */
   thatLoad(source) {
     return this.all.filter((file) => this.#distancesFrom(file).has(source));
   }
 
   /**
-   * Nearest first: the file that mirrors the source, those that import it, those of the same folder, then the quickest.
+   * Sorts the nearest files first: the file that mirrors the source, files that import it, files of the same folder,
+   * then the quickest.
    * @param {readonly string[]} files
    * @param {string} source
    * @param {(file: string) => number} getMs
@@ -60,7 +64,10 @@ export class TestFiles {
     return files.toSorted((a, b) => rank(a) - rank(b) || getMs(a) - getMs(b));
   }
 
-  /** Changes when the file, or what it runs, changes. @param {string} file */
+  /**
+   * Returns a key that changes when the file, or what it runs, changes.
+   * @param {string} file
+   */
   getKey(file) {
     const sources = this.isEndToEnd(file) ? this.#sources : [];
     return this.#shared + this.#hash([...new Set([...this.#distancesFrom(file).keys(), ...sources])].sort());
@@ -77,12 +84,15 @@ export class TestFiles {
     return hash.digest('hex').slice(0, 16);
   }
 
-  /** For each module that the file loads, itself included, the number of imports that lead to it. @param {string} file */
+  /**
+   * Returns the number of imports that lead to each module that the file loads, including the file itself.
+   * @param {string} file
+   */
   #distancesFrom(file) {
     const known = this.#distances.get(file);
     if (known) return known;
     const distances = new Map([[file, 0]]);
-    // A map goes on to what is added while it is walked.
+    // The loop also visits entries that are added to the map meanwhile.
     for (const [each, distance] of distances)
       for (const imported of this.#importsOf(each)) if (!distances.has(imported)) distances.set(imported, distance + 1);
     this.#distances.set(file, distances);

@@ -1,4 +1,4 @@
-// The project's own configuration of vitest, with mutants or with probes.
+// The project's own configuration of vitest, with mutants or with probes added.
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -28,7 +28,7 @@ export default {
       ...[own.test.setupFiles ?? []].flat(),
     ],
     sequence: {...own.test.sequence, sequencer: InOrder},
-    // One file after the other: a file that fails ends the run, and must not end another one on its way.
+    // Test files run one after the other, because a file that fails ends the run and must not stop another one halfway.
     maxWorkers: 1,
   },
 };

@@ -1,20 +1,20 @@
-// Runs the command line from the sources, and tells which files of src/ had a function that ran.
+// Runs the command line from the sources, and finds the files of src/ in which a function ran.
 import {execFileSync, spawn} from 'node:child_process';
 import {mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-/** A walk takes a second or two. */
+/** A walk usually takes a second or two. */
 const MAX_WALK_MS = 120_000;
 
 /**
  * @typedef {object} Run
- * @property {string} root of the sources
- * @property {readonly string[]} args of mini-cc
- * @property {string} url of the model server
- * @property {object} [settings] of the user
- * @property {Readonly<Record<string, string>>} files of the project
+ * @property {string} root folder of the checkout
+ * @property {readonly string[]} args arguments of mini-cc
+ * @property {string} url URL of the model server
+ * @property {object} [settings] settings of the user
+ * @property {Readonly<Record<string, string>>} files files of the project
  *
  * @param {Run} run
  * @returns {Promise<string[]>} paths from the root, sorted
@@ -66,7 +66,7 @@ async function run(root, args, options) {
   if (code !== 0) throw new Error(`mini-cc ${args.join(' ')} ended with ${code}:\n${said}`);
 }
 
-/** Of all processes and threads of the run. */
+/** Reads the coverage of all processes and threads of the run. */
 function readCoverage(folder, sources) {
   const reached = new Set();
   for (const name of readdirSync(folder)) {
@@ -80,7 +80,10 @@ function readCoverage(folder, sources) {
   return [...reached].map((file) => path.relative(path.dirname(sources), file)).sort();
 }
 
-/** The first one is the module's top level, which runs when the file is loaded, as do the parts of a class. */
+/**
+ * Returns whether a function ran. The first entry is the module's top level, which runs when the file is loaded, like
+ * the initializers of a class.
+ */
 function hasRun([, ...functions]) {
   return functions.some(
     ({functionName, ranges}) =>

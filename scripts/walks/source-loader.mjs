@@ -1,5 +1,5 @@
-// Lets Node.js run the sources as they are: `node --import ./scripts/walks/source-loader.mjs src/cli/index.ts`. Node alone cannot: they
-// have parameter properties, JSX, texts and JSON as modules.
+// Lets Node.js run the sources directly: `node --import ./scripts/walks/source-loader.mjs src/cli/index.ts`. Node alone
+// cannot, because they use parameter properties, JSX, and texts and JSON as modules.
 import {readFileSync} from 'node:fs';
 import module from 'node:module';
 import {fileURLToPath} from 'node:url';
@@ -7,7 +7,10 @@ import {transformSync} from 'rolldown/utils';
 
 const READ_HERE = /\.(?:tsx?|md|json)$/;
 
-/** @param {string} url @returns {string} the module as JavaScript, with as many lines as the source has */
+/**
+ * @param {string} url
+ * @returns {string} the module as JavaScript
+ */
 function toJavaScript(url) {
   const file = fileURLToPath(url);
   const text = readFileSync(file, 'utf8');
@@ -18,7 +21,7 @@ function toJavaScript(url) {
   return code;
 }
 
-/** Its fields are exports too, as a bundler makes them. */
+/** Exports the fields of the JSON as well, like a bundler does. */
 function toModule(json) {
   const names = Object.keys(json).filter((name) => name !== 'default');
   const fields = names.map(

@@ -1,4 +1,4 @@
-// How much source there is, however it is commented and laid out.
+// Measures the size of sources without comments and layout.
 import {readdirSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {parseSync} from 'rolldown/utils';
@@ -6,7 +6,7 @@ import {parseSync} from 'rolldown/utils';
 /**
  * @param {string} name decides between TypeScript and TSX
  * @param {string} text
- * @returns {number} the bytes of a source without comments and white space
+ * @returns {number} bytes of the source without comments and white space
  */
 export function countStrippedBytes(name, text) {
   const {comments, errors} = parseSync(name, text);
@@ -19,7 +19,10 @@ export function countStrippedBytes(name, text) {
   return Buffer.byteLength((code + text.slice(at)).replaceAll(/\s+/g, ''));
 }
 
-/** @param {string} folder @returns {number} of all files of TypeScript in it */
+/**
+ * @param {string} folder
+ * @returns {number} bytes of all its TypeScript files, without comments and white space
+ */
 export function countStrippedBytesIn(folder) {
   return readdirSync(folder, {recursive: true, withFileTypes: true})
     .filter(({name}) => /\.tsx?$/.test(name))
