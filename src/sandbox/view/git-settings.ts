@@ -65,7 +65,7 @@ const SECTIONS = new Set([
   'versionsort',
   'worktree',
 ]);
-/** Settings that start programs. Filters stay, because without them git takes unchanged files for changed ones. */
+/** Settings that start programs. Filters stay, because without them git reports unchanged files as changed. */
 const PROGRAMS =
   /^core\.(?:fsmonitor|sshcommand|askpass|gitproxy|pager|editor|hookspath|alternaterefscommand)$|^diff\.external$|\.(?:command|textconv|driver|cmd|vcs|proxy|uploadpack|receivepack)$/;
 /** Settings that name files that git reads. Relative names are not the user's. */

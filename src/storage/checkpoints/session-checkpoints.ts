@@ -1,5 +1,5 @@
 /**
- * Takes the checkpoints of one session. Snapshots are taken before and after each command. The differences between two
+ * Makes the checkpoints of one session. A snapshot is made before and after each command. The differences between two
  * snapshots count as changes of the agents whose commands ran between them, except what tools wrote in that time.
  */
 import {randomUUID} from 'node:crypto';

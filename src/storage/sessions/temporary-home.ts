@@ -24,7 +24,7 @@ export function removeTemporaryHome(folder: string): void {
   rmSync(folder, {recursive: true, force: true});
 }
 
-/** When another process has taken the number, the folder stays until a later start. */
+/** When another process has got the number, the folder stays until a later start. */
 function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}`) || (process.platform !== 'linux' && canSignal(pid));
 }

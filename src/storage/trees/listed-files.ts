@@ -19,7 +19,7 @@ interface ChoiceOptions {
   readonly top: string;
   /** With limits, names that are not UTF-8 are left out too, because they cannot be recorded. */
   readonly limits?: CaptureLimits | undefined;
-  /** Whether the commits of submodules are taken instead of their files. */
+  /** Whether the commits of submodules are captured instead of their files. */
   readonly submodules?: boolean | undefined;
   /** Absolute paths that are left out and not reported. */
   readonly without?: readonly string[] | undefined;

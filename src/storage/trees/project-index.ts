@@ -25,9 +25,9 @@ export interface IndexEntry {
 export const REMOVED = {mode: '0', id: '0'.repeat(40)};
 
 interface ProjectIndex {
-  /** Entries of all taken files, without the sizes and times that git knows. */
+  /** Entries of all files that trees contain, without the sizes and times that git knows. */
   readonly taken: readonly IndexEntry[];
-  /** Entries that must be written into the copy: files that are not known, and files that are not taken. */
+  /** Entries that must be written into the copy: files that are not known, and files that trees do not contain. */
   readonly changed: readonly IndexEntry[];
 }
 

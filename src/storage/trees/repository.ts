@@ -162,7 +162,7 @@ export async function createGitDirectory(
   if (use === 'trees') await write('info/attributes', NO_CONVERSION);
   if (from?.objects[0] !== undefined) await write('objects/info/alternates', `${from.objects[0]}\n`);
   await write('config', formatSettings(from?.objectFormat ?? 'sha1', use, settings));
-  // Write HEAD last, because without it git does not take the folder for a repository.
+  // Write HEAD last, because without it git does not recognize the folder as a repository.
   await write('HEAD', 'ref: refs/heads/main\n');
 }
 

@@ -75,7 +75,7 @@ interface Beginning {
   readonly from: Repository | undefined;
   readonly settings?: Settings;
   readonly excludes?: readonly string[];
-  /** Absolute paths that no capture takes. */
+  /** Absolute paths that every capture leaves out. */
   readonly without?: readonly string[] | undefined;
   readonly known?: KnownSettings;
 }
@@ -295,7 +295,7 @@ export class Trees {
       const file = isWhole ? root : path.join(top, name.toString());
       return isInside(file, [root]) && !isInside(file, without);
     };
-    // The index gets its name when it is complete, so that a killed mini-cc leaves none that wrongly takes files for
+    // The index gets its name when it is complete, so that a killed mini-cc leaves none that wrongly lists files as
     // unchanged.
     const draft = `${this.index}.draft`;
     const env = {GIT_INDEX_FILE: draft};

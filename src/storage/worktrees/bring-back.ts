@@ -84,7 +84,7 @@ async function findAllChanges(deps: KeepDeps, top: string, written: readonly str
 
 /** Stores all changes of a worktree whose run has ended. @returns lines that say where they are */
 export async function keepAll(deps: KeepDeps, top: string, why: string): Promise<readonly string[]> {
-  // The files that the tools wrote are not known. Single ignored files are taken; ignored folders are mostly build
+  // The files that the tools wrote are not known. Capture single ignored files; ignored folders are mostly build
   // results and packages.
   const {left} = await takeIgnored(deps.trees, top, (ignored) => [ignored], MAX_IGNORED_BYTES);
   const {changes, end, notes} = await findChanges(deps, top, left);
@@ -286,9 +286,9 @@ function formatNames(files: readonly string[]): string {
 }
 
 /**
- * Takes ignored files into the next captures.
- * @param choose returns the files to take for an ignored file or folder, which ends with a slash
- * @returns the names of taken files, and what stays ignored, both relative to the top
+ * Adds ignored files to the next captures.
+ * @param choose returns the files to add for an ignored file or folder, which ends with a slash
+ * @returns the names of added files, and what stays ignored, both relative to the top
  */
 async function takeIgnored(
   trees: Trees,

@@ -137,7 +137,7 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   };
 }
 
-/** Tells why the command ended, unless it succeeded. This is the last line of the result. */
+/** Describes why the command ended, unless it succeeded. This is the last line of the result. */
 function describeEnd(end: ShellEnd, seconds: number | undefined, signal: AbortSignal): string[] {
   if (end.ended === 'timeout') return [`timed out after ${seconds} s`];
   if (end.ended === 'abort') return [describeInterruption(signal)];

@@ -8,10 +8,7 @@ const MAX_LINE_CHARS = 200;
 const MAX_KEPT_LINES = 50;
 const MAX_PENDING = MAX_KEPT_LINES * MAX_LINE_CHARS;
 
-/**
- * Matches the codes that move or erase (`\r`, `
- * `, `\b`, cursor up, erase the line) and the text between them.
- */
+/** Matches the codes that move or erase (`\r`, `\n`, `\b`, cursor up, erase the line) and the text between them. */
 const PARTS = /[\r\n\b]|\u001b\[(?<count>\d*)(?<kind>[AK])|(?<text>(?:(?!\u001b\[\d*[AK])[^\r\n\b])+)/g;
 
 export class LastLines {

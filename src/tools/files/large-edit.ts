@@ -18,7 +18,7 @@ type LargeEdited =
       /** Diff of the first places. */
       readonly patch: string;
     }
-  /** Tells the model why nothing was changed and what to do. */
+  /** Says for the model why nothing was changed and what to do. */
   | {readonly problem: string};
 
 const MAX_REPLACEMENTS = 100_000;
@@ -124,12 +124,7 @@ interface Found {
   readonly lineEnd: '\n' | '\r\n' | undefined;
 }
 
-/**
- * Finds all matches, which do not overlap. @param wanted has `
- * ` as line ends, and `
- * ` also matches `\r
- * `
- */
+/** Finds all matches, which do not overlap. @param wanted has `\n` as line ends, and `\n` also matches `\r\n` */
 async function findAll(
   pieces: readonly Piece[],
   handle: FileHandle,
@@ -144,8 +139,7 @@ async function findAll(
     signal.throwIfAborted();
     lineEnd ??= getLineEnd(text);
     const window = carry + text;
-    // The `
-    // ` after a `\r` at the end may come with the next part.
+    // The `\n` after a `\r` at the end may come with the next part.
     const whole = !isLast && window.endsWith('\r') ? window.slice(0, -1) : window;
     const plain = fold(whole);
     const toOffset = offsetsIn(whole);

@@ -10,13 +10,12 @@ export interface TextEdit {
 
 type Edited =
   | {readonly text: string; readonly replacements: number}
-  /** Tells the model why nothing was changed and what to do. */
+  /** Says for the model why nothing was changed and what to do. */
   | {readonly problem: string};
 
 /**
- * Applies the edits in order, each to the result of the previous one. When one fails, none is applied. `
- * ` in an edit also matches `\r
- * `. The inserted text gets the line ends of the replaced text, see `fitReplacement`.
+ * Applies the edits in order, each to the result of the previous one. When one fails, none is applied. `\n` in an edit
+ * also matches `\r\n`. The inserted text gets the line ends of the replaced text, see `fitReplacement`.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): Edited {
   let current = text;
@@ -79,16 +78,14 @@ function lineNumberAt(text: string, offset: number): number {
 }
 
 /**
- * Maps offsets in the text with `
- * ` for each `\r
- * ` to offsets in `text`. The offsets must be passed in ascending order.
+ * Maps offsets in the text with `\n` for each `\r\n` to offsets in `text`. The offsets must be passed in ascending
+ * order.
  */
 export function offsetsIn(text: string): (folded: number) => number {
   let removed = 0;
   let next = text.indexOf('\r\n');
   return (folded) => {
-    // Count a `\r` only when the offset is past it, so that an edit that ends at a line's end keeps the whole `\r
-    // `.
+    // Count a `\r` only when the offset is past it, so that an edit that ends at a line's end keeps the whole `\r\n`.
     while (next !== -1 && next - removed < folded) {
       removed += 1;
       next = text.indexOf('\r\n', next + 2);
@@ -97,11 +94,7 @@ export function offsetsIn(text: string): (folded: number) => number {
   };
 }
 
-/**
- * Replaces each `\r
- * ` by `
- * `.
- */
+/** Replaces each `\r\n` by `\n`. */
 export function fold(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }
@@ -109,8 +102,7 @@ export function fold(text: string): string {
 /**
  * Returns the text that replaces a passage of a file. Both ends of the passage that the edit leaves the same keep their
  * bytes, and new lines get the line ends of the passage, or of the file.
- * @param wanted the passage with `
- * ` as line ends
+ * @param wanted the passage with `\n` as line ends
  * @param lineEnd line end of most lines of the file
  */
 export function fitReplacement(
@@ -141,8 +133,8 @@ const MAX_COMPARED_CHARS = 300;
 const CLOSE = 0.4;
 
 /**
- * Tells the model what the file has instead of the text to replace, so that its next try succeeds. Both texts have `
- * ` as line ends.
+ * Describes for the model what the file has instead of the text to replace, so that its next try succeeds. Both texts
+ * have `\n` as line ends.
  */
 function notFound(wanted: string, text: string): string {
   if (text.trim() === '') return 'The file is empty: use write_file.';

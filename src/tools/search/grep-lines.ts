@@ -35,8 +35,7 @@ export class FoundLines {
 
   /** Adds a line that ripgrep printed with `--null`: `path NUL line`. @returns false when no more lines are needed */
   add(given: string, wants: (path: string) => boolean): boolean {
-    // With `--crlf`, ripgrep also ends its own lines with `\r
-    // `.
+    // With `--crlf`, ripgrep also ends its own lines with `\r\n`.
     const record = given.endsWith('\r') ? given.slice(0, -1) : given;
     const nul = record.indexOf('\0');
     if (nul === -1) {

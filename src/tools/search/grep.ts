@@ -159,13 +159,10 @@ async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context
   return {found: lines.text(limit), binary, end, summary: lines.summary};
 }
 
-/** Limit of files with NUL bytes that are searched as text although ripgrep takes them for binary. */
+/** Limit of files with NUL bytes that are searched as text although ripgrep treats them as binary. */
 const MAX_TEXTS_WITH_NUL = 100;
 
-/**
- * Makes `$` match before `\r
- * `, unless the pattern itself contains `\r`.
- */
+/** Makes `$` match before `\r\n`, unless the pattern itself contains `\r`. */
 function getLineEndArgs(pattern: string): string[] {
   return /\\r|\\x0d|\r/i.test(pattern) ? [] : ['--crlf'];
 }

@@ -200,7 +200,7 @@ function formatImport({path, line, specifier, names}: Import, show: Show): strin
   return `${show(path)}:${line} import ${specifier}${list === '' ? '' : `: ${list}`}`;
 }
 
-/** Describes what was not searched, so that nobody takes "nothing found" for "there is nothing". */
+/** Describes what was not searched, so that "nothing found" is not mistaken for "there is nothing". */
 function describeGaps({skipped, unparsed, withErrors}: Coverage, show: Show): string[] {
   const kinds = Object.entries(unparsed).slice(0, MAX_NAMED);
   const files = skipped.slice(0, MAX_NAMED).map(({path, why}) => `${show(path)} (${why})`);

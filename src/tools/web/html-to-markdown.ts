@@ -59,7 +59,7 @@ const CONTAINERS = new Set(['HTML', 'BODY', 'DIV', 'MAIN', 'SECTION', 'ARTICLE',
 
 async function translate({html, base}: ConversionJob['htmlToMarkdown']): Promise<string> {
   const [{NodeHtmlMarkdown}, {parse}] = await Promise.all([import('node-html-markdown'), import('node-html-parser')]);
-  // Remove an XML declaration, because the parser takes the document type for text when something precedes it.
+  // Remove an XML declaration, because the parser reads the document type as text when something precedes it.
   const root = parse(html.replace(/^\s*(?:<\?xml[^>]*>\s*)?/, ''));
   const title = toOneLine(root.querySelector('head title')?.text ?? '');
   for (const unread of root.querySelectorAll(UNREAD.join(','))) unread.remove();
