@@ -83,7 +83,6 @@ export interface Reference extends Place {
   readonly text: string;
 }
 
-/** One import statement of a file. */
 export interface Import {
   readonly path: string;
   readonly line: number;
@@ -111,12 +110,10 @@ export interface IndexedFile {
   readonly isTest: boolean;
 }
 
-/** Measures of a function for a review. */
 export interface FunctionFacts extends Place {
   readonly name: string;
   readonly container: readonly string[];
   readonly endLine: number;
-  /** Number of lines of the whole function. */
   readonly lines: number;
   /** Deepest nesting of `if`, loops, `switch` and `try`, without nested functions. */
   readonly nesting: number;
@@ -159,7 +156,6 @@ export interface Answer<T> {
   readonly coverage: Coverage;
 }
 
-/** One replacement of a rename. */
 export interface RenameEdit extends Place {
   /** Text that replaces the old name: the new name, or `old: new` where a shorthand needs it. */
   readonly newText: string;

@@ -11,7 +11,6 @@ interface OfflineModelOptions {
 
 /** Tokens. The rules need no limit, so the number is large. */
 const CONTEXT_WINDOW = 1_000_000;
-/** The model asks no server, so it costs nothing. */
 const COST = {cost_usd: 0};
 
 export class OfflineModel implements Model {

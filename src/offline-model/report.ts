@@ -118,7 +118,6 @@ export function numbered(lines: readonly Line[]): string {
   return lines.map((line) => `${String(line.number).padStart(width)}  ${line.text}`).join('\n');
 }
 
-/** Returns the first sentence of prose in one line. */
 export function firstSentence(text: string): string {
   const flat = toOneLine(text);
   const end = /[.!?。！？](?=\s|$)/.exec(flat);

@@ -6,7 +6,6 @@
  */
 import type {Call, Toolbox} from './toolbox.ts';
 
-/** The result of a call. */
 export interface Observation {
   /** `missing`: the call was not made, because no tool exists for it or no more calls are allowed. */
   readonly outcome: 'ok' | 'denied' | 'failed' | 'missing';

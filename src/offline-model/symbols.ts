@@ -111,7 +111,6 @@ export function parseFiles(observation: Observation | undefined): Found<RankedFi
   }));
 }
 
-/** One finding of the mode `syntax`, with its title. */
 export interface SyntaxFinding {
   readonly title: string;
   readonly path: string;

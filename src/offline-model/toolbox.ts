@@ -37,7 +37,6 @@ export const LIST_FILES =
 
 export class Toolbox {
   readonly #properties: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Agents that the Task tool can start. */
   readonly agents: readonly string[];
 
   constructor(tools: readonly ToolSpec[]) {

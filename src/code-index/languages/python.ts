@@ -123,7 +123,7 @@ function readExcept(node: number, reader: FactsReader): void {
   if (tree.type(first) === 'pass_statement' && second === NONE && !tree.has(node, 'comment')) reader.emptyCatch(node);
 }
 
-/** After `global x`, assignments in the function change the variable outside. */
+/** Handles `global x` and `nonlocal x`: assignments in the function change the variable outside of it. */
 function readGlobal(node: number, reader: FactsReader): void {
   for (const name of reader.tree.named(node)) reader.outer(reader.tree.textOf(name));
 }

@@ -20,7 +20,6 @@ export class FactsCache {
     this.#folder = folder;
   }
 
-  /** Reads the entries of all readable parts. */
   load(): IndexedEntry[] {
     const entries: IndexedEntry[] = [];
     for (let part = 0; part < PARTS; part += 1) {

@@ -349,7 +349,6 @@ export class Meanings {
     return undefined;
   }
 
-  /** Converts a meaning to the form that answers show. */
   toDefinition({path, index}: Meaning): Definition {
     const entry = this.#files.entries.get(path)!;
     const {top: _, ...definition} = entry.facts!.definitions[index]!;

@@ -129,7 +129,6 @@ class RenamePlanner {
     return families;
   }
 
-  /** Finds the classes that a member belongs to. */
   #ownersOf(meaning: Meaning): Meaning[] {
     const {meanings} = this.#queries;
     const {container, top} = meanings.get(meaning)!;

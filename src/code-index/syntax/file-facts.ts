@@ -13,7 +13,7 @@ export interface RawDefinition {
   readonly container: readonly string[];
   exported: boolean;
   readonly declaration: boolean;
-  /** The bare name is visible in the whole file: it is not a member and not inside a function. */
+  /** The definition is at the top level of the file or of a namespace: it is not a member and not inside a function. */
   readonly top: boolean;
   readonly text: string;
 }

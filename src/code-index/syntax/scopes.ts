@@ -4,7 +4,6 @@ import {NONE, type SyntaxTree} from './syntax-tree.ts';
 /** The kinds of scopes. Hoisted names are bound in the nearest scope that is neither `block` nor `class`. */
 export type ScopeKind = 'function' | 'block' | 'class' | 'module';
 
-/** The meaning of a name in a scope. */
 export interface Bound {
   readonly binding: 'definition' | 'local' | 'import';
   /** Number of the definition or import. */
@@ -67,14 +66,16 @@ export class Scopes {
     return scope;
   }
 
-  /** The nearest class around the current scope. */
   get classScope(): Scope | undefined {
     let scope: Scope | undefined = this.#current;
     while (scope && scope.kind !== 'class') scope = scope.parent;
     return scope;
   }
 
-  /** Returns whether a name that is declared here is visible in the whole file. */
+  /**
+   * Returns whether a name that is declared here is at the top level of the file or of a namespace. A hoisted name
+   * counts only in the file itself.
+   */
   isTop(hoists: boolean): boolean {
     const {holder} = this;
     return holder.kind === 'module' && (holder.parent === undefined || !hoists);

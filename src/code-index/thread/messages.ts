@@ -21,5 +21,4 @@ export interface Message {
   readonly question: Question;
 }
 
-/** Message from the thread. */
 export type Reply = {readonly id: number; readonly value: unknown} | {readonly id: number; readonly error: string};

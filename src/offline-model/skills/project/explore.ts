@@ -26,7 +26,7 @@ const STRUCTURE =
 const TESTS =
   'Explore the tests and scripts of this project: where the tests are, how they run, which commands and CI there are. Report with file:line.';
 
-/** Number of imported files in a report. */
+/** Maximum number of files with many importers in a report. */
 const MAX_RANKED = 6;
 /** Number of folders in a report. */
 const MAX_FOLDERS = 9;

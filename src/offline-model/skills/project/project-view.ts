@@ -42,7 +42,6 @@ export interface ProjectView {
   readonly entries: readonly EntryPoint[];
   readonly mains: readonly Hit[];
   readonly tests: Paths;
-  /** Tests inside code files. */
   readonly inline: readonly InlineTests[];
   readonly ci: readonly string[];
 }

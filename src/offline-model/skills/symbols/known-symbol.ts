@@ -4,7 +4,6 @@ import {type Language, phrase} from '../../language.ts';
 import {citeHit, code, paragraphs} from '../../report.ts';
 import type {Found, FoundDefinition, FoundReference} from '../../symbols.ts';
 
-/** The definitions and references of one name, and the language of the answer. */
 export interface Known {
   readonly name: string;
   readonly definitions: Found<FoundDefinition>;

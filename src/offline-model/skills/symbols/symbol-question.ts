@@ -219,7 +219,6 @@ function* listImports(known: Known, job: Job): Work<string> {
   return yield* findModule(known.name, known, job);
 }
 
-/** Lists the files that import a file. */
 function* findImporters(path: string, job: Job): Work<string> {
   const call = job.toolbox.symbols('importers', {path});
   if (!call) return cannot('I have no `symbols` tool here, so I cannot look up imports.');
