@@ -49,7 +49,6 @@ interface BubblewrapOptions {
   readonly knownIn?: string | undefined;
   readonly hosts?: AllowedHosts;
   readonly unixSockets?: boolean;
-  /** Names of further variables that confined commands get. */
   readonly env?: readonly string[];
 }
 

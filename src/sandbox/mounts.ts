@@ -70,7 +70,6 @@ export class Mounts {
     ];
   }
 
-  /** See `Sandbox.isVisible`. */
   isVisible(place: string): boolean {
     const {kind} = this.#getInnermost(place) ?? {};
     return (kind !== undefined && VISIBLE.has(kind)) || SAME_EVERYWHERE.test(place);

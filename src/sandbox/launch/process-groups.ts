@@ -85,7 +85,6 @@ export class ProcessGroups {
   }
 }
 
-/** Waits until none of the processes runs, for at most `limitMs` milliseconds. */
 async function waitForEnd(pids: readonly number[], limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;
   while (pids.some(isRunning) && performance.now() < until) await delay(POLL_MS);

@@ -104,7 +104,6 @@ function setAside(each: FoundRepository, named: readonly string[]): string {
   }
 }
 
-/** @returns the new path */
 function renameAside(folder: string, name: string): string {
   // Another command may replace the folder by a link meanwhile, and the rename must not follow it.
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

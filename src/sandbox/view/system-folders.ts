@@ -29,7 +29,6 @@ export const MAC_FOLDERS: readonly string[] = [
 ];
 
 export interface SystemFolders {
-  /** Folders that are mounted read-only. */
   readonly folders: readonly string[];
   /** Links such as `/bin` → `usr/bin`. */
   readonly links: readonly Link[];
@@ -53,7 +52,6 @@ export function getSystemFolders(): readonly string[] {
   return [...folders, ...links.map((link) => link.path)];
 }
 
-/** Whether a path is in a folder that every confined command sees. */
 export function isInSystemFolder(target: string): boolean {
   const [, top = ''] = target.split('/');
   return TOP_FOLDERS.test(top) || isInside(target, PACKAGE_DATABASES);

@@ -140,7 +140,6 @@ export function planRestore(
   return {type: 'restore', path, from: current, to: target, madeFolders: [...new Set(madeFolders)], undoes};
 }
 
-/** Describes who last changed the file, as far as the ledger shows it. */
 function describeLastWriter(
   changes: readonly FileChange[],
   end: number,

@@ -16,7 +16,6 @@ type RestoreResult = Pick<RestoredFiles, 'restored' | 'left'>;
 
 type Restore = Extract<RestorePlan, {type: 'restore'}>;
 
-/** Plans what `restoreFiles` would do. */
 export function planRestoredFiles(checkpoints: SessionCheckpoints, selection: Selection): Promise<FilesToRestore> {
   return checkpoints.runExclusive(async () => {
     const plans = (await planAll(checkpoints, selection)).filter((plan) => plan.type === 'restore');

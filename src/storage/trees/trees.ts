@@ -46,7 +46,6 @@ export interface TreeDiff {
 }
 
 interface Capture {
-  /** Id of the tree. */
   readonly tree: string;
   readonly leftOut: readonly LeftOutFile[];
   /**

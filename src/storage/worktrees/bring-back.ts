@@ -17,7 +17,6 @@ import {findUnusedPath, keepFile, type Origin, quoteForShell} from './worktree-f
 interface KeepDeps {
   readonly origin: Origin;
   readonly trees: Trees;
-  /** Folder for patches. */
   readonly keepIn: string;
 }
 

@@ -49,7 +49,6 @@ export interface WorktreeDeps {
 export const EXPORTED_PATCH = 'exported.patch';
 /** Number of files that are copied at the same time. */
 const AT_ONCE = 64;
-/** Limit of files that a note names. */
 const MAX_NAMED = 5;
 
 export class GitWorktrees implements Worktrees {

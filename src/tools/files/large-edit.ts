@@ -236,7 +236,6 @@ async function readBytes(pieces: readonly Piece[], handle: FileHandle, from: num
   return Buffer.concat(chunks);
 }
 
-/** Formats the place of one replacement with some lines around it. */
 async function formatChange(
   change: Change,
   pieces: readonly Piece[],

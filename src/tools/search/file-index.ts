@@ -11,7 +11,6 @@ const SLICE = 500;
 /** Age in milliseconds above which the list is made again. */
 const FRESH_MS = 2_000;
 const MAX_MATCHES = 30;
-/** Limit of listed files. */
 const MAX_FILES = 100_000;
 
 interface Match {

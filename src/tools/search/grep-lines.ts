@@ -63,7 +63,6 @@ export class FoundLines {
     return true;
   }
 
-  /** Files in which lines were found. */
   get paths(): readonly string[] {
     return [...this.#files.keys()];
   }

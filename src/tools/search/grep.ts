@@ -120,7 +120,6 @@ async function searchFiles({args, path, limit, wants}: GrepSearch, context: Tool
 
 interface SearchResult {
   readonly found: readonly string[];
-  /** Binary files that match. */
   readonly binary: ReadonlySet<string>;
   readonly end: RipgrepEnd;
   /** Summary for a person: `12 lines in 3 files`. */
@@ -214,7 +213,6 @@ async function getModifiedTime(inCwd: string, file: string): Promise<number> {
   }
 }
 
-/** Describes the problem with the model's input in one or two lines. */
 function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput): string | undefined {
   if (exitCode !== 2) return undefined;
   if (errors.includes('unrecognized file type')) {

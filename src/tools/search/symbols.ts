@@ -101,7 +101,6 @@ async function findSymbols(
   return textResult(text.join('\n'), {facts: {read: []}});
 }
 
-/** Returns the input that the mode needs and that is missing. */
 function findMissing(mode: Mode, {name, path}: SymbolsInput): string | undefined {
   if (mode === 'outline' || mode === 'importers') return path === undefined ? 'a path' : undefined;
   if (mode === 'definitions') return name === undefined && path === undefined ? 'a name or a path' : undefined;

@@ -67,7 +67,6 @@ export function repairTaskInput(raw: unknown, agents: readonly string[]): Repair
   return {input: Object.fromEntries(fields), notes};
 }
 
-/** Collects the fields by their correct names. */
 function collectFields(raw: Readonly<Record<string, unknown>>, notes: string[]): Map<string, unknown> {
   const fields = new Map<string, unknown>();
   const entries = Object.entries(raw).map(([key, value]) => ({key, plain: plainKey(key), value}));
