@@ -70,7 +70,14 @@ it('after /clear, which gives the session another id, workers reach it by the on
       ...{label: runId, signal: leaving.signal, event: () => undefined, delivered: () => undefined},
       ...{onMessage: () => undefined, begun: (worker: string) => void begun.push(`${runId} at ${worker}`)},
     };
-    const task = {spec: {runId}, round: 1, agent: {}, messages: [], permissions: {}, limits: {}} as unknown as RemoteTask;
+    const task = {
+      spec: {runId},
+      round: 1,
+      agent: {},
+      messages: [],
+      permissions: {},
+      limits: {},
+    } as unknown as RemoteTask;
     ended.push(runs.run(task, watch));
     await eventually(async () => (await Job.fromId(queue, `${runId}-1`)) !== undefined);
     const job = (await Job.fromId(queue, `${runId}-1`))!;
