@@ -25,10 +25,7 @@ export class CodeIndexes {
     this.#options = options;
   }
 
-  /**
-   * Returns the index of a folder, and opens it if needed.
-   * @param root absolute path, with links resolved
-   */
+  /** Returns the index of a folder, and opens it if needed. @param root absolute path, with links resolved */
   for(root: string): CodeIndex {
     const {env, cacheFolder} = this.#options;
     // Two folders may share one project's data, so each has its own subfolder.

@@ -178,10 +178,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
   });
 }
 
-/**
- * @param keyNames variables that contain keys of mini-cc according to the settings
- * @param root working directory
- */
+/** @param keyNames variables that contain keys of mini-cc according to the settings @param root working directory */
 export function createSecrets(
   {env, home}: SessionOptions,
   keyNames: readonly string[],

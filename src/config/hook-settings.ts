@@ -13,11 +13,7 @@ interface HookSettings {
 const DEFAULT_TIMEOUT_S = 60;
 const MAX_TIMEOUT_S = 3600;
 
-/**
- * Reads hooks. Never throws.
- * @param value value of the key `hooks`
- * @param from file that the hooks come from
- */
+/** Reads hooks. Never throws. @param value value of the key `hooks` @param from file that the hooks come from */
 export function readHookSettings(value: unknown, from: string): HookSettings {
   const hooks: HookSetting[] = [];
   const problems: string[] = [];

@@ -32,10 +32,7 @@ export function isCannot(text: string): boolean {
   return text.startsWith(OFFLINE_CANNOT);
 }
 
-/**
- * Formats the answer after a call was denied.
- * @param call the denied call in a few words
- */
+/** Formats the answer after a call was denied. @param call the denied call in a few words */
 export function notPermitted(call: string, reason: string): string {
   return `The call of ${call} ${NOT_PERMITTED}. Reason: ${reason}`;
 }
@@ -54,10 +51,7 @@ export function getProblem(observation: Observation): string {
   return clip(first.replace(/^(the search failed|error): /i, ''), 200).replace(/[.\s]+$/, '');
 }
 
-/**
- * Returns why a call gave nothing.
- * @param otherwise the reason when the tool gave no message
- */
+/** Returns why a call gave nothing. @param otherwise the reason when the tool gave no message */
 export function getReason(observation: Observation, otherwise = 'no more calls were allowed'): string {
   return getProblem(observation) || otherwise;
 }

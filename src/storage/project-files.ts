@@ -8,10 +8,7 @@ interface ListedFiles {
   readonly all: readonly string[];
 }
 
-/**
- * @param root folder to list; paths are relative to it
- * @param listAll lists the files where there is no git
- */
+/** @param root folder to list; paths are relative to it @param listAll lists the files where there is no git */
 export async function listProjectFiles(root: string, listAll: () => Promise<readonly string[]>): Promise<ListedFiles> {
   const tracked = await listByGit(root, ['--cached']);
   if (!tracked) {

@@ -23,10 +23,7 @@ type RuleFile = z.infer<typeof format>;
 export class SavedRules implements RuleStore {
   readonly source: string;
 
-  /**
-   * @param folder folder of the project's sessions
-   * @param root the project's own folder, with links resolved
-   */
+  /** @param folder folder of the project's sessions @param root the project's own folder, with links resolved */
   constructor(
     private readonly folder: string,
     private readonly root: string,

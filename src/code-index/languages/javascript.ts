@@ -147,10 +147,7 @@ function getDeclaredType(node: number, value: number, {tree}: FactsReader): stri
   return tree.type(value) === 'new_expression' ? tree.textOf(tree.field(value, 'constructor')) : undefined;
 }
 
-/**
- * Reads `const {a: b} = require('x')` as an import.
- * @returns false when the variable is something else
- */
+/** Reads `const {a: b} = require('x')` as an import. @returns false when the variable is something else */
 function readRequire(node: number, name: number, value: number, reader: FactsReader): boolean {
   const {tree} = reader;
   const call = tree.type(value) === 'await_expression' ? tree.child(value, 'call_expression') : value;

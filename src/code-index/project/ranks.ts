@@ -3,10 +3,7 @@
 const DAMPING = 0.85;
 const ROUNDS = 30;
 
-/**
- * @param links for each file, the files that it imports
- * @returns the rank of each file; the ranks add up to 1
- */
+/** @param links for each file, the files that it imports @returns the rank of each file; the ranks add up to 1 */
 export function rankFiles(links: ReadonlyMap<string, ReadonlySet<string>>): Map<string, number> {
   const count = Math.max(1, links.size);
   let ranks = new Map([...links.keys()].map((file) => [file, 1 / count]));

@@ -73,10 +73,7 @@ export async function readEntry(
   }
 }
 
-/**
- * Opens a file to read. Links are not followed, and pipes do not block.
- * @throws the file system's error
- */
+/** Opens a file to read. Links are not followed, and pipes do not block. @throws the file system's error */
 export function openFile(root: string, file: string): number {
   return openSync(path.join(root, file), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 }

@@ -3,10 +3,7 @@ import {type ComparedCheck, findNamedFiles, formatChecks, formatFailures} from '
 import {getNewFailures, NO_CHECKS, type Verification} from '../verification/verifier.ts';
 import type {PartRuns} from './part-runs.ts';
 
-/**
- * @param rounds how many times failures go back at most
- * @returns lines for the summary
- */
+/** @param rounds how many times failures go back at most @returns lines for the summary */
 export async function verifyParts(
   verification: Verification,
   runs: PartRuns,

@@ -145,10 +145,7 @@ export function getComplexity(prompt: string): Complexity {
   return getSimpleWords().test(prompt) && prompt.length < SIMPLE_LENGTH ? 'simple' : 'moderate';
 }
 
-/**
- * @param separate words of languages with spaces between words
- * @param joined words of Chinese
- */
+/** @param separate words of languages with spaces between words @param joined words of Chinese */
 function words(separate: readonly string[], joined: RegExp): RegExp {
   return new RegExp(`(?<![\\p{L}\\d_])(?:${separate.join('|')})(?![\\p{L}\\d_])|${joined.source}`, 'iu');
 }

@@ -76,10 +76,7 @@ export interface RemoteRuns {
   resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined>;
 }
 
-/**
- * Decides where a run is to work.
- * @throws MiniCcError `WHERE` when it must work at a worker and cannot
- */
+/** Decides where a run is to work. @throws MiniCcError `WHERE` when it must work at a worker and cannot */
 export function chooseWhere(
   asked: Where | undefined,
   isolation: Isolation,

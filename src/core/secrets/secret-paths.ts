@@ -90,10 +90,7 @@ const BROWSER_PROFILES = [
   '.var/app/org.mozilla.firefox',
 ];
 
-/**
- * @param miniCcHome folder with sessions and settings of mini-cc
- * @returns absolute paths
- */
+/** @param miniCcHome folder with sessions and settings of mini-cc @returns absolute paths */
 export function getSecretPaths(home: string, miniCcHome: string): string[] {
   return [...[...KEYS, ...BROWSER_PROFILES].map((each) => path.resolve(home, each)), path.resolve(miniCcHome)];
 }

@@ -41,10 +41,7 @@ export type CallHook = (
   signal: AbortSignal,
 ) => Promise<unknown>;
 
-/**
- * Converts the request to options of a session.
- * @throws UsageError when a hook's event does not exist in mini-cc
- */
+/** Converts the request to options of a session. @throws UsageError when a hook's event does not exist in mini-cc */
 export function toSessionOptions(
   {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers}: Initialize,
   callHook: CallHook,

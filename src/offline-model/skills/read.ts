@@ -123,10 +123,7 @@ function* readOne(request: ReadRequest, job: Job): Work<string> {
 /** An opened file. `more` says that it has more lines. */
 type Opened = {readonly path: string; readonly lines: readonly Line[]; readonly more: boolean};
 
-/**
- * Reads the file, or the only file whose path ends with that name.
- * @returns the reason as a text when it cannot
- */
+/** Reads the file, or the only file whose path ends with that name. @returns the reason as a text when it cannot */
 function* openFile(path: string, job: Job, from?: number, to?: number): Work<Opened | string> {
   const limit = from !== undefined && to !== undefined ? Math.max(1, to - from + 1) : undefined;
   const direct = job.toolbox.read(path, from, limit);

@@ -22,10 +22,7 @@ interface RepositorySearch {
   readonly trusts: Trusts;
 }
 
-/**
- * @param root absolute, with links resolved
- * @returns folders that git needs there; some may be inside others
- */
+/** @param root absolute, with links resolved @returns folders that git needs there; some may be inside others */
 export function findRepositoryFolders(root: string, {home, trusts}: RepositorySearch): string[] {
   const repository = findOwnRepository(root, home);
   if (repository === undefined) return [];

@@ -18,10 +18,7 @@ interface TracedPath {
 /** The kernel has the same limit. */
 const MAX_LINKS = 40;
 
-/**
- * @param given absolute
- * @returns undefined when nothing is there, or it cannot be read. Never throws.
- */
+/** @param given absolute @returns undefined when nothing is there, or it cannot be read. Never throws. */
 export function traceLinks(given: string): TracedPath | undefined {
   const links: Link[] = [];
   let parts = split(given);

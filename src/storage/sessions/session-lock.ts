@@ -127,10 +127,7 @@ export function findForeignLock(folder: string, sessionId: string): string | und
   return holder && getState(holder) === 'elsewhere' ? describeForeign(folder, sessionId, holder) : undefined;
 }
 
-/**
- * @param names names in a session's folder
- * @returns those of temporary files of killed processes
- */
+/** @param names names in a session's folder @returns those of temporary files of killed processes */
 export function listLeftLockFiles(names: readonly string[]): string[] {
   return names.filter((name) => {
     const pid = TEMPORARY.exec(name)?.[1];

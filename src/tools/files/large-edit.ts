@@ -29,10 +29,7 @@ const MAX_LINES_NAMED = 20;
 const MAX_HUNKS = 10;
 const CONTEXT_UNITS = 400;
 
-/**
- * @param size size of the file in bytes
- * @throws the signal's reason when aborted; Error of the file system
- */
+/** @param size size of the file in bytes @throws the signal's reason when aborted; Error of the file system */
 export async function editLarge(
   handle: FileHandle,
   size: number,

@@ -14,10 +14,7 @@ export class NumberedLines {
   #count = 0;
   #isFull = false;
 
-  /**
-   * @param first number of the first line to show, from 1
-   * @param limit number of lines to show
-   */
+  /** @param first number of the first line to show, from 1 @param limit number of lines to show */
   constructor(first: number, limit: number) {
     this.#first = first;
     this.#limit = limit;

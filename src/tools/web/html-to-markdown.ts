@@ -19,10 +19,7 @@ interface ConversionJob {
   readonly htmlToMarkdown: {readonly html: string; readonly base: string};
 }
 
-/**
- * @param base address to which links are relative
- * @throws the signal's reason when aborted
- */
+/** @param base address to which links are relative @throws the signal's reason when aborted */
 export async function htmlToMarkdown(html: string, base: string, signal: AbortSignal, maxMs = MAX_MS): Promise<string> {
   signal.throwIfAborted();
   const job: ConversionJob = {htmlToMarkdown: {html, base}};

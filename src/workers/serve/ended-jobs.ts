@@ -11,10 +11,7 @@ export class EndedJobs {
    */
   readonly #expires = new Map<string, number>();
 
-  /**
-   * @param file file with lines of a nonce and a time
-   * @param now milliseconds since the epoch
-   */
+  /** @param file file with lines of a nonce and a time @param now milliseconds since the epoch */
   constructor(
     private readonly file: string,
     private readonly now: () => number = Date.now,

@@ -10,10 +10,7 @@ import {describeMismatch} from '../queue/worker-list.ts';
 /** Milliseconds. A session that has queued no job for this long is ignored. */
 const RECENT_MS = 24 * 60 * 60 * 1000;
 
-/**
- * @param now time of the server's clock, in milliseconds
- * @returns one line for each signer with jobs that wait
- */
+/** @param now time of the server's clock, in milliseconds @returns one line for each signer with jobs that wait */
 export async function findForeignJobs(
   connection: Redis,
   keys: Keys,

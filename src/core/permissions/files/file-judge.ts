@@ -10,10 +10,7 @@ import {ALLOWED, deny} from '../verdict.ts';
 import {getFileZone, getRoots, isAlwaysAsked} from './file-zone.ts';
 import {expandHome, resolveLinks} from './resolve-links.ts';
 
-/**
- * @param given path of the call: absolute, relative to the agent's directory, or with `~`
- * @throws as `resolveLinks`
- */
+/** @param given path of the call: absolute, relative to the agent's directory, or with `~` @throws as `resolveLinks` */
 export function judgeRead(given: string, context: PermissionContext): Verdict {
   const {workspace, rules, tool, neverAsks, mode, isGranted, zonePaths} = context;
   const target = resolveLinks(given, workspace.cwd);
@@ -67,10 +64,7 @@ export function createReadFilter(
   };
 }
 
-/**
- * @param given path of the call: absolute, relative to the agent's directory, or with `~`
- * @throws as `resolveLinks`
- */
+/** @param given path of the call: absolute, relative to the agent's directory, or with `~` @throws as `resolveLinks` */
 export function judgeWrite(given: string, context: PermissionContext): Verdict {
   const {workspace, confinement, rules, tool, mode, isGranted, zonePaths} = context;
   const target = resolveLinks(given, workspace.cwd);

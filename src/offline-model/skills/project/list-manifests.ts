@@ -9,10 +9,7 @@ const MAX_MANIFESTS = 3;
 /** Names of manifests as a glob with alternatives. */
 export const MANIFESTS = `{${MANIFEST_NAMES.join(',')}}`;
 
-/**
- * Reads manifests, and leaves out those that cannot be read.
- * @param limit maximum number of lines of each
- */
+/** Reads manifests, and leaves out those that cannot be read. @param limit maximum number of lines of each */
 function* readManifests(paths: readonly string[], {toolbox}: Job, limit: number): Work<readonly Manifest[]> {
   const texts = yield* ask(paths.map((path) => toolbox.read(path, undefined, limit)));
   return paths.flatMap((path, index) => {

@@ -57,10 +57,7 @@ const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[subs
 const CI_FILES =
   "ls -d .github/workflows/* .gitlab-ci.yml .circleci/config.yml Jenkinsfile .ci/* 2>/dev/null | sed 's/^/ci 0 /'";
 
-/**
- * Makes at most 17 calls in three replies.
- * @returns the reason as a text when it cannot look into the folder
- */
+/** Makes at most 17 calls in three replies. @returns the reason as a text when it cannot look into the folder */
 export function* viewProject(job: Job, scope: string | undefined, focus: Focus): Work<ProjectView | string> {
   const path = scope?.replace(/(.)\/$/, '$1');
   const {toolbox} = job;

@@ -49,10 +49,7 @@ export interface FileChange {
   readonly problem: string;
 }
 
-/**
- * Makes the edits and reports them.
- * @param done the start of the report's sentence: "Renamed `a` to `b`"
- */
+/** Makes the edits and reports them. @param done the start of the report's sentence: "Renamed `a` to `b`" */
 export function* applyChanges(done: string, changes: readonly FileChange[], job: Job): Work<string> {
   const plans = changes.map((change) => {
     const edits = change.problem === '' && change.places > 0 ? createEdits(change.before, change.after) : [];

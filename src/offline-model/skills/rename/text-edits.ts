@@ -77,10 +77,7 @@ interface Replaced {
   readonly places: number;
 }
 
-/**
- * Replaces the text everywhere.
- * @param words replace only whole words: `foo` in `fooBar` stays
- */
+/** Replaces the text everywhere. @param words replace only whole words: `foo` in `fooBar` stays */
 export function replaceText(lines: readonly string[], from: string, to: string, words: boolean): Replaced {
   const plain = escapeRegExp(from);
   const form = new RegExp(words ? `(?<![\\p{L}\\p{N}_$])${plain}(?![\\p{L}\\p{N}_$])` : plain, 'gu');
