@@ -4,7 +4,7 @@
  */
 import type {Question} from '../core/contract/events.ts';
 import type {Command, CommandContext, CommandResult, SessionSummary} from '../core/contract/session-requests.ts';
-import {toShortLine} from '../core/util/text.ts';
+import {formatAge, toShortLine} from '../core/util/text.ts';
 
 export const resumeCommand: Command = {
   name: 'resume',
@@ -85,17 +85,8 @@ function getLabel({prompt, problem}: SessionSummary): string {
 
 function formatInfo({id, at, messages, branch}: SessionSummary, now: number): string {
   const count = `${messages} message${messages === 1 ? '' : 's'}`;
-  return [formatAge(now - at), branch, count, id.slice(0, 8)].filter((part) => part !== undefined).join(' · ');
-}
-
-/** Formats an age, e.g. `5 min ago`. @param ms age in milliseconds */
-function formatAge(ms: number): string {
-  const minutes = Math.max(0, Math.floor(ms / 60_000));
-  if (minutes < 1) return 'just now';
-  if (minutes < 60) return `${minutes} min ago`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return `${hours} h ago`;
-  return `${Math.floor(hours / 24)} days ago`;
+  const age = now - at < 60_000 ? 'just now' : `${formatAge(now - at)} ago`;
+  return [age, branch, count, id.slice(0, 8)].filter((part) => part !== undefined).join(' · ');
 }
 
 function failed(text: string): CommandResult {

@@ -3,7 +3,7 @@
 import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import {formatCost} from '../util/money.ts';
-import {showControls} from '../util/text.ts';
+import {formatAge, showControls} from '../util/text.ts';
 import {formatDuration, formatRunTitle} from './progress-line.ts';
 import {countInputTokens, tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
@@ -116,7 +116,8 @@ function formatTokenCount(record: RunRecord): string {
 }
 
 function formatIdleTime(record: RunRecord, now: number): string {
-  const words = formatDuration(now - record.lastAt);
+  const ms = now - record.lastAt;
+  const words = ms < 3_600_000 ? formatDuration(ms) : formatAge(ms);
   return hasEnded(record) ? `ended ${words} ago` : `idle ${words}`;
 }
 

@@ -97,3 +97,11 @@ export function removeLogins(text: string): string {
     .replace(/\b([a-z][a-z\d+.-]*:\/\/)[^\s/@]*@/gi, '$1…@')
     .replace(/\b(https?:\/\/[^\s?#]*)\?[^\s#]*/gi, '$1?…');
 }
+
+/** Formats an age in one unit, such as `5 min`, `3 h` or `4 days`. @param ms milliseconds */
+export function formatAge(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}

@@ -98,6 +98,15 @@ describe('a run in two lines', () => {
     );
   });
 
+  test.each([
+    [3_599_000, '59m59s'],
+    [3_600_000, '1 h'],
+    [47 * 3_600_000, '47 h'],
+    [102 * 24 * 3_600_000, '102 days'],
+  ])('says in one unit that it ended long ago: %i ms', (ms, age) => {
+    expect(describeRun(ended({lastAt: NOW - ms}), NOW)).toContain(`ended ${age} ago`);
+  });
+
   test('says when it ended, and what a command printed so far', () => {
     expect(describeRun(ended({tools: 0, output: '/o/call'}), NOW)).toBe(
       'done: [explore] look around · 0 tools · ended 3.0s ago\nRun: id-1 · transcript /t/session.jsonl\nOutput so far: /o/call',
