@@ -162,15 +162,16 @@ test('the settings say how many parts there are, how they are split, and the lim
 test('a part that times out is named so, and the others stand', async () => {
   const script = (body: MessagesBody) =>
     getPartFiles(body)?.includes('src/f002.ts') ? hangBeforeHeaders() : changeAll(body);
-  const settings = {agents: {code: {timeoutSeconds: 1}}};
+  // Only timers stand still: the other parts must not take so long on a busy machine.
+  const settings = {agents: {code: {timeoutSeconds: 30}}};
   const {session} = await openProject({files: numbered(3), script, settings});
   stopTimers();
   const submitted = session.submit('Refactor all files');
   await until(() => countSuccessful(session) === 2, 'the end of two parts');
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(30_000);
   const text = getText(await submitted);
   expect(text).toMatch(/^fan-out: 3 agents · 2 ok · 1 failed · 2 files changed/);
-  expect(text).toContain('\npart 3 timed out after 1 s (src/f002.ts)');
+  expect(text).toContain('\npart 3 timed out after 30 s (src/f002.ts)');
 });
 
 test('twelve parts through a pool of eight are never in waves: a free slot is taken at once', async () => {
