@@ -118,7 +118,7 @@ class Decider {
   }
 
   /**
-   * Finds a reason why the call would fail, so that nobody is asked about it. The reason reveals something about the
+   * Finds a reason why the call would fail, so that the person is not asked about it. The reason reveals something about the
    * files that the call would write, so it is looked for only if the agent may read them without a question.
    */
   async #findProblem({findProblem, ...request}: PermitRequest, {places}: CallTargets): Promise<string | undefined> {

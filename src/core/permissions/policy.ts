@@ -227,7 +227,7 @@ function judgeFetch(host: string, context: PermissionContext): Verdict {
   return {verdict: 'ask', because: `fetches from ${host}`, rule: formatHostRule(host)};
 }
 
-/** Nobody knows what the tool does: what its server claims about it does not count here. */
+/** mini-cc does not know what the tool does. What its server claims about it does not count here. */
 function judgeMcp({server, confined}: Extract<Access, {kind: 'mcp'}>, context: PermissionContext): Verdict {
   const {rules, tool, mode, neverAsks, confinement} = context;
   if (confined) return {verdict: 'allow', because: 'its server runs in the read-only sandbox'};

@@ -15,7 +15,7 @@ export interface ParsedCommand {
   readonly shape: CommandShape;
 }
 
-/** A longer command comes from a program, not from a person, and nobody would read it in a question. */
+/** A longer command comes from a program. A person would not read it in a question. */
 const MAX_COMMAND_CHARS = 20_000;
 
 /**
