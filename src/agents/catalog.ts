@@ -17,9 +17,8 @@ import {
   listAgentFolders,
 } from './folders.ts';
 import {parseInlineAgents, readJsonAgent, type SourceResult} from './json-source.ts';
-import type {ListableTools} from './known-tools.ts';
 import {readMarkdownAgent} from './markdown-source.ts';
-import {type MissingTool, resolveTools} from './tool-list.ts';
+import {type ListableTools, type MissingTool, resolveTools} from './tool-list.ts';
 
 export type AgentSource = 'built-in' | 'inline' | FileSource;
 

@@ -3,9 +3,8 @@
 import {readHookSettings} from '../config/hook-settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
-import type {ListableTools} from './known-tools.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
-import {ANY_SERVER, type MissingTool, resolveTools} from './tool-list.ts';
+import {ANY_SERVER, type ListableTools, type MissingTool, resolveTools} from './tool-list.ts';
 
 /** Position of each field in its file. Entries of lists have keys such as `tools.0`. */
 export type FieldPositions = ReadonlyMap<string, Position>;

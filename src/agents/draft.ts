@@ -7,8 +7,8 @@ import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
 import {ProblemList, quote, START} from '../core/util/problem.ts';
 import {defineAgent, type ParsedAgent} from './define.ts';
 import {checkFields} from './json-source.ts';
-import {isWriting, type ListableTools, resolveToolName, withoutDispatchTools} from './known-tools.ts';
 import {type AgentFile, NAME_PATTERN, NAME_RULE, toAgentName, toUnusedName} from './schema.ts';
+import {isWriting, type ListableTools, resolveToolName, withoutDispatchTools} from './tool-list.ts';
 
 /** Creates the request to the model. @param text the person's description of the agent */
 export function createDraftPrompt(text: string, listable: ListableTools): string {

@@ -5,8 +5,7 @@ import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
 import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
-import {isWriting, type ListableTools, resolveToolName} from './known-tools.ts';
-import {ANY_SERVER, type MissingTool} from './tool-list.ts';
+import {ANY_SERVER, isWriting, type ListableTools, type MissingTool, resolveToolName} from './tool-list.ts';
 
 export interface AgentLint {
   readonly name: string;

@@ -19,7 +19,7 @@ import {
 import type {ParsedAgent} from './define.ts';
 import {FolderWatch} from './folder-watch.ts';
 import {type ListedFile, listAgentFiles, listAgentFolders} from './folders.ts';
-import type {ListableTools} from './known-tools.ts';
+import type {ListableTools} from './tool-list.ts';
 
 export interface LiveCatalogOptions extends Omit<CatalogOptions, 'listable' | 'overrides'> {
   readonly listable: () => ListableTools;

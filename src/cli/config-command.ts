@@ -1,6 +1,6 @@
 /** Runs `mini-cc config show [--json]` and `mini-cc config schema`. */
 import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/command-line.ts';
-import {formatSettings} from '../commands/settings/config.ts';
+import {formatSettings} from '../commands/config.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';
 import {UsageError} from '../core/util/errors.ts';

@@ -1,7 +1,6 @@
-/** Implements `/mode` and `/permissions`, which show what agents may do, and where this is set. */
-
+/** Implements `/mode`, `/permissions`, `/sandbox` and `/add-dir`, which show and change what agents may do, and where. */
 import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
-import type {PermissionState} from '../core/contract/permission.ts';
+import {type PermissionState, SANDBOX_MODES, type SandboxMode, type SandboxState} from '../core/contract/permission.ts';
 import type {Command, CommandContext} from '../core/contract/session-requests.ts';
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {formatMeant} from '../core/util/names.ts';
@@ -76,3 +75,51 @@ function formatRules(rules: PermissionState['rules']): string {
     .map(({kind, text, source}) => `  ${kind.padEnd(5)}  ${toOneLine(text).padEnd(width)}  ${source}`)
     .join('\n');
 }
+
+const SANDBOX_MEANING: Readonly<Record<SandboxMode, string>> = {
+  off: 'commands that write run outside, and are asked about',
+  auto: 'commands run confined to the workspace without a question, where a sandbox works',
+  required: 'commands run confined to the workspace without a question, or not at all',
+};
+
+export const sandboxCommand: Command = {
+  name: 'sandbox',
+  description: 'what confines commands: show it, or change it by /sandbox auto',
+  async run({request, args}) {
+    if (args === '') return {ok: true, text: formatSandbox(await request({type: 'sandbox'}))};
+    const mode = SANDBOX_MODES.find((name) => name === args.toLowerCase());
+    if (!mode) {
+      const hint = formatMeant(args, SANDBOX_MODES);
+      return {ok: false, text: `There is no sandbox mode ${JSON.stringify(args)}${hint}: ${SANDBOX_MODES.join(', ')}`};
+    }
+    return {ok: true, text: formatSandbox(await request({type: 'set_sandbox', mode}))};
+  },
+};
+
+function formatSandbox({mode, kind, problem, warning, container, ...lists}: SandboxState): string {
+  const named = (['show', 'hide', 'env', 'allowedHosts'] as const)
+    .filter((key) => lists[key].length > 0)
+    .map((key) => `  ${key}: ${lists[key].map(toOneLine).join(', ')}`);
+  return [
+    `Sandbox: ${mode} (${SANDBOX_MEANING[mode]})`,
+    kind === undefined ? `There is none here: ${problem}` : `${kind} confines commands that only read, in every mode.`,
+    ...(container ? ['Your settings say that a container is the wall.'] : []),
+    ...(named.length > 0 ? ['By the settings:', ...named] : []),
+    ...(warning === undefined ? [] : [warning]),
+    `Change it for this session: /sandbox ${SANDBOX_MODES.filter((other) => other !== mode).join('|')}. For good: "sandbox" in settings.json.`,
+  ].join('\n');
+}
+
+export const addFolderCommand: Command = {
+  name: 'add-dir',
+  description: 'work in a further folder: /add-dir FOLDER',
+  run({args, info, request}) {
+    if (args !== '') {
+      const folders = request({type: 'add_folder', folder: args.replace(/^(["'])(.*)\1$/, '$2')});
+      return {ok: true, text: `Agents may read and write here too, in this session: ${folders.at(-1)}`};
+    }
+    const folders = request({type: 'folders'});
+    const list = [info.cwd, ...folders].map((folder) => `  ${folder}`).join('\n');
+    return {ok: true, text: `Agents work in:\n${list}\nA further folder: /add-dir FOLDER. At each start: --add-dir`};
+  },
+};

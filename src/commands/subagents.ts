@@ -1,5 +1,4 @@
-/** Implements `/subagents` and its alias `/tasks`, which show and control the runs of this session. */
-
+/** Implements `/subagents` and its alias `/tasks`, `/stop` and `/background`, which show and control the runs. */
 import type {Message} from '../core/contract/model.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
 import type {Command, CommandContext, CommandResult, RunDetails} from '../core/contract/session-requests.ts';
@@ -191,3 +190,24 @@ function done(text: string): CommandResult {
 function failed(text: string): CommandResult {
   return {ok: false, text};
 }
+
+export const stopCommand: Command = {
+  name: 'stop',
+  description: 'stop all work: the turn and every subagent started from it',
+  async run({request}) {
+    const {wasBusy, runs} = await request({type: 'stop'});
+    if (!wasBusy) return {ok: true, text: 'Nothing is running.'};
+    return {ok: true, text: runs === 0 ? 'Stopped.' : `Stopped, with ${runs} subagent${runs === 1 ? '' : 's'}.`};
+  },
+};
+
+export const backgroundCommand: Command = {
+  name: 'background',
+  description: 'agents to the background: those that the turn waits for (Ctrl+B)',
+  run({request}) {
+    const runs = request({type: 'detach_runs'});
+    if (runs.length === 0) return {ok: true, text: 'No subagent is at work in the foreground.'};
+    const names = runs.map(formatRunTitle).join(', ');
+    return {ok: true, text: `In the background now: ${names}. The end of each will be announced.`};
+  },
+};

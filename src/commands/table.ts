@@ -4,30 +4,21 @@ import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toShortLine} from '../core/util/text.ts';
 import {type AgentsCommandDeps, createAgentsCommand} from './agents/slash-command.ts';
+import {diffCommand} from './changes.ts';
 import {clearCommand, rewindCommand} from './clear-rewind.ts';
-import {compactCommand, contextCommand} from './context.ts';
-import {costCommand} from './cost.ts';
-import {diffCommand} from './diff.ts';
+import {createConfigCommand, type ShownSettings} from './config.ts';
 import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
+import {hooksCommand, mcpCommand} from './extensions.ts';
 import {fanOutCommand} from './fanout.ts';
-import {hooksCommand} from './hooks.ts';
-import {MAIN_KEYS} from './key-help.ts';
-import {createInitCommand, type InitDeps} from './memory/init.ts';
-import {createMemoryCommand, type MemoryDeps} from './memory/memory.ts';
-import {createNoteCommand, type NoteDeps} from './memory/note.ts';
+import {createInitCommand, type InitDeps} from './init.ts';
+import {createMemoryCommand, createNoteCommand, type MemoryDeps, type NoteDeps} from './memory.ts';
 import {modelCommand} from './model.ts';
-import {modeCommand, permissionsCommand} from './permissions.ts';
+import {addFolderCommand, modeCommand, permissionsCommand, sandboxCommand} from './permissions.ts';
 import {resumeCommand} from './resume.ts';
-import {sandboxCommand} from './sandbox.ts';
-import {createConfigCommand, type ShownSettings} from './settings/config.ts';
-import {addFolderCommand} from './settings/folders.ts';
-import {mcpCommand} from './settings/mcp.ts';
-import {createStatusCommand} from './settings/status.ts';
-import {createThemeCommand} from './settings/theme.ts';
-import {shellCommand} from './shell.ts';
-import {backgroundCommand, stopCommand} from './stop.ts';
-import {subagentsCommand, tasksCommand} from './subagents.ts';
+import {backgroundCommand, stopCommand, subagentsCommand, tasksCommand} from './subagents.ts';
+import {createThemeCommand} from './theme.ts';
+import {compactCommand, contextCommand, costCommand, createStatusCommand} from './usage.ts';
 
 /** Dependencies of commands besides the requests of the session. */
 interface CommandDeps {
@@ -89,6 +80,9 @@ const exitCommand: Command = {
   run: () => ({ok: true, text: '', exit: true}),
 };
 
+/** The most important keys, shown below the commands of `/help`. */
+const MAIN_KEYS = '? all keys · Esc stops · Shift+Tab mode · Ctrl+O transcript · Down agents';
+
 /** Width of each of the two columns, so that the list fits a screen of 24 rows and 80 columns. */
 const COLUMN = 38;
 
@@ -125,3 +119,15 @@ function formatCommands(commands: readonly Command[]): string {
     .map((cell, row) => `  ${cell.padEnd(COLUMN)}  ${cells[rows + row] ?? ''}`.trimEnd())
     .join('\n');
 }
+
+/** Implements `!npm test` by the request `run_command`. */
+const shellCommand: Command = {
+  name: '!',
+  description: 'run a shell command; the model reads its output with your next prompt',
+  async run({args, request, say}) {
+    if (args === '') return {ok: false, text: 'Type a command after the !, for example !git status'};
+    const {output, succeeded} = await request({type: 'run_command', command: args});
+    say(output);
+    return {ok: succeeded, text: ''};
+  },
+};

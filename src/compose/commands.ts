@@ -3,7 +3,7 @@
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {version} from '../../package.json';
-import type {ShownSettings} from '../commands/settings/config.ts';
+import type {ShownSettings} from '../commands/config.ts';
 import {createCommandTable} from '../commands/table.ts';
 import {getEffectiveSettings} from '../config/effective-settings.ts';
 import {createMemoryDeps} from '../config/memory-files.ts';

@@ -7,8 +7,7 @@ import type {Emit} from '../core/contract/events.ts';
 import type {HookListing, HookSetting} from '../core/contract/hook.ts';
 import {type AgentHooks, createToolHooks} from '../core/permissions/tool-hooks.ts';
 import {NO_HOOKS} from '../core/turn/run-hooks.ts';
-import {createCommandHook, type HookWorkplace} from '../extensions/hooks/command-hook.ts';
-import {createHooks, type Hook} from '../extensions/hooks/create-hooks.ts';
+import {createCommandHook, createHooks, type Hook, type HookWorkplace} from '../extensions/hooks.ts';
 import {ALL_TOOLS} from './known-tools.ts';
 
 interface SessionHooks extends AgentHooks {

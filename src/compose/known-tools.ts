@@ -2,7 +2,7 @@
  * Lists the facts of all tools that models may be offered, except those of MCP servers, which are known by their
  * prefix.
  */
-import type {ListableTools} from '../agents/known-tools.ts';
+import type {ListableTools} from '../agents/tool-list.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {ANSWER_TOOL} from '../core/turn/structured-answer.ts';
 import {TOOL_SEARCH} from '../extensions/mcp/toolset.ts';

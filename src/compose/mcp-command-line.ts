@@ -8,7 +8,7 @@ import {
   printText,
   type SubcommandArguments,
 } from '../commands/command-line.ts';
-import {formatServer, formatServers} from '../commands/settings/mcp.ts';
+import {formatServer, formatServers} from '../commands/extensions.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {saveProperty} from '../config/user-settings.ts';
 import {UsageError} from '../core/util/errors.ts';

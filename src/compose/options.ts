@@ -16,7 +16,7 @@ import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.t
 import {Redactor} from '../core/secrets/redaction.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
-import type {Hook} from '../extensions/hooks/create-hooks.ts';
+import type {Hook} from '../extensions/hooks.ts';
 import type {DriverServers} from '../extensions/mcp/driver-transport.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
 import {measureLocalCapacity} from '../models/local-capacity.ts';

@@ -13,11 +13,17 @@ import {GLOB, globTool} from './search/glob.ts';
 import {GREP, grepTool} from './search/grep.ts';
 import {createSymbols, SYMBOLS} from './search/symbols.ts';
 import {createFanOutTool, FAN_OUT, type FanOutToolDeps} from './task/fan-out.ts';
+import {
+  createTaskList,
+  createTaskOutput,
+  createTaskSend,
+  createTaskStop,
+  TASK_LIST,
+  TASK_OUTPUT,
+  TASK_SEND,
+  TASK_STOP,
+} from './task/run-tools.ts';
 import {createTaskTool, TASK, type TaskDeps} from './task/task.ts';
-import {createTaskList, TASK_LIST} from './task/task-list.ts';
-import {createTaskOutput, TASK_OUTPUT} from './task/task-output.ts';
-import {createTaskSend, TASK_SEND} from './task/task-send.ts';
-import {createTaskStop, TASK_STOP} from './task/task-stop.ts';
 import {createTodoWrite, TODO_WRITE} from './todo-write.ts';
 import {createWebFetch, WEB_FETCH, type WebFetchOptions} from './web/web-fetch.ts';
 import {WEB_SEARCH, webSearchTool} from './web/web-search.ts';

@@ -2,7 +2,6 @@
  * Turns what the person does into verbs of the session, and what the session emits into the state of the screen. React
  * draws the two cells and decides nothing. `input/key-router.ts` says which key calls which method.
  */
-import {KEYS} from '../commands/key-help.ts';
 import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {Session, SubmitResult, TranscriptPart} from '../core/contract/session-requests.ts';
 import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
@@ -389,3 +388,13 @@ export class Controller {
     this.ui.set(forgetPrinted(this.ui.get(), count));
   }
 }
+
+/** All keys of the prompt, as `?` lists them. */
+const KEYS = `Keys:
+  Enter send · \\ Enter, Ctrl+J new line · Up/Down, Ctrl+R history · Tab takes what is offered
+  !cmd runs in the shell · @file goes along · #note is remembered · exit leaves
+  Esc interrupt, twice when idle go back to an earlier prompt · Shift+Tab mode
+  Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+Z suspend
+  Ctrl+_ undo · Alt+_ redo · Ctrl+G edit in $EDITOR · Ctrl+L repaint · Ctrl+T todos
+  Ctrl+O whole transcript, thinking and results too · Ctrl+V image of the clipboard
+  Down agents · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background`;

@@ -4,8 +4,8 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {onTestFinished} from 'vitest';
 import type {CatalogOptions, LoadedCatalog} from '../../src/agents/catalog.ts';
-import type {ListableTools} from '../../src/agents/known-tools.ts';
 import {LiveCatalog} from '../../src/agents/live-catalog.ts';
+import type {ListableTools} from '../../src/agents/tool-list.ts';
 import {AGENT_TOOLS} from '../../src/compose/known-tools.ts';
 import {emptyFolder} from '../support/workspace.ts';
 

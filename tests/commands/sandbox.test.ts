@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {sandboxCommand} from '../../src/commands/sandbox.ts';
+import {sandboxCommand} from '../../src/commands/permissions.ts';
 import type {SandboxState} from '../../src/core/contract/permission.ts';
 import type {CommandContext} from '../../src/core/contract/session-requests.ts';
 

@@ -1,6 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {backgroundCommand} from '../../src/commands/stop.ts';
-import {subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
+import {backgroundCommand, subagentsCommand, tasksCommand} from '../../src/commands/subagents.ts';
 import {AGENT_TYPES} from '../../src/core/agent-types.ts';
 import type {Command, CommandContext} from '../../src/core/contract/session-requests.ts';
 import {Inbox} from '../../src/core/turn/inbox.ts';

@@ -10,9 +10,17 @@ import {
   type SubcommandArguments,
 } from '../command-line.ts';
 import {createAgent} from './create.ts';
-import type {AgentsDeps, AgentsResult} from './deps.ts';
-import {deleteByName} from './edit.ts';
-import {findAgent, getAgentEntries, type LintReport, lint, listAgents, showAgent} from './show.ts';
+import {
+  type AgentsDeps,
+  type AgentsResult,
+  findAgent,
+  getAgentEntries,
+  type LintReport,
+  lint,
+  listAgents,
+  showAgent,
+} from './show.ts';
+import {deleteByName} from './slash-command.ts';
 
 const VERBS = 'list, show, create, delete, lint, schema';
 

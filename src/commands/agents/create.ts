@@ -11,8 +11,7 @@ import {getTemplates} from '../../agents/templates.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
-import type {AgentsDeps, AgentsResult} from './deps.ts';
-import {describeConfinement} from './show.ts';
+import {type AgentsDeps, type AgentsResult, describeConfinement} from './show.ts';
 
 interface CreateOptions {
   /** Purpose of the agent. When it is empty, the person is asked. */

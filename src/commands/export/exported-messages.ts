@@ -2,7 +2,7 @@
 import type {Message} from '../../core/contract/model.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
 import {getText} from '../../core/util/messages.ts';
-import {describeCall} from './calls.ts';
+import {toOneLine, toShortLine} from '../../core/util/text.ts';
 import {type Html, html, markdownToHtml} from './safe-html.ts';
 
 interface Said extends RestoredMessage {
@@ -79,4 +79,15 @@ function countImages(content: Message['content']): string {
 
 function formatTime(at: string): string {
   return new Date(at).toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit'});
+}
+
+/** Inputs that describe a call best, in order of preference. */
+const TELLING = ['description', 'command', 'path', 'file_path', 'pattern', 'url', 'query', 'name'];
+const MAX_CHARS = 120;
+
+/** Describes a tool call in one line, e.g. `read_file src/a.ts`. */
+export function describeCall({name, input}: {readonly name: string; readonly input: unknown}): string {
+  const fields = typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {};
+  const told = TELLING.map((key) => fields[key]).find((value) => typeof value === 'string' && value !== '');
+  return toShortLine(toOneLine(typeof told === 'string' ? `${name} ${told}` : name), MAX_CHARS);
 }

@@ -1,8 +1,7 @@
 /** Draws the subagents of a session over time: when each waited, worked and called tools, and what it used. */
 import {formatDuration} from '../../core/runs/progress-line.ts';
 import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
-import {describeCall} from './calls.ts';
-import {formatEntries} from './exported-messages.ts';
+import {describeCall, formatEntries} from './exported-messages.ts';
 import {type Html, html} from './safe-html.ts';
 import type {ExportedRun} from './stored-session.ts';
 

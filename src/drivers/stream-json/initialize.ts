@@ -3,8 +3,7 @@ import {z} from 'zod';
 import type {SessionInfo} from '../../core/contract/events.ts';
 import {HOOK_EVENTS} from '../../core/contract/hook.ts';
 import {UsageError} from '../../core/util/errors.ts';
-import type {Hook} from '../../extensions/hooks/create-hooks.ts';
-import {readHookOutput} from '../../extensions/hooks/hook-output.ts';
+import {type Hook, readHookOutput} from '../../extensions/hooks.ts';
 import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 
 export const initializeSchema = z.looseObject({

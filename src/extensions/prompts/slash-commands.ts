@@ -1,7 +1,6 @@
 /** Creates a slash command for each command and skill that the user may type. */
 import type {Command} from '../../core/contract/session-requests.ts';
-import {expandPrompt} from './expand.ts';
-import type {PromptFile} from './prompt-file.ts';
+import {expandPrompt, type PromptFile} from './prompt-file.ts';
 
 export function createPromptCommands(prompts: readonly PromptFile[], taken: readonly string[]): Command[] {
   return prompts

@@ -10,9 +10,8 @@ import {runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import description from './glob.md';
-import {createPathGlob, splitGlob} from './glob-pattern.ts';
 import {plural} from './grep-lines.ts';
-import {formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
+import {createPathGlob, formatSearchNotes, getSearchPath, isCut, splitGlob} from './search-path.ts';
 
 const DEFAULT_LIMIT = 100;
 

@@ -1,6 +1,9 @@
 /** Defines the tool `grep`, which searches the content of files with ripgrep. */
+
+import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {join, relative} from 'node:path';
+import {setImmediate} from 'node:timers/promises';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
@@ -8,11 +11,10 @@ import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {type RipgrepEnd, runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
-import {findBinaryFiles, formatBinaryFiles} from './binary-files.ts';
-import {createPathGlob} from './glob-pattern.ts';
+import {findByteOrderMark} from '../files/text-file.ts';
 import description from './grep.md';
 import {FoundLines, plural} from './grep-lines.ts';
-import {formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
+import {createPathGlob, formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
 
 const DEFAULT_LIMIT = 250;
 /** Number of files up to which they are sorted by modification time. More files are sorted by path. */
@@ -221,4 +223,55 @@ function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepIn
   const why = /^error: (.*)$/m.exec(errors)?.[1] ?? errors.trim().split('\n')[0]?.replace(/^rg: /, '') ?? '';
   if (!/regex|"\\n"/.test(errors)) return `The search failed: ${why}`;
   return `Invalid pattern ${JSON.stringify(pattern)}: ${why}.\nTo search for literal text, escape its special characters with \\.`;
+}
+
+const PROBE_BYTES = 16 * 1024;
+/** Highest share of control characters in a text. A log may have a few NUL bytes. */
+const MAX_CONTROL_SHARE = 0.01;
+/** Limit of examined files. Further ones count as text. */
+const MAX_FILES = 5000;
+const MAX_NAMED = 5;
+
+/** @param toAbsolute resolves the paths as they are in the result */
+async function findBinaryFiles(
+  files: readonly string[],
+  toAbsolute: (file: string) => string,
+): Promise<ReadonlySet<string>> {
+  const binary = new Set<string>();
+  const buffer = Buffer.alloc(PROBE_BYTES);
+  for (const [index, file] of files.slice(0, MAX_FILES).entries()) {
+    // Read synchronously, which is much faster for many small reads, and pause regularly for other work.
+    if (index % 100 === 99) await setImmediate();
+    if (hasManyControls(readStart(toAbsolute(file), buffer))) binary.add(file);
+  }
+  return binary;
+}
+
+function readStart(file: string, buffer: Buffer): Buffer {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0));
+  } catch {
+    // The file was removed or is not readable.
+    return buffer.subarray(0, 0);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function hasManyControls(bytes: Buffer): boolean {
+  if (!bytes.includes(0) || findByteOrderMark(bytes)?.encoding.startsWith('utf16')) return false;
+  let controls = 0;
+  for (const byte of bytes) if (byte < 0x20 && !'\t\n\r\f\b\x1b'.includes(String.fromCharCode(byte))) controls += 1;
+  return controls > Math.max(1, bytes.length * MAX_CONTROL_SHARE);
+}
+
+/** Returns one line that names the binary files that match, or none. */
+function formatBinaryFiles(binary: ReadonlySet<string>): string[] {
+  if (binary.size === 0) return [];
+  const names = [...binary].sort();
+  const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
+  const what = names.length === 1 ? 'a binary file matches' : `${names.length} binary files match`;
+  return [`(${what}, not shown: ${names.slice(0, MAX_NAMED).join(', ')}${more})`];
 }

@@ -1,7 +1,8 @@
-/** Holds what the search tools share: the path to search, and notes on how a search ended. */
+/** Holds what the search tools share: the path to search, globs, and notes on how a search ended. */
 import {realpath, stat} from 'node:fs/promises';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
+import {Glob} from '../../core/util/glob.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {type RipgrepEnd, SEARCH_LIMIT_MS} from '../../core/util/ripgrep.ts';
 import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError} from '../files/model-paths.ts';
@@ -43,4 +44,27 @@ export function formatSearchNotes({ended, exitCode, errors}: RipgrepEnd): string
   if (exitCode !== 2) return [];
   const [first = '', ...more] = errors.trim().split('\n');
   return [`(not all could be searched: ${first}${more.length > 0 ? `, and ${more.length} more` : ''})`];
+}
+
+/**
+ * Creates a glob. Ripgrep's own `--glob` does not select files here, because it would include files that `.gitignore`
+ * excludes. A pattern without a slash matches the name at any depth; one with a slash matches the path from its
+ * beginning. `[id]` is one of these characters, or a name with brackets.
+ * @returns a glob for paths with `/`, without a leading `./`
+ */
+export function createPathGlob(pattern: string): Glob {
+  const trimmed = pattern.replace(/^\.\//, '').replace(/\/$/, '/**');
+  const whole = trimmed.includes('/') ? trimmed.replace(/^\//, '') : `**/${trimmed}`;
+  return new Glob(whole, {braces: true, plainBrackets: true, openStars: true});
+}
+
+/** Splits a pattern into the directory with which it starts and the rest: `/a/b/*.ts` → `/a/b`, `/*.ts`. */
+export function splitGlob(pattern: string): {base: string; rest: string} {
+  const segments = pattern.split('/');
+  const firstGlob = segments.findIndex((segment) => /[*?[{\\]/.test(segment));
+  const at = firstGlob === -1 ? segments.length - 1 : firstGlob;
+  const base = segments.slice(0, at).join('/');
+  // Add the slash, because a name alone would match at any depth.
+  const rest = segments.slice(at).join('/');
+  return {base: base === '' && pattern.startsWith('/') ? '/' : base, rest: rest.includes('**') ? rest : `/${rest}`};
 }

@@ -57,10 +57,7 @@ async function run(
   context: ToolContext,
   {mayReachPrivate, bounds = BOUNDS, resolveName}: WebFetchOptions,
 ): Promise<ToolResult> {
-  const [{fetchWeb}, {isTextType, decodeReply}] = await Promise.all([
-    import('./web-request.ts'),
-    import('./web-page.ts'),
-  ]);
+  const {fetchWeb, isTextType, decodeReply} = await import('./web-request.ts');
   const address = parseWebAddress(text);
   refusePrivateName(address.host, mayReachPrivate);
   const {signal} = context;

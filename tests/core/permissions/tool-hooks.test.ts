@@ -3,7 +3,7 @@ import {ALL_TOOLS} from '../../../src/compose/known-tools.ts';
 import type {HookAnswer, HookCall, HookEvent, Hooks} from '../../../src/core/contract/hook.ts';
 import {createToolHooks} from '../../../src/core/permissions/tool-hooks.ts';
 import {textResult} from '../../../src/core/util/tool-output.ts';
-import {isMatching} from '../../../src/extensions/hooks/create-hooks.ts';
+import {isMatching} from '../../../src/extensions/hooks.ts';
 
 const {signal} = new AbortController();
 const request = {callId: 'c', tool: 'read_file', input: {path: 'a.ts'}, title: 'a.ts', accesses: []};

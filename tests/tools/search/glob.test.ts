@@ -2,7 +2,7 @@ import {mkdirSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {globTool} from '../../../src/tools/search/glob.ts';
-import {createPathGlob} from '../../../src/tools/search/glob-pattern.ts';
+import {createPathGlob} from '../../../src/tools/search/search-path.ts';
 import {fixture} from '../fixture.ts';
 
 describe('a glob', () => {

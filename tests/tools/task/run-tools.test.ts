@@ -4,10 +4,7 @@ import type {RunRecord} from '../../../src/core/contract/runs.ts';
 import type {FanOuts} from '../../../src/core/fan-out/fan-outs.ts';
 import type {SubagentManager} from '../../../src/core/subagent-manager.ts';
 import {createFanOutTool} from '../../../src/tools/task/fan-out.ts';
-import {createTaskList} from '../../../src/tools/task/task-list.ts';
-import {createTaskOutput} from '../../../src/tools/task/task-output.ts';
-import {createTaskSend} from '../../../src/tools/task/task-send.ts';
-import {createTaskStop} from '../../../src/tools/task/task-stop.ts';
+import {createTaskList, createTaskOutput, createTaskSend, createTaskStop} from '../../../src/tools/task/run-tools.ts';
 import {fixture} from '../fixture.ts';
 
 const AT_WORK: RunRecord = {

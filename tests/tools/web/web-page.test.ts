@@ -1,6 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {decodeReply, isTextType} from '../../../src/tools/web/web-page.ts';
-import type {WebReply} from '../../../src/tools/web/web-request.ts';
+import {decodeReply, isTextType, type WebReply} from '../../../src/tools/web/web-request.ts';
 import {webSearchTool} from '../../../src/tools/web/web-search.ts';
 import {fixture} from '../fixture.ts';
 import {fetcher, page, webServer} from './web-server.ts';

@@ -1,7 +1,7 @@
 /** Implements `/theme`, which sets the colours of the screen for this session and later ones. */
-import {THEME_NAMES, type ThemeName} from '../../core/contract/events.ts';
-import type {Command} from '../../core/contract/session-requests.ts';
-import {formatMeant} from '../../core/util/names.ts';
+import {THEME_NAMES, type ThemeName} from '../core/contract/events.ts';
+import type {Command} from '../core/contract/session-requests.ts';
+import {formatMeant} from '../core/util/names.ts';
 
 const MEANING: Readonly<Record<ThemeName, string>> = {
   terminal: 'the palette of the terminal',

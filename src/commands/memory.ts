@@ -1,7 +1,7 @@
-/** Implements /memory, which shows the memory files that the model reads and opens one in an editor. */
+/** Implements `/memory`, which shows and opens the memory files, and `#text`, which adds a note to one of them. */
 import path from 'node:path';
-import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
-import {formatFileName} from '../../core/util/paths.ts';
+import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
+import {formatFileName} from '../core/util/paths.ts';
 
 export interface MemoryDeps {
   /** Reads the memory files in effect, the farthest first, each followed by the files that it imports. */
@@ -71,4 +71,39 @@ function formatMemory(items: readonly MemoryItem[], cwd: string): string {
     return `  ${importedBy === undefined ? '' : '  '}${name}  (${size}${by})`;
   });
   return `Memory files that the model reads, the nearest last:\n${rows.join('\n')}`;
+}
+
+export interface NoteDeps {
+  /** Lists the memory files that can be chosen. They need not exist. */
+  listMemoryFiles(): readonly {readonly file: string; readonly label: string}[];
+  /**
+   * @throws UsageError when a file of the project is a link that leads out of it, MiniCcError when it cannot be written
+   */
+  addNote(file: string, note: string): Promise<void>;
+}
+
+export function createNoteCommand({listMemoryFiles, addNote}: NoteDeps): Command {
+  return {
+    name: '#',
+    description: 'add a note to a memory file',
+    async run({args: note, ask, request}) {
+      if (note === '') return {ok: false, text: 'Type a note after the #, for example #use pnpm, not npm'};
+      const files = listMemoryFiles();
+      const answer = await ask({
+        title: 'Add this note to which file?',
+        detail: note,
+        detailType: 'text',
+        escape: 'none',
+        options: files.map(({file, label}, index) => ({digit: index + 1, choice: file, label})),
+      });
+      const chosen = files.find(({file}) => file === answer?.choice);
+      if (!chosen) return {ok: true, text: 'Nothing was noted.', input: `#${note}`};
+      await addNote(chosen.file, note);
+      request({type: 'tell', text: `The user added this note to ${chosen.file}: ${note}`, label: `#${note}`});
+      return {
+        ok: true,
+        text: `Noted in ${chosen.label}. Every session reads it from the next one on; this one was told.`,
+      };
+    },
+  };
 }

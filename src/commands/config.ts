@@ -1,7 +1,7 @@
 /** Implements `/config` and `mini-cc config show`, which show the settings in force and the origin of each. */
-import type {EffectiveSetting, EffectiveSettings} from '../../config/effective-settings.ts';
-import type {TrustState} from '../../config/trust.ts';
-import type {Command} from '../../core/contract/session-requests.ts';
+import type {EffectiveSetting, EffectiveSettings} from '../config/effective-settings.ts';
+import type {TrustState} from '../config/trust.ts';
+import type {Command} from '../core/contract/session-requests.ts';
 
 export interface ShownSettings extends Omit<EffectiveSettings, 'claims'> {
   readonly trust: {readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[]};

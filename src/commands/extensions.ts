@@ -1,8 +1,10 @@
-/** Implements `/mcp`, which shows the session's MCP servers and their tools, and restarts them. */
-import type {McpServerState} from '../../core/contract/mcp.ts';
-import type {Command} from '../../core/contract/session-requests.ts';
-import {UsageError} from '../../core/util/errors.ts';
-import {showControls, toShortLine} from '../../core/util/text.ts';
+/** Implements `/mcp`, which shows the session's MCP servers and restarts them, and `/hooks`, which lists the hooks. */
+
+import type {HookListing} from '../core/contract/hook.ts';
+import type {McpServerState} from '../core/contract/mcp.ts';
+import type {Command} from '../core/contract/session-requests.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {showControls, toShortLine} from '../core/util/text.ts';
 
 const USAGE = '/mcp [NAME | reconnect NAME | enable NAME | disable NAME]';
 const MAX_CHARS = 90;
@@ -63,4 +65,19 @@ const STATUS: Readonly<Record<McpServerState['status'], string>> = {
 function formatLine({name, status, problem, tools}: McpServerState): string {
   const count = status === 'connected' ? `, ${tools.length} tool${tools.length === 1 ? '' : 's'}` : '';
   return `${name}: ${STATUS[status]}${count}${problem === undefined ? '' : `: ${problem}`}`;
+}
+
+export const hooksCommand: Command = {
+  name: 'hooks',
+  description: 'what runs at which event, and where it comes from',
+  run: ({request}) => ({ok: true, text: format(request({type: 'hooks'}))}),
+};
+
+function format(hooks: readonly HookListing[]): string {
+  if (hooks.length === 0) return 'No hooks. Settings name them under "hooks", as in Claude Code.';
+  const lines = hooks.map(({event, matcher, command, from}) => {
+    const what = matcher === '' || matcher === '*' ? event : `${event} (${matcher})`;
+    return `  ${what}: ${command.split('\n')[0]}  [${from}]`;
+  });
+  return ['Hooks:', ...lines].join('\n');
 }

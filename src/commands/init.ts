@@ -2,12 +2,13 @@
  * Implements /init, which creates an AGENTS.md for the project: by a turn of the model, or from manifests when there is
  * no model.
  */
+
 import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
-import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
-import {writeWhole} from '../../core/util/files/whole-file.ts';
-import {MANIFEST_NAMES, type Manifest, parseManifest} from '../../core/util/manifests.ts';
-import {formatFileName} from '../../core/util/paths.ts';
+import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
+import {writeWhole} from '../core/util/files/whole-file.ts';
+import {MANIFEST_NAMES, type Manifest, parseManifest} from '../core/util/manifests.ts';
+import {formatFileName} from '../core/util/paths.ts';
 import INIT_PROMPT from './init.md';
 
 export interface InitDeps {

@@ -1,8 +1,12 @@
-/** Runs the hooks of an event in parallel, and joins their outputs. */
-import type {Emit} from '../../core/contract/events.ts';
-import type {HookAnswer, HookCall, HookEvent, HookListing, Hooks} from '../../core/contract/hook.ts';
-import {getErrorMessage} from '../../core/util/errors.ts';
-import {type HookOutput, readHookOutput} from './hook-output.ts';
+/** Runs the hooks of an event in parallel, parses their outputs, and joins them. */
+
+import {z} from 'zod';
+import type {Emit} from '../core/contract/events.ts';
+import type {HookAnswer, HookCall, HookEvent, HookListing, HookSetting, Hooks} from '../core/contract/hook.ts';
+import {getErrorMessage} from '../core/util/errors.ts';
+import {formatIssues} from '../core/util/problem.ts';
+import type {ProcessGroups} from '../sandbox/launch/process-groups.ts';
+import {runCollected} from '../sandbox/launch/run-collected.ts';
 
 /** One hook: a command of the settings or a callback of a driver. */
 export interface Hook extends HookListing {
@@ -87,7 +91,7 @@ async function runHook(
 }
 
 /** Interprets the end of a hook of the settings. @throws Error when it failed without blocking anything */
-export function readHookEnd({exitCode, stdout, stderr}: HookEnd, event: HookEvent): HookOutput {
+function readHookEnd({exitCode, stdout, stderr}: HookEnd, event: HookEvent): HookOutput {
   if (exitCode === 2) return {blocked: stderr.trim() || 'a hook refused it without a reason'};
   if (exitCode !== 0)
     throw new Error(`exit code ${exitCode}${stderr.trim() ? `: ${stderr.trim().split('\n')[0]}` : ''}`);
@@ -109,5 +113,96 @@ function join(outputs: readonly HookOutput[]): HookAnswer {
     ...(asked?.because !== undefined && {because: asked.because}),
     ...(input && {input}),
     context: outputs.flatMap(({context}) => context ?? []),
+  };
+}
+
+export interface HookWorkplace {
+  /** Working directory of the session, in which the hook starts. */
+  readonly root: string;
+  /** Environment variables without keys. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly processes: ProcessGroups;
+}
+
+export function createCommandHook(setting: HookSetting, {root, env, processes}: HookWorkplace): Hook {
+  const {event, command, timeoutSeconds} = setting;
+  return {
+    ...setting,
+    async run(input, _callId, signal) {
+      const end = await runCollected({
+        command,
+        cwd: root,
+        processes,
+        signal,
+        timeoutMs: timeoutSeconds * 1000,
+        env: {...env, CLAUDE_PROJECT_DIR: root, MINI_CC_PROJECT_DIR: root},
+        input: `${JSON.stringify(input)}\n`,
+      });
+      if (end.ended === 'start') throw new Error(end.stderr);
+      if (end.ended === 'timeout') throw new Error(`it took longer than ${timeoutSeconds} s`);
+      if (end.ended === 'abort') return {};
+      return readHookEnd({...end, exitCode: end.exitCode ?? 1}, event);
+    },
+  };
+}
+
+/** The parsed output of one hook. */
+interface HookOutput {
+  readonly blocked?: string;
+  readonly stops?: string;
+  readonly permission?: 'allow' | 'ask';
+  readonly because?: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly context?: string;
+  /** Text for the person. */
+  readonly message?: string;
+}
+
+const inputSchema = z.record(z.string(), z.unknown());
+
+const outputSchema = z.looseObject({
+  continue: z.boolean().optional(),
+  stopReason: z.string().optional(),
+  systemMessage: z.string().optional(),
+  decision: z.enum(['approve', 'allow', 'block', 'deny', 'ask']).optional(),
+  reason: z.string().optional(),
+  hookSpecificOutput: z
+    .looseObject({
+      permissionDecision: z.enum(['allow', 'deny', 'ask', 'defer']).optional(),
+      permissionDecisionReason: z.string().optional(),
+      updatedInput: inputSchema.optional(),
+      additionalContext: z.string().optional(),
+      /** Decision of a PermissionRequest hook. */
+      decision: z
+        .looseObject({
+          behavior: z.enum(['allow', 'deny']),
+          message: z.string().optional(),
+          updatedInput: inputSchema.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+/** @throws Error when the output has another shape */
+export function readHookOutput(value: unknown, event: HookEvent): HookOutput {
+  const parsed = outputSchema.safeParse(value);
+  if (!parsed.success) {
+    throw new Error(`its output cannot be read: ${formatIssues(parsed.error)}`);
+  }
+  const {continue: goesOn, stopReason, systemMessage, decision, reason, hookSpecificOutput: more = {}} = parsed.data;
+  const {behavior, message} = more.decision ?? {};
+  const said = more.permissionDecision ?? behavior ?? decision;
+  const because = more.permissionDecisionReason ?? message ?? reason;
+  const input = more.updatedInput ?? more.decision?.updatedInput;
+  const isBlocked = said === 'deny' || said === 'block';
+  const permission = said === 'approve' || said === 'allow' ? 'allow' : said === 'ask' ? 'ask' : undefined;
+  return {
+    ...(isBlocked && {blocked: because ?? `a ${event} hook refused it`}),
+    ...(permission && {permission, ...(because !== undefined && {because})}),
+    ...(goesOn === false && {stops: stopReason ?? `a ${event} hook stopped it`}),
+    ...(input && {input}),
+    ...(more.additionalContext !== undefined && {context: more.additionalContext}),
+    ...(systemMessage !== undefined && {message: systemMessage}),
   };
 }

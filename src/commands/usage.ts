@@ -1,0 +1,131 @@
+/** Implements `/status`, `/cost`, `/context` and `/compact`: what this session is, what it has used, and free space. */
+
+import type {UsageEntry} from '../core/contract/model.ts';
+import type {SandboxState} from '../core/contract/permission.ts';
+import type {Command, ContextUse, SessionUsage} from '../core/contract/session-requests.ts';
+import {tokens} from '../core/runs/receipt.ts';
+import {hasEnded} from '../core/runs/run-record.ts';
+import {addUsage, NO_USAGE} from '../core/util/messages.ts';
+import {formatCost, formatUsd} from '../core/util/money.ts';
+
+export const compactCommand: Command = {
+  name: 'compact',
+  description: 'summarise what is old: /compact [what to keep above all]',
+  async run({args, request}) {
+    const done = await request({type: 'compact', focus: args.trim()});
+    return done ? {ok: true, text: ''} : {ok: true, text: 'There is nothing to compact: the conversation is short.'};
+  },
+};
+
+export const contextCommand: Command = {
+  name: 'context',
+  description: "what fills the window: the parts of the model's context",
+  async run({request}) {
+    return {ok: true, text: formatContextUse(await request({type: 'context'}))};
+  },
+};
+
+const BAR = 36;
+const MARKS = ['█', '▓', '▒', '░'];
+
+function formatContextUse({model, window, reserve, limit, isEstimate, parts}: ContextUse): string {
+  const used = parts.reduce((sum, part) => sum + part.tokens, 0);
+  const free = Math.max(0, limit - used);
+  const marks = parts.map((_, index) => MARKS[index % MARKS.length]!);
+  const bar = parts.map((part, index) => marks[index]!.repeat(Math.round((BAR * part.tokens) / window))).join('');
+  const rest = '·'.repeat(Math.max(0, BAR - bar.length));
+  const row = (mark: string, name: string, amount: number) =>
+    `  ${mark} ${name.padEnd(21)} ${tokens(amount).padStart(6)} ${`${Math.round((100 * amount) / window)} %`.padStart(5)}`;
+  return [
+    `Context window of ${model}: ${tokens(used)} of ${tokens(window)} tokens${isEstimate ? ', estimated' : ''}`,
+    `  ${bar.slice(0, BAR)}${rest}`,
+    ...parts.map((part, index) => row(marks[index]!, part.name, part.tokens)),
+    row('·', 'free', free),
+    row(' ', 'set aside for a reply', reserve),
+    'At 80 % older tool results are cleared, at 90 % the conversation is summarised. /compact does it now.',
+  ].join('\n');
+}
+
+export const costCommand: Command = {
+  name: 'cost',
+  description: 'what was used: by agent and model, and the budget',
+  run: ({request}) => ({ok: true, text: formatUsage(request({type: 'usage'}))}),
+};
+
+const HEAD = ['agent', 'model', 'in', 'out', 'cache read', 'cache write', 'cost'];
+
+function formatUsage({entries, pricesAsOf, budget}: SessionUsage): string {
+  if (entries.length === 0) return `No model was asked yet.${formatBudgetLine(budget)}`;
+  const rows = [HEAD, ...entries.map(toRow)];
+  const total = entries.map(({usage}) => usage).reduce(addUsage, NO_USAGE);
+  if (entries.length > 1) rows.push(toRow({agent: 'all', model: '', usage: total}));
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const pad = (cell: string, column: number) =>
+    column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
+  const table = rows.map((row) => `  ${row.map(pad).join('  ')}`.trimEnd());
+  const unknown = table.some((line) => line.includes('n/a'))
+    ? '\nn/a: the price of that model is not known. "pricing" in the settings sets it.'
+    : '';
+  const source = `Estimated by your "pricing" and the list prices of ${pricesAsOf}.`;
+  return (
+    [`Cost of this session: ${formatCost(total)}`, ...table, `${source}${unknown}`].join('\n') +
+    formatBudgetLine(budget)
+  );
+}
+
+function toRow({agent, model, usage}: UsageEntry): string[] {
+  const counts = [
+    usage.input_tokens,
+    usage.output_tokens,
+    usage.cache_read_input_tokens,
+    usage.cache_creation_input_tokens,
+  ];
+  return [agent, model, ...counts.map(tokens), formatCost(usage)];
+}
+
+function formatBudgetLine(budget: SessionUsage['budget']): string {
+  if (!budget) return '';
+  const {limitUsd, spentUsd, setAsideUsd} = budget;
+  const aside = setAsideUsd > 0 ? `, ${formatUsd(setAsideUsd)} set aside for subagents at work` : '';
+  return `\nBudget: ${formatUsd(spentUsd)} of ${formatUsd(limitUsd)} used (${Math.round((100 * spentUsd) / limitUsd)} %)${aside}.`;
+}
+
+export function createStatusCommand(version: string): Command {
+  return {
+    name: 'status',
+    description: 'what this session is, and what it works with',
+    async run({info, request}) {
+      const [sandbox, context] = await Promise.all([request({type: 'sandbox'}), request({type: 'context'})]);
+      const running = request({type: 'runs'}).filter((run) => !hasEnded(run)).length;
+      const used = request({type: 'usage'})
+        .entries.map(({usage}) => usage)
+        .reduce(addUsage, NO_USAGE);
+      const rows: [string, string][] = [
+        ['mini-cc', version],
+        ['session', info.sessionId],
+        ['folders', [info.cwd, ...request({type: 'folders'})].join(', ')],
+        ['model', `${info.model}${info.offline ? ' (offline, rule-based: no key and no server is set)' : ''}`],
+        ['window', formatWindow(context)],
+        ['cost', used === NO_USAGE ? 'none yet' : formatCost(used)],
+        ['mode', info.permissionMode],
+        ['sandbox', formatSandbox(sandbox)],
+        ['agents', `${info.agents.length} that can be dispatched, ${running} at work`],
+        ['theme', info.theme ?? 'terminal'],
+        ['transcript', info.transcript],
+      ];
+      const width = Math.max(...rows.map(([name]) => name.length));
+      const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+      return {ok: true, text: [...lines, ...info.warnings.map((warning) => `note: ${warning}`)].join('\n')};
+    },
+  };
+}
+
+function formatSandbox({mode, kind, problem}: SandboxState): string {
+  if (kind === undefined) return `none works here: ${problem}`;
+  return mode === 'off' ? `off; ${kind} confines commands that only read` : `${mode}, by ${kind}`;
+}
+
+function formatWindow({window, parts}: ContextUse): string {
+  const used = parts.reduce((sum, part) => sum + part.tokens, 0);
+  return `${tokens(used)} of ${tokens(window)} tokens used (${Math.round((100 * used) / window)} %)`;
+}
