@@ -6,9 +6,8 @@
 
 import {z} from 'zod';
 import {NOTIFY_KINDS, THEME_NAMES} from '../core/contract/events.ts';
-import {FAN_OUT_MODES} from '../core/contract/fan-out.ts';
+import {FAN_OUT_MODES, SPLITS} from '../core/contract/fan-out.ts';
 import {SANDBOX_MODES} from '../core/contract/permission.ts';
-import {SPLITS} from '../core/fan-out/partition.ts';
 import {mustBe} from '../core/util/problem.ts';
 
 function text(what: string) {

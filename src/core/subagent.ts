@@ -34,7 +34,7 @@ import {createAgentPrompt, createSystemPrompt} from './turn/system-prompt.ts';
 import {waitUntilWritten} from './turn/transcript-wait.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {addUsage, addUsageTo} from './util/messages.ts';
-import {runVerified} from './verification/verify-run.ts';
+import {runVerified} from './verification/verifier.ts';
 
 export interface ExecutionDeps {
   readonly deps: SubagentDeps;

@@ -5,6 +5,10 @@ export const FAN_OUT_MODES = ['ask', 'auto', 'off'] as const;
 /** Whether mini-cc splits a prompt about many files: after a preview, at once, or never. */
 export type FanOutMode = (typeof FAN_OUT_MODES)[number];
 
+export const SPLITS = ['ceil', 'balanced'] as const;
+/** `ceil`: all parts but the last have the same size. `balanced`: sizes differ by at most one. */
+export type Split = (typeof SPLITS)[number];
+
 /** The only files that an agent may write, in every mode. Paths are absolute, with links resolved. */
 export interface WriteScope {
   readonly files: readonly string[];

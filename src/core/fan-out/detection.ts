@@ -8,9 +8,16 @@ import {english} from './languages/english.ts';
 import {french} from './languages/french.ts';
 import {PATH, type PromptLanguage, QUOTED} from './languages/language.ts';
 import {russian} from './languages/russian.ts';
-import {isPattern, PATH_TOKEN} from './path-words.ts';
 
 const LANGUAGES: readonly PromptLanguage[] = [english, french, chinese, russian];
+/** Matches characters of paths, with `@` before a mention. Chinese characters may be directly next to it. */
+export const PATH_TOKEN = /(?<![\w.@/*~-])@?[\w.~*/{[][\w.@~*?+,/{}[\]-]*/g;
+
+/** Whether the word names files by a pattern: `*.ts`, `src/**`, `{a,b}.js`. */
+export function isPattern(token: string): boolean {
+  return /\*/.test(token) || /\{[^{}]*,[^{}]*\}/.test(token);
+}
+
 /** Number of characters. A longer prompt has its own plan, so no single sentence of it may decide. */
 const MAX_PROMPT = 4_000;
 

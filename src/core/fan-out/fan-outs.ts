@@ -27,17 +27,18 @@ import type {
 import type {Clock} from '../contract/results.ts';
 import type {RestoredFiles} from '../contract/session-requests.ts';
 import type {Questions} from '../permissions/questions.ts';
+import {formatDuration} from '../runs/progress-line.ts';
+import {tokens as formatTokens} from '../runs/receipt.ts';
 import type {Caller} from '../tool-calls.ts';
 import {UsageError} from '../util/errors.ts';
+import {formatCount} from '../util/text.ts';
 import {toToolName} from '../util/tool-names.ts';
 import type {Verifier} from '../verification/verifier.ts';
+import type {FanOutUnit} from './detection.ts';
 import type {ProjectFiles} from './meant-files.ts';
 import {type FanOutWork, isClosing, PartRuns, type PartRunsDeps} from './part-runs.ts';
-import {type FanOutPlan, type FanOutSettings, type GetCost, splitFiles} from './plan.ts';
-import {askForPlan} from './preview.ts';
+import {createPreview, type FanOutPlan, type FanOutSettings, type GetCost, nameFiles, partition} from './plan.ts';
 import {describeCutOff, FAN_OUT_VERSION, isCutOff, isDone, readFanOuts} from './state.ts';
-import {count, formatSummary, nameFiles} from './summary.ts';
-import {verifyParts} from './verify-parts.ts';
 
 /** Finds and undoes the changes of a fan-out. */
 export interface FanOutChanges {
@@ -86,12 +87,9 @@ const LEAST_FILES = 3;
 const AGENT = 'code';
 
 export class FanOuts {
-  readonly #deps: FanOutDeps;
   readonly #results: SubagentResults[] = [];
 
-  constructor(deps: FanOutDeps) {
-    this.#deps = deps;
-  }
+  constructor(private readonly deps: FanOutDeps) {}
 
   /** Results of the fan-outs that ended in this process. */
   get results(): readonly SubagentResults[] {
@@ -100,23 +98,23 @@ export class FanOuts {
 
   /** Decides whether a prompt is split. `withdrawn`: the person interrupted at the preview. */
   async consider(prompt: string, signal: AbortSignal): Promise<ApprovedFanOut | 'withdrawn' | undefined> {
-    const {interactive, settings, listFiles: list, root, emit} = this.#deps;
+    const {interactive, settings, agents, permissionMode, emit} = this.deps;
     const mode = settings.mode ?? (interactive ? 'ask' : 'off');
-    if (mode === 'off' || this.#deps.permissionMode() === 'plan') return undefined;
+    if (mode === 'off' || permissionMode() === 'plan') return undefined;
     const {detectFanOut} = await import('./detection.ts');
     const unit = detectFanOut(prompt);
     if (!unit) return undefined;
-    const {resolveFiles} = await import('./resolve-files.ts');
-    const files = resolveFiles(prompt, undefined, await list(), root, unit);
-    if (files.length < LEAST_FILES || !this.#deps.agents.get(AGENT)) return undefined;
-    const plan = await this.#decide(this.#createPlan({instruction: prompt}, files), signal);
+    const files = await this.#findFiles(prompt, undefined, unit);
+    if (files.length < LEAST_FILES || !agents.get(AGENT)) return undefined;
+    const plan = await this.#plan({instruction: prompt}, files, signal);
     if (mode === 'auto') return {plan, allowed: false};
     if (!interactive) {
       const text = `this prompt could be split over ${files.length} files, and nobody can be asked here: --fan-out auto splits it`;
       emit({type: 'notice', level: 'warning', text});
       return undefined;
     }
-    return this.#preview(plan, 'no, the main agent does it alone', signal);
+    const answer = await this.#ask(plan, 'no, the main agent does it alone', signal);
+    return answer === 'no' ? undefined : answer;
   }
 
   /**
@@ -129,19 +127,20 @@ export class FanOuts {
     signal: AbortSignal,
     by: 'person' | 'model' | 'program',
   ): Promise<ApprovedFanOut | 'no' | 'nobody' | 'withdrawn'> {
-    const {interactive, settings, listFiles: list, root} = this.#deps;
+    const {interactive, settings, root} = this.deps;
     const instruction = request.instruction.trim();
     if (instruction === '') throw new UsageError('A fan-out needs an instruction: what to do in each file');
-    const [{detectFanOut}, {resolveFiles}] = await Promise.all([
-      import('./detection.ts'),
-      import('./resolve-files.ts'),
-    ]);
-    const files = resolveFiles(instruction, request.files, await list(), root, detectFanOut(instruction));
+    const {detectFanOut} = await import('./detection.ts');
+    const files = await this.#findFiles(instruction, request.files, detectFanOut(instruction));
     if (files.length === 0) throw new UsageError(`No file in ${root} is meant by: ${instruction}`);
-    const plan = await this.#decide(this.#createPlan({...request, instruction}, files), signal);
+    const plan = await this.#plan({...request, instruction}, files, signal);
     if (settings.mode === 'auto' || (by !== 'model' && !interactive)) return {plan, allowed: false};
-    if (!interactive) return 'nobody';
-    return (await this.#preview(plan, 'no', signal)) ?? 'no';
+    return interactive ? this.#ask(plan, 'no', signal) : 'nobody';
+  }
+
+  async #findFiles(instruction: string, names: readonly string[] | undefined, unit: FanOutUnit | undefined) {
+    const {resolveFiles} = await import('./meant-files.ts');
+    return resolveFiles(instruction, names, await this.deps.listFiles(), this.deps.root, unit);
   }
 
   /** Returns the fan-out that was cut off, or whose parts did not all succeed. @throws UsageError when there is none */
@@ -156,30 +155,29 @@ export class FanOuts {
 
   /** Carries out a fan-out. Failures of its runs are in the report. @throws the file system's error for the journal */
   async run(approved: ApprovedFanOut, signal: AbortSignal, callId?: string): Promise<FanOutReport> {
-    const {journal, clock, verifier, createChecker} = this.#deps;
+    const {journal, clock, verifier, createChecker} = this.deps;
     const {plan, allowed, earlier} = approved;
-    const isSame = earlier?.session === this.#deps.sessionId();
+    const isSame = earlier?.session === this.deps.sessionId();
     const id = earlier && isSame ? earlier.stored.id : randomUUID();
     const work: FanOutWork = {id, plan, allowed, signal, ...(callId !== undefined && {callId})};
     const before = earlier?.stored.parts ?? plan.parts.map((files) => ({files}));
     if (!isSame) this.#noteStart(work, before, earlier);
-    const runs = new PartRuns(work, this.#deps, before);
+    const runs = new PartRuns(work, this.deps, before);
     const checker = `${id}-checks`;
     journal.append({type: 'agent', id, agentId: checker});
-    const verification = await verifier.begin(createChecker(checker), signal);
+    const verify = await verifier.begin(createChecker(checker), signal);
     const startedAt = clock.now();
     await runs.runParts(before.flatMap((part, index) => (isDone(part) ? [] : [index])));
     const wallMs = clock.now() - startedAt;
     const outside = [...(earlier?.stored.outside ?? []), ...runs.outside];
     if (outside.length > 0 && !signal.aborted) await runs.runOutside(outside);
-    const checks =
-      verification && !signal.aborted ? await verifyParts(verification, runs, verifier.rounds, signal) : [];
+    const checks = verify && !signal.aborted ? await runs.verify(verify) : [];
     return this.#report(work, runs, {wallMs, outside: outside.length, checks, earlier});
   }
 
   /** Returns the last fan-out of this session. */
   last(): StoredFanOut | undefined {
-    return readFanOuts(this.#deps.journal.read()).at(-1);
+    return readFanOuts(this.deps.journal.read()).at(-1);
   }
 
   /** At the start of a session, describes which parts of a fan-out that was cut off are done. */
@@ -190,7 +188,7 @@ export class FanOuts {
 
   /** Undoes everything that the last fan-out changed. @throws UsageError when there is none */
   async undo(): Promise<RestoredFiles & {readonly fanOut: StoredFanOut}> {
-    const {journal, changes} = this.#deps;
+    const {journal, changes} = this.deps;
     const fanOut = readFanOuts(journal.read()).findLast(({undone}) => !undone);
     const open = fanOut ? undefined : this.#findOpen();
     const stored = fanOut ?? open?.stored;
@@ -209,7 +207,7 @@ export class FanOuts {
   }
 
   #createPlan({instruction, tools, timeoutSeconds}: FanOutRequest, files: readonly string[]): FanOutPlan {
-    const {settings, agents, chooseModel, tools: known} = this.#deps;
+    const {settings, agents, chooseModel, tools: known} = this.deps;
     const agent = agents.get(AGENT);
     if (!agent) throw new UsageError(`A fan-out runs the agent ${AGENT}, which subagents.allowAgents does not allow`);
     const toolNames = known.map(({name}) => name);
@@ -220,27 +218,24 @@ export class FanOuts {
         `The tools of a fan-out are among ${toolNames.join(', ')}, not ${unknown.join(', ') || 'none'}`,
       );
     }
-    const parts = splitFiles(files, settings);
+    const parts = partition(files, settings);
     return {instruction, files, parts, agent, tools: named, ...chooseModel(agent), timeoutSeconds};
   }
 
-  async #decide(plan: FanOutPlan, signal: AbortSignal): Promise<FanOutPlan> {
-    const edits = await this.#deps.decideEdits?.(plan, signal);
-    return edits ? {...plan, edits} : plan;
+  async #plan(request: FanOutRequest, files: readonly string[], signal: AbortSignal): Promise<FanOutPlan> {
+    const plan = this.#createPlan(request, files);
+    return {...plan, edits: await this.deps.decideEdits?.(plan, signal)};
   }
 
-  async #preview(plan: FanOutPlan, no: string, signal: AbortSignal) {
-    const {questions, emit, settings, getCost} = this.#deps;
-    const answer = await askForPlan(plan, {questions, emit, no, split: settings.split, getCost}, signal);
-    if (answer === 'withdrawn') return answer;
-    if (answer === 'no') return undefined;
-    // With fewer files, the edits have to be decided again: it may not be possible to make the whole change.
-    const isSame = answer.files.length === plan.files.length;
-    return {plan: isSame ? answer : await this.#decide({...answer, edits: undefined}, signal), allowed: true};
+  async #ask(plan: FanOutPlan, no: string, signal: AbortSignal): Promise<ApprovedFanOut | 'no' | 'withdrawn'> {
+    const {questions, emit, getCost} = this.deps;
+    const answer = await questions.ask(await createPreview(plan, no, getCost), emit, signal);
+    if (typeof answer === 'string') return 'withdrawn';
+    return answer.choice === 'yes' ? {plan, allowed: true} : 'no';
   }
 
   #findOpen(): {readonly stored: StoredFanOut; readonly session: string} | undefined {
-    const {journal, sessionId} = this.#deps;
+    const {journal, sessionId} = this.deps;
     const own = this.last();
     if (own) {
       const isOpen = !own.undone && (own.report === undefined || own.parts.some((part) => !isDone(part)));
@@ -257,12 +252,12 @@ export class FanOuts {
   #listEarlier(of: StoredFanOut | undefined): readonly {readonly stored: StoredFanOut; readonly session: string}[] {
     if (!of?.continues) return [];
     const {session, id} = of.continues;
-    const stored = readFanOuts(this.#deps.journal.read(session)).find((each) => each.id === id);
+    const stored = readFanOuts(this.deps.journal.read(session)).find((each) => each.id === id);
     return stored ? [{stored, session}, ...this.#listEarlier(stored)] : [];
   }
 
   #noteStart({id, plan, allowed}: FanOutWork, parts: readonly FanOutPart[], earlier: ApprovedFanOut['earlier']): void {
-    const {journal, clock} = this.#deps;
+    const {journal, clock} = this.deps;
     const {instruction, tools, edits} = plan;
     const continues: FanOutName | undefined = earlier && {session: earlier.session, id: earlier.stored.id};
     journal.append({
@@ -290,7 +285,7 @@ export class FanOuts {
       readonly earlier: ApprovedFanOut['earlier'];
     },
   ): Promise<FanOutReport> {
-    const {journal, changes} = this.#deps;
+    const {journal, changes} = this.deps;
     const {parts, sumMs, tokens} = runs;
     const own = readFanOuts(journal.read()).find((each) => each.id === id);
     const found = await changes.changed(own?.agents ?? []);
@@ -305,7 +300,7 @@ export class FanOuts {
       line,
       ...parts.flatMap(describePartEnd),
       ...(facts.outside > 0
-        ? [`${count(facts.outside, 'change')} outside of the parts: one run did them in order`]
+        ? [`${formatCount(facts.outside, 'change')} outside of the parts: one run did them in order`]
         : []),
       ...runs.problems,
       ...facts.checks,
@@ -324,4 +319,29 @@ function describePartEnd({files, outcome, reason}: FanOutPart, index: number): s
       ? (reason ?? outcome)
       : `${outcome === 'limit' ? 'limit reached' : 'failed'}: ${reason ?? 'unknown'}`;
   return [`part ${index + 1} ${words} (${nameFiles(files)})`];
+}
+
+interface Totals {
+  readonly results: SubagentResults;
+  /**
+   * Milliseconds from the start of the first part to the end of the last one. `sumMs` is the time of all parts
+   * together.
+   */
+  readonly wallMs: number;
+  readonly sumMs: number;
+  readonly tokens: number;
+}
+
+/** Formats `fan-out: 3 agents · 3 ok · 9 files changed · 18.4s, sum of parts 47.2s, 2.6× · tokens 15.2k`. */
+export function formatSummary({results, wallMs, sumMs, tokens}: Totals): string {
+  const {total, successful, failed, filesModified} = results;
+  const ratio = wallMs > 0 ? `, ${(sumMs / wallMs).toFixed(1)}×` : '';
+  return [
+    `fan-out: ${formatCount(total, 'agent')}`,
+    `${successful} ok`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    `${formatCount(filesModified, 'file')} changed`,
+    `${formatDuration(wallMs)}, sum of parts ${formatDuration(sumMs)}${ratio}`,
+    `tokens ${formatTokens(tokens)}`,
+  ].join(' · ');
 }

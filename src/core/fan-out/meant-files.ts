@@ -1,18 +1,69 @@
 /**
- * Finds the files that a prompt means: those of its paths, patterns and `@` mentions, within its folders, of its kinds.
- * If it names none, these are the source files that git tracks.
+ * Finds the files of a fan-out: those that a request names, or that its instruction means by its paths, patterns and
+ * `@` mentions, within its folders, of its kinds. If it names none, these are the source files that git tracks. Agents
+ * must be able to write them.
  */
 
+import {lstatSync} from 'node:fs';
+import path from 'node:path';
+import {isProtected} from '../permissions/files/file-zone.ts';
+import {UsageError} from '../util/errors.ts';
 import {type FileTest, findKind, isSource, isText} from '../util/file-kinds.ts';
 import {Glob} from '../util/glob.ts';
-import type {FanOutUnit} from './detection.ts';
-import {cleanPath, isPattern, PATH_TOKEN} from './path-words.ts';
+import {type FanOutUnit, isPattern, PATH_TOKEN} from './detection.ts';
 
 /** Paths relative to the workspace, with `/`, in the order of the listing. */
 export interface ProjectFiles {
   readonly tracked: readonly string[];
   /** Includes files that git neither tracks nor ignores. */
   readonly all: readonly string[];
+}
+
+/**
+ * @param names paths, folders or patterns; when absent, the instruction decides
+ * @throws UsageError when a name matches no file
+ */
+export function resolveFiles(
+  instruction: string,
+  names: readonly string[] | undefined,
+  project: ProjectFiles,
+  root: string,
+  unit?: FanOutUnit,
+): readonly string[] {
+  const meant = names
+    ? names.flatMap((name) => findFiles(name, project, root))
+    : findMeantFiles(instruction, project, unit);
+  return [...new Set(meant)].filter((file) => isOrdinary(file, root));
+}
+
+function findFiles(name: string, {all}: ProjectFiles, root: string): readonly string[] {
+  const relative = path.relative(root, path.resolve(root, name));
+  if (relative.startsWith('..'))
+    throw new UsageError(`A fan-out works in ${root}: ${JSON.stringify(name)} is outside of it`);
+  if (getKind(path.join(root, relative)) === 'file') return [relative];
+  const found = all.filter(createFileTest(isPattern(name) ? name : relative));
+  if (found.length === 0) throw new UsageError(`No file is meant by ${JSON.stringify(name)} in ${root}`);
+  return found;
+}
+
+/** Accepts regular files, but no links, which may lead elsewhere, and no files that are asked about in each mode. */
+function isOrdinary(file: string, root: string): boolean {
+  return getKind(path.join(root, file)) === 'file' && !isProtected(`/${file}`);
+}
+
+function getKind(file: string): 'file' | 'other' | undefined {
+  const stat = lstatSync(file, {throwIfNoEntry: false});
+  return stat && (stat.isFile() ? 'file' : 'other');
+}
+
+/** Creates a test for a path, a folder or a pattern. A pattern without a folder matches names in any folder. */
+export function createFileTest(name: string): FileTest {
+  const clean = name.replace(/^@|^\.\//, '').replace(/\/+$/, '');
+  const glob = new Glob(clean, {braces: true, openStars: true, plainBrackets: true});
+  return (file) =>
+    file === clean ||
+    file.startsWith(`${clean}/`) ||
+    glob.matches(clean.includes('/') ? file : file.slice(file.lastIndexOf('/') + 1));
 }
 
 interface Named {
@@ -88,7 +139,11 @@ function addToken(
   named: Named,
   lookup: Lookup,
 ): boolean {
-  const name = cleanPath(token);
+  // The word may begin as a mention, and the punctuation of the sentence may follow it.
+  const name = token
+    .replace(/^@/, '')
+    .replace(/[.,?]+$/, '')
+    .replace(/^\.\//, '');
   if (name === '' || /^\*+$/.test(name)) return false;
   if (isPattern(name)) {
     const glob = new Glob(name.replace(/\/$/, '/**'), {braces: true, openStars: true});

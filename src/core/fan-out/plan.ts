@@ -1,14 +1,16 @@
 /** Describes what a fan-out will do: parts, limits, tools, and the preview that shows them. */
+import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
-import type {FanOutMode, PlannedEdit} from '../contract/fan-out.ts';
+import type {Question} from '../contract/events.ts';
+import type {FanOutMode, PlannedEdit, Split} from '../contract/fan-out.ts';
 import type {Model, Usage} from '../contract/model.ts';
+import type {Limits} from '../contract/results.ts';
 import type {Where} from '../contract/worktree.ts';
 import {formatSeconds} from '../runs/progress-line.ts';
 import {tokens as formatTokens} from '../runs/receipt.ts';
 import {countTokens, NO_USAGE} from '../util/messages.ts';
 import {formatUsd} from '../util/money.ts';
-import {partition, type Split} from './partition.ts';
-import {count, nameFiles} from './summary.ts';
+import {formatCount} from '../util/text.ts';
 
 export interface FanOutSettings {
   /** Default: `ask` if a person can be asked, otherwise `off`. */
@@ -19,12 +21,6 @@ export interface FanOutSettings {
   readonly tools: readonly string[];
   /** Machine on which the parts work. With a value other than `local`, each part has a worktree. */
   readonly where: Where;
-}
-
-interface PartLimits {
-  readonly maxTurns: number;
-  readonly timeoutSeconds: number;
-  readonly contextTokens?: number;
 }
 
 export interface FanOutPlan {
@@ -48,20 +44,28 @@ const PART_SECONDS = {least: 60, perFile: 20};
 /** Tokens. With more, models on this machine are slow and need much memory. */
 const LOCAL_CONTEXT = 8192;
 
-export function splitFiles(
-  files: readonly string[],
-  {parts, split}: Pick<FanOutSettings, 'parts' | 'split'>,
-): readonly (readonly string[])[] {
-  return partition(files, parts, split);
+/**
+ * Splits a list into parts of similar size: each item is in exactly one part, in its order, and no part is empty.
+ * @param parts maximum number of parts
+ */
+export function partition<T>(items: readonly T[], {parts, split}: Pick<FanOutSettings, 'parts' | 'split'>): T[][] {
+  const count = Math.min(parts, items.length);
+  const result: T[][] = [];
+  for (let start = 0; start < items.length; ) {
+    const left = split === 'ceil' ? items.length : items.length - start;
+    const size = Math.ceil(left / (split === 'ceil' ? count : count - result.length));
+    result.push(items.slice(start, start + size));
+    start += size;
+  }
+  return result;
 }
 
-export function getPartLimits({agent, model, timeoutSeconds}: FanOutPlan, files: number): PartLimits {
+export function getPartLimits({agent, model, timeoutSeconds}: FanOutPlan, files: number): Limits {
   const byFiles = Math.max(PART_SECONDS.least, PART_SECONDS.perFile * files);
-  const contextTokens = agent.contextTokens ?? (model.local ? LOCAL_CONTEXT : undefined);
   return {
     maxTurns: agent.maxTurns ?? PART_TURNS,
     timeoutSeconds: timeoutSeconds ?? agent.timeoutSeconds ?? byFiles,
-    ...(contextTokens === undefined ? {} : {contextTokens}),
+    contextTokens: agent.contextTokens ?? (model.local ? LOCAL_CONTEXT : undefined),
   };
 }
 
@@ -79,11 +83,28 @@ export function formatPartPrompt(
 
 /** Describes a part for its progress line. */
 export function describePart(part: number, parts: number, files: number): string {
-  return `part ${part} of ${parts}, ${count(files, 'file')}`;
+  return `part ${part} of ${parts}, ${formatCount(files, 'file')}`;
 }
 
 /** Returns the cost of these tokens in US dollars; undefined if a price is not known. */
 export type GetCost = (model: Model, usage: Usage) => number | undefined;
+
+/** Creates the question by which a person sees a fan-out before it begins. @param no label of the answer no */
+export async function createPreview(plan: FanOutPlan, no: string, getCost?: GetCost): Promise<Question> {
+  const {parts, files, agent} = plan;
+  return {
+    id: randomUUID(),
+    agent: 'mini-cc',
+    title: `fan-out: ${formatCount(parts.length, 'agent')} (${agent.name}) for ${formatCount(files.length, 'file')}, each may write only its own`,
+    detail: await formatPreview(plan, getCost),
+    detailType: 'text',
+    options: [
+      {digit: 1, choice: 'yes', label: 'yes, and edits of these files need no further question'},
+      {digit: 4, choice: 'no', label: no},
+    ],
+    escape: 'no',
+  };
+}
 
 /** Formats for a person what will happen, and what it can cost at most. */
 export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promise<string> {
@@ -95,10 +116,10 @@ export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promis
   const seconds = [...new Set(limits.map(({timeoutSeconds}) => timeoutSeconds))];
   const time = seconds.map((each) => (each === 0 ? 'no time limit' : formatSeconds(each * 1000))).join(' or ');
   return [
-    ...parts.map((files, index) => `${index + 1}  ${count(files.length, 'file')}: ${nameFiles(files)}`),
+    ...parts.map((files, index) => `${index + 1}  ${formatCount(files.length, 'file')}: ${nameFiles(files)}`),
     `model ${model.name} · tools ${tools.join(', ')}`,
-    `limits of each: ${count(limits[0]?.maxTurns ?? 0, 'turn')}, ${time}${context === undefined ? '' : `, ${context} tokens of context`}`,
-    `worst case: ${count(calls, 'model call')}, ${usage ? `${formatTokens(countTokens(usage))} tokens` : 'tokens unknown'}, cost ${cost === undefined ? 'n/a' : formatUsd(cost)}`,
+    `limits of each: ${formatCount(limits[0]?.maxTurns ?? 0, 'turn')}, ${time}${context === undefined ? '' : `, ${context} tokens of context`}`,
+    `worst case: ${formatCount(calls, 'model call')}, ${usage ? `${formatTokens(countTokens(usage))} tokens` : 'tokens unknown'}, cost ${cost === undefined ? 'n/a' : formatUsd(cost)}`,
   ].join('\n');
 }
 
@@ -106,7 +127,7 @@ export async function formatPreview(plan: FanOutPlan, getCost?: GetCost): Promis
  * Assumes that each call fills the context window and reads nothing from the cache. @returns no usage if the window is
  * not known
  */
-async function getWorstCase(limits: readonly PartLimits[], model: Model) {
+async function getWorstCase(limits: readonly Limits[], model: Model) {
   const whole = await model.contextWindow(false);
   const calls = limits.reduce((sum, {maxTurns}) => sum + maxTurns, 0);
   const contextTokens = limits[0]?.contextTokens;
@@ -114,4 +135,10 @@ async function getWorstCase(limits: readonly PartLimits[], model: Model) {
   const window = Math.min(whole ?? Number.POSITIVE_INFINITY, contextTokens ?? Number.POSITIVE_INFINITY);
   const out = Math.min(model.maxOutputTokens, window / 2);
   return {calls, usage: {...NO_USAGE, input_tokens: calls * (window - out), output_tokens: calls * out}};
+}
+
+/** Names at most three files, and says how many more there are. */
+export function nameFiles(files: readonly string[]): string {
+  const shown = files.slice(0, 3).join(', ');
+  return files.length > 3 ? `${shown} and ${files.length - 3} more` : shown;
 }

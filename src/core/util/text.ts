@@ -98,6 +98,11 @@ export function removeLogins(text: string): string {
     .replace(/\b(https?:\/\/[^\s?#]*)\?[^\s#]*/gi, '$1?…');
 }
 
+/** Formats a number with its noun: `1 file`, `3 files`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Formats an age in one unit, such as `5 min`, `3 h` or `4 days`. @param ms milliseconds */
 export function formatAge(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));

@@ -273,30 +273,22 @@ test('the main model asks for a fan-out by its tool: refused where nobody can be
 
 const ASKED = {interactive: true, fanOut: 'ask', permissionMode: 'default'} as const;
 
-test('a person sees the preview, changes parts and files, and says yes: then no edit is asked about', async () => {
+test('a person sees the preview and says yes: then no edit is asked about', async () => {
   const {session, server, folder} = await openProject({files: numbered(9), script: changeAll, options: ASKED});
-  const asked = answerWith(session, [
-    ...[{choice: 'parts'}, {choice: 'text', note: 'many'}],
-    ...[{choice: 'parts'}, {choice: 'text', note: '2'}],
-    ...[{choice: 'files'}, {choice: 'text', note: 'src/f000.ts, f00[12].ts'}],
-    {choice: 'yes'},
-  ]);
-  expect(getText(await session.submit('Refactor all files'))).toMatch(/^fan-out: 2 agents · 2 ok · 6 files changed/);
-  expect(asked.map(({title}) => title)).toEqual([
-    'fan-out: 3 agents (code) for 9 files, each may write only its own',
-    'How many parts? 1 to 9',
-    'fan-out: 3 agents (code) for 9 files, each may write only its own',
-    'How many parts? 1 to 9',
-    'fan-out: 2 agents (code) for 9 files, each may write only its own',
-    'Leave out which files? Paths, folders or patterns',
-    'fan-out: 2 agents (code) for 6 files, each may write only its own',
-  ]);
+  const asked = answerWith(session, [{choice: 'yes'}]);
+  expect(getText(await session.submit('Refactor all files'))).toMatch(/^fan-out: 3 agents · 3 ok · 9 files changed/);
+  expect(asked.map(({title}) => title)).toEqual(['fan-out: 3 agents (code) for 9 files, each may write only its own']);
   expect(asked[0]?.detail).toMatch(
     /^1 {2}3 files: src\/f000\.ts, src\/f001\.ts, src\/f002\.ts\n2 {2}3 files: .*\n3 {2}3 files: .*\nmodel .* · tools read_file, edit_file, write_file\nlimits of each: 50 turns, 1m00s, 8192 tokens of context\nworst case: 150 model calls, 1\.2M tokens, cost \$7\.37$/,
   );
-  expect(asked[2]?.detail).toContain('"many" is no number from 1 to 9.');
-  expect(server.requests.map(({body}) => getPartFiles(body)?.length).slice(0, 2)).toEqual([3, 3]);
-  expect(await folder.read('src/f000.ts')).toContain('= 1');
+  expect(server.requests.map(({body}) => getPartFiles(body)?.length).slice(0, 3)).toEqual([3, 3, 3]);
+  expect(await folder.read('src/f000.ts')).toContain('= 2');
+});
+
+test('after Esc at the preview the main agent works alone', async () => {
+  const {session} = await openProject({files: numbered(3), script: () => say('alone'), options: ASKED});
+  answerWith(session, [{choice: 'escape'}]);
+  expect(getText(await session.submit('Refactor all files'))).toBe('alone');
 });
 
 test('after a no the main agent works alone; an interrupt at the preview starts nothing', async () => {

@@ -1,7 +1,7 @@
 /** Which files a prompt means. */
 import {expect, test} from 'vitest';
 import {detectFanOut} from '../../../src/core/fan-out/detection.ts';
-import {findMeantFiles} from '../../../src/core/fan-out/meant-files.ts';
+import {createFileTest, findMeantFiles} from '../../../src/core/fan-out/meant-files.ts';
 
 const SRC = ['src/a.ts', 'src/b.tsx', 'src/c.js', 'src/tools/d.ts', 'src/tools/e.ts', 'src/tools/f.py'];
 const TRACKED = [
@@ -77,4 +77,15 @@ test('where git tracks nothing, the files that it does not ignore are meant', ()
 
 test('without a unit, each file that is named counts', () => {
   expect(findMeantFiles('Tidy src/a.ts', {tracked: TRACKED, all: ALL})).toEqual(['src/a.ts']);
+});
+
+test.each<[string, readonly string[]]>([
+  ['src', ['src/a.ts', 'src/sub/b.ts']],
+  ['src/a.ts', ['src/a.ts']],
+  ['a.ts', ['src/a.ts']],
+  ['*.{ts,md}', ['src/a.ts', 'src/sub/b.ts', 'x.md']],
+  ['src/*.ts', ['src/a.ts']],
+  ['sr', []],
+])('the name %j means %j', (name, meant) => {
+  expect(['src/a.ts', 'src/sub/b.ts', 'x.md', 'srcs/c.js'].filter(createFileTest(name))).toEqual(meant);
 });

@@ -2,7 +2,7 @@
 import {mkdirSync} from 'node:fs';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {createOutsideScope, formatOutsidePrompt, parseOutside} from '../../../src/core/fan-out/outside.ts';
+import {createOutsideScope, formatOutsidePrompt, parseOutside} from '../../../src/core/fan-out/part-runs.ts';
 import {emptyFolder} from '../../support/workspace.ts';
 
 test.each([

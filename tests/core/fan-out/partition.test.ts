@@ -1,10 +1,10 @@
 /** How files are split into parts. */
 import {expect, test} from 'vitest';
-import {partition} from '../../../src/core/fan-out/partition.ts';
+import {partition} from '../../../src/core/fan-out/plan.ts';
 
 const items = (count: number) => Array.from({length: count}, (_, index) => index);
 const sizes = (count: number, parts: number, split: 'ceil' | 'balanced') =>
-  partition(items(count), parts, split).map((part) => part.length);
+  partition(items(count), {parts, split}).map((part) => part.length);
 
 test.each([
   [3, [1, 1, 1]],
@@ -34,7 +34,7 @@ test('each item is in exactly one part, in its order, and no part is empty', () 
   for (let count = 0; count <= 130; count += 1) {
     for (const parts of [1, 2, 3, 7, 64]) {
       for (const split of ['ceil', 'balanced'] as const) {
-        const made = partition(items(count), parts, split);
+        const made = partition(items(count), {parts, split});
         expect(made.flat()).toEqual(items(count));
         expect(made.length).toBeLessThanOrEqual(Math.min(parts, count));
         expect(made.every((part) => part.length > 0)).toBe(true);

@@ -2,14 +2,14 @@
 import {describe, expect, test} from 'vitest';
 import {AGENT_TYPES} from '../../../src/core/agent-types.ts';
 import type {Usage} from '../../../src/core/contract/model.ts';
+import {formatSummary} from '../../../src/core/fan-out/fan-outs.ts';
 import {
-  describePart,
+  createPreview,
   type FanOutPlan,
   formatPartPrompt,
-  formatPreview,
   getPartLimits,
+  nameFiles,
 } from '../../../src/core/fan-out/plan.ts';
-import {formatSummary, nameFiles} from '../../../src/core/fan-out/summary.ts';
 import {ScriptedModel} from '../scripted-model.ts';
 
 const {maxTurns: _, timeoutSeconds: _t, contextTokens: _c, ...agent} = AGENT_TYPES.code!;
@@ -47,12 +47,11 @@ test('the prompt of a part has its files, and the places in them that were decid
   const edits = ['a.ts', 'z.ts'].map((path) => ({path, line: 3, column: 5, newText: 'to'}));
   expect(formatPartPrompt({instruction: 'x', edits}, ['a.ts'])).toBe('x\n\nFiles:\n- a.ts\n\nPlaces:\n- a.ts:3:5 to');
   expect(formatPartPrompt({instruction: 'x', edits}, ['b.ts'])).toMatch(/\n\nPlaces:\n\(none\)$/);
-  expect([describePart(1, 3, 1), describePart(2, 3, 4)]).toEqual(['part 1 of 3, 1 file', 'part 2 of 3, 4 files']);
 });
 
 describe('the preview', () => {
-  const lines = async (change: Partial<FanOutPlan>, getCost?: Parameters<typeof formatPreview>[1]) =>
-    (await formatPreview(plan(change), getCost)).split('\n');
+  const lines = async (change: Partial<FanOutPlan>, getCost?: Parameters<typeof createPreview>[2]) =>
+    (await createPreview(plan(change), 'no', getCost)).detail.split('\n');
 
   test('has the parts, the tools, the limits and the worst case', async () => {
     const asked: Usage[] = [];
@@ -87,6 +86,17 @@ describe('the preview', () => {
     ]);
   });
 
+  test('is a question with two answers', async () => {
+    expect(await createPreview(plan(), 'no, one agent')).toMatchObject({
+      title: 'fan-out: 2 agents (code) for 5 files, each may write only its own',
+      options: [
+        {digit: 1, choice: 'yes'},
+        {digit: 4, choice: 'no', label: 'no, one agent'},
+      ],
+      escape: 'no',
+    });
+  });
+
   test('says what is not known', async () => {
     const unknown = Object.assign(new ScriptedModel([]), {contextWindow: async () => undefined});
     expect((await lines({model: unknown})).at(-1)).toBe('worst case: 100 model calls, tokens unknown, cost n/a');
@@ -111,7 +121,7 @@ describe('the line at the end of a fan-out', () => {
   });
 
   test('names so many files at most', () => {
-    const names = [nameFiles(['a', 'b', 'c']), nameFiles(['a', 'b', 'c', 'd', 'e']), nameFiles(['a', 'b'], 1)];
-    expect(names).toEqual(['a, b, c', 'a, b, c and 2 more', 'a and 1 more']);
+    const names = [nameFiles(['a', 'b', 'c']), nameFiles(['a', 'b', 'c', 'd', 'e'])];
+    expect(names).toEqual(['a, b, c', 'a, b, c and 2 more']);
   });
 });
