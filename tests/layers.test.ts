@@ -29,7 +29,7 @@ const CORE_LAYERS = [
   ['secrets'],
   ['permissions'],
   ['turn'],
-  ['agent-loop.ts', 'attached-files.ts', 'embedded-commands.ts', 'tool-calls.ts'],
+  ['agent-loop.ts', 'prompt-calls.ts', 'tool-calls.ts'],
   ['runs', 'verification', 'subagent.ts', 'subagent-manager.ts'],
   ['fan-out'],
   ['session', 'session.ts'],

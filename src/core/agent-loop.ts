@@ -13,10 +13,10 @@
  * If the run is aborted or the model fails, `endFailedRun` makes the history valid and returns the result so far.
  */
 
-import {attachFiles} from './attached-files.ts';
 import type {Message, Model, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
+import {attachFiles} from './prompt-calls.ts';
 import {type Caller, getCallsShown, listTools, refuseCalls, runToolCalls} from './tool-calls.ts';
 import type {AnswerSchema} from './turn/answer-schema.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';

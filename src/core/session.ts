@@ -12,12 +12,11 @@ import type {
   Session,
   SubmitResult,
 } from './contract/session-requests.ts';
-import {CommandRunner} from './session/commands.ts';
+import {runCommand} from './session/commands.ts';
 import {closeConversation, type SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
 import {SessionHooks} from './session/session-hooks.ts';
 import {Turns} from './session/turns.ts';
-import {UserCommands} from './session/user-commands.ts';
 import {RunAborted} from './turn/run-ending.ts';
 import {MiniCcError} from './util/errors.ts';
 import {readBranch} from './util/files/git-folder.ts';
@@ -33,9 +32,9 @@ class LocalSession implements Session {
   readonly #emit: Emit;
   readonly #hooks: SessionHooks;
   readonly #turns: Turns;
-  readonly #commands: CommandRunner;
-  readonly #userCommands: UserCommands;
   readonly #requests: Requests;
+  /** Ends the commands at work: those of the user, and what slash commands wait for. Each abort renews it. */
+  #commands = new AbortController();
   #closing: Promise<void> | undefined;
   /** Announcements of an earlier process. They wait until a front end listens. */
   #pending: SessionParts['pending'];
@@ -46,10 +45,8 @@ class LocalSession implements Session {
     this.#hooks = new SessionHooks(parts, (why) => this.#turns.abort(why));
     this.#hooks.start(parts.state.conversation.restored.length > 0 ? 'resume' : 'startup');
     this.#turns = new Turns(parts, this.#hooks, this.#emit);
-    this.#commands = new CommandRunner(parts, this, this.#emit);
-    this.#userCommands = new UserCommands(parts, this.#emit);
-    const handlers = {turns: this.#turns, userCommands: this.#userCommands};
-    this.#requests = createRequests(parts, handlers, this.#emit, () => this.info);
+    const getSignal = () => this.#commands.signal;
+    this.#requests = createRequests(parts, this.#turns, this.#emit, () => this.info, getSignal);
     this.#pending = parts.pending;
   }
 
@@ -99,7 +96,12 @@ class LocalSession implements Session {
     const text = getText(prompt.content);
     const command = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
     if (!command) return this.#turns.submit(prompt);
-    const {done, prompt: next} = await this.#commands.run(command);
+    const {done, prompt: next} = await runCommand(command, {
+      parts: this.#parts,
+      session: this,
+      emit: this.#emit,
+      signal: this.#commands.signal,
+    });
     if (next) return this.#turns.submit(next);
     // The command may have continued a run.
     const result = this.#parts.manager.count() > 0 ? await this.#turns.settled() : undefined;
@@ -128,7 +130,7 @@ class LocalSession implements Session {
   #abort(why: RunAborted): void {
     this.#turns.abort(why);
     this.#commands.abort(why);
-    this.#userCommands.abort(why);
+    this.#commands = new AbortController();
   }
 
   close(): Promise<void> {

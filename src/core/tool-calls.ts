@@ -8,6 +8,7 @@
  *
  * Every call gets exactly one result, in the order of the calls, even after errors, refusals and an abort.
  */
+import {randomUUID} from 'node:crypto';
 import {z} from 'zod';
 import type {Emit} from './contract/events.ts';
 import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
@@ -86,6 +87,12 @@ export function getCallsShown(outcomes: readonly CallOutcome[]): CallsShown {
   return Object.fromEntries(outcomes.flatMap(({block, shown}) => (shown ? [[block.tool_use_id, shown]] : [])));
 }
 
+/** Creates a call that no model made: a person typed it, or the runtime makes it for them. */
+export function createTypedCall(name: string, input: Readonly<Record<string, unknown>>): ToolUse {
+  const id = `toolu_typed_${randomUUID().replaceAll('-', '')}`;
+  return {type: 'tool_use', id, name, input, caller: {type: 'direct'}};
+}
+
 /**
  * Runs calls. Never rejects.
  * @param badInputs problems of inputs that cannot be parsed, by the id of the call, e.g. `is no valid JSON: "{"`
@@ -95,7 +102,7 @@ export async function runToolCalls(
   calls: readonly ToolUse[],
   caller: Caller,
   signal: AbortSignal,
-  badInputs: ReadonlyMap<string, string>,
+  badInputs: ReadonlyMap<string, string> = new Map(),
 ): Promise<CallOutcome[]> {
   const prepared = calls.map((call) => prepareCall(call, caller, badInputs.get(call.id)));
   const outcomes: CallOutcome[] = [];

@@ -81,11 +81,6 @@ export function formatPartPrompt(
   return `${prompt}\n\nPlaces:\n${places.length > 0 ? places.join('\n') : '(none)'}`;
 }
 
-/** Describes a part for its progress line. */
-export function describePart(part: number, parts: number, files: number): string {
-  return `part ${part} of ${parts}, ${formatCount(files, 'file')}`;
-}
-
 /** Returns the cost of these tokens in US dollars; undefined if a price is not known. */
 export type GetCost = (model: Model, usage: Usage) => number | undefined;
 

@@ -5,23 +5,7 @@ import {MiniCcError, UsageError} from '../util/errors.ts';
 import {type Conversation, closeConversation, type SessionParts} from './parts.ts';
 import type {Turns} from './turns.ts';
 
-export type ConversationRequest =
-  | 'transcript'
-  | 'stop'
-  | 'take_back'
-  | 'clear'
-  | 'sessions'
-  | 'resume'
-  | 'rewind_points'
-  | 'rewind_files'
-  | 'rewind';
-
-export function conversationRequests(
-  parts: SessionParts,
-  turns: Turns,
-  emit: Emit,
-  getInfo: () => SessionInfo,
-): Pick<Requests, ConversationRequest> {
+export function conversationRequests(parts: SessionParts, turns: Turns, emit: Emit, getInfo: () => SessionInfo) {
   const {state, inbox, manager} = parts;
   const leaveFor = async (next: Conversation, shown: () => void) => {
     await manager.clear();
@@ -52,7 +36,10 @@ export function conversationRequests(
       turns.hooks.start('clear');
       return {previous};
     },
-    transcript: (part) => readTranscript(state, turns, part),
+    transcript({from, to}) {
+      const messages = state.conversation.wholeConversation(turns.isBusy);
+      return {messages: messages.slice(from, to), count: messages.length};
+    },
     sessions: () => parts.listSessions(),
     async resume({session, takeOver}) {
       const previous = state.conversation.id;
@@ -74,23 +61,10 @@ export function conversationRequests(
       return {previous};
     },
     ...rewindRequests(parts, turns, emit),
-  };
+  } satisfies Partial<Requests>;
 }
 
-function readTranscript(
-  {conversation}: SessionParts['state'],
-  turns: Turns,
-  {from, to}: {readonly from?: number; readonly to?: number},
-) {
-  const messages = conversation.wholeConversation(turns.isBusy);
-  return {messages: messages.slice(from, to), count: messages.length};
-}
-
-function rewindRequests(
-  {state, changes}: SessionParts,
-  turns: Turns,
-  emit: Emit,
-): Pick<Requests, 'rewind_points' | 'rewind_files' | 'rewind'> {
+function rewindRequests({state, changes}: SessionParts, turns: Turns, emit: Emit) {
   const getPoints = () => {
     assertIdle(turns, 'go back');
     return state.conversation.rewindPoints();
@@ -116,7 +90,7 @@ function rewindRequests(
       });
       return {point, ...(files && {files})};
     },
-  };
+  } satisfies Partial<Requests>;
 }
 
 function assertIdle({isBusy}: Turns, what: string): void {

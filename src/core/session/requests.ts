@@ -2,33 +2,40 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit, SessionInfo} from '../contract/events.ts';
-import type {Requests, SessionUsage} from '../contract/session-requests.ts';
+import type {Message} from '../contract/model.ts';
+import type {ContextPart, ContextUse, Requests, SessionUsage} from '../contract/session-requests.ts';
 import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
+import {compact} from '../turn/compaction.ts';
+import {getResults, getWindowSize} from '../turn/context-window.ts';
+import {type OnUsage, ToolSpecs} from '../turn/model-request.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {sumEntries} from '../util/messages.ts';
 import {findTool, toToolName} from '../util/tool-names.ts';
-import {contextRequests} from './context-requests.ts';
-import {type ConversationRequest, conversationRequests} from './conversation-requests.ts';
+import {conversationRequests} from './conversation-requests.ts';
 import {explainCall} from './explain-call.ts';
-import {type FanOutRequest, fanOutRequests} from './fan-out-requests.ts';
 import type {SessionParts} from './parts.ts';
-import type {Turns} from './turns.ts';
-import type {UserCommands} from './user-commands.ts';
+import {createMainRun, type Turns} from './turns.ts';
+import {createUserShell} from './user-commands.ts';
 
-/** @param getInfo returns what front ends see of the session */
+/**
+ * @param getInfo returns what front ends see of the session
+ * @param getSignal returns the signal that ends a command of the user
+ */
 export function createRequests(
   parts: SessionParts,
-  {turns, userCommands}: {readonly turns: Turns; readonly userCommands: UserCommands},
+  turns: Turns,
   emit: Emit,
   getInfo: () => SessionInfo,
+  getSignal: () => AbortSignal,
 ): Requests {
+  const runUserCommand = createUserShell(parts, emit, getSignal);
   const emitInfo = () => emit({type: 'session', info: getInfo()});
   return {
     find_files: ({query}) => parts.findFiles(query),
     tell: ({text, label}) =>
       parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
-    run_command: ({command}) => userCommands.run(command),
+    run_command: ({command}) => runUserCommand(command),
     explain_call: ({question}) => explainCall(parts, question),
     ...fanOutRequests(parts, turns),
     ...settingRequests(parts, emitInfo),
@@ -38,31 +45,7 @@ export function createRequests(
   };
 }
 
-type SettingRequest =
-  | 'set_model'
-  | 'set_thinking'
-  | 'models'
-  | 'set_permission_mode'
-  | 'set_rules'
-  | 'set_theme'
-  | 'permissions'
-  | 'sandbox'
-  | 'set_sandbox'
-  | 'agents'
-  | 'hooks'
-  | 'mcp_servers'
-  | 'start_mcp_servers'
-  | 'reconnect_mcp_server'
-  | 'enable_mcp_server'
-  | 'set_mcp_servers'
-  | 'folders'
-  | 'add_folder'
-  | 'diff_session'
-  | 'denials'
-  | 'usage'
-  | 'redact';
-
-function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Requests, SettingRequest> {
+function settingRequests(parts: SessionParts, emitInfo: () => void) {
   const {state} = parts;
   // Commands of servers come and go with the servers, so front ends get new information after each change.
   const changing = <T>(change: Promise<T>) => change.finally(emitInfo);
@@ -106,7 +89,7 @@ function settingRequests(parts: SessionParts, emitInfo: () => void): Pick<Reques
     usage: () => getSessionUsage(parts),
     // The session redacts every answer on its way out, and so this one.
     redact: ({text}) => text,
-  };
+  } satisfies Partial<Requests>;
 }
 
 function getSessionUsage({run: {budget}, state, manager, pricesAsOf}: SessionParts): SessionUsage {
@@ -124,12 +107,7 @@ function getSessionUsage({run: {budget}, state, manager, pricesAsOf}: SessionPar
   };
 }
 
-type OwnRequest = 'run_command' | 'explain_call' | 'find_files' | 'tell';
-type ContextRequest = 'compact' | 'context';
-
-function runRequests(
-  parts: SessionParts,
-): Omit<Requests, SettingRequest | ConversationRequest | ContextRequest | FanOutRequest | OwnRequest> {
+function runRequests(parts: SessionParts) {
   const {manager, changes} = parts;
   return {
     runs: () => manager.list(),
@@ -182,7 +160,66 @@ function runRequests(
       }
       return {record, ...(await changes.undo(record.runId))};
     },
-  };
+  } satisfies Partial<Requests>;
+}
+
+function fanOutRequests({fanOuts}: SessionParts, turns: Turns) {
+  return {
+    async fan_out(request) {
+      const {signal} = new AbortController();
+      const approved = await fanOuts.request(request, signal, 'program');
+      if (typeof approved === 'string') throw new MiniCcError('REFUSED', 'The fan-out was refused. Nothing was run.');
+      return fanOuts.run(approved, signal);
+    },
+    fan_outs() {
+      const {results} = fanOuts;
+      const last = fanOuts.last();
+      return {...(last && {last}), results};
+    },
+    async undo_fan_out() {
+      if (turns.isBusy)
+        throw new MiniCcError('SESSION_BUSY', 'Something is at work: /stop ends it. Then take it back.');
+      return fanOuts.undo();
+    },
+  } satisfies Partial<Requests>;
+}
+
+function contextRequests(parts: SessionParts, turns: Turns) {
+  return {
+    compact: ({focus = ''}) =>
+      turns.between(async (signal) => {
+        const run = createMainRun(parts, signal);
+        const size = (await getWindowSize(run.model, run.limits.contextTokens))!;
+        const tools = new ToolSpecs().create(run.tools);
+        const onUsage: OnUsage = (usage, model) => {
+          run.budget.spend(usage, model);
+          run.history.recordUsage(usage, model);
+        };
+        return compact(run, tools, {trigger: 'manual', size, focus, onUsage});
+      }),
+    context: () => getContextUse(parts),
+  } satisfies Partial<Requests>;
+}
+
+async function getContextUse(parts: SessionParts): Promise<ContextUse> {
+  const {history, model, system, tools, limits} = createMainRun(parts, new AbortController().signal);
+  const size = (await getWindowSize(model, limits.contextTokens))!;
+  const {window, lines} = history;
+  const specs = new ToolSpecs().create(tools);
+  const count = (wanted: (line: (typeof lines)[number]) => Message[]) => window.countMessages(lines.flatMap(wanted));
+  const results = count(({message}) => (getResults(message).length > 0 ? [message] : []));
+  const summaries = count(({message, summary}) => (summary ? [message] : []));
+  const replies = count(({message}) => (message.role === 'assistant' ? [message] : []));
+  const messages = count(({message}) => [message]);
+  const used: ContextPart[] = [
+    {name: 'system prompt', tokens: window.count({system, tools: [], messages: []})},
+    {name: 'tools', tokens: window.count({system: '', tools: specs, messages: []})},
+    {name: 'summary', tokens: summaries},
+    {name: 'prompts', tokens: messages - results - summaries - replies},
+    {name: 'replies', tokens: replies},
+    {name: 'tool results', tokens: results},
+  ];
+  return {...size, model: model.name, isEstimate: window.isEstimate, parts: used.filter(({tokens}) => tokens > 0)};
 }
 
 /** Finds an agent. White space and case do not matter, as in the Task tool. @throws UsageError */

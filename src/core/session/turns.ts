@@ -7,8 +7,8 @@ import {type AgentRun, appendDelivered, appendPrompt, runAgent} from '../agent-l
 import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session-requests.ts';
-import {runEmbeddedCommands} from '../embedded-commands.ts';
 import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
+import {runEmbeddedCommands} from '../prompt-calls.ts';
 import {countFiles} from '../runs/receipt.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
@@ -19,10 +19,9 @@ import {inBackground, neverRejects} from '../util/background.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {getText, joinContents} from '../util/messages.ts';
 import {parseTypedTask} from '../util/prompt-syntax.ts';
-import {runFanOutTurn} from './fan-out-turn.ts';
 import type {SessionParts} from './parts.ts';
 import type {SessionHooks} from './session-hooks.ts';
-import {runTypedTask} from './typed-task.ts';
+import {runFanOutTurn, runTypedTask} from './turns-without-model.ts';
 import {UnattendedSession} from './unattended.ts';
 
 /** Milliseconds that an idle agent waits for further ends of background runs before it reads the first one. */

@@ -7,7 +7,6 @@ import type {Attempt, Workspace} from '../contract/permission.ts';
 import type {ToolResult} from '../contract/results.ts';
 import type {CommandOutput} from '../contract/session-requests.ts';
 import type {ToolContext} from '../contract/tool.ts';
-import type {RunAborted} from '../turn/run-ending.ts';
 import {getErrorMessage, MiniCcError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
 import {errorResult} from '../util/tool-output.ts';
@@ -23,32 +22,29 @@ const MAX_SECONDS = 3600;
  */
 const AS_USER: Attempt = {launch: 'plain', checkpoint: true};
 
-export class UserCommands {
-  readonly #parts: SessionParts;
-  readonly #emit: Emit;
-  /** The user and the agent have separate workspaces, so that the `cd` of one does not move the other. */
-  readonly #workspace: Workspace;
-  #abort = new AbortController();
-
-  constructor(parts: SessionParts, emit: Emit) {
-    this.#parts = parts;
-    this.#emit = emit;
-    const {root, env} = parts.run.workspace;
-    this.#workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env};
-  }
-
-  /** Runs a command. Never rejects: errors are in the output. */
-  async run(command: string): Promise<CommandOutput> {
-    const {cwd} = this.#workspace;
+/**
+ * Creates the function that runs a command. It never rejects: errors are in the output. The user and the agent have
+ * separate workspaces, so that the `cd` of one does not move the other.
+ * @param getSignal returns the signal that ends a command that begins now
+ */
+export function createUserShell(
+  parts: SessionParts,
+  emit: Emit,
+  getSignal: () => AbortSignal,
+): (command: string) => Promise<CommandOutput> {
+  const {root, env} = parts.run.workspace;
+  const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env};
+  return async (command) => {
+    const {cwd} = workspace;
     const callId = `user_${randomUUID()}`;
     const startedAt = performance.now();
     const about = {callId, tool: '!', byUser: true} as const;
-    this.#emit({type: 'tool_start', title: command, ...about});
-    const result = await this.#runShell(command, callId);
+    emit({type: 'tool_start', title: command, ...about});
+    const result = await runShell(command, parts, {callId, emit, workspace, signal: getSignal()});
     const output = getText(result.content ?? '');
     const isError = result.isError ?? false;
-    this.#emit({type: 'tool_end', isError, preview: '', durationMs: performance.now() - startedAt, ...about});
-    this.#parts.inbox.put({
+    emit({type: 'tool_end', isError, preview: '', durationMs: performance.now() - startedAt, ...about});
+    parts.inbox.put({
       id: callId,
       kind: 'companion',
       label: `!${command}`,
@@ -56,34 +52,28 @@ export class UserCommands {
       content: `The user ran a command in the terminal, in ${cwd}:\n$ ${command}\n\n${output}`,
     });
     return {output, succeeded: !isError};
-  }
+  };
+}
 
-  async #runShell(command: string, callId: string): Promise<ToolResult> {
-    const {signal} = this.#abort;
-    const {agentId, files, output} = createMainRun(this.#parts, signal);
-    const context: ToolContext = {
-      agentId,
-      callId,
-      signal,
-      files,
-      output,
-      emit: this.#emit,
-      places: [],
-      workspace: this.#workspace,
-      attempt: AS_USER,
-      outlivesTurn: true,
-      ask: () => Promise.reject(new MiniCcError('UNSUPPORTED', 'The shell asks no model.')),
-    };
-    try {
-      return await this.#parts.shell.run({command, timeout_seconds: MAX_SECONDS}, context);
-    } catch (error) {
-      return errorResult(getErrorMessage(error));
-    }
-  }
-
-  /** Ends the commands at work. Later commands are not affected. */
-  abort(why: RunAborted): void {
-    this.#abort.abort(why);
-    this.#abort = new AbortController();
+async function runShell(
+  command: string,
+  parts: SessionParts,
+  call: Pick<ToolContext, 'callId' | 'emit' | 'workspace' | 'signal'>,
+): Promise<ToolResult> {
+  const {agentId, files, output} = createMainRun(parts, call.signal);
+  const context: ToolContext = {
+    ...call,
+    agentId,
+    files,
+    output,
+    places: [],
+    attempt: AS_USER,
+    outlivesTurn: true,
+    ask: () => Promise.reject(new MiniCcError('UNSUPPORTED', 'The shell asks no model.')),
+  };
+  try {
+    return await parts.shell.run({command, timeout_seconds: MAX_SECONDS}, context);
+  } catch (error) {
+    return errorResult(getErrorMessage(error));
   }
 }

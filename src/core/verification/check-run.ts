@@ -1,6 +1,5 @@
 /** Runs the checks of a project, and compares their output before and after a change. */
-import {randomUUID} from 'node:crypto';
-import {type Caller, runToolCalls} from '../tool-calls.ts';
+import {type Caller, createTypedCall, runToolCalls} from '../tool-calls.ts';
 import {getText} from '../util/messages.ts';
 
 /** Time limit of one check, in seconds. */
@@ -31,10 +30,8 @@ export async function runChecks(
 }
 
 async function runCheck(command: string, caller: Caller, signal: AbortSignal): Promise<CheckResult> {
-  const id = `check_${randomUUID()}`;
   const input = {command, description: 'verification', timeout_seconds: CHECK_SECONDS};
-  const call = {type: 'tool_use', id, name: 'bash', input, caller: {type: 'direct'}} as const;
-  const [done] = await runToolCalls([call], caller, signal, new Map());
+  const [done] = await runToolCalls([createTypedCall('bash', input)], caller, signal);
   const output = getText(done!.block.content ?? '');
   const {exitCode, timedOut} = done!.record.facts;
   if (exitCode === 0) return {command, outcome: 'passed', output};

@@ -1,6 +1,7 @@
 /**
  * Attaches files that a person names by `@path` in a prompt: text with line numbers, images as images, folders as a
- * listing. Each is a call of a tool like any other, and the same permissions decide on it.
+ * listing. Runs commands within a prompt file, such as !`git status`. Each is a call of a tool like any other, and the
+ * same permissions decide on it.
  */
 import {randomUUID} from 'node:crypto';
 import {statSync} from 'node:fs';
@@ -8,7 +9,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import type {PromptContent, ToolUse} from './contract/model.ts';
 import type {ToolResult} from './contract/results.ts';
-import {type Caller, runToolCalls} from './tool-calls.ts';
+import {type Caller, createTypedCall, runToolCalls} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import {getErrorMessage} from './util/errors.ts';
 import {getText} from './util/messages.ts';
@@ -38,7 +39,6 @@ export async function attachFiles(
     calls.map(({call}) => call),
     run,
     signal,
-    new Map(),
   );
   for (const [index, {block}] of outcomes.entries()) attach(calls[index]!.mention, block.content, run);
   await attachResources(getText(prompt), run, signal);
@@ -76,8 +76,7 @@ function createCall(mention: string, root: string, {tools}: Caller): {mention: s
     const tool = kind === 'file' ? 'read_file' : 'glob';
     if (!tools.some((each) => each.name === tool)) return undefined;
     const input = kind === 'file' ? {path: file} : {pattern: '**', path: file};
-    const id = `toolu_typed_${randomUUID().replaceAll('-', '')}`;
-    return {mention: name, call: {type: 'tool_use', id, name: tool, input, caller: {type: 'direct'}}};
+    return {mention: name, call: createTypedCall(tool, input)};
   }
   return undefined;
 }
@@ -96,4 +95,14 @@ function getKind(file: string): 'file' | 'folder' | undefined {
 function getBlocks(content: ToolResult['content'] = ''): Exclude<PromptContent, string> {
   if (typeof content === 'string') return [{type: 'text', text: content}];
   return content.filter((block) => block.type === 'text' || block.type === 'image');
+}
+
+const EMBEDDED = /!`([^`\n]+)`/g;
+
+/** Replaces each command by its output. A refused command is replaced by the reason. Never rejects. */
+export async function runEmbeddedCommands(text: string, run: Caller, signal: AbortSignal): Promise<string> {
+  const calls = [...text.matchAll(EMBEDDED)].map(([, command]) => createTypedCall('bash', {command}));
+  const outcomes = await runToolCalls(calls, run, signal);
+  const outputs = outcomes.map(({block}) => getText(block.content ?? '').trimEnd());
+  return text.replaceAll(EMBEDDED, () => outputs.shift() ?? '');
 }
