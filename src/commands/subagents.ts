@@ -7,8 +7,7 @@ import {getSessionKey} from '../core/runs/announcement.ts';
 import {describeSent, formatDuration, formatRunTitle} from '../core/runs/progress-line.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {formatRunList, formatState} from '../core/runs/run-table.ts';
-import {getText} from '../core/util/messages.ts';
-import {formatCost} from '../core/util/money.ts';
+import {formatCost, getText} from '../core/util/messages.ts';
 import {toShortLine} from '../core/util/text.ts';
 import {formatFiles, formatGaps, formatRestored} from './changes.ts';
 

@@ -5,8 +5,7 @@ import type {SandboxState} from '../core/contract/permission.ts';
 import type {Command, ContextUse, SessionUsage} from '../core/contract/session-requests.ts';
 import {tokens} from '../core/runs/receipt.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
-import {addUsage, NO_USAGE} from '../core/util/messages.ts';
-import {formatCost, formatUsd} from '../core/util/money.ts';
+import {addUsage, formatCost, formatUsd, NO_USAGE} from '../core/util/messages.ts';
 
 export const compactCommand: Command = {
   name: 'compact',

@@ -6,7 +6,7 @@ import type {Worktrees} from '../core/contract/worktree.ts';
 import {isProtected} from '../core/permissions/files/file-zone.ts';
 import type {SessionState} from '../core/session/parts.ts';
 import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
-import {hiddenPaths} from '../sandbox/hidden-paths.ts';
+import {hiddenPaths} from '../sandbox/view/view.ts';
 import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
 import {CheckpointStore} from '../storage/checkpoints/checkpoint-store.ts';
 import type {ShippedTrees} from '../storage/worktrees/shipped-trees.ts';

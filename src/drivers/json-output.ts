@@ -8,8 +8,7 @@ import type {RunRecord} from '../core/contract/runs.ts';
 import type {Session} from '../core/contract/session-requests.ts';
 import {formatEnding} from '../core/turn/run-ending.ts';
 import {NO_MATCHING_ANSWER} from '../core/turn/structured-answer.ts';
-import {addUsage, addUsageTo, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
-import {isBudget} from '../core/util/money.ts';
+import {addUsage, addUsageTo, isBudget, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
 import {getKnownWindow} from '../models/context-size.ts';
 
 /** Creates the first line of stream-json. */

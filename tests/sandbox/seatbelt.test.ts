@@ -3,8 +3,7 @@ import {chmodSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync}
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {Seatbelt} from '../../src/sandbox/seatbelt.ts';
-import {createSeatbeltProfile, type SeatbeltPlaces} from '../../src/sandbox/seatbelt-profile.ts';
+import {createSeatbeltProfile, Seatbelt, type SeatbeltPlaces} from '../../src/sandbox/seatbelt.ts';
 
 const PLACES: SeatbeltPlaces = {
   roots: ['/Users/ada/code'],

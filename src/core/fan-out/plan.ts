@@ -8,8 +8,7 @@ import type {Limits} from '../contract/results.ts';
 import type {Where} from '../contract/worktree.ts';
 import {formatSeconds} from '../runs/progress-line.ts';
 import {tokens as formatTokens} from '../runs/receipt.ts';
-import {countTokens, NO_USAGE} from '../util/messages.ts';
-import {formatUsd} from '../util/money.ts';
+import {countTokens, formatUsd, NO_USAGE} from '../util/messages.ts';
 import {formatCount} from '../util/text.ts';
 
 export interface FanOutSettings {

@@ -3,9 +3,8 @@ import type {HookAnswer, HookCall, HookEvent, Hooks} from '../contract/hook.ts';
 import type {AnswerCall, BeforeCall, PermitRequest} from '../contract/permission.ts';
 import type {AfterCall} from '../contract/tool.ts';
 import type {ToolFacts} from '../contract/tool-facts.ts';
-import {fromClaudeInput, toClaudeInput, toClaudeToolName} from '../util/claude-tools.ts';
 import {getText} from '../util/messages.ts';
-import {findTool} from '../util/tool-names.ts';
+import {findTool, fromClaudeInput, toClaudeInput, toClaudeToolName} from '../util/tool-names.ts';
 
 /** Hooks of an agent, with those about tool calls in the form in which calls use them. */
 export type AgentHooks = {readonly hooks: Hooks} & ReturnType<typeof createToolHooks>;

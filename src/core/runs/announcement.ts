@@ -9,7 +9,7 @@ import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
-import {formatCost} from '../util/money.ts';
+import {formatCost} from '../util/messages.ts';
 import {formatDuration} from './progress-line.ts';
 import {countInputTokens, cutAtParagraph, tokens} from './receipt.ts';
 

@@ -6,7 +6,7 @@ import type {Usage} from '../contract/model.ts';
 import type {Outcome, RunResult, ToolFacts} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
-import {formatCost} from '../util/money.ts';
+import {formatCost} from '../util/messages.ts';
 import {formatFileName} from '../util/paths.ts';
 import {findCitations} from './citations.ts';
 import {formatDuration} from './progress-line.ts';

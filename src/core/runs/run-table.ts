@@ -2,7 +2,7 @@
 
 import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
-import {formatCost} from '../util/money.ts';
+import {formatCost} from '../util/messages.ts';
 import {formatAge, showControls} from '../util/text.ts';
 import {formatDuration, formatRunTitle} from './progress-line.ts';
 import {countInputTokens, tokens} from './receipt.ts';

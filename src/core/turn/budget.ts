@@ -8,8 +8,7 @@
 import type {Model, Usage, UsageEntry} from '../contract/model.ts';
 import type {Budget, BudgetLimits, BudgetShare} from '../contract/tool.ts';
 import {UsageError} from '../util/errors.ts';
-import {addUsage, addUsageTo, countTokens, NO_USAGE, sumEntries} from '../util/messages.ts';
-import {formatBudget} from '../util/money.ts';
+import {addUsage, addUsageTo, countTokens, formatBudget, NO_USAGE, sumEntries} from '../util/messages.ts';
 
 /** Share of a limit at which a run must report. */
 export const REPORT_AT = 0.9;

@@ -10,3 +10,17 @@ export function inBackground(promise: Promise<unknown>, onError: (error: unknown
 export function neverRejects(error: unknown): never {
   throw error;
 }
+
+/**
+ * Runs pieces of work one after another, in the order in which they are given.
+ * @returns a function that resolves with the result of its work, or rejects with its error
+ */
+export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    // The caller gets the error. The work that waits here only needs to know when this one ends.
+    last = done.catch(() => undefined);
+    return done;
+  };
+}

@@ -1,4 +1,4 @@
-/** Reads and joins messages, and sums token usage. */
+/** Reads and joins messages; sums token usage, and formats what it costs. */
 import type {Message, PromptContent, ToolResultBlock, Usage, UsageEntry} from '../contract/model.ts';
 
 export const NO_USAGE: Usage = {
@@ -108,4 +108,26 @@ export function withResultTexts(message: Message, texts: ReadonlyMap<string, str
     return text === undefined ? block : ({...block, content: text} as ToolResultBlock);
   });
   return {...message, content: blocks};
+}
+
+/** Formats `$1.25`; small amounts have more digits: `$0.0042`, `<$0.0001`. */
+export function formatUsd(usd: number): string {
+  if (usd === 0 || usd >= 0.01) return `$${usd.toFixed(2)}`;
+  return usd < 0.0001 ? '<$0.0001' : `$${usd.toFixed(4)}`;
+}
+
+/** Formats `$0.02`; `n/a` if no price is known, and `$0.02 + n/a` if some tokens have none. */
+export function formatCost(usage: Usage): string {
+  if (isCostKnown(usage)) return formatUsd(usage.cost_usd ?? 0);
+  return usage.cost_usd === undefined ? 'n/a' : `${formatUsd(usage.cost_usd)} + n/a`;
+}
+
+/** Formats the limit as runs that it ended name it: `budget of $0.50`. */
+export function formatBudget(usd: number): string {
+  return `budget of ${formatUsd(usd)}`;
+}
+
+/** Whether the limit that ended a run was a limit of money. */
+export function isBudget(limit: string): boolean {
+  return limit.startsWith('budget of ');
 }

@@ -2,8 +2,7 @@
 import path from 'node:path';
 import type {Diff, ToolCallContent, ToolCallLocation} from '@agentclientprotocol/sdk';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
-import {toClaudeInput, toClaudeToolName} from '../../core/util/claude-tools.ts';
-import {findTool, isCommand} from '../../core/util/tool-names.ts';
+import {findTool, isCommand, toClaudeInput, toClaudeToolName} from '../../core/util/tool-names.ts';
 
 /** A call as the model wrote it, before it ran. */
 export interface AnnouncedCall {

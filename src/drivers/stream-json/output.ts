@@ -4,7 +4,7 @@
  */
 import {version} from '../../../package.json';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
-import {toClaudeInput, toClaudeToolName} from '../../core/util/claude-tools.ts';
+import {toClaudeInput, toClaudeToolName} from '../../core/util/tool-names.ts';
 
 type JsonObject = Record<string, unknown>;
 

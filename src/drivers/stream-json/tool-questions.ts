@@ -5,14 +5,14 @@
 import {z} from 'zod';
 import {type Answer, PERMISSION_MODES, type PermissionMode, type Question} from '../../core/contract/events.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {formatIssues} from '../../core/util/problem.ts';
 import {
   fromClaudeInput,
   fromClaudeRule,
   toClaudeInput,
   toClaudeRule,
   toClaudeToolName,
-} from '../../core/util/claude-tools.ts';
-import {formatIssues} from '../../core/util/problem.ts';
+} from '../../core/util/tool-names.ts';
 
 export type CallQuestion = Question & {readonly call: NonNullable<Question['call']>};
 

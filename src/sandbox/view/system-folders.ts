@@ -1,8 +1,9 @@
 /** Lists what every confined command sees of the system. */
-import {lstatSync, readdirSync, readlinkSync, realpathSync, statSync} from 'node:fs';
+
+import {existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isInside} from '../../core/util/paths.ts';
-import type {Link} from './trace-links.ts';
+import {type Link, traceLinks} from './trace-links.ts';
 
 /** Places in `/var` that package tools read. Without them `dpkg -S`, `apt list` or `rpm -q` find no package. */
 const PACKAGE_DATABASES = ['dpkg', 'apt', 'rpm', 'pacman', 'alternatives'].map((name) => `/var/lib/${name}`);
@@ -104,4 +105,21 @@ function isFolder(place: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Paths below the home. */
+const STORES = ['.cargo/registry', 'go/pkg/mod', '.m2/repository', '.gradle/caches/modules-2'];
+
+/** @returns absolute paths of the existing stores, as given and with links resolved */
+export function getPackageStores(home: string, env: Readonly<Record<string, string | undefined>>): string[] {
+  const {CARGO_HOME, GOMODCACHE, GOPATH} = env;
+  const moved = [
+    ...(CARGO_HOME ? [path.join(CARGO_HOME, 'registry')] : []),
+    ...(GOMODCACHE ? [GOMODCACHE] : []),
+    ...(GOPATH ? [path.join(GOPATH.split(path.delimiter)[0]!, 'pkg', 'mod')] : []),
+  ];
+  const stores = [...STORES.map((name) => path.join(home, name)), ...moved].filter(
+    (place) => path.isAbsolute(place) && existsSync(place),
+  );
+  return [...new Set(stores.flatMap((place) => [place, traceLinks(place)?.real ?? place]))];
 }

@@ -2,18 +2,17 @@
  * Finds what confined commands see beside the system's own folders: the named places, and the hidden ones in them. The
  * result is cached until a folder of programs, a repository or the user's settings of git change.
  */
-import {existsSync, lstatSync, readdirSync, type Stats, statSync} from 'node:fs';
-import path from 'node:path';
+
+import {existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync} from 'node:fs';
+import path, {resolve} from 'node:path';
 import type {Trusts} from '../../core/contract/permission.ts';
 import {getSecretPaths} from '../../core/secrets/secret-paths.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {existingPaths, type HiddenPath, type HiddenPlaces, hasContent} from '../hidden-paths.ts';
 import type {ConfineOptions} from '../sandbox.ts';
 import {flattenGitSettings, writeGitSettings} from './git-settings.ts';
-import {getPackageStores} from './package-stores.ts';
 import {findGitFoldersOf, findRepositoryFolders} from './repository-folders.ts';
 import type {SessionFolder} from './session-folder.ts';
-import {findSystemSecrets, SYSTEM_SECRET_FOLDERS} from './system-folders.ts';
+import {findSystemSecrets, getPackageStores, SYSTEM_SECRET_FOLDERS} from './system-folders.ts';
 import {findToolFolders} from './tool-folders.ts';
 import {type Link, traceLinks} from './trace-links.ts';
 
@@ -207,4 +206,47 @@ function getStats(place: string): Stats | undefined {
 function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
   if (!a || !b) return a === b;
   return a.ino === b.ino && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size;
+}
+
+export interface HiddenPlaces {
+  readonly home: string;
+  /** `MINI_CC_HOME`, the folder with the sessions and settings of mini-cc. */
+  readonly miniCcHome: string;
+  /** Further files and directories (`sandbox.hide`); relative ones and `~/` are relative to the home directory. */
+  readonly hide?: readonly string[];
+}
+
+export interface HiddenPath {
+  /** Absolute, with links resolved. */
+  readonly path: string;
+  readonly isDirectory: boolean;
+}
+
+/** Returns the places that exist. `findSystemSecrets` finds those of the system itself. */
+export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
+  const more = hide.map((path) => resolve(home, path.replace(/^~\//, '')));
+  return existingPaths([...getSecretPaths(home, miniCcHome), ...more]);
+}
+
+/** Whether there is something to hide. Empty files and folders are skipped, because each mount costs time. */
+export function hasContent({path, isDirectory}: HiddenPath): boolean {
+  try {
+    return isDirectory ? readdirSync(path).length > 0 : statSync(path).size > 0;
+  } catch {
+    return true;
+  }
+}
+
+export function existingPaths(paths: readonly string[]): HiddenPath[] {
+  return paths.map(existing).filter((found) => found !== undefined);
+}
+
+function existing(path: string): HiddenPath | undefined {
+  // A place that this user cannot even stat (EACCES) needs no hiding.
+  try {
+    const isDirectory = statSync(path, {throwIfNoEntry: false})?.isDirectory();
+    return isDirectory === undefined ? undefined : {path: realpathSync(path), isDirectory};
+  } catch {
+    return undefined;
+  }
 }

@@ -6,8 +6,8 @@
 import {existsSync, readdirSync, statSync} from 'node:fs';
 import {copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {createQueue} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {createQueue} from '../../core/util/queue.ts';
 import {git, gitOrThrow} from '../trees/git.ts';
 import {createGitDirectory, type Repository} from '../trees/repository.ts';
 import {Trees} from '../trees/trees.ts';

@@ -1,6 +1,6 @@
 import type {Usage} from '../../core/contract/model.ts';
 import {tokens} from '../../core/runs/receipt.ts';
-import {formatCost} from '../../core/util/money.ts';
+import {formatCost} from '../../core/util/messages.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Rows, Styled} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';

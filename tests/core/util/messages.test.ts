@@ -4,7 +4,11 @@ import {
   addUsage,
   addUsageTo,
   countTokens,
+  formatBudget,
+  formatCost,
+  formatUsd,
   getText,
+  isBudget,
   isCostKnown,
   joinContents,
   NO_USAGE,
@@ -12,7 +16,6 @@ import {
   sumEntries,
   withResultTexts,
 } from '../../../src/core/util/messages.ts';
-import {formatBudget, formatCost, formatUsd, isBudget} from '../../../src/core/util/money.ts';
 
 const one: Usage = {
   input_tokens: 1,

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {flattenGitSettings} from '../../../src/sandbox/view/git-settings.ts';
-import {getPackageStores} from '../../../src/sandbox/view/package-stores.ts';
+import {getPackageStores} from '../../../src/sandbox/view/system-folders.ts';
 import {findToolFolders} from '../../../src/sandbox/view/tool-folders.ts';
 import {traceLinks} from '../../../src/sandbox/view/trace-links.ts';
 import {existingRoots} from '../../../src/sandbox/view/view.ts';

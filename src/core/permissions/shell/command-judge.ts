@@ -9,8 +9,14 @@ import {judgeRead, judgeWrite} from '../files/file-judge.ts';
 import {getFileZone, isAlwaysAsked} from '../files/file-zone.ts';
 import {resolveLinks} from '../files/resolve-links.ts';
 import {getRunGrant} from '../grants.ts';
-import {getTextsToAllow, matchesCommand, toCommandPattern} from '../rules/command-rule.ts';
-import {judgeByRules, listNamedFiles, spellOut} from '../rules/command-rules.ts';
+import {
+  getTextsToAllow,
+  judgeByRules,
+  listNamedFiles,
+  matchesCommand,
+  spellOut,
+  toCommandPattern,
+} from '../rules/command-rules.ts';
 import {formatRule} from '../rules/rule.ts';
 import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {type ReadCommand, readCommand} from './command-parser.ts';

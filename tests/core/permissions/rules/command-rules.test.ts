@@ -2,7 +2,7 @@ import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {Workspace} from '../../../../src/core/contract/permission.ts';
-import {matchesCommand} from '../../../../src/core/permissions/rules/command-rule.ts';
+import {matchesCommand} from '../../../../src/core/permissions/rules/command-rules.ts';
 import {permissionFixture, type Rules} from '../fixture.ts';
 
 const {root, run, workspace} = permissionFixture();
