@@ -3,6 +3,7 @@ import {type LookupAddress, lookup} from 'node:dns';
 import {createServer, type ServerHttp2Stream} from 'node:http2';
 import {connect, isIP, type LookupFunction} from 'node:net';
 import type {Duplex} from 'node:stream';
+import {matchesHost} from '../core/permissions/rules/rule.ts';
 
 export interface AllowedHosts {
   /** Names such as `example.com`, or `*.example.com` for all its subdomains, and IP addresses. */
@@ -28,11 +29,7 @@ export function serveAllowedHosts(link: Duplex, hosts: AllowedHosts): void {
 }
 
 export function isAllowed(host: string, {names}: AllowedHosts): boolean {
-  const asked = host.toLowerCase().replace(/\.$/, '');
-  return names.some((name) => {
-    const allowed = name.toLowerCase();
-    return allowed.startsWith('*.') ? asked.endsWith(allowed.slice(1)) : asked === allowed;
-  });
+  return names.some((name) => matchesHost(name, host));
 }
 
 function connectStream(stream: ServerHttp2Stream, authority: string, hosts: AllowedHosts): void {

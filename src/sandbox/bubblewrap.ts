@@ -5,7 +5,7 @@
 import {accessSync, constants, existsSync, lstatSync, realpathSync} from 'node:fs';
 import {delimiter, dirname, isAbsolute, join} from 'node:path';
 import type {Duplex} from 'node:stream';
-import {MiniCcError} from '../core/util/errors.ts';
+import {MiniCcError, tryOr} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
@@ -44,22 +44,22 @@ const PROBE_LIMIT_MS = 5000;
 const MAX_MOUNTS = 20;
 const PROBE_MOUNTS = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'];
 
-interface BubblewrapOptions {
+export interface BubblewrapOptions extends ViewPlaces {
+  /** Search path in which `bwrap` is looked for. Default: the PATH of this process. */
   readonly searchPath?: string;
+  /** Folder that stores for a day that the sandbox works. Default: each start probes the sandbox. */
   readonly knownIn?: string | undefined;
+  /** Hosts that commands of the profile `workspace-write` may reach. Default: none. */
   readonly hosts?: AllowedHosts;
+  /** Whether commands of that profile may use Unix sockets. Default: no. */
   readonly unixSockets?: boolean;
+  /** Names of further variables that confined commands get (`sandbox.env`). */
   readonly env?: readonly string[];
 }
 
 export class Bubblewrap implements Sandbox {
   readonly folder = new SessionFolder();
-  readonly #places: ViewPlaces;
   readonly #views: Views;
-  readonly #variables: readonly string[];
-  readonly #searchPath: string;
-  readonly #knownIn: string | undefined;
-  readonly #hosts: AllowedHosts | undefined;
   readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
   readonly #repositories = new RepositoryFinder();
@@ -70,17 +70,9 @@ export class Bubblewrap implements Sandbox {
   /** Path of bwrap. It is set when the probe has shown that the sandbox works. */
   #file: string | undefined;
 
-  constructor(
-    places: ViewPlaces,
-    {searchPath = process.env.PATH ?? '', hosts, unixSockets = false, env = [], knownIn}: BubblewrapOptions = {},
-  ) {
-    this.#places = places;
-    this.#views = new Views(places, this.folder);
-    this.#variables = env;
-    this.#hosts = hosts;
-    this.#searchPath = searchPath;
-    this.#knownIn = knownIn;
-    this.#filters = {'read-only': seccompFilter(), 'workspace-write': seccompFilter({unixSockets})};
+  constructor(private readonly options: BubblewrapOptions) {
+    this.#views = new Views(options, this.folder);
+    this.#filters = {'read-only': seccompFilter(), 'workspace-write': seccompFilter(options)};
   }
 
   status(): Promise<SandboxStatus> {
@@ -94,9 +86,9 @@ export class Bubblewrap implements Sandbox {
     }
     const roots = existingRoots(options);
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
-    const places = before && protectedPlaces(roots, realpathOr(this.#places.home), before.found.values());
+    const places = before && protectedPlaces(roots, realpathOr(this.options.home), before.found.values());
     const files = places && options.scope?.files.filter((file) => existsSync(file) && !isInside(file, places.readOnly));
-    const hosts = places && this.#hosts?.names.length ? this.#hosts : undefined;
+    const hosts = places && this.options.hosts?.names.length ? this.options.hosts : undefined;
     const inside = hosts ? withForwarder(argv) : argv;
     // Node may be installed in a folder that is otherwise hidden.
     const seen = [...(options.seen ?? []), ...(hosts ? [dirname(process.execPath)] : [])];
@@ -122,7 +114,7 @@ export class Bubblewrap implements Sandbox {
         ...inside,
       ],
       env: {
-        ...confinedEnvironment(options.env ?? {}, this.#variables),
+        ...confinedEnvironment(options.env ?? {}, this.options.env),
         TMPDIR: this.folder.temporary,
         GIT_CONFIG_GLOBAL: view.gitSettings,
       },
@@ -149,7 +141,7 @@ export class Bubblewrap implements Sandbox {
   #createMounts(view: View, writable: ProtectedPlaces | undefined, files?: readonly string[]): Mounts {
     this.#system ??= findSystemFolders();
     const temporary = {path: this.folder.temporary, names: this.folder.list()};
-    const home = realpathOr(this.#places.home);
+    const home = realpathOr(this.options.home);
     const key = JSON.stringify([view, home, temporary, writable, files]);
     const mounts = this.#mounts.get(key) ?? new Mounts({system: this.#system, view, home, temporary, writable, files});
     if (!this.#mounts.has(key) && this.#mounts.size >= MAX_MOUNTS) this.#mounts.clear();
@@ -170,7 +162,7 @@ export class Bubblewrap implements Sandbox {
   }
 
   async #probe(): Promise<SandboxStatus> {
-    const file = findProgram('bwrap', this.#searchPath);
+    const file = findProgram('bwrap', this.options.searchPath ?? process.env.PATH ?? '');
     if (file === undefined) {
       const install = 'apt-get install bubblewrap';
       const remedy = isInContainer() ? `${install}, and ${CONTAINER_REMEDY}` : install;
@@ -178,7 +170,8 @@ export class Bubblewrap implements Sandbox {
     }
     const filter = this.#filters['read-only'];
     const args = [...ISOLATION_FLAGS, ...seccompFlags(filter), ...PROBE_MOUNTS, '--', 'true'];
-    const known = this.#knownIn === undefined ? undefined : new KnownProbe(this.#knownIn, file, args);
+    const {knownIn} = this.options;
+    const known = knownIn === undefined ? undefined : new KnownProbe(knownIn, file, args);
     const isKnown = known?.works ?? false;
     const failure = isKnown ? undefined : await findFailure(file, args, filter);
     if (failure === undefined) {
@@ -237,11 +230,7 @@ function remedyFor(failure: string): string {
 }
 
 function realpathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return tryOr(() => realpathSync(path), path);
 }
 
 function getInode(path: string): number | undefined {
@@ -266,14 +255,5 @@ function findProgram(name: string, searchPath: string): string | undefined {
     .split(delimiter)
     .filter((directory) => isAbsolute(directory))
     .map((directory) => join(directory, name))
-    .find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+    .find((file) => tryOr(() => accessSync(file, constants.X_OK) === undefined, false));
 }

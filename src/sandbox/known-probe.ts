@@ -5,6 +5,7 @@
 import {createHash} from 'node:crypto';
 import {readFileSync, readlinkSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
+import {tryOr} from '../core/util/errors.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The probe's result also depends on these: the kernel's settings and the surroundings of this process. */
@@ -55,22 +56,15 @@ export class KnownProbe {
 
 /** @returns undefined where the system gives too little information */
 function createKey(program: string, args: readonly string[]): string | undefined {
-  const read = (look: () => string) => {
-    try {
-      return look();
-    } catch {
-      return '';
-    }
-  };
-  const boot = read(() => readFileSync(FILES[0]!, 'utf8'));
+  const read = (file: string) => tryOr(() => readFileSync(file, 'utf8'), '');
   const stat = statSync(program, {throwIfNoEntry: false});
-  if (boot === '' || stat === undefined) return undefined;
+  if (read(FILES[0]!) === '' || stat === undefined) return undefined;
   const parts = [
     ...[program, stat.dev, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs, stat.mode].map(String),
     ...args,
-    ...FILES.map((file) => read(() => readFileSync(file, 'utf8'))),
-    ...NAMESPACES.map((link) => read(() => readlinkSync(link))),
-    ...(read(() => readFileSync('/proc/self/status', 'utf8')).match(LIMITS) ?? []),
+    ...FILES.map(read),
+    ...NAMESPACES.map((link) => tryOr(() => readlinkSync(link), '')),
+    ...(read('/proc/self/status').match(LIMITS) ?? []),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -4,6 +4,8 @@
  * and each view maps its characters back to the original.
  */
 
+import {tryOr} from '../util/errors.ts';
+
 /** A view of a text without some of its escapes or line breaks. */
 export interface TextView {
   readonly text: string;
@@ -27,7 +29,8 @@ const ESCAPES: Transformation = {
   openToken:
     /(?:\\(?:u\{?[\da-f]{0,6}|x[\da-f]?|[0-3][0-7]?)?|%[\da-f]?|%[c-f][\da-f](?:%[89ab][\da-f])*(?:%[89ab]?)?|&(?:#x?[\da-f]{0,7}|[a-z]{0,8}))$/i,
   decode: (token) => {
-    if (token.startsWith('%')) return decodeAddress(token);
+    // The bytes of an address may be no valid text.
+    if (token.startsWith('%')) return tryOr(() => decodeURIComponent(token), undefined);
     return token.startsWith('&') ? decodeEntity(token.slice(1, -1)) : decodeBackslash(token.slice(1));
   },
 };
@@ -120,15 +123,6 @@ function findLast(sorted: readonly number[], value: number): number {
     else high = middle;
   }
   return low - 1;
-}
-
-function decodeAddress(token: string): string | undefined {
-  try {
-    return decodeURIComponent(token);
-  } catch {
-    // The bytes are not valid text.
-    return undefined;
-  }
 }
 
 /** Names of characters that occur in keys. */

@@ -62,6 +62,15 @@ export function getErrorMessage(error: unknown): string {
   return String(error);
 }
 
+/** Returns the result of `look`, or the fallback when it throws, as for a file that is missing or may not be read. */
+export function tryOr<T, F>(look: () => T, fallback: F): F | T {
+  try {
+    return look();
+  } catch {
+    return fallback;
+  }
+}
+
 /** Returns the `code` of a system error, e.g. `ENOENT`. */
 export function getErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -6,7 +6,7 @@ import {existsSync} from 'node:fs';
 import type {Duplex} from 'node:stream';
 import type {Attempt, Confinement, Workspace} from '../../core/contract/permission.ts';
 import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
-import {MiniCcError} from '../../core/util/errors.ts';
+import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
 import {OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
@@ -120,12 +120,8 @@ export class Launcher {
 
 /** Resolves the links of the path; undefined when nothing is there, or it cannot be examined. */
 function findExisting(named: string, cwd: string): string | undefined {
-  try {
-    const place = resolveLinks(named, cwd);
-    return place !== '/' && existsSync(place) ? place : undefined;
-  } catch {
-    return undefined;
-  }
+  const place = tryOr(() => resolveLinks(named, cwd), '/');
+  return place !== '/' && existsSync(place) ? place : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import type {Socket} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
-import {getErrorCode} from '../../core/util/errors.ts';
+import {getErrorCode, tryOr} from '../../core/util/errors.ts';
 import {onProcessExit, runProgramSync, startProcess} from '../../core/util/processes.ts';
 
 /** Milliseconds in which a group may end by itself before it is killed. */
@@ -149,14 +149,11 @@ export function listProcesses(): ProcessRow[] {
 
 /** Linux only. Returns undefined for a process that has ended. */
 function readProcessRow(pid: number): ProcessRow | undefined {
-  try {
-    // The format is `pid (name) state ppid pgrp …`, where the name may contain spaces and parentheses.
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return {pid, parent: Number(parent), group: Number(group), ...readState(state!)};
-  } catch {
-    return undefined;
-  }
+  const stat = tryOr(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), undefined);
+  if (stat === undefined) return undefined;
+  // The format is `pid (name) state ppid pgrp …`, where the name may contain spaces and parentheses.
+  const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return {pid, parent: Number(parent), group: Number(group), ...readState(state!)};
 }
 
 function readState(state: string): Pick<ProcessRow, 'isRunning' | 'isStopped'> {

@@ -7,7 +7,6 @@
 import {
   closeSync,
   constants,
-  type Dirent,
   lstatSync,
   openSync,
   readdirSync,
@@ -18,7 +17,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import path from 'node:path';
-import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
+import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
 import {isGitName, readRepository} from '../../core/util/files/git-folder.ts';
 import {formatFileName, isInside} from '../../core/util/paths.ts';
 import type {ProtectedPlaces} from '../protected-places.ts';
@@ -196,11 +195,16 @@ function listLinks(folder: string): ReadonlyMap<string, string> {
   const links = new Map<string, string>();
   let left = MAX_ENTRIES;
   const look = (place: string, isDeep: boolean) => {
-    for (const entry of readFolder(place)) {
+    // A folder that was removed or cannot be read cannot be used by git either.
+    for (const entry of tryOr(() => readdirSync(place, {withFileTypes: true}), [])) {
       left -= 1;
       if (left < 0) return;
       const inner = path.join(place, entry.name);
-      if (entry.isSymbolicLink()) links.set(inner, readLink(inner));
+      if (entry.isSymbolicLink())
+        links.set(
+          inner,
+          tryOr(() => readlinkSync(inner), ''),
+        );
       else if (entry.isDirectory() && isDeep) look(inner, true);
       else if (entry.isDirectory() && place === folder && DEEP.includes(entry.name)) look(inner, true);
       else if (entry.isDirectory() && place === folder && entry.name === 'objects') look(inner, false);
@@ -208,24 +212,6 @@ function listLinks(folder: string): ReadonlyMap<string, string> {
   };
   look(folder, false);
   return links;
-}
-
-function readFolder(place: string): Dirent[] {
-  try {
-    return readdirSync(place, {withFileTypes: true});
-  } catch {
-    // It was removed or cannot be read, so git cannot use it either.
-    return [];
-  }
-}
-
-function readLink(place: string): string {
-  try {
-    return readlinkSync(place);
-  } catch (error) {
-    ignoreMissing(error);
-    return '';
-  }
 }
 
 function removeLink([place, target]: readonly [string, string]): string {
@@ -240,12 +226,8 @@ function removeLink([place, target]: readonly [string, string]): string {
 
 function readTodo(folder: string): string | undefined {
   const file = path.join(folder, TODO);
-  if (!lstatSync(file, {throwIfNoEntry: false})?.isFile()) return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
+  const isFile = lstatSync(file, {throwIfNoEntry: false})?.isFile();
+  return isFile ? tryOr(() => readFileSync(file, 'utf8'), undefined) : undefined;
 }
 
 /**

@@ -2,10 +2,17 @@
  * Finds the repository that contains the workspace, and its git folders that are elsewhere. It only reads files,
  * because git would run what the settings of a repository name.
  */
-import {readFileSync, realpathSync, statSync} from 'node:fs';
+import {realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
-import {findRepository, type GitRepository, pointsBack, readRepository} from '../../core/util/files/git-folder.ts';
+import {tryOr} from '../../core/util/errors.ts';
+import {
+  findRepository,
+  type GitRepository,
+  pointsBack,
+  readRepository,
+  readSmallFile,
+} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 
 /** Limit of alternates. A file of alternates names few folders, and these name few more. */
@@ -86,30 +93,22 @@ function followAlternates(first: readonly string[]): string[] {
 /** Returns the existing folders of objects that the folder names. */
 function readAlternates(objects: string): string[] {
   const file = path.join(objects, 'info', 'alternates');
-  try {
-    const stat = statSync(file);
-    if (!stat.isFile() || stat.size > MAX_BYTES) return [];
-    return readFileSync(file, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'))
-      .flatMap((line) => resolve(path.resolve(objects, line)) ?? [])
-      .filter((folder) => path.basename(folder) === 'objects' && statSync(folder).isDirectory())
-      .slice(0, MAX_ALTERNATES);
-  } catch {
-    return [];
-  }
+  return (readSmallFile(file, MAX_BYTES) ?? '')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .flatMap((line) => resolve(path.resolve(objects, line)) ?? [])
+    .filter((folder) => path.basename(folder) === 'objects' && tryOr(() => statSync(folder).isDirectory(), false))
+    .slice(0, MAX_ALTERNATES);
 }
 
 /** Whether users other than root, this user and `owner` may write there. */
 export function isWritableByOthers(folder: string, owner?: number): boolean {
-  try {
-    const {mode, uid, gid} = statSync(folder);
-    const isOwn = uid === 0 || uid === process.getuid?.() || uid === owner;
-    const isOwnGroup = gid === 0 || gid === process.getgid?.();
-    return !isOwn || (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup);
-  } catch {
-    return true;
-  }
+  const stat = tryOr(() => statSync(folder), undefined);
+  if (!stat) return true;
+  const {mode, uid, gid} = stat;
+  const isOwn = uid === 0 || uid === process.getuid?.() || uid === owner;
+  const isOwnGroup = gid === 0 || gid === process.getgid?.();
+  return !isOwn || (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup);
 }
 
 function getOwner(folder: string): number | undefined {
@@ -117,9 +116,5 @@ function getOwner(folder: string): number | undefined {
 }
 
 function resolve(place: string): string | undefined {
-  try {
-    return realpathSync(place);
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => realpathSync(place), undefined);
 }

@@ -2,8 +2,9 @@
 
 import {existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {type Link, traceLinks} from '../../core/permissions/files/resolve-links.ts';
+import {tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {type Link, traceLinks} from './trace-links.ts';
 
 /** Places in `/var` that package tools read. Without them `dpkg -S`, `apt list` or `rpm -q` find no package. */
 const PACKAGE_DATABASES = ['dpkg', 'apt', 'rpm', 'pacman', 'alternatives'].map((name) => `/var/lib/${name}`);
@@ -72,9 +73,6 @@ const SYSTEM_SECRETS = [
   '/etc/apt/auth.conf*',
 ];
 
-/** Folders in which the names of such files may come and go. */
-export const SYSTEM_SECRET_FOLDERS: readonly string[] = [...new Set(SYSTEM_SECRETS.map((each) => path.dirname(each)))];
-
 /**
  * Returns files of the system with keys. Their modes close them to plain users but not to root, so for root they are
  * hidden by name. The list need not be complete.
@@ -84,27 +82,15 @@ export function findSystemSecrets(): string[] {
     if (!pattern.includes('*')) return [pattern];
     const [before = '', after = ''] = path.basename(pattern).split('*');
     const folder = path.dirname(pattern);
-    return listNames(folder)
+    return tryOr(() => readdirSync(folder), [])
       .filter((name) => name.startsWith(before) && name.endsWith(after))
       .map((name) => path.join(folder, name));
   });
 }
 
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
 /** False for a link, because its target is shown. */
 function isFolder(place: string): boolean {
-  try {
-    return statSync(place).isDirectory() && realpathSync(place) === place;
-  } catch {
-    return false;
-  }
+  return tryOr(() => statSync(place).isDirectory() && realpathSync(place) === place, false);
 }
 
 /** Paths below the home. */

@@ -2,12 +2,14 @@
  * Finds the folders of programs on PATH that are outside of the system's own folders: each folder of PATH, and the
  * targets of its programs, up to the folder of the tool that they belong to (nvm, pipx, conda …).
  */
-import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
+import {existsSync, readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {traceLinks} from '../../core/permissions/files/resolve-links.ts';
+import {tryOr} from '../../core/util/errors.ts';
+import {readSmallFile} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {isWritableByOthers} from './repository-folders.ts';
 import {isInSystemFolder, STANDARD_PROGRAM_FOLDERS} from './system-folders.ts';
-import {traceLinks} from './trace-links.ts';
 
 interface ToolSearch {
   /** Absolute, with links resolved. */
@@ -157,7 +159,7 @@ class Search {
 
   /** Adds the Python that a virtual environment uses, when a known tool installed it. */
   #addPythonOf(environment: string): void {
-    const [, folder] = /^home *= *(\/.+)$/m.exec(readSmall(path.join(environment, VENV_FILE))) ?? [];
+    const [, folder] = /^home *= *(\/.+)$/m.exec(readSmallFile(path.join(environment, VENV_FILE), 10_000) ?? '') ?? [];
     const real = folder === undefined ? undefined : traceLinks(folder.trim())?.real;
     const tool = real && !isInSystemFolder(real) ? this.#getKnownTool(real) : undefined;
     if (tool === undefined) return;
@@ -210,29 +212,11 @@ function isEnvironment(folder: string): boolean {
 }
 
 function listLinks(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, {withFileTypes: true});
-    return entries.slice(0, MAX_PROGRAMS).flatMap((entry) => (entry.isSymbolicLink() ? entry.name : []));
-  } catch {
-    return [];
-  }
+  const entries = tryOr(() => readdirSync(folder, {withFileTypes: true}), []);
+  return entries.slice(0, MAX_PROGRAMS).flatMap((entry) => (entry.isSymbolicLink() ? entry.name : []));
 }
 
 function isProgram(file: string): boolean {
-  try {
-    const stat = statSync(file);
-    return stat.isFile() && (stat.mode & 0o111) !== 0;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the text of a small file; otherwise an empty text. */
-function readSmall(file: string): string {
-  try {
-    const stat = statSync(file);
-    return stat.isFile() && stat.size < 10_000 ? readFileSync(file, 'utf8') : '';
-  } catch {
-    return '';
-  }
+  const stat = tryOr(() => statSync(file), undefined);
+  return stat?.isFile() === true && (stat.mode & 0o111) !== 0;
 }

@@ -4,19 +4,25 @@
  */
 
 import {existsSync, lstatSync, readdirSync, realpathSync, type Stats, statSync} from 'node:fs';
-import path, {resolve} from 'node:path';
+import path from 'node:path';
 import type {Trusts} from '../../core/contract/permission.ts';
+import {type Link, traceLinks} from '../../core/permissions/files/resolve-links.ts';
 import {getSecretPaths} from '../../core/secrets/secret-paths.ts';
+import {tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import type {ConfineOptions} from '../sandbox.ts';
 import {flattenGitSettings, writeGitSettings} from './git-settings.ts';
 import {findGitFoldersOf, findRepositoryFolders} from './repository-folders.ts';
 import type {SessionFolder} from './session-folder.ts';
-import {findSystemSecrets, getPackageStores, SYSTEM_SECRET_FOLDERS} from './system-folders.ts';
+import {findSystemSecrets, getPackageStores} from './system-folders.ts';
 import {findToolFolders} from './tool-folders.ts';
-import {type Link, traceLinks} from './trace-links.ts';
 
-export interface ViewPlaces extends HiddenPlaces {
+export interface ViewPlaces {
+  readonly home: string;
+  /** `MINI_CC_HOME`, the folder with the sessions and settings of mini-cc. */
+  readonly miniCcHome: string;
+  /** Further files and directories (`sandbox.hide`); relative ones and `~/` are relative to the home directory. */
+  readonly hide?: readonly string[];
   /** Further files and folders that confined commands see (`sandbox.show`), written like `hide`. */
   readonly show?: readonly string[];
   /** See `RepositorySearch`. Default: nothing is trusted. */
@@ -53,8 +59,6 @@ const NO_SETTINGS = '/dev/null';
 export class Views {
   readonly #found = new Map<string, Found>();
   #written: string | undefined;
-  #keyPlaces: {readonly stats: Stats | undefined; readonly paths: readonly string[]} | undefined;
-  #systemSecrets: {readonly stats: readonly (Stats | undefined)[]; readonly paths: readonly string[]} | undefined;
 
   constructor(
     private readonly places: ViewPlaces,
@@ -128,32 +132,10 @@ export class Views {
     return this.folder.listAll().map((place) => ({path: place, isDirectory: true}));
   }
 
-  /** There are many places of keys, and most do not exist. Only those whose first name is in the home are examined. */
+  /** The modes of the system's files with keys close them to all users but root. */
   #findHidden(): HiddenPath[] {
-    const {home, miniCcHome, hide = []} = this.places;
-    const stats = getStats(home);
-    if (!stats || !this.#keyPlaces || !isSame(stats, this.#keyPlaces.stats)) {
-      const names = new Set(listNames(home));
-      const paths = getSecretPaths(home, miniCcHome).filter((place) => {
-        const [first = ''] = path.relative(home, place).split('/');
-        return first === '..' || names.has(first);
-      });
-      this.#keyPlaces = {stats, paths};
-    }
-    const more = hide.map((place) => resolvePlace(place, home));
-    const system = existingPaths(this.#getSystemSecrets()).filter(hasContent);
-    return [...existingPaths([...this.#keyPlaces.paths, ...more]), ...system];
-  }
-
-  /** Reads the names again when a name in one of the folders has changed. */
-  #getSystemSecrets(): readonly string[] {
-    if (process.getuid?.() !== 0) return [];
-    const stats = SYSTEM_SECRET_FOLDERS.map(getStats);
-    const known = this.#systemSecrets;
-    if (known?.stats.every((each, index) => isSame(each, stats[index]))) return known.paths;
-    const paths = findSystemSecrets();
-    this.#systemSecrets = {stats, paths};
-    return paths;
+    const system = process.getuid?.() === 0 ? existingPaths(findSystemSecrets()).filter(hasContent) : [];
+    return [...hiddenPaths(this.places), ...system];
   }
 
   #getHome(): string {
@@ -166,14 +148,6 @@ export class Views {
     if (this.#written !== text || !existsSync(file)) writeGitSettings(file, text);
     this.#written = text;
     return file;
-  }
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 
@@ -195,25 +169,14 @@ function resolvePlace(place: string, home: string): string {
 
 /** The state changes when the place is created, removed or written. For a folder it changes with a name in it. */
 function getStats(place: string): Stats | undefined {
-  try {
-    return statSync(place, {throwIfNoEntry: false}) ?? lstatSync(place, {throwIfNoEntry: false});
-  } catch {
-    return undefined;
-  }
+  const options = {throwIfNoEntry: false} as const;
+  return tryOr(() => statSync(place, options) ?? lstatSync(place, options), undefined);
 }
 
 /** Compares number by number, because formatting the times as text takes longer than the system call. */
 function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
   if (!a || !b) return a === b;
   return a.ino === b.ino && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size;
-}
-
-export interface HiddenPlaces {
-  readonly home: string;
-  /** `MINI_CC_HOME`, the folder with the sessions and settings of mini-cc. */
-  readonly miniCcHome: string;
-  /** Further files and directories (`sandbox.hide`); relative ones and `~/` are relative to the home directory. */
-  readonly hide?: readonly string[];
 }
 
 export interface HiddenPath {
@@ -223,30 +186,21 @@ export interface HiddenPath {
 }
 
 /** Returns the places that exist. `findSystemSecrets` finds those of the system itself. */
-export function hiddenPaths({home, miniCcHome, hide = []}: HiddenPlaces): HiddenPath[] {
-  const more = hide.map((path) => resolve(home, path.replace(/^~\//, '')));
+export function hiddenPaths({home, miniCcHome, hide = []}: ViewPlaces): HiddenPath[] {
+  const more = hide.map((place) => resolvePlace(place, home));
   return existingPaths([...getSecretPaths(home, miniCcHome), ...more]);
 }
 
 /** Whether there is something to hide. Empty files and folders are skipped, because each mount costs time. */
-export function hasContent({path, isDirectory}: HiddenPath): boolean {
-  try {
-    return isDirectory ? readdirSync(path).length > 0 : statSync(path).size > 0;
-  } catch {
-    return true;
-  }
+function hasContent({path: place, isDirectory}: HiddenPath): boolean {
+  return tryOr(() => (isDirectory ? readdirSync(place).length : statSync(place).size) > 0, true);
 }
 
-export function existingPaths(paths: readonly string[]): HiddenPath[] {
-  return paths.map(existing).filter((found) => found !== undefined);
-}
-
-function existing(path: string): HiddenPath | undefined {
-  // A place that this user cannot even stat (EACCES) needs no hiding.
-  try {
-    const isDirectory = statSync(path, {throwIfNoEntry: false})?.isDirectory();
-    return isDirectory === undefined ? undefined : {path: realpathSync(path), isDirectory};
-  } catch {
-    return undefined;
-  }
+/** Leaves out places that do not exist. A place that this user cannot even stat (EACCES) needs no hiding. */
+function existingPaths(paths: readonly string[]): HiddenPath[] {
+  const find = (place: string): HiddenPath[] => {
+    const isDirectory = statSync(place, {throwIfNoEntry: false})?.isDirectory();
+    return isDirectory === undefined ? [] : [{path: realpathSync(place), isDirectory}];
+  };
+  return paths.flatMap((place) => tryOr(() => find(place), []));
 }

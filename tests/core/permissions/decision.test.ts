@@ -124,8 +124,8 @@ describe('a decision', () => {
     // The pattern matches a file whose name is an option of rg.
     writeFileSync(path.join(root, '--pre=sh'), '');
     onTestFinished(() => rmSync(path.join(root, '--pre=sh')));
-    expect(await attempts('rg x *')).toEqual([{launch: 'read-only', checkpoint: false}, outside]);
-    expect(await attempts('rg x *', {unconfined: true})).toEqual([outside]);
+    expect(await attempts('rg x *=sh')).toEqual([{launch: 'read-only', checkpoint: false}, outside]);
+    expect(await attempts('rg x *=sh', {unconfined: true})).toEqual([outside]);
     expect(await attempts('touch a.ts')).toEqual([outside]);
     expect(await attempts('cat a.ts > b.ts')).toEqual([outside]);
   });

@@ -3,10 +3,10 @@ import {chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, wr
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
+import {traceLinks} from '../../../src/core/permissions/files/resolve-links.ts';
 import {flattenGitSettings} from '../../../src/sandbox/view/git-settings.ts';
 import {getPackageStores} from '../../../src/sandbox/view/system-folders.ts';
 import {findToolFolders} from '../../../src/sandbox/view/tool-folders.ts';
-import {traceLinks} from '../../../src/sandbox/view/trace-links.ts';
 import {existingRoots} from '../../../src/sandbox/view/view.ts';
 
 function given() {

@@ -1,6 +1,8 @@
 /** Lists the files that bash would find for a pattern, and all files below a folder, before a command runs. */
+
 import {type Dirent, readdirSync} from 'node:fs';
 import path from 'node:path';
+import {tryOr} from '../../util/errors.ts';
 import {Glob} from '../../util/glob.ts';
 import {expandHome} from './resolve-links.ts';
 
@@ -9,13 +11,10 @@ const MAX_ENTRIES = 20_000;
 
 /**
  * Returns what a command with this pattern may read: the folders that bash lists, and the links that match, which may
- * lead elsewhere. A plain file lies in a folder of the result.
+ * lead elsewhere, and the files that match. It stops early in folders with very many entries.
  * @param cwd absolute path of the folder where the pattern is expanded
- * @param withFiles whether to return the plain files that match too, for rules about files
- * @returns undefined when the folders have too many entries, or when a name that matches begins with `-`, since a
- * program could read it as an option
  */
-export function expandPattern(pattern: string, cwd: string, withFiles: boolean): string[] | undefined {
+export function expandPattern(pattern: string, cwd: string): string[] {
   const full = expandHome(pattern);
   const steps = full.split('/').filter((step) => step !== '');
   let folders = [path.isAbsolute(full) ? '/' : cwd];
@@ -35,11 +34,10 @@ export function expandPattern(pattern: string, cwd: string, withFiles: boolean):
       found.add(folder);
       for (const entry of listEntries(folder)) {
         entryCount += 1;
-        if (entryCount > MAX_ENTRIES) return undefined;
+        if (entryCount > MAX_ENTRIES) return [...found];
         if (!matches(entry.name)) continue;
-        if (entry.name.startsWith('-')) return undefined;
         const target = `${folder}/${entry.name}`;
-        if (entry.isSymbolicLink() || (isLast && withFiles)) found.add(target);
+        if (entry.isSymbolicLink() || isLast) found.add(target);
         if (entry.isSymbolicLink() || entry.isDirectory()) next.push(target);
       }
     }
@@ -69,11 +67,7 @@ export function listFilesBelow(root: string): string[] {
 
 /** Returns the entries of a folder, or none if it cannot be listed. */
 export function listEntries(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, {withFileTypes: true});
-  } catch {
-    return [];
-  }
+  return tryOr(() => readdirSync(folder, {withFileTypes: true}), []);
 }
 
 /** The matcher matches too much rather than too little: brackets match any character. */

@@ -1,9 +1,16 @@
-/** Resolves the links in a path. */
+/** Resolves the links in a path, one by one as the kernel does. */
 import {lstatSync, readlinkSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {getErrorCode, MiniCcError} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
+
+export interface Link {
+  /** Path of the link. The folders above it are no links. */
+  readonly path: string;
+  /** Target as the link has it. */
+  readonly target: string;
+}
 
 /** The Linux kernel follows at most this number of links in one path. */
 const MAX_LINKS = 40;
@@ -13,13 +20,13 @@ const MAX_LINKS = 40;
  * file that does not exist yet. It works step by step like the kernel: `..` behind a link goes up from the target of
  * the link.
  * @param target absolute, relative to `cwd`, or with `~`
+ * @param links gets the links that were followed
  * @throws MiniCcError `LINKS` for more than 40 links; the file system's error for a path that cannot be looked at
  */
-export function resolveLinks(target: string, cwd: string): string {
+export function resolveLinks(target: string, cwd: string, links: Link[] = []): string {
   const full = expandHome(target);
   const steps = splitSteps(path.isAbsolute(full) ? full : `${cwd}/${full}`);
   let at = '/';
-  let links = 0;
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
     if (isInside(at, ['/proc'])) {
       // Links in /proc lead elsewhere for each process that follows them.
@@ -33,12 +40,27 @@ export function resolveLinks(target: string, cwd: string): string {
       at = next;
       continue;
     }
-    links += 1;
-    if (links > MAX_LINKS) throw new MiniCcError('LINKS', `${target}: too many links`);
+    links.push({path: next, target: link});
+    if (links.length > MAX_LINKS) throw new MiniCcError('LINKS', `${target}: too many links`);
     steps.unshift(...splitSteps(link));
     if (path.isAbsolute(link)) at = '/';
   }
   return at;
+}
+
+/**
+ * Returns where an existing path leads, and the links on the way.
+ * @param given absolute
+ * @returns undefined when nothing is there, or it cannot be read. Never throws
+ */
+export function traceLinks(given: string): {readonly real: string; readonly links: readonly Link[]} | undefined {
+  const links: Link[] = [];
+  try {
+    const real = resolveLinks(given, '/', links);
+    return lstatSync(real, {throwIfNoEntry: false}) && {real, links};
+  } catch {
+    return undefined;
+  }
 }
 
 /** Replaces a `~` at the beginning by the home directory. */

@@ -71,7 +71,7 @@ function judgeVisibleFiles(commands: readonly ParsedCommand[], context: Permissi
   const {cwd, root} = context.workspace;
   const verdict = combineVerdicts(
     listNamedFiles(commands).flatMap(({reads, globs, searches, writes}) => {
-      const matching = globs.flatMap((pattern) => expandPattern(pattern, cwd, true) ?? []);
+      const matching = globs.flatMap((pattern) => expandPattern(pattern, cwd));
       const found = searches.flatMap((folder) => listFilesBelow(resolveLinks(folder, cwd)));
       return [
         ...[...reads, ...matching, ...found].map((target) => judgeByFileRules('read_file', target, cwd, context)),

@@ -1,6 +1,8 @@
 /** Finds the files that deny rules for reading name. In a sandbox, commands find these files empty. */
+
 import {realpathSync} from 'node:fs';
 import type {MaskedFiles, Workspace} from '../../contract/permission.ts';
+import {tryOr} from '../../util/errors.ts';
 import {listEntries} from '../files/file-patterns.ts';
 import {getRoots} from '../files/file-zone.ts';
 import type {RuleBook} from './rule-book.ts';
@@ -48,19 +50,8 @@ function listNamed(patterns: readonly string[], isDenied: (target: string) => bo
 }
 
 function createMask(found: ReadonlySet<string>, why?: string): MaskedFiles {
-  const paths = [...found].slice(0, MAX_FILES).flatMap((target) => resolve(target) ?? []);
+  // A file may have been deleted since, and a link may lead nowhere.
+  const paths = [...found].slice(0, MAX_FILES).flatMap((target) => tryOr(() => realpathSync(target), []));
   const note = why && `(not all files of the deny rules for read_file are hidden from this command: ${why})`;
   return {paths, ...(note !== undefined && {note})};
-}
-
-/**
- * Resolves the links of a path. Returns undefined for a link that leads nowhere and for a file that has since been
- * deleted.
- */
-function resolve(target: string): string | undefined {
-  try {
-    return realpathSync(target);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,8 @@
 /** Finds what a command names that the read-only sandbox hides, because the command would give another answer there. */
+
 import {lstatSync} from 'node:fs';
 import type {Workspace} from '../../contract/permission.ts';
+import {tryOr} from '../../util/errors.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern} from '../files/file-patterns.ts';
 import {resolveLinks} from '../files/resolve-links.ts';
@@ -27,12 +29,13 @@ export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: Pe
     words.flatMap(({raw, text}) => (text === undefined ? guess(raw, workspace) : [])),
   );
   const guessed = directories.flatMap((folder) => unknown.map((each) => joinPath(folder, each)));
-  const matching = globs.flatMap((pattern) => [getFolder(pattern), ...(expandPattern(pattern, cwd, true) ?? [])]);
+  const matching = globs.flatMap((pattern) => [getFolder(pattern), ...expandPattern(pattern, cwd)]);
   const isHidden = (place: string) => {
     if (OF_THE_SANDBOX.test(place)) return !ALIKE.test(place);
     return exists(place) && !sandbox.isVisible(place, workspace);
   };
-  const places = [...reads, ...guessed, ...matching].map((given) => resolveOrKeep(given, cwd));
+  // A path in a circle of links counts as the current folder: nothing can be read through it.
+  const places = [...reads, ...guessed, ...matching].map((given) => tryOr(() => resolveLinks(given, cwd), cwd));
   return [...new Set(places)].filter(isHidden);
 }
 
@@ -50,22 +53,9 @@ function getFolder(pattern: string): string {
   return plain === pattern ? plain : plain.replace(/[^/]*$/, '') || '.';
 }
 
-/** A path in a circle of links counts as the current folder: nothing can be read through it. */
-function resolveOrKeep(given: string, cwd: string): string {
-  try {
-    return resolveLinks(given, cwd);
-  } catch {
-    return cwd;
-  }
-}
-
+/** A path that this process may not look at counts as existing. */
 function exists(place: string): boolean {
-  try {
-    return lstatSync(place, {throwIfNoEntry: false}) !== undefined;
-  } catch {
-    // A path that this process may not look at counts as existing.
-    return true;
-  }
+  return tryOr(() => lstatSync(place, {throwIfNoEntry: false}) !== undefined, true);
 }
 
 /** Bash sets these variables itself and ignores their values in the environment. */

@@ -1,7 +1,9 @@
 /** Judges commands of the literal grammar by the state of this machine: programs on PATH, links, git repositories. */
+
 import {accessSync, constants, existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Verdict} from '../../contract/permission.ts';
+import {tryOr} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead} from '../files/file-judge.ts';
@@ -81,14 +83,14 @@ function findOnPath(program: string, searchPath: string, cwd: string): string | 
   return searchPath
     .split(':')
     .map((folder) => path.join(path.resolve(cwd, folder), program))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return statSync(file).isFile();
-      } catch {
-        return false;
-      }
-    });
+    .find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  return tryOr(() => {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  }, false);
 }
 
 function judgeReads(

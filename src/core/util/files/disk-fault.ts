@@ -1,7 +1,7 @@
 /** Explains why mini-cc cannot write to a place, and whether waiting may help. */
 import {statfsSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {getErrorCode, getErrorMessage} from '../errors.ts';
+import {getErrorCode, getErrorMessage, tryOr} from '../errors.ts';
 
 export interface DiskFault {
   /** One line: what is wrong, where, and what to do. */
@@ -49,14 +49,12 @@ function lowerFirst(text: string): string {
 
 /** Formats ` (file system mounted at /home, 0 B free)`, or an empty text if the system does not report it. */
 function describePlace(folder: string): string {
-  try {
+  return tryOr(() => {
     const existing = findExisting(folder);
     const {bavail, bsize, files, ffree} = statfsSync(existing);
     const free = files > 0 && ffree === 0 ? 'no file more fits' : `${formatBytes(bavail * bsize)} free`;
     return ` (file system mounted at ${findMount(existing)}, ${free})`;
-  } catch {
-    return '';
-  }
+  }, '');
 }
 
 function findExisting(folder: string): string {

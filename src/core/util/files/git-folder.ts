@@ -2,8 +2,10 @@
  * Reads repositories from their files as git does. It starts no git, writes nothing and throws nothing: a project's
  * `.git` may be hostile, broken or unreadable.
  */
+
 import {closeSync, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {tryOr} from '../errors.ts';
 
 export interface GitRepository {
   /** Folder that contains `.git`; for a bare repository the folder itself. */
@@ -211,24 +213,20 @@ function readValue(source: string, from: number): {readonly value: string; reado
  */
 function resolveReally(base: string, target: string): string {
   const place = path.isAbsolute(target) ? target : `${base}/${target}`;
-  try {
-    return realpathSync.native(place);
-  } catch {
-    return path.resolve(place);
-  }
+  return tryOr(() => realpathSync.native(place), path.resolve(place));
 }
 
 /**
  * Returns undefined for a path that does not exist, cannot be read, is no file, or is too large for git. Never waits
  * for a pipe.
  */
-function readSmallFile(file: string): string | undefined {
+export function readSmallFile(file: string, maxBytes = MAX_BYTES): string | undefined {
   let descriptor: number | undefined;
   try {
     if (!statSync(file).isFile()) return undefined;
     descriptor = openSync(file, 'r');
     const stat = fstatSync(descriptor);
-    return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(descriptor, 'utf8') : undefined;
+    return stat.isFile() && stat.size <= maxBytes ? readFileSync(descriptor, 'utf8') : undefined;
   } catch {
     return undefined;
   } finally {
@@ -237,25 +235,13 @@ function readSmallFile(file: string): string | undefined {
 }
 
 function exists(file: string): boolean {
-  try {
-    return lstatSync(file, {throwIfNoEntry: false}) !== undefined;
-  } catch {
-    return false;
-  }
+  return tryOr(() => lstatSync(file, {throwIfNoEntry: false}) !== undefined, false);
 }
 
 function isLink(file: string): boolean {
-  try {
-    return lstatSync(file).isSymbolicLink();
-  } catch {
-    return false;
-  }
+  return tryOr(() => lstatSync(file).isSymbolicLink(), false);
 }
 
 function isSame(one: string, other: string): boolean {
-  try {
-    return realpathSync(one) === realpathSync(other);
-  } catch {
-    return false;
-  }
+  return tryOr(() => realpathSync(one) === realpathSync(other), false);
 }

@@ -11,7 +11,7 @@ import {type FileHandle, link, lstat, mkdtemp, open, realpath, rename, unlink} f
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {FileStamp} from '../../contract/tool.ts';
-import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError} from '../errors.ts';
+import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError, tryOr} from '../errors.ts';
 import {OpenFolder} from './open-folder.ts';
 
 /** The new content. A function gets the old content to read from, which may not fit into memory. */
@@ -338,20 +338,11 @@ function createName(kind: 'draft' | 'kept'): string {
  * Removes the temporary files that killed processes left in a folder. Files that cannot be removed stay. Never throws.
  */
 export function removeDrafts(folder: string): void {
-  let names: string[] = [];
-  try {
-    names = readdirSync(folder);
-  } catch {
-    // The folder is missing, or may not be listed.
-  }
+  const names = tryOr(() => readdirSync(folder), []);
   for (const name of names) {
     const pid = /^\.mini-cc-draft-(\d+)-[0-9a-f]{12}$/.exec(name)?.[1];
     if (pid === undefined || isRunning(Number(pid))) continue;
-    try {
-      unlinkSync(path.join(folder, name));
-    } catch {
-      // Another mini-cc removed the file, or it may not be removed.
-    }
+    tryOr(() => unlinkSync(path.join(folder, name)), undefined);
   }
 }
 

@@ -27,7 +27,7 @@ test('a pattern of a command with many stars is expanded in linear time', () => 
   const {put, root} = fixture();
   put({['a'.repeat(200)]: '', [`${'a'.repeat(200)}b`]: ''});
   const ms = measureCpu(() => {
-    expect(expandPattern(`${'*a'.repeat(40)}b`, root, true)).toEqual([root, `${root}/${'a'.repeat(200)}b`]);
+    expect(expandPattern(`${'*a'.repeat(40)}b`, root)).toEqual([root, `${root}/${'a'.repeat(200)}b`]);
   });
   expect(ms).toBeLessThan(2000);
 });
