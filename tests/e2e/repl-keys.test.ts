@@ -298,6 +298,9 @@ describe('keys', () => {
   });
 
   it('Esc Esc goes back to an earlier prompt, when nothing is typed', async () => {
+    await type('a prompt to go back to');
+    await enter();
+    await idle();
     terminal.press('escape');
     await shows('press Esc again to go back to an earlier prompt');
     terminal.press('escape');
