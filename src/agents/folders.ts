@@ -152,7 +152,7 @@ function getStamp(file: string): {stamp: string; changedAt: number} {
 }
 
 /** Returns undefined for a file that does not exist or cannot be read, and for a broken or circular link. */
-export function statFollowingLinks(file: string): BigIntStats | undefined {
+function statFollowingLinks(file: string): BigIntStats | undefined {
   try {
     return statSync(file, {bigint: true, throwIfNoEntry: false});
   } catch (error) {

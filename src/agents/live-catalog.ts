@@ -3,6 +3,7 @@
  * changed.
  */
 
+import {unwatchFile, watchFile} from 'node:fs';
 import {isDeepStrictEqual} from 'node:util';
 import type {AgentCatalog, AgentDefinition} from '../core/agent-types.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
@@ -17,7 +18,6 @@ import {
   type SourceEntry,
 } from './catalog.ts';
 import type {ParsedAgent} from './define.ts';
-import {FolderWatch} from './folder-watch.ts';
 import {type ListedFile, listAgentFiles, listAgentFolders} from './folders.ts';
 import type {ListableTools} from './tool-list.ts';
 
@@ -40,13 +40,20 @@ interface KnownFile extends FileVersion {
 /** Milliseconds. FAT stores file times in steps of 2 s, the largest steps in use. */
 const COARSEST_FILE_TIME_MS = 2000;
 
+/** Milliseconds between two looks at a watched path. */
+const WATCH_MS = 500;
+
 /**
  * Each call compares names, times and sizes of the files, which takes less than a millisecond for fifty files. An edit
  * therefore takes effect with the next call, even without watching. `watch()` only makes the notices come sooner.
  */
 export class LiveCatalog implements AgentCatalog {
   readonly #options: LiveCatalogOptions;
-  readonly #watch: FolderWatch;
+  #isWatching = false;
+  #watched: ReadonlySet<string> = new Set();
+  readonly #onFileChange = () => {
+    this.snapshot();
+  };
   #files: ReadonlyMap<string, KnownFile> = new Map();
   #filesStamp = '';
   #optionsStamp = '';
@@ -55,10 +62,6 @@ export class LiveCatalog implements AgentCatalog {
 
   constructor(options: LiveCatalogOptions) {
     this.#options = options;
-    this.#watch = new FolderWatch(
-      listAgentFolders(options).map((folder) => folder.path),
-      () => this.snapshot(),
-    );
   }
 
   list(): readonly AgentDefinition[] {
@@ -71,8 +74,12 @@ export class LiveCatalog implements AgentCatalog {
 
   /** Returns all agents according to their current files. The object stays the same while nothing changes. */
   snapshot(): LoadedCatalog {
-    const listings = listAgentFolders(this.#options).map(listAgentFiles);
+    const folders = listAgentFolders(this.#options);
+    const listings = folders.map(listAgentFiles);
     const files = listings.flatMap((listing) => listing.files);
+    const subfolders = listings.flatMap((listing) => listing.folders);
+    if (this.#isWatching)
+      this.#watch([...folders.map((folder) => folder.path), ...subfolders, ...files.map(({file}) => file)]);
     const problems = listings.flatMap((listing) => listing.problems);
     const listable = this.#options.listable();
     const overrides = this.#options.overrides?.();
@@ -105,12 +112,23 @@ export class LiveCatalog implements AgentCatalog {
 
   /** Makes notices come soon after a change, not only with the next call. The watch does not keep the process alive. */
   watch(): void {
+    this.#isWatching = true;
     this.snapshot();
-    this.#watch.start();
   }
 
   close(): void {
-    this.#watch.close();
+    this.#isWatching = false;
+    this.#watch([]);
+  }
+
+  /** Watches these paths, which need not exist, and no others. */
+  #watch(paths: readonly string[]): void {
+    const wanted = new Set(paths);
+    for (const path of this.#watched) if (!wanted.has(path)) unwatchFile(path, this.#onFileChange);
+    for (const path of wanted) {
+      if (!this.#watched.has(path)) watchFile(path, {persistent: false, interval: WATCH_MS}, this.#onFileChange);
+    }
+    this.#watched = wanted;
   }
 
   #read({folder, file, stamp, changedAt}: ListedFile, options: AgentReadOptions, mayReuse: boolean): KnownFile {
