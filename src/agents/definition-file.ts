@@ -1,4 +1,5 @@
 /** Reads the text of a definition file, and formats a definition as mini-cc writes it. */
+import {isUtf8} from 'node:buffer';
 import {readBytes} from '../config/jsonc-file.ts';
 import {type Problem, ProblemList, positionAt, START} from '../core/util/problem.ts';
 import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
@@ -26,35 +27,15 @@ function decode(bytes: Buffer, problems: ProblemList, lossy: boolean): string | 
     problems.error('encoding', START, 'is UTF-16: save it as UTF-8');
     return undefined;
   }
-  // TextDecoder removes the byte order mark.
-  const text = new TextDecoder('utf-8').decode(bytes);
-  try {
-    new TextDecoder('utf-8', {fatal: true}).decode(bytes);
-    return text;
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const position = positionAt(text, findFirstReplaced(bytes, text));
-    if (lossy) problems.warn('encoding', position, 'is not UTF-8 here: these bytes are replaced');
-    else problems.error('encoding', position, 'is not UTF-8 here: save it as UTF-8');
-    return lossy ? text : undefined;
-  }
-}
-
-/**
- * Finds the first U+FFFD that the decoder inserted. The file may contain the character itself too.
- * @returns its offset
- */
-function findFirstReplaced(bytes: Buffer, text: string): number {
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  let byte = start;
-  for (let offset = 0; offset < text.length; ) {
-    const character = String.fromCodePoint(text.codePointAt(offset)!);
-    const length = Buffer.byteLength(character);
-    if (character === '\uFFFD' && !bytes.subarray(byte, byte + length).equals(Buffer.from(character))) return offset;
-    byte += length;
-    offset += character.length;
-  }
-  return 0;
+  const withoutMark = (decoded: string) => decoded.replace(/^\uFEFF/, '');
+  const text = bytes.toString();
+  if (isUtf8(bytes)) return withoutMark(text);
+  // The decoder has replaced bytes there. The file may contain U+FFFD itself too.
+  const first = Buffer.from(text).findIndex((byte, index) => byte !== bytes[index]);
+  const position = positionAt(withoutMark(text), withoutMark(bytes.subarray(0, first).toString()).length);
+  if (lossy) problems.warn('encoding', position, 'is not UTF-8 here: these bytes are replaced');
+  else problems.error('encoding', position, 'is not UTF-8 here: save it as UTF-8');
+  return lossy ? withoutMark(text) : undefined;
 }
 
 /** Path of the schema, relative to `.mini-cc/agents/NAME.json`. */
