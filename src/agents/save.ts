@@ -8,7 +8,7 @@ import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {getErrorCode, ignoreMissing, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {OpenFolder} from '../core/util/files/open-folder.ts';
 import {writeWholeIn} from '../core/util/files/whole-file.ts';
-import {getProperties, parseRoot} from '../core/util/json-syntax.ts';
+import {parseRoot} from '../core/util/json-syntax.ts';
 import {findTypo} from '../core/util/names.ts';
 import {isInside} from '../core/util/paths.ts';
 import {ProblemList, quote} from '../core/util/problem.ts';
@@ -18,28 +18,21 @@ import {
   type AgentFile,
   agentFileSchema,
   createAgentSchema,
-  FORMAT_VERSION,
   isAgentName,
   isBuiltIn,
   NAME_RULE,
   SCHEMA_ID,
 } from './schema.ts';
 
-interface SaveOptions {
-  /** True when an existing file may be replaced. */
-  readonly overwrite: boolean;
-  /** Tools whose names the schema completes. */
-  readonly tools: readonly ToolFacts[];
-}
-
 /**
  * Writes the file whole or not at all, and the schema for editors beside the folder.
  * @param folder `.mini-cc/agents` of the project or the user; created when it does not exist
+ * @param tools those whose names the schema completes
  * @returns the path of the file
  * @throws UsageError for an invalid definition or a built-in name
- * @throws MiniCcError `EXISTS` without `overwrite`, `NOT_OURS` for a link, a folder, or a newer format
+ * @throws MiniCcError `EXISTS` when the file is there, `NOT_OURS` when a link leads out of the project
  */
-export async function saveAgent(fields: AgentFile, folder: string, {overwrite, tools}: SaveOptions): Promise<string> {
+export async function saveAgent(fields: AgentFile, folder: string, tools: readonly ToolFacts[]): Promise<string> {
   assertName(fields.name);
   if (isBuiltIn(fields.name)) throw new UsageError(`${fields.name} is built in: give this agent another name`);
   const parsed = agentFileSchema.safeParse(fields);
@@ -47,16 +40,15 @@ export async function saveAgent(fields: AgentFile, folder: string, {overwrite, t
     const [issue] = parsed.error.issues;
     throw new UsageError(`${fields.name}: ${issue?.path.join('.')}: ${issue?.message}`);
   }
+  const file = path.join(folder, `${fields.name}.json`);
   const place = await openAgentFolder(folder);
   try {
-    const file = path.join(place.path, `${fields.name}.json`);
-    if (overwrite) await assertReplaceable(file);
     await saveSchema(await realpath(path.dirname(folder)), tools);
-    await writeWholeIn(place, path.basename(file), formatDefinition(parsed.data), overwrite ? {} : {over: 'nothing'});
-    return path.join(folder, path.basename(file));
+    await writeWholeIn(place, path.basename(file), formatDefinition(parsed.data), {over: 'nothing'});
+    return file;
   } catch (error) {
     if (getErrorCode(error) !== 'CHANGED') throw error;
-    throw new MiniCcError('EXISTS', `${path.join(folder, `${fields.name}.json`)} exists already`, {cause: error});
+    throw new MiniCcError('EXISTS', `${file} exists already`, {cause: error});
   } finally {
     await place.close();
   }
@@ -81,26 +73,6 @@ async function openAgentFolder(folder: string): Promise<OpenFolder> {
     }
   }
   return OpenFolder.open(real, {create: true});
-}
-
-/** @throws MiniCcError `NOT_OURS` */
-async function assertReplaceable(file: string): Promise<void> {
-  const stat = await lstatIfThere(file);
-  if (stat === undefined) return;
-  if (stat.isSymbolicLink()) throw new MiniCcError('NOT_OURS', `${file} is a link: it is not written`);
-  if (!stat.isFile()) throw new MiniCcError('NOT_OURS', `${file} is not a regular file: it is not written`);
-  const version = readVersion(await readFile(file, 'utf8'), file);
-  if (version > FORMAT_VERSION) {
-    const what = `${file} has format ${version}, which is newer than this mini-cc`;
-    throw new MiniCcError('NOT_OURS', `${what}: it is not written`);
-  }
-}
-
-/** Returns the format of a file. A broken file counts as the current format, so that it may be replaced. */
-function readVersion(text: string, file: string): number {
-  const root = parseRoot(text, new ProblemList(file));
-  const [, value] = (root ? getProperties(root) : []).find(([key]) => key.value === 'version') ?? [];
-  return typeof value?.value === 'number' ? value.value : FORMAT_VERSION;
 }
 
 /** Writes the schema that `$schema` names, unless a foreign file or the same schema is there. */

@@ -8,11 +8,10 @@ import {AGENT_TOOLS} from '../../src/compose/known-tools.ts';
 import {agentWorkspace, good, json, markdown, readCatalog} from './fixture.ts';
 
 const fields = (change: Record<string, unknown> = {}) => good('reviewer', change) as AgentFile;
-const fresh = {overwrite: false, tools: AGENT_TOOLS};
 
 test('a saved definition is formatted, names its schema and format, and is read again unchanged', async () => {
   const {project, options} = await agentWorkspace();
-  const file = await saveAgent(fields({outputSchema: {type: 'object'}, model: 'haiku'}), project, fresh);
+  const file = await saveAgent(fields({outputSchema: {type: 'object'}, model: 'haiku'}), project, AGENT_TOOLS);
   expect(await readFile(file, 'utf8')).toBe(`{
   "$schema": "../agent.schema.json",
   "version": 1,
@@ -35,43 +34,44 @@ test('a saved definition is formatted, names its schema and format, and is read 
 
 test('the schema for editors is written where $schema says, and a foreign file of that name is left alone', async () => {
   const {project, user} = await agentWorkspace();
-  const schema = path.join(await saveAgent(fields(), project, fresh), '..', '..', 'agent.schema.json');
+  const schema = path.join(await saveAgent(fields(), project, AGENT_TOOLS), '..', '..', 'agent.schema.json');
   expect(JSON.parse(await readFile(schema, 'utf8'))).toEqual(createAgentSchema(AGENT_TOOLS));
   const other = path.join(user, '..', 'agent.schema.json');
   await mkdir(user, {recursive: true});
   await writeFile(other, '{"mine": true}');
-  await saveAgent(fields(), user, fresh);
+  await saveAgent(fields(), user, AGENT_TOOLS);
   expect(await readFile(other, 'utf8')).toBe('{"mine": true}');
 });
 
-test('an existing file is replaced only with overwrite, and then whole', async () => {
+test('an existing file is not replaced', async () => {
   const {project} = await agentWorkspace();
-  const file = await saveAgent(fields(), project, fresh);
+  const file = await saveAgent(fields(), project, AGENT_TOOLS);
   const before = readFileSync(file, 'utf8');
   const changed = fields({description: 'Reviews code for races and locks'});
-  await expect(saveAgent(changed, project, fresh)).rejects.toMatchObject({
+  await expect(saveAgent(changed, project, AGENT_TOOLS)).rejects.toMatchObject({
     code: 'EXISTS',
     message: `${file} exists already`,
   });
   expect([readFileSync(file, 'utf8'), readdirSync(project)]).toEqual([before, ['reviewer.json']]);
-  await saveAgent(changed, project, {overwrite: true, tools: AGENT_TOOLS});
-  expect(readFileSync(file, 'utf8')).toContain('races and locks');
 });
 
 test('when two saves use one name at the same time, one of them fails', async () => {
   const {project} = await agentWorkspace();
-  const results = await Promise.allSettled([saveAgent(fields(), project, fresh), saveAgent(fields(), project, fresh)]);
+  const results = await Promise.allSettled([
+    saveAgent(fields(), project, AGENT_TOOLS),
+    saveAgent(fields(), project, AGENT_TOOLS),
+  ]);
   expect(results.map(({status}) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(readdirSync(project)).toEqual(['reviewer.json']);
 });
 
 test('names that leave the folder, built-in names and invalid definitions are not saved', async () => {
   const {project, root} = await agentWorkspace();
-  await expect(saveAgent(fields({name: '../escape'}), project, fresh)).rejects.toThrow(
+  await expect(saveAgent(fields({name: '../escape'}), project, AGENT_TOOLS)).rejects.toThrow(
     'Not an agent name: "../escape"',
   );
-  await expect(saveAgent(fields({name: 'plan'}), project, fresh)).rejects.toThrow('plan is built in');
-  await expect(saveAgent(fields({prompt: ''}), project, fresh)).rejects.toThrow(
+  await expect(saveAgent(fields({name: 'plan'}), project, AGENT_TOOLS)).rejects.toThrow('plan is built in');
+  await expect(saveAgent(fields({prompt: ''}), project, AGENT_TOOLS)).rejects.toThrow(
     'reviewer: prompt: must be text, and is empty',
   );
   expect(readdirSync(root)).toEqual([]);
@@ -84,9 +84,7 @@ test('a link, a folder and a file of a newer format are not overwritten', async 
   await symlink(precious, path.join(project, 'reviewer.json'));
   await write(project, 'newer.json', json({...good('newer'), version: 2}));
   for (const name of ['reviewer', 'tester', 'newer']) {
-    await expect(saveAgent(fields({name}), project, {overwrite: true, tools: AGENT_TOOLS})).rejects.toMatchObject({
-      code: 'NOT_OURS',
-    });
+    await expect(saveAgent(fields({name}), project, AGENT_TOOLS)).rejects.toMatchObject({code: 'EXISTS'});
   }
   expect(readFileSync(precious, 'utf8')).toBe('mine');
 });
@@ -146,7 +144,7 @@ test.each(['.mini-cc', '.mini-cc/agents'])(
     await mkdir(path.join(outside, 'agents'), {recursive: true});
     await mkdir(path.dirname(path.join(top, name)), {recursive: true});
     await symlink(outside, path.join(top, name));
-    await expect(saveAgent(fields(), project, fresh)).rejects.toMatchObject({
+    await expect(saveAgent(fields(), project, AGENT_TOOLS)).rejects.toMatchObject({
       code: 'NOT_OURS',
       message: expect.stringContaining('is a link that leads out of'),
     });
@@ -161,6 +159,6 @@ test('a link to another folder of the project is followed', async () => {
   await mkdir(path.join(top, 'shared', 'agents'), {recursive: true});
   await mkdir(path.dirname(project), {recursive: true});
   await symlink(path.join(top, 'shared', 'agents'), project);
-  await saveAgent(fields(), project, fresh);
+  await saveAgent(fields(), project, AGENT_TOOLS);
   expect(readdirSync(path.join(top, 'shared', 'agents'))).toEqual(['reviewer.json']);
 });

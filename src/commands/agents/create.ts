@@ -130,7 +130,7 @@ async function edit(fields: AgentFile, deps: AgentsDeps): Promise<AgentFile | st
 async function save(fields: AgentFile, deps: AgentsDeps): Promise<AgentsResult> {
   const {ok, lines} = check(fields, deps);
   if (!ok) throw new UsageError(lines.join('\n'));
-  const file = await saveAgent(fields, deps.projectFolder, {overwrite: false, tools: deps.listable.known});
+  const file = await saveAgent(fields, deps.projectFolder, deps.listable.known);
   return {
     ok: true,
     text: `Saved ${deps.shownPath(file)}. Use it at once: Task(${fields.name}): …`,
