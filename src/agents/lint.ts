@@ -4,8 +4,9 @@ import {compileAnswerSchema} from '../core/turn/answer-schema.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
 import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';
+import {toShortLine} from '../core/util/text.ts';
 import type {AgentSource, LoadedAgent, LoadedCatalog} from './catalog.ts';
-import {ANY_SERVER, isWriting, type ListableTools, type MissingTool, resolveToolName} from './tool-list.ts';
+import {ANY_SERVER, isWriting, type ListableTools, type MissingTool} from './tool-list.ts';
 
 export interface AgentLint {
   readonly name: string;
@@ -120,9 +121,6 @@ function isBrokenFile({file, severity}: Problem): boolean {
 
 const UNUSABLE = {usable: false, tools: [], missing: [], readOnly: false} as const;
 
-/** Characters. The descriptions of all agents are part of every request. */
-const MAX_DESCRIPTION = 2000;
-
 /** Words that fit into the description of any agent. */
 const GENERIC_WORDS = new Set(
   `a an and any all are as at be best better by can custom do does everything expert for from general generic good great
@@ -139,20 +137,17 @@ function lintDescription(description: string, position: Position, problems: Prob
     const message = 'description is too vague: say for which work this agent is, and what it gives back';
     problems.warn('vague-description', position, message);
   }
-  if (description.length > MAX_DESCRIPTION) {
-    const tokens = Math.round(description.length / 4);
-    const cost = `description costs about ${tokens} tokens in every request of the main agent`;
-    problems.warn('long-description', position, `${cost}: examples belong in the prompt`);
-  }
 }
+
+/** Characters of a description that are checked. */
+const MAX_CHARS = 2000;
 
 /** Splits a text into words. This works for languages without spaces too. */
 function splitWords(text: string): string[] {
-  const segments = new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, MAX_DESCRIPTION));
+  const segments = new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, MAX_CHARS));
   return [...segments].filter(({isWordLike}) => isWordLike).map(({segment}) => segment.toLowerCase());
 }
 
-const MIN_PROMPT = 40;
 /** Most characters of a sentence that are checked. */
 const MAX_SENTENCE = 400;
 
@@ -170,65 +165,24 @@ const PROMISES_WRITING = new RegExp(
 );
 const PROMISES_RUNNING =
   /\brun\s+(?:[\w-]+\s+){0,2}?(?:tests?|suite|linters?|builds?|commands?|scripts?|npm|git|checks?)\b|\bgit (?:log|diff|blame|status|show)\b/i;
-const FORBIDS_WRITING =
-  /\b(?:never|must not|do not|don['’]t|without)\s+(?:ever\s+)?(?:modif|chang|edit|writ|touch|alter)\w*\s+(?:to\s+)?(?:any|the|a|source)?\s*(?:files?|code|anything|sources?)\b\s*(?:[.,;!)]|$)|\byou are read-only\b/i;
-const TOOL_WORDS =
-  /\b(?:read_file|write_file|edit_file|todo_write|web_fetch|TodoWrite|WebFetch|WebSearch|NotebookEdit|MultiEdit|mcp__\w+)\b/g;
 
-/**
- * Checks whether the prompt promises what the tools cannot do, or forbids what they can. This is a guess by English
- * words.
- */
+/** Checks whether the prompt promises what the tools cannot do. This is a guess by English words. */
 function lintPrompt(agent: LoadedAgent, listable: ListableTools, position: Position, problems: ProblemList): void {
   const {prompt} = agent.definition;
   const {tools, readOnly} = agent;
-  if (prompt.trim().length < MIN_PROMPT) {
-    problems.warn('short-prompt', position, 'prompt is too short: say how to work, what to check and how to report');
-  }
-  const sentences = splitSentences(prompt);
-  const asked = sentences.filter((sentence) => !NEGATED.test(sentence));
+  const asked = splitSentences(prompt).filter((sentence) => !NEGATED.test(sentence) && !SUGGESTED.test(sentence));
   const runs = tools.includes('bash');
   const writes = tools.some((name) => isWriting(name, listable));
 
-  const promise = asked.find((sentence) => PROMISES_WRITING.test(sentence) && !SUGGESTED.test(sentence));
+  const promise = asked.find((sentence) => PROMISES_WRITING.test(sentence));
   if (promise !== undefined && !writes && (readOnly || !runs)) {
     const why = readOnly ? 'the agent is read-only' : 'it has no tool that writes';
-    problems.warn('promises-writing', position, `prompt says "${cut(promise)}", but ${why}`);
+    problems.warn('promises-writing', position, `prompt says "${toShortLine(promise, 80)}", but ${why}`);
   }
-  const running = asked.find((sentence) => PROMISES_RUNNING.test(sentence) && !SUGGESTED.test(sentence));
+  const running = asked.find((sentence) => PROMISES_RUNNING.test(sentence));
   if (running !== undefined && !runs) {
-    problems.warn('promises-running', position, `prompt says "${cut(running)}", but it has no bash`);
+    problems.warn('promises-running', position, `prompt says "${toShortLine(running, 80)}", but it has no bash`);
   }
-  const forbids = sentences.find((sentence) => FORBIDS_WRITING.test(sentence));
-  if (forbids !== undefined && !readOnly && (writes || runs)) {
-    const able = tools.filter((name) => name === 'bash' || isWriting(name, listable)).join(', ');
-    const how = 'with "readOnly": true the sandbox enforces this';
-    problems.warn('forbids-writing', position, `prompt says "${cut(forbids)}", but it has ${able}: ${how}`);
-  }
-  lintMentionedTools(asked, agent, listable, position, problems);
-}
-
-function lintMentionedTools(
-  sentences: readonly string[],
-  {tools}: LoadedAgent,
-  listable: ListableTools,
-  position: Position,
-  problems: ProblemList,
-): void {
-  const words = new Set(sentences.flatMap((sentence) => sentence.match(TOOL_WORDS) ?? []));
-  for (const word of words) {
-    const tool = resolveToolName(word, listable);
-    const isOurs = tool.kind === 'known' || tool.kind === 'mcp';
-    if (isOurs ? tools.includes('*') || tools.some((name) => isNamedBy(name, tool.name)) : tool.kind === 'dispatching')
-      continue;
-    const why = isOurs ? 'it is not among its tools' : tool.reason;
-    problems.warn('missing-tool', position, `prompt mentions ${word}, which the agent does not have: ${why}`);
-  }
-}
-
-/** Says whether a list entry names the tool. `mcp__x` and `mcp__x__*` name all tools of that server. */
-function isNamedBy(listed: string, tool: string): boolean {
-  return listed === tool || (listed.startsWith('mcp__') && tool.startsWith(`${listed.replace(/__\*$/, '')}__`));
 }
 
 function splitSentences(text: string): string[] {
@@ -241,8 +195,4 @@ function splitSentences(text: string): string[] {
         .trim(),
     )
     .filter((sentence) => sentence !== '');
-}
-
-function cut(sentence: string): string {
-  return sentence.length > 80 ? `${sentence.slice(0, 79)}…` : sentence;
 }

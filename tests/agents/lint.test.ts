@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {type LintResult, lintAgents} from '../../src/agents/lint.ts';
 import {formatProblem} from '../../src/core/util/problem.ts';
-import {agentWorkspace, good, json, LISTABLE, markdown, readCatalog} from './fixture.ts';
+import {agentWorkspace, good, json, LISTABLE, readCatalog} from './fixture.ts';
 
 function lintLines({agents, others}: LintResult): string[] {
   return [...agents.flatMap(({findings}) => findings), ...others].map(
@@ -18,7 +18,6 @@ async function getLintRules(fields: Record<string, unknown>) {
 }
 
 const prompt = (text: string) => ({prompt: `${text} Work step by step, and report with path and line.`});
-const allTools = {tools: '*'};
 
 test('lint shows the effective tools of each agent, and the reason for each missing tool', async () => {
   const workspace = await agentWorkspace();
@@ -86,12 +85,6 @@ test.each([
   expect(await getLintRules({description})).toEqual(vague ? ['vague-description'] : []);
 });
 
-test('a long description, which costs tokens in every request, is a warning', async () => {
-  expect(
-    await getLintRules({description: `Explains compiler errors. ${'Example of such an error. '.repeat(90)}`}),
-  ).toEqual(['long-description']);
-});
-
 test.each([
   [{type: 'strnig'}, 1],
   [{type: 'object', properties: {a: {$ref: '#/definitions/none'}}}, 1],
@@ -103,10 +96,6 @@ test.each([
   const lines = lintLines(await lintAgents(readCatalog(workspace.options), LISTABLE, []));
   expect(lines).toHaveLength(count);
   if (count > 0) expect(lines[0]).toMatch(/helper\.json:\d+:\d+: outputSchema is no JSON Schema: [^\n]+ \[error\]$/);
-});
-
-test('a prompt that is too short is a warning', async () => {
-  expect(await getLintRules({prompt: 'Review code.'})).toEqual(['short-prompt']);
 });
 
 test.each([
@@ -128,40 +117,6 @@ test('a prompt that runs commands is a warning when the agent has no bash', asyn
   expect(await getLintRules({tools: ['read_file'], ...prompt('Run the tests.')})).toEqual(['promises-running']);
   expect(await getLintRules({tools: ['read_file'], ...prompt('Look at git log.')})).toEqual(['promises-running']);
   expect(await getLintRules({tools: ['read_file'], ...prompt('Never run the tests.')})).toEqual([]);
-});
-
-test.each([
-  ['Never modify files, only report findings.', true],
-  ['You are read-only: look and tell.', true],
-  ['Do not change any code.', true],
-  ['Do not change files that nobody asked about.', false],
-  ['Never edit code outside of the task.', false],
-])('in an agent that may write, %j suggests readOnly: %s', async (text, forbids) => {
-  expect(await getLintRules({...allTools, ...prompt(text)})).toEqual(forbids ? ['forbids-writing'] : []);
-  expect(await getLintRules(prompt(text))).toEqual([]);
-});
-
-test('lint warns when the prompt of an agent for Claude says read-only, but its Bash may write', async () => {
-  const workspace = await agentWorkspace();
-  const body = 'Look for bugs. Never modify files, only report what you find with its place.';
-  await workspace.write(
-    workspace.claudeProject,
-    'helper.md',
-    markdown('name: helper\ndescription: Finds bugs in pull requests\ntools: Read, Bash', body),
-  );
-  const [finding, ...more] = (await lintAgents(readCatalog(workspace.options), LISTABLE, [])).agents.at(-1)!.findings;
-  expect(more).toEqual([]);
-  expect(finding).toMatchObject({line: 7, column: 1, rule: 'forbids-writing'});
-  expect(finding?.message).toContain('but it has bash');
-});
-
-test('a prompt that mentions a tool which the agent lacks is a warning', async () => {
-  expect(await getLintRules(prompt('Change lines with edit_file.'))).toEqual(['missing-tool']);
-  expect(await getLintRules(prompt('Look it up with WebSearch, else mcp__docs__find.'))).toEqual([
-    'missing-tool',
-    'missing-tool',
-  ]);
-  expect(await getLintRules({...allTools, ...prompt('Use edit_file for changes.')})).toEqual([]);
 });
 
 test('lint lists hidden and broken files with their findings', async () => {
