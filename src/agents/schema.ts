@@ -2,7 +2,9 @@
 
 import {z} from 'zod';
 import {AGENT_TYPES} from '../core/agent-types.ts';
+import {PERMISSION_MODES} from '../core/contract/events.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {WHERE} from '../core/contract/worktree.ts';
 import {mustBe} from '../core/util/problem.ts';
 
 export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,63}$/;
@@ -64,17 +66,20 @@ function toolList(what: string) {
   return z.array(z.string(mustBe('the name of a tool')), mustBe(what)).min(1, {error: `must be ${what}, and is empty`});
 }
 
-function positive(what: string) {
-  return z.number(mustBe(what)).positive(mustBe(what));
-}
-
 function optional<T extends z.ZodType>(schema: T, description: string) {
   return schema.optional().meta({description});
 }
 
-const tokensFrom = (least: number) =>
-  z.int(mustBe(`a whole number of tokens from ${least}`)).min(least, mustBe(`a whole number of tokens from ${least}`));
+function oneOf<const T extends readonly string[]>(values: T) {
+  return z.enum(values, mustBe(`${values.slice(0, -1).join(', ')} or ${values.at(-1)}`));
+}
+
 const positiveInt = (what: string) => z.int(mustBe(what)).positive(mustBe(what));
+
+const TURNS = mustBe('a whole number from 1 to 400');
+const DOLLARS = mustBe('an amount in US dollars');
+const WINDOW = mustBe('a whole number of tokens from 1024');
+const SECONDS = mustBe('a number of seconds, 0 for no limit');
 
 export const agentFileSchema = z.object({
   $schema: optional(z.string(mustBe('an address')), 'Where editors find the schema of this file.'),
@@ -98,34 +103,19 @@ export const agentFileSchema = z.object({
     text('the name of a model'),
     'opus, sonnet, haiku, inherit, or the name of a model. Default: the main agent’s.',
   ),
-  thinking: optional(
-    z.enum(['off', 'low', 'medium', 'high'], mustBe('off, low, medium or high')),
-    'How much the model thinks before it answers.',
-  ),
-  maxTurns: optional(
-    z
-      .int(mustBe('a whole number from 1 to 400'))
-      .min(1, mustBe('a whole number from 1 to 400'))
-      .max(400, mustBe('a whole number from 1 to 400')),
-    'Model calls, 1 to 400.',
-  ),
-  timeoutSeconds: optional(
-    z.number(mustBe('a number of seconds, 0 for no limit')).min(0, mustBe('a number of seconds, 0 for no limit')),
-    'Wall time in seconds; 0 = no limit.',
-  ),
+  thinking: optional(oneOf(['off', 'low', 'medium', 'high']), 'How much the model thinks before it answers.'),
+  maxTurns: optional(z.int(TURNS).min(1, TURNS).max(400, TURNS), 'Model calls, 1 to 400.'),
+  timeoutSeconds: optional(z.number(SECONDS).min(0, SECONDS), 'Wall time in seconds; 0 = no limit.'),
   maxTokens: optional(positiveInt('a whole number of tokens'), 'Tokens of a run, in and out.'),
-  maxBudgetUsd: optional(positive('an amount in US dollars'), 'Cost of a run in US dollars.'),
-  contextTokens: optional(tokensFrom(1024), 'Binds a run to a smaller context window.'),
+  maxBudgetUsd: optional(z.number(DOLLARS).positive(DOLLARS), 'Cost of a run in US dollars.'),
+  contextTokens: optional(z.int(WINDOW).min(1024, WINDOW), 'Binds a run to a smaller context window.'),
   readOnly: optional(
     z.boolean(mustBe('true or false')),
     'Nothing it calls may write. Default: true when "tools" lists no writing tool.',
   ),
-  isolation: optional(
-    z.enum(['none', 'worktree'], mustBe('none or worktree')),
-    'worktree: each run works in its own git worktree.',
-  ),
+  isolation: optional(oneOf(['none', 'worktree']), 'worktree: each run works in its own git worktree.'),
   where: optional(
-    z.enum(['local', 'workers', 'auto'], mustBe('local, workers or auto')),
+    oneOf(WHERE),
     'Where its runs work, with isolation: worktree. auto: at workers when all places here are taken.',
   ),
   background: optional(
@@ -133,10 +123,7 @@ export const agentFileSchema = z.object({
     'Its runs go to the background: the main agent does not wait for them.',
   ),
   permissionMode: optional(
-    z.enum(
-      ['default', 'acceptEdits', 'plan', 'bypassPermissions'],
-      mustBe('default, acceptEdits, plan or bypassPermissions'),
-    ),
+    oneOf(PERMISSION_MODES),
     'What it may do without a question. In a project that is not trusted only plan and default have an effect.',
   ),
   apiKeyEnv: optional(
