@@ -7,7 +7,7 @@ import {lookup} from 'node:dns/promises';
 import http, {type IncomingMessage} from 'node:http';
 import https from 'node:https';
 import {isIP, type LookupFunction} from 'node:net';
-import {createBrotliDecompress, createGunzip, createInflate, createInflateRaw} from 'node:zlib';
+import {createBrotliDecompress, createGunzip} from 'node:zlib';
 import {version} from '../../../package.json';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {parseWebAddress, refusePrivateAddress, type WebAddress} from './web-address.ts';
@@ -120,7 +120,7 @@ function get(url: URL, checked: LookupFunction, signal: AbortSignal): Promise<In
   const headers = {
     'user-agent': `mini-cc/${version}`,
     accept: 'text/markdown, text/html, text/plain, application/json, application/xml, */*;q=0.1',
-    'accept-encoding': 'gzip, deflate, br',
+    'accept-encoding': 'gzip, br',
   };
   const from = url.protocol === 'https:' ? https : http;
   from.get(url, {agent, lookup: checked, signal, headers}, resolve).on('error', reject);
@@ -150,7 +150,7 @@ async function readReply(response: IncomingMessage, url: URL, request: WebReques
 
 async function readBody(response: IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> {
   const encoding = (response.headers['content-encoding'] ?? '').trim().toLowerCase();
-  const plain = encoding === '' || encoding === 'identity' ? undefined : await decompressor(encoding, response, url);
+  const plain = encoding === '' || encoding === 'identity' ? undefined : createDecompressor(encoding, url);
   // Not `pipeline`: it never ends when the connection closes inside a compressed body.
   if (plain) response.on('error', (error) => plain.destroy(error)).pipe(plain);
   const chunks: Buffer[] = [];
@@ -171,29 +171,10 @@ async function readBody(response: IncomingMessage, url: URL, maxBytes: number): 
   return Buffer.concat(chunks);
 }
 
-async function decompressor(encoding: string, response: IncomingMessage, url: URL) {
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'br':
-      return createBrotliDecompress();
-    case 'deflate':
-      // Some servers send raw deflate data without the zlib header.
-      return (await startsWithZlibHead(response)) ? createInflate() : createInflateRaw();
-    default:
-      throw new MiniCcError('WEB_ENCODING', `${url} has an unsupported content encoding: ${encoding}.`);
-  }
-}
-
-async function startsWithZlibHead(response: IncomingMessage): Promise<boolean> {
-  const {promise, resolve} = Promise.withResolvers<void>();
-  response.once('readable', resolve).once('end', resolve).once('close', resolve);
-  await promise;
-  const first = response.read(1) as Buffer | null;
-  if (first === null) return true;
-  response.unshift(first);
-  return ((first[0] ?? 0) & 0x0f) === 8;
+function createDecompressor(encoding: string, url: URL) {
+  if (encoding === 'gzip') return createGunzip();
+  if (encoding === 'br') return createBrotliDecompress();
+  throw new MiniCcError('WEB_ENCODING', `${url} has an unsupported content encoding: ${encoding}.`);
 }
 
 /** Number of first bytes in which the charset that a page declares is looked for. */
