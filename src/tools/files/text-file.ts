@@ -139,7 +139,7 @@ export function decodeUtf16(bytes: Buffer, encoding: TextEncodingName): string {
   return (encoding === 'utf16be' ? swapBytes(bytes) : bytes).toString('utf16le');
 }
 
-export function findByteOrderMark(bytes: Buffer): (typeof BYTE_ORDER_MARKS)[number] | undefined {
+function findByteOrderMark(bytes: Buffer): (typeof BYTE_ORDER_MARKS)[number] | undefined {
   return BYTE_ORDER_MARKS.find((mark) => mark.bytes.every((byte, index) => bytes[index] === byte));
 }
 

@@ -63,17 +63,6 @@ export class FoundLines {
     return true;
   }
 
-  get paths(): readonly string[] {
-    return [...this.#files.keys()];
-  }
-
-  remove(path: string): void {
-    const count = this.#files.get(path)?.lines.filter((line) => line !== GAP).length ?? 0;
-    this.#counted -= count;
-    this.#kept -= count;
-    this.#files.delete(path);
-  }
-
   /** Says for a person how much was found. */
   get summary(): string {
     if (this.#counted === 0) return 'no matches';

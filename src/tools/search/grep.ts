@@ -1,9 +1,7 @@
 /** Defines the tool `grep`, which searches the content of files with ripgrep. */
 
-import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {join, relative} from 'node:path';
-import {setImmediate} from 'node:timers/promises';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
@@ -11,7 +9,6 @@ import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {type RipgrepEnd, runRipgrep} from '../../core/util/ripgrep.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
-import {findByteOrderMark} from '../files/text-file.ts';
 import description from './grep.md';
 import {FoundLines, plural} from './grep-lines.ts';
 import {createPathGlob, formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
@@ -84,7 +81,12 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
     path: shown === base || shown === '.' ? shown : `./${shown}`,
     wants: createPathFilter(given.glob, base, context),
   };
-  const {found, binary, end, summary} = await (given.mode === 'content' || given.mode === 'count'
+  const {
+    found,
+    binary = new Set(),
+    end,
+    summary,
+  } = await (given.mode === 'content' || given.mode === 'count'
     ? searchLines(asked, given.mode, context)
     : searchFiles(asked, context));
   const facts = {read: [], scanned: new Set(found.map((line) => line.split(':')[0])).size};
@@ -111,18 +113,17 @@ async function searchFiles({args, path, limit, wants}: GrepSearch, context: Tool
     },
     context,
   );
-  const binary = await findBinaryFiles(files, (file) => absolutePath(file, context.workspace));
-  const text = files.filter((file) => !binary.has(file));
-  const ordered = await newestFirst(text, context.workspace.cwd);
+  const ordered = await newestFirst(files, context.workspace.cwd);
   const more = ordered.length - limit;
   const found = ordered.slice(0, limit);
   if (more > 0) found.push(`(${plural(more, 'more file')}: narrow the pattern, or set limit)`);
-  return {found, binary, end, summary: ordered.length === 0 ? 'no matches' : plural(ordered.length, 'file')};
+  return {found, end, summary: ordered.length === 0 ? 'no matches' : plural(ordered.length, 'file')};
 }
 
 interface SearchResult {
   readonly found: readonly string[];
-  readonly binary: ReadonlySet<string>;
+  /** Files that match and whose lines are not shown. */
+  readonly binary?: ReadonlySet<string>;
   readonly end: RipgrepEnd;
   /** Summary for a person: `12 lines in 3 files`. */
   readonly summary: string;
@@ -135,33 +136,18 @@ async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context
   );
   const content = ['--no-heading', '--line-number', '--max-columns=500', '--max-columns-preview', ...around];
   const lines = new FoundLines(mode, given['-n'] !== false, around.length > 0);
-  const run = (paths: readonly string[], more: readonly string[]) =>
-    runRipgrep(
-      {
-        args: [...args, ...more, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
-        cwd: context.workspace.cwd,
-        paths,
-        separator: '\n',
-        onRecord: (record) => lines.add(record, wants),
-      },
-      context,
-    );
-  const end = await run([path], []);
-  const candidates = mode === 'content' ? [...lines.binary] : lines.paths;
-  const binary = await findBinaryFiles(candidates, (file) => absolutePath(file, context.workspace));
-  for (const file of binary) lines.remove(file);
-  // These files have NUL bytes but are text, for example logs.
-  const text = [...lines.binary].filter((file) => !binary.has(file)).slice(0, MAX_TEXTS_WITH_NUL);
-  if (text.length > 0)
-    await run(
-      text.map((file) => (file.startsWith('/') ? file : `./${file}`)),
-      ['--text'],
-    );
-  return {found: lines.text(limit), binary, end, summary: lines.summary};
+  const end = await runRipgrep(
+    {
+      args: [...args, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
+      cwd: context.workspace.cwd,
+      paths: [path],
+      separator: '\n',
+      onRecord: (record) => lines.add(record, wants),
+    },
+    context,
+  );
+  return {found: lines.text(limit), binary: lines.binary, end, summary: lines.summary};
 }
-
-/** Limit of files with NUL bytes that are searched as text although ripgrep treats them as binary. */
-const MAX_TEXTS_WITH_NUL = 100;
 
 /** Makes `$` match before `\r\n`, unless the pattern itself contains `\r`. */
 function getLineEndArgs(pattern: string): string[] {
@@ -225,47 +211,7 @@ function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepIn
   return `Invalid pattern ${JSON.stringify(pattern)}: ${why}.\nTo search for literal text, escape its special characters with \\.`;
 }
 
-const PROBE_BYTES = 16 * 1024;
-/** Highest share of control characters in a text. A log may have a few NUL bytes. */
-const MAX_CONTROL_SHARE = 0.01;
-/** Limit of examined files. Further ones count as text. */
-const MAX_FILES = 5000;
 const MAX_NAMED = 5;
-
-/** @param toAbsolute resolves the paths as they are in the result */
-async function findBinaryFiles(
-  files: readonly string[],
-  toAbsolute: (file: string) => string,
-): Promise<ReadonlySet<string>> {
-  const binary = new Set<string>();
-  const buffer = Buffer.alloc(PROBE_BYTES);
-  for (const [index, file] of files.slice(0, MAX_FILES).entries()) {
-    // Read synchronously, which is much faster for many small reads, and pause regularly for other work.
-    if (index % 100 === 99) await setImmediate();
-    if (hasManyControls(readStart(toAbsolute(file), buffer))) binary.add(file);
-  }
-  return binary;
-}
-
-function readStart(file: string, buffer: Buffer): Buffer {
-  let fd: number | undefined;
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0));
-  } catch {
-    // The file was removed or is not readable.
-    return buffer.subarray(0, 0);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
-}
-
-function hasManyControls(bytes: Buffer): boolean {
-  if (!bytes.includes(0) || findByteOrderMark(bytes)?.encoding.startsWith('utf16')) return false;
-  let controls = 0;
-  for (const byte of bytes) if (byte < 0x20 && !'\t\n\r\f\b\x1b'.includes(String.fromCharCode(byte))) controls += 1;
-  return controls > Math.max(1, bytes.length * MAX_CONTROL_SHARE);
-}
 
 /** Returns one line that names the binary files that match, or none. */
 function formatBinaryFiles(binary: ReadonlySet<string>): string[] {
