@@ -13,7 +13,6 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 export class OutputCapture {
   readonly #maxChars: number;
   readonly #openFile: () => OutputFile;
-  readonly #maxFileBytes: number;
   readonly #keepsAll: boolean;
   /** The whole output while it is within the limit, then empty. */
   #whole = '';
@@ -33,10 +32,9 @@ export class OutputCapture {
    * `keepsAll` is set
    * @param keepsAll whether the file also gets a short output, as it comes
    */
-  constructor(maxChars: number, openFile: () => OutputFile, {maxFileBytes = MAX_FILE_BYTES, keepsAll = false} = {}) {
+  constructor(maxChars: number, openFile: () => OutputFile, {keepsAll = false} = {}) {
     this.#maxChars = maxChars;
     this.#openFile = openFile;
-    this.#maxFileBytes = maxFileBytes;
     this.#keepsAll = keepsAll;
   }
 
@@ -91,10 +89,10 @@ export class OutputCapture {
     try {
       this.#file ??= this.#openFile();
       const bytes = Buffer.byteLength(text);
-      const left = this.#maxFileBytes - this.#fileBytes;
+      const left = MAX_FILE_BYTES - this.#fileBytes;
       this.#file.write(bytes <= left ? text : Buffer.from(text).subarray(0, left).toString('utf8'));
       this.#fileBytes += Math.min(bytes, left);
-      if (bytes > left) this.#fileNote = `only its first ${Math.round(this.#maxFileBytes / 1024 / 1024)} MB`;
+      if (bytes > left) this.#fileNote = `only its first ${Math.round(MAX_FILE_BYTES / 1024 / 1024)} MB`;
     } catch (error) {
       this.#fileNote = `incomplete: ${getErrorMessage(error)}`;
     }

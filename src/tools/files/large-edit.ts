@@ -5,7 +5,7 @@
 import type {FileHandle} from 'node:fs/promises';
 import {readAll} from '../../core/util/files/whole-file.ts';
 import {formatPatch} from './patch.ts';
-import {fitReplacement, fold, offsetsIn, type TextEdit} from './text-edits.ts';
+import {describeProblem, fitReplacement, fold, MAX_LINES_NAMED, offsetsIn, type TextEdit} from './text-edits.ts';
 import {decodeUtf16, detectEncoding, encodeBody, getLineEnd, type TextEncodingName} from './text-file.ts';
 
 /** A range of bytes of the old file, or new bytes. */
@@ -24,7 +24,6 @@ type LargeEdited =
 const MAX_REPLACEMENTS = 100_000;
 /** Bytes at the start from which the encoding is detected, as in `read_file`. */
 const PROBE_BYTES = 4 * 1024 * 1024;
-const MAX_LINES_NAMED = 20;
 /** Number of places of an edit that are in the diff. `CONTEXT_UNITS` units around each are shown. */
 const MAX_HUNKS = 10;
 const CONTEXT_UNITS = 400;
@@ -44,7 +43,7 @@ export async function editLarge(
     const wanted = units.fromText(fold(edit.old_string));
     const inserted = units.fromText(edit.new_string);
     const found = await findAll(pieces, handle, units, wanted, signal);
-    const problem = describeProblem(found, edit);
+    const problem = describeProblem(edit, found.count, found.lines) ?? describeExcess(found);
     if (problem !== undefined) {
       return {problem: `${edits.length > 1 ? `edits[${index}]: ` : ''}${problem} Nothing was changed.`};
     }
@@ -57,23 +56,15 @@ export async function editLarge(
     pieces = splice(pieces, changes, units);
     replacements += changes.length;
   }
-  const content = (old: FileHandle) => untilAborted(readPieces(pieces, old), signal);
+  const content = (old: FileHandle) => readPieces(pieces, old, signal);
   return {content, replacements, patch: patches.join('\n')};
 }
 
-function describeProblem({count, matches, lines}: Found, edit: TextEdit): string | undefined {
-  const wanted = fold(edit.old_string);
-  if (wanted === '') return 'old_string is empty: give the text to replace.';
-  if (wanted === fold(edit.new_string)) {
-    return 'old_string and new_string are the same (line ends do not count).';
-  }
+function describeExcess({count, matches}: Found): string | undefined {
   if (count === 0) return 'old_string was not found: copy it as read_file shows it, without the line numbers.';
-  if (count > 1 && edit.replace_all !== true) {
-    const where = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`;
-    return `old_string is there ${count} times (lines ${where}): add lines around it, or set replace_all.`;
-  }
-  if (count > matches.length) return `old_string is there ${count} times: at most ${MAX_REPLACEMENTS} are replaced.`;
-  return undefined;
+  return count > matches.length
+    ? `old_string is there ${count} times: at most ${MAX_REPLACEMENTS} are replaced.`
+    : undefined;
 }
 
 /**
@@ -182,17 +173,10 @@ async function* readWindows(
   yield {text: '', isLast: true};
 }
 
-async function* readPieces(pieces: readonly Piece[], old: FileHandle): AsyncGenerator<Buffer> {
+async function* readPieces(pieces: readonly Piece[], old: FileHandle, signal?: AbortSignal): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
     if (Buffer.isBuffer(piece)) yield piece;
-    else yield* readAll(old, piece.from, piece.to);
-  }
-}
-
-async function* untilAborted(chunks: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
-    yield chunk;
+    else yield* readAll(old, {...piece, signal});
   }
 }
 

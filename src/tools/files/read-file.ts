@@ -98,7 +98,7 @@ async function readHandle(
     if (given.offset === undefined && given.limit === undefined) {
       return errorResult(`${shown} is too large (${megabytes(size)}): give offset and limit, or use grep.`);
     }
-    isAll = await addFileLines(decodeChunks(untilAborted(readAll(handle), signal)), lines);
+    isAll = await addFileLines(decodeChunks(readAll(handle, {signal})), lines);
     files.recordRead(path, stamp);
   } else {
     const bytes = await readWhole(handle, signal);
@@ -116,15 +116,8 @@ async function readHandle(
 async function readWhole(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
   // Reads to the end, because the system does not know the size of some files.
   const chunks: Buffer[] = [];
-  for await (const chunk of untilAborted(readAll(handle), signal)) chunks.push(chunk);
+  for await (const chunk of readAll(handle, {signal})) chunks.push(chunk);
   return Buffer.concat(chunks);
-}
-
-async function* untilAborted<T>(chunks: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
-    yield chunk;
-  }
 }
 
 /** Opens the file for which the call was permitted. A link that is put there meanwhile is not followed. */

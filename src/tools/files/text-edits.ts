@@ -32,24 +32,19 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): Edited {
   return {text: current, replacements};
 }
 
-const MAX_LINES_NAMED = 20;
+export const MAX_LINES_NAMED = 20;
 
 function applyEdit(text: string, edit: TextEdit): Edited {
   const wanted = fold(edit.old_string);
-  if (wanted === '') return {problem: 'old_string is empty: give the text to replace, or use write_file.'};
-  if (wanted === fold(edit.new_string)) {
-    return {problem: 'old_string and new_string are the same (line ends do not count).'};
-  }
   const plain = fold(text);
-  const starts = findMatches(wanted, plain);
+  const starts = wanted === '' ? [] : findMatches(wanted, plain);
+  const problem = describeProblem(
+    edit,
+    starts.length,
+    starts.slice(0, MAX_LINES_NAMED).map((start) => lineNumberAt(plain, start)),
+  );
+  if (problem !== undefined) return {problem};
   if (starts.length === 0) return {problem: notFound(wanted, plain)};
-  if (starts.length > 1 && edit.replace_all !== true) {
-    const lines = starts.slice(0, MAX_LINES_NAMED).map((start) => lineNumberAt(plain, start));
-    const where = `${lines.join(', ')}${starts.length > MAX_LINES_NAMED ? ', …' : ''}`;
-    return {
-      problem: `old_string is there ${starts.length} times (lines ${where}): add lines around it, or set replace_all.`,
-    };
-  }
   const toOffset = offsetsIn(text);
   const lineEnd = getLineEnd(text);
   const parts: string[] = [];
@@ -61,6 +56,16 @@ function applyEdit(text: string, edit: TextEdit): Edited {
     from = end;
   }
   return {text: parts.join('') + text.slice(from), replacements: starts.length};
+}
+
+/** Says what is wrong with an edit that matches `count` times. @param lines numbers of the first lines with a match */
+export function describeProblem(edit: TextEdit, count: number, lines: readonly number[]): string | undefined {
+  const wanted = fold(edit.old_string);
+  if (wanted === '') return 'old_string is empty: give the text to replace, or use write_file.';
+  if (wanted === fold(edit.new_string)) return 'old_string and new_string are the same (line ends do not count).';
+  if (count < 2 || edit.replace_all === true) return undefined;
+  const where = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`;
+  return `old_string is there ${count} times (lines ${where}): add lines around it, or set replace_all.`;
 }
 
 /** Returns the offset of each match. Matches do not overlap. */

@@ -114,40 +114,32 @@ function keepForStep<T>(get: () => T): () => T {
   };
 }
 
+/** Creates the error for a value of the model's call. */
+function must(text: string) {
+  return {error: ({input}: {readonly input?: unknown}) => `${text}, not ${JSON.stringify(input)}`};
+}
+
 function createInputSchema(names: readonly string[]) {
   return z.object({
     description: z.string(),
     prompt: z.string(),
     agent_type: z.enum(names as [string, ...string[]]),
     model: z.string().optional(),
-    thinking: z
-      .enum(['off', 'low', 'medium', 'high'], {
-        error: ({input}) => `thinking must be off, low, medium or high, not ${JSON.stringify(input)}`,
-      })
-      .optional(),
+    thinking: z.enum(['off', 'low', 'medium', 'high'], must('thinking must be off, low, medium or high')).optional(),
     background: z.boolean().optional(),
-    timeout_seconds: z
-      .number()
-      .min(0, {error: ({input}) => `timeout_seconds must be 0 (no limit) or more, not ${input}`})
-      .optional(),
+    timeout_seconds: z.number().min(0, must('timeout_seconds must be 0 (no limit) or more')).optional(),
     max_turns: z
-      .int({error: ({input}) => `max_turns must be a whole number from 1 to 400, not ${JSON.stringify(input)}`})
-      .min(1, {error: ({input}) => `max_turns must be 1 or more, not ${input}`})
-      .max(400, {error: ({input}) => `max_turns must be 400 or less, not ${input}`})
+      .int(must('max_turns must be a whole number from 1 to 400'))
+      .min(1, must('max_turns must be 1 or more'))
+      .max(400, must('max_turns must be 400 or less'))
       .optional(),
     max_tokens: z
-      .int({error: ({input}) => `max_tokens must be a whole number, not ${JSON.stringify(input)}`})
-      .min(1, {error: ({input}) => `max_tokens must be 1 or more, not ${input}`})
+      .int(must('max_tokens must be a whole number'))
+      .min(1, must('max_tokens must be 1 or more'))
       .optional(),
     label: z.string().optional(),
     cleanup: z.enum(['keep', 'delete']).optional(),
-    isolation: z
-      .enum(['none', 'worktree'], {
-        error: ({input}) => `isolation must be none or worktree, not ${JSON.stringify(input)}`,
-      })
-      .optional(),
-    where: z
-      .enum(WHERE, {error: ({input}) => `where must be local, workers or auto, not ${JSON.stringify(input)}`})
-      .optional(),
+    isolation: z.enum(['none', 'worktree'], must('isolation must be none or worktree')).optional(),
+    where: z.enum(WHERE, must('where must be local, workers or auto')).optional(),
   });
 }

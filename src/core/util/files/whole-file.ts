@@ -261,9 +261,17 @@ const FIRST_CHUNK_BYTES = 16 * 1024;
  * @param from first byte
  * @param to byte after the last one. Default: the end of the file
  */
-export async function* readAll(handle: FileHandle, from = 0, to = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+export async function* readAll(
+  handle: FileHandle,
+  {
+    from = 0,
+    to = Number.POSITIVE_INFINITY,
+    signal,
+  }: {from?: number; to?: number; signal?: AbortSignal | undefined} = {},
+): AsyncGenerator<Buffer> {
   let size = FIRST_CHUNK_BYTES;
   for (let at = from; at < to; ) {
+    signal?.throwIfAborted();
     const {buffer, bytesRead} = await handle.read(Buffer.alloc(Math.min(size, to - at)), 0, undefined, at);
     if (bytesRead === 0) return;
     yield buffer.subarray(0, bytesRead);

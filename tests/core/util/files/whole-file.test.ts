@@ -130,7 +130,7 @@ describe('writeWhole', () => {
       if (hasOther) linkSync(file, path.join(at, 'other'));
       await writeWhole(file, async function* (old) {
         yield Buffer.from('a much longer beginning than the old content, then ');
-        yield* readAll(old, 4);
+        yield* readAll(old, {from: 4});
       });
       expect(readFileSync(file, 'utf8')).toBe('a much longer beginning than the old content, then two three');
     }
