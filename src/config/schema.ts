@@ -131,10 +131,6 @@ const subagents = section({
       description: 'The environment variable with the secret that signs what goes through the queue.',
       defaultText: 'MINI_CC_QUEUE_SECRET',
     }),
-    maxJobs: whole(1).optional().meta({
-      description: 'Jobs of a session in the queue at a time; further runs wait in the session.',
-      defaultText: '1000',
-    }),
   })
     .optional()
     .meta({description: 'The queue of runs that work on other machines.'}),

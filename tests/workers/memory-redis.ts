@@ -9,7 +9,6 @@ export class MemoryRedis {
   readonly values = new Map<string, Buffer>();
   readonly hashes = new Map<string, Map<string, string>>();
   readonly streams = new Map<string, Entry[]>();
-  readonly lists = new Map<string, string[]>();
   /** How long a key stays from when that was last said, milliseconds. */
   readonly lives = new Map<string, number>();
 
@@ -73,10 +72,6 @@ export class MemoryRedis {
 
   async hdel(key: string, field: string) {
     this.hashes.get(key)?.delete(field);
-  }
-
-  async llen(key: string) {
-    return this.lists.get(key)?.length ?? 0;
   }
 
   async xadd(key: string, ...words: unknown[]) {

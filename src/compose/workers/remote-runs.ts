@@ -13,9 +13,6 @@ import {createShippedTrees, type FileChanges} from '../file-changes.ts';
 import type {Project, Records} from '../project.ts';
 import {getAddress} from './queue-settings.ts';
 
-/** Number of jobs of a session in the queue, unless the settings set another one. */
-const MAX_JOBS = 1_000;
-
 interface SessionWorkers extends RemoteRuns {
   close(): Promise<void>;
 }
@@ -36,7 +33,6 @@ export function createRemoteRuns(
     const {QueueRuns: Runs} = await import('../../workers/session/queue-runs.ts');
     const deps: QueueRunsDeps = {
       address: getAddress(queue, project.options.env),
-      maxJobs: queue.maxJobs ?? MAX_JOBS,
       root: project.root,
       sessionId: () => state.conversation.id,
       runFolder,

@@ -19,16 +19,9 @@ export class Blobs {
     private readonly prefix: string,
   ) {}
 
-  /** Describes a blob of these bytes. @param id default: a new one */
-  describe(bytes: Buffer, id: string = randomUUID()): BlobRef {
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    return {id, chunks: Math.ceil(bytes.length / CHUNK_BYTES), bytes: bytes.length, sha256};
-  }
-
-  /** Whether the whole blob is in Redis. If so, its life is extended to that of a new one. */
-  async has({id, chunks}: BlobRef): Promise<boolean> {
-    const touched = await Promise.all(this.#keys(id, chunks).map((key) => this.connection.pexpire(key, LIFE_MS)));
-    return touched.every((one) => one === 1);
+  /** Describes a new blob of these bytes. */
+  describe(bytes: Buffer): BlobRef {
+    return {id: randomUUID(), chunks: Math.ceil(bytes.length / CHUNK_BYTES), bytes: bytes.length, sha256: hash(bytes)};
   }
 
   /** Writes a blob that stays until it is removed or expires. */
@@ -63,7 +56,7 @@ export class Blobs {
       parts.push(part!);
     }
     const bytes = Buffer.concat(parts);
-    if (this.describe(bytes, ref.id).sha256 !== ref.sha256) {
+    if (hash(bytes) !== ref.sha256) {
       throw new MiniCcError('QUEUE', 'what lies in the queue is not what was written');
     }
     return bytes;
@@ -90,4 +83,8 @@ export class Blobs {
   #keys(id: string, chunks: number): string[] {
     return Array.from({length: chunks}, (_, index) => `${this.prefix}:blob:${id}:${index}`);
   }
+}
+
+function hash(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -48,9 +48,6 @@ export const jobSchema = z.object({
   runId: z.string().regex(/^[\w-]{1,80}$/),
   round: z.int(),
   tree: treeSchema,
-  /** Parts of the tree that are in Redis. A worker asks for the others. */
-  patch: blobSchema.optional(),
-  bundle: blobSchema.optional(),
   /**
    * The `RemoteTask` as JSON, with paths as in `relative-paths.ts`. It is signed, so its shape is that of `PROTOCOL`.
    */
@@ -59,7 +56,7 @@ export const jobSchema = z.object({
 });
 export type Job = z.output<typeof jobSchema>;
 
-/** Part that a worker without the tree asks for: what the base lacks (`patch`), or the base (`bundle`). */
+/** Part that a worker without the tree asks the session for: what the base lacks (`patch`), or the base (`bundle`). */
 export type TreePart = 'patch' | 'bundle';
 
 /** Message of a worker to the session about the progress of a job. */

@@ -7,11 +7,6 @@ export class Keys {
     return `${this.prefix}:workers`;
   }
 
-  /** Hash of the signers that queued jobs, with the time of each. */
-  get signers(): string {
-    return `${this.prefix}:signers`;
-  }
-
   /** Hash of the reasons why workers gave a job back, by their ids. */
   declined(jobId: string): string {
     return `${this.prefix}:declined:${jobId}`;

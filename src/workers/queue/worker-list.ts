@@ -35,11 +35,6 @@ export interface ListedWorker {
   readonly cached: readonly string[];
 }
 
-/** Formats a tree of a worker for the list. */
-export function formatCached({name, key}: {readonly name: string; readonly key: string}): string {
-  return `${name}@${key.slice(0, 12)}`;
-}
-
 /**
  * Returns the time of the server's clock in milliseconds since the epoch, because the clocks of several machines
  * differ.

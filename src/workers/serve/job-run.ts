@@ -144,11 +144,10 @@ export class JobRun {
    * not
    */
   async #openTree(): Promise<CachedTree> {
-    const {tree, patch, bundle} = this.job;
     try {
-      return await this.deps.trees.open(tree, {
-        readPatch: () => this.#readPart('patch', patch),
-        readBundle: () => this.#readPart('bundle', bundle),
+      return await this.deps.trees.open(this.job.tree, {
+        readPatch: () => this.#askForPart('patch'),
+        readBundle: () => this.#askForPart('bundle'),
       });
     } catch (error) {
       if (error instanceof GiveBack || this.#abort.signal.aborted) throw error;
@@ -182,19 +181,11 @@ export class JobRun {
     return JSON.parse(bytes.toString()) as RemoteTask;
   }
 
-  async #readPart(part: TreePart, uploaded: BlobRef | undefined): Promise<Buffer> {
-    const {blobs} = this.deps;
-    const {signal} = this.#abort;
-    if (uploaded && (await blobs.has(uploaded))) return blobs.read(uploaded, {take: false, signal});
-    return this.#askForPart(part);
-  }
-
   /** @throws GiveBack when the session is absent or does not send the part, so that it does not occupy this worker */
   async #askForPart(part: TreePart): Promise<Buffer> {
     const {connection, keys, blobs} = this.deps;
     const over = new AbortController();
-    const giveUp = (why: string) =>
-      over.abort(new GiveBack(`its files are not in the queue, and its session ${why}`, false));
+    const giveUp = (why: string) => over.abort(new GiveBack(`only its session has its files, and that ${why}`, false));
     const look = async () => {
       if ((await connection.exists(keys.presence(this.job.sessionId))) === 0) giveUp('is away');
     };

@@ -19,7 +19,6 @@ import {getServerTime, HEARTBEAT_MS, takeName, type WorkerEntry} from '../queue/
 import {Controls} from './controls.ts';
 import {DeclinedJobs} from './declined-jobs.ts';
 import type {EndedJobs} from './ended-jobs.ts';
-import {findForeignJobs} from './foreign-jobs.ts';
 import {type Execute, GiveBack, JobRun} from './job-run.ts';
 
 interface WorkerOptions {
@@ -75,9 +74,10 @@ export class WorkerService {
   #hasLeft = false;
   #served = 0;
   #timer: NodeJS.Timeout | undefined;
-  #said = new Set<string>();
-  /** Texts that this worker prints only once. */
-  readonly #saidForGood = new Set<string>();
+  /** Lines about the connection that were printed since the last heartbeat. */
+  readonly #faults = new Set<string>();
+  /** Lines about lost jobs that were printed. */
+  readonly #lost = new Set<string>();
   readonly #declined: DeclinedJobs;
 
   private constructor(
@@ -297,10 +297,7 @@ export class WorkerService {
       };
       if (this.#hasLeft) return;
       await this.connection.hset(this.#keys.workers, this.name, JSON.stringify(entry));
-      this.#said.clear();
-      for (const text of await findForeignJobs(this.connection, this.#keys, this.#signatures.signer, at)) {
-        this.#sayForGood(text);
-      }
+      this.#faults.clear();
     } catch (error) {
       this.#sayError(error);
     }
@@ -308,22 +305,13 @@ export class WorkerService {
 
   #sayError(error: unknown): void {
     const [, lost] = LOST_JOB.exec(getErrorMessage(error)) ?? [];
-    if (lost === undefined) this.#sayOnce(`${formatAddress(this.options.address.url)}: ${describeFailure(error)}`);
-    else
-      this.#sayForGood(
-        `lost job ${lost}: for too long the queue did not hear from this worker. Another one has it, or its session`,
-      );
-  }
-
-  #sayForGood(text: string): void {
-    if (!this.#saidForGood.has(text)) this.options.say(text);
-    this.#saidForGood.add(text);
-  }
-
-  #sayOnce(text: string): void {
-    if (this.#said.has(text)) return;
-    this.#said.add(text);
-    this.options.say(text);
+    const text =
+      lost === undefined
+        ? `${formatAddress(this.options.address.url)}: ${describeFailure(error)}`
+        : `lost job ${lost}: for too long the queue did not hear from this worker. Another one has it, or its session`;
+    const said = lost === undefined ? this.#faults : this.#lost;
+    if (!said.has(text)) this.options.say(text);
+    said.add(text);
   }
 }
 

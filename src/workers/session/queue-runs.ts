@@ -23,16 +23,12 @@ import {Keys} from '../queue/redis-keys.ts';
 import {fromRelative, toRelative} from '../queue/relative-paths.ts';
 import {Signatures} from '../queue/signatures.ts';
 import {JobFiles, type StoredJob} from './job-files.ts';
-import {JobLimit} from './job-limit.ts';
 import {Results} from './results.ts';
 import {SessionEvents} from './session-events.ts';
-import {TreeUploads} from './tree-uploads.ts';
 import {WorkerPresence} from './worker-presence.ts';
 
 export interface QueueRunsDeps {
   readonly address: QueueAddress;
-  /** Number of jobs of the session that may be in the queue at a time. Other jobs wait here. */
-  readonly maxJobs: number;
   /** Root of the workspace, with links resolved. */
   readonly root: string;
   readonly sessionId: () => string;
@@ -58,7 +54,6 @@ interface Connected {
   readonly connection: Redis;
   readonly queue: Queue;
   readonly blobs: Blobs;
-  readonly uploads: TreeUploads;
   readonly events: SessionEvents;
   readonly served: WorkerPresence;
 }
@@ -66,7 +61,6 @@ interface Connected {
 export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   readonly #keys: Keys;
   readonly #signatures: Signatures;
-  readonly #places: JobLimit;
   #connected: Promise<Connected> | undefined;
   readonly #tidying = new Set<Promise<unknown>>();
   readonly #files: JobFiles;
@@ -75,7 +69,6 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     this.#keys = new Keys(deps.address.prefix);
     this.#signatures = new Signatures(deps.address.secret);
     this.#files = new JobFiles(deps.runFolder);
-    this.#places = new JobLimit(deps.maxJobs, deps.notify);
   }
 
   /** @throws MiniCcError when the queue cannot be reached */
@@ -83,19 +76,15 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     return (await this.#connect()).served.isServed();
   }
 
-  run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
-    // The files are captured at once, even if the run waits for the queue. Runs that are sent together share one
-    // capture.
+  async run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
+    // The files are captured at once, while the connection is opened. Runs that are sent together share one capture.
     const captured = this.deps.trees.capture(watch.signal);
     captured.catch(() => undefined);
-    const work = async () => {
-      const connected = await this.#connect();
-      const stored = await this.#sendUnlessStopped({...task, captured}, watch.signal, connected);
-      if (!stored) return stoppedEnd();
-      this.#tidy(connected.served.notifyUnserved());
-      return this.#follow(task.spec.runId, stored, watch, connected);
-    };
-    return this.#places.run(work, watch.signal, stoppedEnd);
+    const connected = await this.#connect();
+    const stored = await this.#sendUnlessStopped({...task, captured}, watch.signal, connected);
+    if (!stored) return stoppedEnd();
+    this.#tidy(connected.served.notifyUnserved());
+    return this.#follow(task.spec.runId, stored, watch, connected);
   }
 
   isPending(runId: string): boolean {
@@ -149,7 +138,6 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     });
     events.start(this.deps.sessionId());
     const blobs = new Blobs(connection, prefix);
-    const uploads = new TreeUploads(this.deps.trees, connection, this.#keys, blobs, this.#signatures.signer);
     const {signer} = this.#signatures;
     const served = new WorkerPresence(connection, {
       keys: this.#keys,
@@ -157,7 +145,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       address: formatAddress(url),
       notify: this.deps.notify,
     });
-    return {connection, queue, blobs, uploads, events, served};
+    return {connection, queue, blobs, events, served};
   }
 
   /**
@@ -191,12 +179,11 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     this.#tidying.add(tidied);
   }
 
-  async #send({captured, ...task}: CapturedTask, {uploads, queue, blobs, events}: Connected): Promise<StoredJob> {
+  async #send({captured, ...task}: CapturedTask, {queue, blobs, events}: Connected): Promise<StoredJob> {
     const {runId} = task.spec;
     const {round} = task;
     const jobId = `${runId}-${round}`;
     const tree = await captured;
-    const parts = await uploads.upload(tree);
     const work = JSON.stringify(this.deps.redact(this.#describe(task)));
     const inline = Buffer.byteLength(work) <= MAX_INLINE_BYTES;
     const ref = inline ? undefined : blobs.describe(Buffer.from(work));
@@ -208,7 +195,6 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       runId,
       round,
       tree,
-      ...parts,
       work: ref ?? work,
       ...(traceparent !== undefined && {traceparent}),
     };
@@ -350,12 +336,13 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     part: TreePart,
     tree: TreeState,
     control: (message: JobControl) => Promise<void>,
-    {blobs, uploads}: Connected,
+    {blobs}: Connected,
     signal: AbortSignal,
   ): Promise<BlobRef | undefined> {
+    const {trees} = this.deps;
     let blob: BlobRef | undefined;
     try {
-      const bytes = await uploads.read(tree, part);
+      const bytes = await (part === 'patch' ? trees.readPatch(tree) : trees.readBundle(tree));
       blob = blobs.describe(bytes);
       await control({type: 'part', part, blob});
       await blobs.stream(bytes, blob, signal);

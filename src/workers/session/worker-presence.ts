@@ -1,6 +1,5 @@
 /** Checks whether workers take the jobs of a session, and explains to the person why jobs wait. */
 import type {Redis} from 'ioredis';
-import {LIFE_MS} from '../queue/messages.ts';
 import type {Keys} from '../queue/redis-keys.ts';
 import {describeMismatch, getServerTime, getServing, listWorkers} from '../queue/worker-list.ts';
 
@@ -30,19 +29,13 @@ export class WorkerPresence {
     return getServing(await listWorkers(this.connection, keys), signer).length > 0;
   }
 
-  /**
-   * After a job was sent, notifies the person once if no worker takes it. It also records the signer, so that workers
-   * with another secret can report the waiting job.
-   */
+  /** After a job was sent, notifies the person once if no worker takes it. */
   async notifyUnserved(): Promise<void> {
-    const {connection} = this;
-    const {keys, signer, notify} = this.deps;
-    const now = await getServerTime(connection);
+    const now = await getServerTime(this.connection);
     if (now - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = now;
-    await connection.pipeline().hset(keys.signers, signer, now).pexpire(keys.signers, LIFE_MS).exec();
     const unserved = await this.#describeUnserved();
-    if (unserved !== undefined && unserved !== this.#said) notify(unserved);
+    if (unserved !== undefined && unserved !== this.#said) this.deps.notify(unserved);
     this.#said = unserved;
   }
 

@@ -357,7 +357,7 @@ class Round {
       expect(listProcessesOf(home.path).length, 'processes of a worker').toBe(1);
       expect(worker?.said()).not.toMatch(/renew|mismatch|Missing|moveTo/);
     }
-    const isLeft = (key: string) => /:(?:control|blob):(?!tree-)/.test(key) || /:runs-[^:]+:[0-9a-f-]{30}/.test(key);
+    const isLeft = (key: string) => /:(?:control|blob):/.test(key) || /:runs-[^:]+:[0-9a-f-]{30}/.test(key);
     const left = async () => (await client.keys('*')).filter(isLeft);
     await soon(async () => (await left()).length === 0, 'the end of what runs leave in Redis').catch(
       async (error: Error) => {

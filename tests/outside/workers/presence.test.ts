@@ -54,7 +54,7 @@ it('after /clear, which gives the session another id, workers reach it by the on
   };
   let sessionId = 'before';
   const runs = new QueueRuns({
-    ...{address: {url: redis.url, prefix: PREFIX, secret: SECRET}, maxJobs: 5, root: folder.path},
+    ...{address: {url: redis.url, prefix: PREFIX, secret: SECRET}, root: folder.path},
     ...{sessionId: () => sessionId, runFolder: (id) => path.join(folder.path, id), trees: trees as never},
     ...{traceparent: () => undefined, notify: () => undefined, redact: (value) => value},
   });

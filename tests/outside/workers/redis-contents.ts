@@ -16,7 +16,7 @@ export async function dumpRedis({client, folder}: RedisServer): Promise<string> 
 /** The keys, and what is in lists and sets: there are the states of jobs. */
 export async function describeRedis({client}: RedisServer): Promise<string> {
   const found: string[] = [];
-  for (const key of (await client.keys('mini-cc:*')).filter((each) => !each.includes(':blob:tree-'))) {
+  for (const key of await client.keys('mini-cc:*')) {
     const type = await client.type(key);
     if (type === 'list') found.push(`${key}: ${await client.lrange(key, 0, -1)}`);
     else if (type === 'zset') found.push(`${key}: ${await client.zrange(key, 0, -1)}`);

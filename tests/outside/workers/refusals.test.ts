@@ -26,13 +26,13 @@ async function answer(body: MessagesBody) {
     : say('I wrote made.txt:1.');
 }
 
-it('a worker with another secret never gets the job: both sides say why in one line, and a worker with the secret does it', async () => {
+it('a worker with another secret never gets the job: the session says why in one line, and a worker with the secret does it', async () => {
   const [redis, workspace, own] = [await startRedis(), await project(), await home()];
   const server = await serve(answer);
   const wrong = await startWorker({url: redis.url, server, env: {QUEUE_KEY: 'another-secret-of-somebody'}});
   const args = ['-p', 'go', ...EDITS, '--settings', withQueue(redis.url)];
   const running = runCli(args, {cwd: workspace.path, home: own, server, env, timeoutMs: 120_000});
-  await eventually(() => wrong.said().includes('jobs wait here'));
+  await eventually(async () => (await redis.client.keys('mini-cc:runs-*:*-1')).length === 1);
   const asked = server.requests.length;
   const listed = await runCli(['workers', '--queue', redis.url, '--secret-env', 'QUEUE_KEY'], {home: own, env});
   expect(listed.stdout).toMatch(/^\S+ +idle +0 runs +0 cached +has another secret$/m);
@@ -46,10 +46,7 @@ it('a worker with another secret never gets the job: both sides say why in one l
   expect(await workspace.read('made.txt')).toBe('made elsewhere\n');
   // The wrong one asked no model and refused nothing: it had nothing to refuse.
   expect(asked).toBe(1);
-  expect(wrong.said().trim().split('\n')).toEqual([
-    expect.stringMatching(/ serves redis:/),
-    expect.stringMatching(/their session has another secret\. Give both the same value of MINI_CC_QUEUE_SECRET/),
-  ]);
+  expect(wrong.said().trim().split('\n')).toEqual([expect.stringMatching(/ serves redis:/)]);
 }, 300_000);
 
 it('a job that was forged, changed, copied or has run before is refused in one line, without any model call', async () => {

@@ -1,10 +1,8 @@
 /** What workers and sessions know of one another by the list of workers. The server is one in memory. */
 import {expect, it} from 'vitest';
-import {LIFE_MS} from '../../../src/workers/queue/messages.ts';
 import {Keys} from '../../../src/workers/queue/redis-keys.ts';
 import {
   describeMismatch,
-  formatCached,
   getServerTime,
   getServing,
   listWorkers,
@@ -12,7 +10,6 @@ import {
   type WorkerEntry,
 } from '../../../src/workers/queue/worker-list.ts';
 import {DeclinedJobs} from '../../../src/workers/serve/declined-jobs.ts';
-import {findForeignJobs} from '../../../src/workers/serve/foreign-jobs.ts';
 import {WorkerPresence} from '../../../src/workers/session/worker-presence.ts';
 import {MemoryRedis} from '../memory-redis.ts';
 
@@ -37,11 +34,11 @@ async function list(redis: MemoryRedis, workers: Record<string, object>): Promis
 
 it('the keys of a queue differ from one another and between jobs, sessions and prefixes', () => {
   const all = [new Keys('p'), new Keys('q')].flatMap((one) => [
-    ...[one.workers, one.signers, one.declined('a'), one.declined('b'), one.events('a'), one.events('b')],
+    ...[one.workers, one.declined('a'), one.declined('b'), one.events('a'), one.events('b')],
     ...[one.control('a'), one.control('b'), one.presence('a'), one.presence('b'), one.nonce('a'), one.nonce('b')],
   ]);
-  expect(new Set(all).size).toBe(24);
-  expect(all.every((key, index) => key.startsWith(index < 12 ? 'p:' : 'q:'))).toBe(true);
+  expect(new Set(all).size).toBe(22);
+  expect(all.every((key, index) => key.startsWith(index < 11 ? 'p:' : 'q:'))).toBe(true);
 });
 
 it('workers are listed by name, those without a sign of life as gone, and forgotten after a day', async () => {
@@ -94,7 +91,6 @@ it('workers serve a session that has their secret and version, unless they leave
   expect(describeMismatch('1-own', '1-own')).toBeUndefined();
   expect(describeMismatch('1-other', '1-own')).toMatch(/secret/);
   expect(describeMismatch('2-other', '1-own')).toMatch(/version/);
-  expect(formatCached({name: 'app', key: '0123456789abcdef'})).toBe('app@0123456789ab');
 });
 
 it('a worker leaves a job that it could not do to others for 20 s', async () => {
@@ -127,20 +123,6 @@ it('a job fails with all reasons once no worker at work could do it for a minute
   expect(await worker('o', 'other').getFailure('job')).toBeUndefined();
 });
 
-it('a worker says which jobs wait there for another secret or version, if their session was there within a day', async () => {
-  const redis = new MemoryRedis();
-  redis.now = 10 * DAY;
-  const sessions = {'1-own': 0, '1-other': DAY - 1, '2-other': 0, '1-old': DAY, '1-empty': 0};
-  for (const [signer, ago] of Object.entries(sessions)) {
-    await redis.hset(keys.signers, signer, redis.now - ago);
-    if (signer !== '1-empty') redis.lists.set(`p:runs-${signer}:wait`, ['job']);
-  }
-  const said = await findForeignJobs(redis.client, keys, '1-own', redis.now);
-  expect(said).toHaveLength(2);
-  expect(said[0]).toMatch(/their session has another secret\..*MINI_CC_QUEUE_SECRET/);
-  expect(said[1]).toMatch(/another version of mini-cc\. Install one version on both sides/);
-});
-
 it('a session says once why no worker takes its jobs, and looks at most each 10 s', async () => {
   const redis = new MemoryRedis();
   const said: string[] = [];
@@ -152,8 +134,6 @@ it('a session says once why no worker takes its jobs, and looks at most each 10 
     return said.splice(0);
   };
   expect(await tell(0)).toEqual([expect.stringMatching(/^redis:\/\/host: no worker is there;/)]);
-  expect(await redis.hgetall(keys.signers)).toEqual({'1-own': '1000000'});
-  expect(redis.lives.get(keys.signers)).toBe(LIFE_MS);
   await list(redis, {
     one: {signer: '1-other', at: 2 * redis.now},
     two: {signer: '2-x', at: 0},

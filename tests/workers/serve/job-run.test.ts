@@ -182,7 +182,7 @@ it('a large task is read from beside its message, and a tree that cannot be made
     prompt = asked.prompt;
     return executed;
   };
-  const blob = new Blobs(new MemoryRedis().client, 'p').describe(Buffer.from(JSON.stringify(work)), 'work');
+  const blob = new Blobs(new MemoryRedis().client, 'p').describe(Buffer.from(JSON.stringify(work)));
   const beside = createRun({execute, job: {work: blob}});
   await beside.blobs.put(Buffer.from(JSON.stringify(work)), blob);
   await beside.run.work();
@@ -193,17 +193,13 @@ it('a large task is read from beside its message, and a tree that cannot be made
   expect(failed).toMatchObject({isOwn: true, message: 'it cannot lay out the files: the disk is full'});
 });
 
-it('parts of a tree are read from the queue, and else asked for at the session', async () => {
+it('parts of a tree that the worker lacks are asked for at the session, and taken out of the queue', async () => {
   const parts: string[] = [];
-  const patch = new Blobs(new MemoryRedis().client, 'p').describe(Buffer.from('laid'), 'tree');
-  const gone = {...patch, id: 'gone'};
   const asking = createRun({
     open: async (source) => {
-      parts.push(String(await source.readPatch()), String(await source.readBundle()));
+      parts.push(String(await source.readBundle()));
     },
-    job: {patch, bundle: gone},
   });
-  await asking.blobs.put(Buffer.from('laid'), patch);
   asking.redis.values.set(asking.keys.presence('s'), Buffer.from('1'));
   const ended = asking.run.work();
   await until(() => asking.said().length === 2, 'the question');
@@ -212,7 +208,7 @@ it('parts of a tree are read from the queue, and else asked for at the session',
   await asking.blobs.put(Buffer.from('sent'), sent);
   asking.say({type: 'part', part: 'bundle', blob: sent});
   await ended;
-  expect([parts, await asking.blobs.has(sent), await asking.blobs.has(patch)]).toEqual([['laid', 'sent'], false, true]);
+  expect([parts, [...asking.redis.values.keys()]]).toEqual([['sent'], [asking.keys.presence('s')]]);
 });
 
 it('a part that is not what the session wrote sends the job back to the queue', async () => {
@@ -238,7 +234,10 @@ it('a job whose session is away, or does not send its files within a minute, goe
     return (await passTimeUntil(error)) as GiveBack;
   };
   for (const given of [await give(undefined, true), await give(2_000, true)]) {
-    expect(given).toMatchObject({isOwn: false, message: expect.stringMatching(/its session is away$/)});
+    expect(given).toMatchObject({
+      isOwn: false,
+      message: expect.stringMatching(/only its session has its files, and that is away$/),
+    });
   }
   expect(await give(59_000, false)).toMatchObject({
     isOwn: false,
