@@ -66,7 +66,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   ],
   library: ['zod'],
   // The queue and its connection, loaded where a queue is set or a worker is started; p-queue bounds the jobs of a session.
-  workers: ['bullmq', 'ioredis', 'p-queue', 'zod'],
+  workers: ['bullmq', 'ioredis', 'zod'],
 };
 
 const MAX_FUNCTION_LINES = 60;

@@ -9,7 +9,7 @@ import {formatProblem} from '../core/util/problem.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {showControls} from '../core/util/text.ts';
 import type {SandboxStatus} from '../sandbox/index.ts';
-import {findHomeFault} from '../storage/home-check.ts';
+import {findHomeFault} from '../storage/home.ts';
 import {examineModels} from './doctor-models.ts';
 import {readSettings, type SessionOptions} from './options.ts';
 import {createSessionSandbox} from './permission-settings.ts';

@@ -10,7 +10,7 @@ import type {Redactor} from '../core/secrets/redaction.ts';
 import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
-import {findHomeFault} from '../storage/home-check.ts';
+import {findHomeFault} from '../storage/home.ts';
 import {
   getWholeConversation,
   type Opening,

@@ -32,7 +32,7 @@ async function recoverWorktrees(folder: string, warn: (text: string) => void): P
   const sessions = readdirSync(folder).map((name) => path.join(folder, name));
   const withWorktrees = sessions.filter((session) => existsSync(path.join(session, WORKTREES)));
   if (withWorktrees.length === 0) return;
-  const {recoverWorktree, listRunsWithWorktree} = await import('../storage/worktrees/recovery.ts');
+  const {recoverWorktree, listRunsWithWorktree} = await import('../storage/worktrees/git-worktrees.ts');
   for (const session of withWorktrees) {
     for (const run of listRunsWithWorktree(session)) {
       const result = await recoverWorktree(session, run);

@@ -8,8 +8,7 @@ import {describe, expect, it, onTestFinished} from 'vitest';
 import type {AgentEvent} from '../../src/core/contract/events.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {DebugLog} from '../../src/storage/debug-log.ts';
-import {findHomeFault} from '../../src/storage/home-check.ts';
-import {createTemporaryHome, removeTemporaryHome} from '../../src/storage/sessions/temporary-home.ts';
+import {createTemporaryHome, findHomeFault, removeTemporaryHome} from '../../src/storage/home.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-home-'));
 

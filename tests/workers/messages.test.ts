@@ -5,7 +5,7 @@ import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {chooseWhere, type RemoteRuns} from '../../src/core/runs/remote-runs.ts';
 import {checkQueueUrl} from '../../src/workers/queue/address.ts';
-import {fromRelative, toRelative} from '../../src/workers/queue/relative-paths.ts';
+import {fromRelative, toRelative} from '../../src/workers/queue/messages.ts';
 import {PROTOCOL, RefusedMessage, Signatures, type SignedMessage} from '../../src/workers/queue/signatures.ts';
 import {EndedJobs} from '../../src/workers/serve/ended-jobs.ts';
 

@@ -16,7 +16,7 @@ import type {ListedWorker} from '../../workers/queue/worker-list.ts';
 import {ALL_TOOLS} from '../known-tools.ts';
 import type {SessionOptions} from '../options.ts';
 import {createSessionSandbox} from '../permission-settings.ts';
-import {DEFAULT_PREFIX, getAddress} from './queue-settings.ts';
+import {DEFAULT_PREFIX, getAddress} from './remote-runs.ts';
 
 /** Flags as they were typed. If a flag was given several times, the last one counts. */
 export interface WorkerFlags {
@@ -102,7 +102,7 @@ export async function workersCommandLine(
   const {url, prefix = DEFAULT_PREFIX, secretEnv = QUEUE_SECRET} = getQueue(flags, readOwnSettings(options));
   const {connect} = await import('../../workers/queue/connection.ts');
   const {describeMismatch, listWorkers} = await import('../../workers/queue/worker-list.ts');
-  const {Keys} = await import('../../workers/queue/redis-keys.ts');
+  const {Keys} = await import('../../workers/queue/address.ts');
   const {Signatures} = await import('../../workers/queue/signatures.ts');
   const connection = await connect(url);
   try {

@@ -4,14 +4,16 @@
  */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
+import type {Settings} from '../../config/settings.ts';
 import type {RemoteRuns} from '../../core/runs/remote-runs.ts';
+import {QUEUE_SECRET} from '../../core/secrets/known-secrets.ts';
 import type {SessionState} from '../../core/session/parts.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
+import type {QueueAddress} from '../../workers/queue/address.ts';
 import {JOB_FILE} from '../../workers/session/job-files.ts';
 import type {QueueRuns, QueueRunsDeps} from '../../workers/session/queue-runs.ts';
 import {createShippedTrees, type FileChanges} from '../file-changes.ts';
 import type {Project, Records} from '../project.ts';
-import {getAddress} from './queue-settings.ts';
 
 interface SessionWorkers extends RemoteRuns {
   close(): Promise<void>;
@@ -74,4 +76,25 @@ export function createRemoteRuns(
     },
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };
+}
+
+export const DEFAULT_PREFIX = 'mini-cc';
+/** A shorter secret could be guessed by trying. */
+const MIN_SECRET_CHARS = 8;
+
+type QueueSettings = NonNullable<NonNullable<Settings['subagents']>['queue']>;
+
+/** @throws UsageError when the secret is missing or too short */
+export function getAddress(
+  {url, prefix = DEFAULT_PREFIX, secretEnv = QUEUE_SECRET}: QueueSettings,
+  env: Readonly<Record<string, string | undefined>>,
+): QueueAddress {
+  const secret = env[secretEnv] ?? '';
+  if (secret.length < MIN_SECRET_CHARS) {
+    const what = secret === '' ? 'is not set' : `has fewer than ${MIN_SECRET_CHARS} characters`;
+    throw new UsageError(
+      `the queue's secret: the variable ${secretEnv} ${what}. Set it to the same value on all machines, e.g. openssl rand -hex 32`,
+    );
+  }
+  return {url, prefix, secret};
 }

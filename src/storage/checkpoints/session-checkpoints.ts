@@ -12,8 +12,6 @@ import {findShared} from './changes.ts';
 import {Contents} from './contents.ts';
 import {findRemovedContents, getFileOrigin, listMissingFolders} from './file-origin.ts';
 import {type FileChange, Ledger, type LedgerLine} from './ledger.ts';
-import {findOpenWork, getWriteKey, recoverCommands} from './recovery.ts';
-import {SnapshotLock} from './snapshot-lock.ts';
 import {type Snapshot, Snapshots, type TreeChange} from './snapshots.ts';
 
 interface SessionCheckpointsOptions {
@@ -295,4 +293,97 @@ function describeFailure(error: unknown): string {
 /** Returns the first error in the chain of causes, which is the system's. */
 function getCause(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? getCause(error.cause) : error;
+}
+
+/**
+ * Lets many writes run at the same time, but a snapshot only alone, so that no snapshot sees half a write. Both start
+ * in the order in which they were requested.
+ */
+class SnapshotLock {
+  /** Resolves when the last requested exclusive work has ended. */
+  #exclusive: Promise<unknown> = Promise.resolve();
+  readonly #writes = new Set<Promise<void>>();
+
+  /**
+   * Waits for exclusive work that was requested before, then starts a write.
+   * @param isNested true when the caller already has an open write, because it would wait for itself
+   * @returns a function that ends the write; it must be called
+   */
+  async startWrite(isNested: boolean): Promise<() => void> {
+    for (let before: Promise<unknown> | undefined; !isNested && before !== this.#exclusive; ) {
+      before = this.#exclusive;
+      await before;
+    }
+    const {promise: write, resolve} = Promise.withResolvers<void>();
+    this.#writes.add(write);
+    return () => {
+      this.#writes.delete(write);
+      resolve();
+    };
+  }
+
+  /** Runs work while no write and no other exclusive work runs. @throws the errors of `work` */
+  async runExclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#exclusive.then(async () => {
+      await Promise.all(this.#writes);
+      return work();
+    });
+    // The caller gets the error. Others that wait here only need to know the end.
+    this.#exclusive = done.catch(() => undefined);
+    return done;
+  }
+}
+
+type OpenCommand = Extract<LedgerLine, {type: 'running'}>;
+type OpenWrite = Extract<LedgerLine, {type: 'writing'}>;
+
+interface OpenWork {
+  readonly running: readonly OpenCommand[];
+  readonly writing: readonly OpenWrite[];
+}
+
+/** Returns the writes and commands that have a start line and no end line. */
+function findOpenWork(lines: readonly LedgerLine[]): OpenWork {
+  const running = new Map<string, OpenCommand>();
+  const writing = new Map<string, OpenWrite>();
+  for (const line of lines) {
+    if (line.type === 'running') running.set(line.id, line);
+    else if (line.type === 'ran') running.delete(line.id);
+    else if (line.type === 'writing') writing.set(getWriteKey(line.by, line.path), line);
+    else if (line.type === 'unchanged') writing.delete(getWriteKey(line.by, line.path));
+    else if (line.type === 'change') for (const by of line.by) writing.delete(getWriteKey(by, line.path));
+  }
+  return {running: [...running.values()], writing: [...writing.values()]};
+}
+
+/**
+ * Records what interrupted commands changed: everything that differs from the snapshot at their start, except what
+ * other changes in the ledger explain. Changes that were made after the crash cannot be distinguished.
+ */
+async function recoverCommands(
+  running: readonly OpenCommand[],
+  ledger: Ledger,
+  snapshots: Snapshots,
+  root: string,
+): Promise<void> {
+  const {tree} = await snapshots.take();
+  const by = [...new Map(running.map((each) => [each.by.agentId, each.by])).values()];
+  for (const command of running) {
+    const later = ledger.lines.slice(ledger.lines.indexOf(command));
+    const changes = await snapshots.changes(command.tree, tree);
+    const [since, removed] = [command.at, findRemovedContents(changes)];
+    for (const {path, before, after} of changes) {
+      const noted = later.findLast((line) => line.type === 'change' && line.path === path);
+      const from = noted?.type === 'change' ? noted.after : before;
+      if (isSameState(from, after)) continue;
+      const origin = getFileOrigin(path, {before: from, after}, {root, since, removed});
+      ledger.append({type: 'change', at: Date.now(), by, path, before: from, after, ...origin, cutOff: true});
+    }
+    ledger.append({type: 'ran', at: Date.now(), id: command.id});
+  }
+}
+
+/** Identifies an open write: one agent writes a file only once at a time. */
+function getWriteKey({agentId}: Writer, path: string): string {
+  return `${agentId}\0${path}`;
 }

@@ -20,9 +20,9 @@ import {
   describeProblem,
   mendHeader,
   readHeader,
+  summarizeTranscript,
   type TranscriptHeader,
 } from './transcript.ts';
-import {summarizeTranscript} from './transcript-summary.ts';
 import {type DiskState, TranscriptWriter} from './transcript-writer.ts';
 
 interface OpenSession {

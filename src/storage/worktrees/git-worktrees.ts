@@ -1,15 +1,16 @@
 /**
- * Creates the worktrees of runs. A run works in `<session>/worktrees/<run>/tree/<name>/`. Beside it, where the run
- * cannot write, is a git directory of mini-cc's own with a snapshot of the tree's start.
+ * Creates the worktrees of runs, and recovers those that a crash left. A run works in
+ * `<session>/worktrees/<run>/tree/<name>/`. Beside it, where the run cannot write, is a git directory of mini-cc's own
+ * with a snapshot of the tree's start.
  */
-import {constants, type Dirent, existsSync} from 'node:fs';
+import {constants, type Dirent, existsSync, readdirSync} from 'node:fs';
 import {chmod, copyFile, lstat, mkdir, readdir, readlink, rm, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import type {Worktree, WorktreeOwner, Worktrees} from '../../core/contract/worktree.ts';
 import {createQueue} from '../../core/util/background.ts';
 import {getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {SessionLock} from '../sessions/session-lock.ts';
+import {isLocked, SessionLock} from '../sessions/session-lock.ts';
 import {gitOrThrow, type KnownSettings, splitNames} from '../trees/git.ts';
 import {isReal, type LeftOutFile} from '../trees/listed-files.ts';
 import {
@@ -21,11 +22,17 @@ import {
   readHead,
 } from '../trees/repository.ts';
 import {Trees} from '../trees/trees.ts';
-import {bringBack, type DeliveryDeps, exportChanges} from './bring-back.ts';
+import {bringBack, type DeliveryDeps, exportChanges, keepAll} from './bring-back.ts';
 import {keepCommits, readRefs} from './commit-bundle.ts';
-import {recoverWorktree} from './recovery.ts';
 import type {CachedTree} from './tree-cache.ts';
-import {getWorktreePaths, removeStart, removeTree, writeStart} from './worktree-folder.ts';
+import {
+  getWorktreePaths,
+  getWorktreesFolder,
+  readStart,
+  removeStart,
+  removeTree,
+  writeStart,
+} from './worktree-folder.ts';
 
 export interface WorktreeDeps {
   /** The session's workspace, with links resolved. */
@@ -253,4 +260,38 @@ async function copyFolder(from: string, to: string, without: readonly string[]):
 function mapPath(file: string, from: string, to: string): string | undefined {
   if (file === from) return to;
   return file.startsWith(`${from}/`) ? to + file.slice(from.length) : undefined;
+}
+
+const WHY = 'mini-cc ended before the run did';
+
+/** Returns the ids of all runs of a session that have a worktree. */
+export function listRunsWithWorktree(sessionFolder: string): string[] {
+  const folder = getWorktreesFolder(sessionFolder);
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/**
+ * Stores the changes of a run's worktree, and removes it, unless a live mini-cc works in it. Never rejects.
+ * @returns lines for the user; undefined when there was nothing to store
+ */
+export async function recoverWorktree(sessionFolder: string, runId: string): Promise<string | undefined> {
+  const {folder, git, keepIn} = getWorktreePaths(sessionFolder, runId);
+  if (!existsSync(folder) || isLocked(folder)) return undefined;
+  const lock = new SessionLock(folder, runId);
+  let label = runId;
+  try {
+    lock.acquire();
+    const start = readStart(folder);
+    if (start) label = start.label;
+    const trees = start && new Trees(git, {top: start.top});
+    const kept = trees && (await keepAll({origin: start.origin, trees, keepIn}, start.top, WHY));
+    const commits = start ? await keepCommits({tree: start.top, gitDir: git, main: start.origin.top, keepIn}) : [];
+    await removeTree(folder);
+    const lines = [...(kept ?? []), ...commits];
+    return lines.length === 0 ? undefined : `${label}: ${WHY}. ${lines.join('\n')}`;
+  } catch (error) {
+    return `${label}: the changes in its worktree could not be kept (${getErrorMessage(error)}). They are still in ${folder}`;
+  } finally {
+    lock.release();
+  }
 }

@@ -49,7 +49,7 @@ export const jobSchema = z.object({
   round: z.int(),
   tree: treeSchema,
   /**
-   * The `RemoteTask` as JSON, with paths as in `relative-paths.ts`. It is signed, so its shape is that of `PROTOCOL`.
+   * The `RemoteTask` as JSON, with paths as `toRelative` gives. It is signed, so its shape is that of `PROTOCOL`.
    */
   work: z.union([z.string(), blobSchema]),
   traceparent: z.string().optional(),
@@ -102,4 +102,24 @@ export interface RemoteOutcome {
   /** Patch from the tree's start, in base64. `commits` is a bundle of the run's commits, also in base64. */
   readonly patch?: string;
   readonly commits?: string;
+}
+
+/** Placeholder for the path of the workspace in messages of the queue. */
+const PLACE = '\u{F0000}workspace\u{F0000}';
+
+/** Replaces this folder's path in all texts of the value. @param root absolute path */
+export function toRelative<T>(value: T, root: string): T {
+  return mapTexts(value, (text) => text.replaceAll(root, PLACE)) as T;
+}
+
+/** Inserts the path of this workspace into all texts of the value. */
+export function fromRelative<T>(value: T, root: string): T {
+  return mapTexts(value, (text) => text.replaceAll(PLACE, root)) as T;
+}
+
+function mapTexts(value: unknown, map: (text: string) => string): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, map)]));
 }

@@ -4,7 +4,7 @@
  */
 import type {Redis} from 'ioredis';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
-import type {Keys} from '../queue/redis-keys.ts';
+import type {Keys} from '../queue/address.ts';
 
 interface Follower {
   readonly handle: (text: string) => void;

@@ -4,7 +4,7 @@
  * workers.
  */
 import type {Redis} from 'ioredis';
-import type {Keys} from '../queue/redis-keys.ts';
+import type {Keys} from '../queue/address.ts';
 import {getServerTime, getServing, listWorkers} from '../queue/worker-list.ts';
 
 const KEEP_TRYING_MS = 60_000;

@@ -8,10 +8,12 @@ import type {RemoteTask} from '../../core/runs/remote-runs.ts';
 import {inBackground} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import type {CachedTree, TreeCache} from '../../storage/worktrees/tree-cache.ts';
+import type {Keys} from '../queue/address.ts';
 import {type Blobs, CHUNK_BYTES, WINDOW} from '../queue/blobs.ts';
 import {describeFailure} from '../queue/connection.ts';
 import {
   type BlobRef,
+  fromRelative,
   type Job,
   type JobControl,
   type JobEvent,
@@ -20,9 +22,8 @@ import {
   MAX_INLINE_BYTES,
   type RemoteOutcome,
   type TreePart,
+  toRelative,
 } from '../queue/messages.ts';
-import type {Keys} from '../queue/redis-keys.ts';
-import {fromRelative, toRelative} from '../queue/relative-paths.ts';
 import {RefusedMessage, type Signatures} from '../queue/signatures.ts';
 import type {Controls} from './controls.ts';
 

@@ -7,25 +7,24 @@ import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {getText} from '../../core/util/messages.ts';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
-import {formatAddress, type QueueAddress} from '../queue/address.ts';
+import {formatAddress, Keys, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
 import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
 import {
   type BlobRef,
+  fromRelative,
   type Job as JobBody,
   type JobControl,
   type JobEvent,
   LIFE_MS,
   MAX_INLINE_BYTES,
   type TreePart,
+  toRelative,
 } from '../queue/messages.ts';
-import {Keys} from '../queue/redis-keys.ts';
-import {fromRelative, toRelative} from '../queue/relative-paths.ts';
 import {Signatures} from '../queue/signatures.ts';
-import {JobFiles, type StoredJob} from './job-files.ts';
-import {Results} from './results.ts';
+import {WorkerPresence} from '../queue/worker-list.ts';
+import {JobFiles, Results, type StoredJob} from './job-files.ts';
 import {SessionEvents} from './session-events.ts';
-import {WorkerPresence} from './worker-presence.ts';
 
 export interface QueueRunsDeps {
   readonly address: QueueAddress;

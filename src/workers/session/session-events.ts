@@ -5,8 +5,8 @@
 import {Job, type Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
+import type {Keys} from '../queue/address.ts';
 import type {JobEvent} from '../queue/messages.ts';
-import type {Keys} from '../queue/redis-keys.ts';
 import {RefusedMessage, type Signatures} from '../queue/signatures.ts';
 
 interface SessionEventsDeps {

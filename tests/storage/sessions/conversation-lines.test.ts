@@ -12,8 +12,13 @@ import {
   readOpening,
   readRewindPoints,
 } from '../../../src/storage/sessions/conversation.ts';
-import {describeProblem, readEntries, readHeader, readTranscript} from '../../../src/storage/sessions/transcript.ts';
-import {summarizeTranscript} from '../../../src/storage/sessions/transcript-summary.ts';
+import {
+  describeProblem,
+  readEntries,
+  readHeader,
+  readTranscript,
+  summarizeTranscript,
+} from '../../../src/storage/sessions/transcript.ts';
 
 const AT = '2030-01-01T00:00:00.000Z';
 const HEADER = {type: 'session', version: 1, id: 'one', agent: 'main', cwd: '/work', at: AT};

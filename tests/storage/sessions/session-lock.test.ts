@@ -3,8 +3,15 @@ import {existsSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, ut
 import {hostname, tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {comparePlaces, getProcessPlace, type ProcessPlace} from '../../../src/storage/sessions/process-place.ts';
-import {findForeignLock, isLeftLocked, isLocked, SessionLock} from '../../../src/storage/sessions/session-lock.ts';
+import {
+  comparePlaces,
+  findForeignLock,
+  getProcessPlace,
+  isLeftLocked,
+  isLocked,
+  type ProcessPlace,
+  SessionLock,
+} from '../../../src/storage/sessions/session-lock.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-lock-'));
 

@@ -3,7 +3,7 @@ import {existsSync, mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';
 import path from 'node:path';
 import {expect, test} from 'vitest';
-import {listRunsWithWorktree, recoverWorktree} from '../../../src/storage/worktrees/recovery.ts';
+import {listRunsWithWorktree, recoverWorktree} from '../../../src/storage/worktrees/git-worktrees.ts';
 import {git, put, read, repository, worktrees} from './fixture.ts';
 
 /** The state after a kill: the lock exists, and its process does not. */

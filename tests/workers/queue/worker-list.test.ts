@@ -1,6 +1,6 @@
 /** What workers and sessions know of one another by the list of workers. The server is one in memory. */
 import {expect, it} from 'vitest';
-import {Keys} from '../../../src/workers/queue/redis-keys.ts';
+import {Keys} from '../../../src/workers/queue/address.ts';
 import {
   describeMismatch,
   getServerTime,
@@ -8,9 +8,9 @@ import {
   listWorkers,
   takeName,
   type WorkerEntry,
+  WorkerPresence,
 } from '../../../src/workers/queue/worker-list.ts';
 import {DeclinedJobs} from '../../../src/workers/serve/declined-jobs.ts';
-import {WorkerPresence} from '../../../src/workers/session/worker-presence.ts';
 import {MemoryRedis} from '../memory-redis.ts';
 
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 /** How a worker hears what sessions say to its runs. The server is a script of replies; a real one is in tests/outside/workers. */
 import type {Redis} from 'ioredis';
 import {expect, it} from 'vitest';
-import {Keys} from '../../../src/workers/queue/redis-keys.ts';
+import {Keys} from '../../../src/workers/queue/address.ts';
 import {Controls} from '../../../src/workers/serve/controls.ts';
 
 type Reply = [key: string, entries: [id: string, fields: string[]][]][] | null;

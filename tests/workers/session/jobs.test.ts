@@ -8,8 +8,7 @@ import {expect, it, onTestFinished} from 'vitest';
 import type {ShippedTrees, TreeState} from '../../../src/storage/worktrees/shipped-trees.ts';
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
 import {Signatures} from '../../../src/workers/queue/signatures.ts';
-import {JOB_FILE, JobFiles, type StoredJob} from '../../../src/workers/session/job-files.ts';
-import {Results} from '../../../src/workers/session/results.ts';
+import {JOB_FILE, JobFiles, Results, type StoredJob} from '../../../src/workers/session/job-files.ts';
 import {MemoryRedis} from '../memory-redis.ts';
 
 const tree = {key: 'k'.repeat(64), name: 'app', remotes: [] as string[]} as TreeState;

@@ -2,8 +2,8 @@
 import type {Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import {expect, it, onTestFinished} from 'vitest';
+import {Keys} from '../../../src/workers/queue/address.ts';
 import type {JobEvent} from '../../../src/workers/queue/messages.ts';
-import {Keys} from '../../../src/workers/queue/redis-keys.ts';
 import {Signatures} from '../../../src/workers/queue/signatures.ts';
 import {SessionEvents} from '../../../src/workers/session/session-events.ts';
 import {until} from '../../support/wait.ts';
