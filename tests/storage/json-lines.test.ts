@@ -4,7 +4,6 @@ import path from 'node:path';
 import {execa} from 'execa';
 import {describe, expect, it} from 'vitest';
 import {
-  findLines,
   openForAppending,
   parseLine,
   readFirstAndLastLine,
@@ -65,17 +64,6 @@ describe('a file of lines', () => {
   ])('is read line by line: %s', (_, lines) => {
     expect([...readLines(given(lines.join('\n')))]).toEqual(lines);
   });
-
-  it.each([-6, -5, -4, -3, -2, -1, 0, 1])(
-    'gives the lines that begin so, also %i bytes from the end of a block',
-    (by) => {
-      const first = '{"a": the first line does not count';
-      const filled = `${first}${'x'.repeat(BLOCK + by - first.length)}`;
-      const found = ['{"a"', `{"a"${'y'.repeat(300_000)}`, '{"a" {"a"'];
-      const file = given([filled, found[0], 'other {"a"', found[1], '{"b"', found[2]].join('\n'));
-      expect(findLines(file, '{"a"')).toEqual(found);
-    },
-  );
 
   it('gives its last lines, of which the first one may be cut off', () => {
     const file = given('one\ntwo\nthree\n');

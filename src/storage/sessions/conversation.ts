@@ -1,16 +1,15 @@
 /**
- * Reads the conversation from a transcript. Transcripts of long sessions are larger than memory, so they are read line
- * by line. A message that a summary replaced is dropped, unless a rewind reaches it.
+ * Reads the conversation from a transcript. Its lines are parsed one by one, because all values of a long
+ * session do not fit into memory. A message that a summary replaced is dropped, unless a rewind reaches it.
  */
 import {existsSync} from 'node:fs';
 import type {Message, UsageEntry} from '../../core/contract/model.ts';
-import type {Outcome} from '../../core/contract/results.ts';
 import type {RewindPoint} from '../../core/contract/session-requests.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {CUT_OFF, getText, sumEntries, withResultTexts} from '../../core/util/messages.ts';
-import {findLines} from '../json-lines.ts';
+import {readLines} from '../json-lines.ts';
 import {
   describeMissingHeader,
   isHeader,
@@ -18,7 +17,6 @@ import {
   parseEntry,
   streamEntries,
   type Transcript,
-  type UnreadResults,
 } from './transcript.ts';
 
 /** What a session needs to continue. */
@@ -47,32 +45,32 @@ export function readOpening(file: string, agent: string): Opening {
   return {restored: toRestored(last), announced, used: sumEntries(used)};
 }
 
-/** A line, or one with results that are not parsed yet. */
-type Line = TranscriptEntry | UnreadResults;
-
-function* noteEach(entries: Iterable<Line>, note: (entry: TranscriptEntry) => void): Generator<Line> {
+function* noteEach(
+  entries: Iterable<TranscriptEntry>,
+  note: (entry: TranscriptEntry) => void,
+): Generator<TranscriptEntry> {
   for (const entry of entries) {
-    if (entry.type !== 'results') note(entry);
+    note(entry);
     yield entry;
   }
 }
 
 /** Yields all lines except the header. @throws UsageError when there is none */
-function* streamBody(file: string): Generator<Line> {
+function* streamBody(file: string): Generator<TranscriptEntry> {
   const entries = streamEntries(file);
   const {value: first} = entries.next();
-  if (!first || first.type === 'results' || !isHeader(first)) throw new UsageError(describeMissingHeader(file));
+  if (!first || !isHeader(first)) throw new UsageError(describeMissingHeader(file));
   yield* entries;
 }
 
 /** Returns the messages to which the conversation was rewound. */
 function findRewound(file: string): Set<string> {
-  return new Set(
-    findLines(file, '{"type":"rewind"').flatMap((line) => {
-      const entry = parseEntry(line);
-      return entry?.type === 'rewind' ? [entry.to] : [];
-    }),
-  );
+  const found = new Set<string>();
+  for (const line of readLines(file)) {
+    const entry = line.startsWith('{"type":"rewind"') ? parseEntry(line) : undefined;
+    if (entry?.type === 'rewind') found.add(entry.to);
+  }
+  return found;
 }
 
 /** Returns the messages of the present conversation: without rewound ones, and with those that replaced others. */
@@ -88,7 +86,7 @@ export function readMessagesBefore(file: string, uuid: string): RestoredMessage[
 
 /** A message and the ones before it. A conversation that was rewound or compacted branches off from an earlier one. */
 interface Link {
-  readonly line: MessageLine | UnreadResults;
+  readonly line: MessageLine;
   readonly before: Link | undefined;
 }
 
@@ -99,10 +97,10 @@ interface Conversation {
 }
 
 /** @param kept uuids of replaced messages whose links stay. Default: all. */
-function readConversation(entries: Iterable<Line>, kept?: ReadonlySet<string>): Conversation {
+function readConversation(entries: Iterable<TranscriptEntry>, kept?: ReadonlySet<string>): Conversation {
   const links = new Map<string, Link>();
   let last: Link | undefined;
-  const append = (line: MessageLine | UnreadResults) => {
+  const append = (line: MessageLine) => {
     last = {line, before: last};
     links.set(line.uuid, last);
   };
@@ -112,8 +110,7 @@ function readConversation(entries: Iterable<Line>, kept?: ReadonlySet<string>): 
     for (const uuid of links.keys()) if (!now.has(uuid) && !kept.has(uuid)) links.delete(uuid);
   };
   for (const entry of withStreamedText(entries)) {
-    if (entry.type === 'results') append(entry);
-    if (entry.type === 'message') append(withAnnouncement(entry));
+    if (entry.type === 'message') append(entry);
     if (entry.type === 'rewind') {
       const to = links.get(entry.to);
       if (!to) continue;
@@ -135,16 +132,14 @@ function readConversation(entries: Iterable<Line>, kept?: ReadonlySet<string>): 
       const texts = new Map(entry.results.map(({id, text}) => [id, text]));
       const lines = toLines(last);
       last = undefined;
-      for (const line of readWhole(lines)) append({...line, message: withResultTexts(line.message, texts)});
+      for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
     }
   }
   return {last, links};
 }
 
 /** Yields the lines, with messages in place of the text of replies that were cut off while they streamed. */
-function withStreamedText(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry>;
-function withStreamedText(entries: Iterable<Line>): Generator<Line>;
-function* withStreamedText(entries: Iterable<Line>): Generator<Line> {
+function* withStreamedText(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry> {
   const streamed = new StreamedReply();
   for (const entry of entries) {
     yield* streamed.endBefore(entry);
@@ -169,8 +164,7 @@ class StreamedReply {
   #count = 0;
 
   /** @returns the text that was cut off, as messages, when this line shows that its whole message never came */
-  endBefore(entry: Line): MessageLine[] {
-    if (entry.type === 'results') return this.take();
+  endBefore(entry: TranscriptEntry): MessageLine[] {
     if (entry.type === 'partial') {
       this.#text = entry.start ? entry.text : this.#text + entry.text;
       this.#at = entry.at;
@@ -202,18 +196,14 @@ function createCutOff(text: string): Message[] {
 }
 
 /** Returns the lines in order. */
-function toLines(last: Link | undefined): (MessageLine | UnreadResults)[] {
-  const lines: (MessageLine | UnreadResults)[] = [];
+function toLines(last: Link | undefined): MessageLine[] {
+  const lines: MessageLine[] = [];
   for (let link = last; link; link = link.before) lines.push(link.line);
   return lines.reverse();
 }
 
-function readWhole(lines: readonly (MessageLine | UnreadResults)[]): MessageLine[] {
-  return lines.flatMap((line) => (line.type === 'results' ? (line.read() ?? []) : [line]));
-}
-
 function toRestored(last: Link | undefined): RestoredMessage[] {
-  return readWhole(toLines(last)).map(toRestoredMessage);
+  return toLines(last).map(toRestoredMessage);
 }
 
 function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine): RestoredMessage {
@@ -240,7 +230,7 @@ export function getWholeConversation({entries}: Transcript, isStreaming: boolean
   const whole = isStreaming ? entries.slice(0, entries.findLastIndex(({type}) => type !== 'partial') + 1) : entries;
   let lines: MessageLine[] = [];
   for (const entry of withStreamedText(whole)) {
-    if (entry.type === 'message') lines.push(withAnnouncement(entry));
+    if (entry.type === 'message') lines.push(entry);
     if (entry.type === 'rewind') {
       const at = lines.findLastIndex(({uuid}) => uuid === entry.to);
       if (at >= 0) lines = lines.slice(0, at);
@@ -261,7 +251,7 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
   const lines = [...readConversation(withoutBulk(streamBody(file))).links.values()].map(({line}) => line);
   return lines
     .flatMap((line, index) => {
-      if (line.type === 'results' || !line.prompt) return [];
+      if (!line.prompt) return [];
       const {uuid, at, message} = line;
       return [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}];
     })
@@ -269,11 +259,9 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
 }
 
 /** Drops the content of messages that are no prompts. */
-function* withoutBulk(entries: Iterable<Line>): Generator<Line> {
+function* withoutBulk(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry> {
   for (const entry of entries) {
-    if (entry.type === 'results') {
-      yield {type: 'message', uuid: entry.uuid, at: '', message: {role: 'user', content: ''}};
-    } else if (entry.type === 'message' && !entry.prompt) yield {...entry, message: {...entry.message, content: ''}};
+    if (entry.type === 'message' && !entry.prompt) yield {...entry, message: {...entry.message, content: ''}};
     else yield entry;
   }
 }
@@ -285,24 +273,6 @@ function listUsed(entry: TranscriptEntry, agent: string): UsageEntry[] {
 }
 
 function listAnnounced(entry: TranscriptEntry): string[] {
-  if (entry.type !== 'message') return [];
-  const {announcement} = withAnnouncement(entry);
+  const announcement = entry.type === 'message' ? entry.announcement : undefined;
   return announcement ? [getAnnouncementId(announcement.runId, announcement.round)] : [];
-}
-
-const OLD_ANNOUNCEMENT = /^<task_announcement run="([^"#]+)(?:#(\d+))?">\n([\s\S]*)\n<\/task_announcement>$/;
-const OLD_FIELDS = /^Status: (\w+)\nResult: ([\s\S]*)\nNotes: ([\s\S]*)\nStats: .*?sessionKey agent:(.+?):subagent:.*$/;
-
-/** Earlier versions wrote an announcement as its text alone. */
-function withAnnouncement(line: MessageLine): MessageLine {
-  const {content, role} = line.message;
-  if (line.announcement || line.prompt || role !== 'user' || typeof content !== 'string') return line;
-  const [, runId, round = '1', inner = ''] = OLD_ANNOUNCEMENT.exec(content) ?? [];
-  const [, status = '', text = '', note = '', agent = ''] = OLD_FIELDS.exec(inner) ?? [];
-  if (runId === undefined || status === '') return line;
-  const [, limit] = /^- Error: limit reached: ([\s\S]*)$/.exec(note) ?? [];
-  const stopped = note === '- Error: stopped by user' ? 'stopped' : undefined;
-  const outcome = limit === undefined ? (stopped ?? (status as Outcome)) : 'limit';
-  const reason = limit ?? note.replace(/^- (?:Error: |\(none\)$)/, '');
-  return {...line, announcement: {runId, round: Number(round), agent, outcome, reason, text}};
 }

@@ -34,44 +34,14 @@ export function readTranscript(file: string): Transcript {
 
 /** Returns all lines that can be read, with or without a header. */
 export function readEntries(file: string): TranscriptEntry[] {
-  return [...readLines(file)].flatMap((line) => parseEntry(line) ?? []);
+  return [...streamEntries(file)];
 }
 
-/** Yields the same lines one by one, because a long transcript does not fit into memory. */
-export function* streamEntries(file: string): Generator<TranscriptEntry | UnreadResults> {
+/** Yields the same lines one by one, because the values of a long transcript do not fit into memory. */
+export function* streamEntries(file: string): Generator<TranscriptEntry> {
   for (const line of readLines(file)) {
-    const entry = UnreadResults.of(line) ?? parseEntry(line);
+    const entry = parseEntry(line);
     if (entry) yield entry;
-  }
-}
-
-/** Fields that every line is searched for. */
-const READ = ['"announcement":', '"prompt":', '"usage":'];
-
-/**
- * A message with the results of calls, which are most of a long transcript. Most are never needed, so it is parsed on
- * demand. It contains no prompt and no announcement.
- */
-export class UnreadResults {
-  readonly type = 'results';
-
-  private constructor(
-    readonly uuid: string,
-    private readonly text: string,
-  ) {}
-
-  /** Undefined for any other line. The fields are in the order in which mini-cc writes them. */
-  static of(line: string): UnreadResults | undefined {
-    const [, uuid] =
-      /^\{"type":"message","uuid":"([^"]+)","at":"[^"]+","message":\{"role":"user","content":\[/.exec(line) ?? [];
-    if (uuid === undefined || !line.endsWith('}') || READ.some((name) => line.includes(name))) return undefined;
-    return new UnreadResults(uuid, line);
-  }
-
-  /** Undefined when the line is damaged. */
-  read(): MessageLine | undefined {
-    const entry = parseEntry(this.text);
-    return entry?.type === 'message' ? (entry as MessageLine) : undefined;
   }
 }
 
@@ -222,40 +192,27 @@ function isMessageLine(value: unknown): boolean {
 }
 
 /** `TranscriptWriter` begins each line of a message with this. */
-const MESSAGE = Buffer.from('\n{"type":"message"');
+const MESSAGE = '{"type":"message"';
 /** It occurs only in a line of a prompt, or in the input of a tool. */
-const PROMPT = Buffer.from('"prompt":true');
-const NEWLINE = 0x0a;
+const PROMPT = '"prompt":true';
 
 /**
- * @returns `prompt`: the first prompt, empty when there is none. `messages`: the number of lines with messages,
- * including rewound ones.
+ * Finds what a list of sessions shows of each session, without parsing all lines, which would take seconds.
+ * @returns `prompt`: the first prompt, or else the first message; empty when there is none. `messages`: the number of
+ * lines with messages, including rewound ones.
  */
 export function summarizeTranscript(file: string): {readonly messages: number; readonly prompt: string} {
-  const bytes = ignoreUnreadable(() => readFileSync(file)) ?? Buffer.alloc(0);
   let messages = 0;
-  let first: number | undefined;
-  for (let at = bytes.indexOf(MESSAGE); at >= 0; at = bytes.indexOf(MESSAGE, at + 1)) {
-    first ??= at + 1;
+  let first: MessageLine | undefined;
+  let prompt: MessageLine | undefined;
+  for (const line of ignoreUnreadable(() => [...readLines(file)]) ?? []) {
+    if (!line.startsWith(MESSAGE)) continue;
     messages += 1;
+    if (messages > 1 && (prompt || !line.includes(PROMPT))) continue;
+    const entry = parseEntry(line);
+    if (entry?.type !== 'message') continue;
+    if (messages === 1) first = entry;
+    if (entry.prompt) prompt ??= entry;
   }
-  return {messages, prompt: findPrompt(bytes) ?? (first === undefined ? '' : readText(bytes, first))};
-}
-
-function findPrompt(bytes: Buffer): string | undefined {
-  for (let at = bytes.indexOf(PROMPT); at >= 0; at = bytes.indexOf(PROMPT, at + 1)) {
-    const entry = parseEntry(readLine(bytes, bytes.lastIndexOf(NEWLINE, at) + 1));
-    if (entry?.type === 'message' && entry.prompt) return getText(entry.message.content);
-  }
-  return undefined;
-}
-
-function readText(bytes: Buffer, start: number): string {
-  const entry = parseEntry(readLine(bytes, start));
-  return entry?.type === 'message' ? getText(entry.message.content) : '';
-}
-
-function readLine(bytes: Buffer, start: number): string {
-  const end = bytes.indexOf(NEWLINE, start);
-  return bytes.toString('utf8', start, end < 0 ? bytes.length : end);
+  return {messages, prompt: getText((prompt ?? first)?.message.content ?? '')};
 }

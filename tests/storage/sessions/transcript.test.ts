@@ -87,27 +87,6 @@ describe('a transcript', () => {
     expect([...readOpening(file, 'main').announced]).toEqual(['r1#2']);
   });
 
-  it.each([
-    ['success', '- (none)', 'success', ''],
-    ['error', '- Error: stopped by user', 'stopped', 'stopped by user'],
-    ['error', '- Error: limit reached: 50 turns', 'limit', '50 turns'],
-    ['error', '- Error: no server', 'error', 'no server'],
-    ['unknown', '- Error: mini-cc ended before this run did', 'unknown', 'mini-cc ended before this run did'],
-  ])('reads an announcement of an earlier version, with status %s and note %s', (status, note, outcome, reason) => {
-    const file = path.join(home(), 'session.jsonl');
-    const history = new History(new TranscriptWriter(file, header, noSecrets));
-    const stats = 'Stats: runtime 5.1s • sessionKey agent:explore:subagent:r1 • sessionId s • transcript /t';
-    const text = `Status: ${status}\nResult: one\nNotes: - mine\nStats: fine\nNotes: ${note}\n${stats}`;
-    const content = `<task_announcement run="r1">\n${text}\n</task_announcement>`;
-    history.append({role: 'user', content});
-    history.appendPrompt(content);
-    const [old, typed] = getRestoredMessages(readTranscript(file));
-    expect(old!.announcement).toEqual({
-      ...{runId: 'r1', round: 1, agent: 'explore', outcome, reason, text: 'one\nNotes: - mine\nStats: fine'},
-    });
-    expect(typed!.announcement).toBeUndefined();
-  });
-
   it('is created with its first line, and only the user can read it', () => {
     const file = path.join(home(), 'deep', 'session.jsonl');
     const writer = new TranscriptWriter(file, header, noSecrets);
