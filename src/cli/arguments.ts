@@ -3,7 +3,6 @@
  * checks choices. The other functions do what meow has no option for: `toMeowArguments` before meow, `checkFlags` and
  * the others after it.
  */
-
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import meow from 'meow';
@@ -18,9 +17,8 @@ import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {parseRule, splitRules} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
-import {formatMeant} from '../core/util/names.ts';
+import {findTypo, formatMeant} from '../core/util/names.ts';
 import type {OutputFormat} from '../drivers/print.ts';
-import {checkFirstWord} from './first-word.ts';
 import {
   FLAGS,
   type FlagName,
@@ -390,4 +388,24 @@ function last<T>(values: readonly T[] | undefined): T | undefined {
 
 function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({[key]: value} as Record<K, V>);
+}
+
+/** Commands of similar programs that mini-cc does not have. */
+const FOREIGN = ['plugin', 'update', 'upgrade', 'serve', 'login', 'logout', 'install', 'setup-token'];
+/** Maximal number of words that may be a command. A prompt has more. */
+const MAX_WORDS = 2;
+
+/**
+ * Checks words that were meant as a command of mini-cc or of a similar program. They are not sent to a model as a
+ * prompt.
+ * @param words words beside the flags, without `-p` and `--`; the first one is not a subcommand
+ * @throws UsageError when there are at most two bare words, and the first one names a command or is similar to one
+ */
+function checkFirstWord(words: readonly string[]): void {
+  const [first = ''] = words;
+  if (words.length > MAX_WORDS || words.some((word) => /\s/.test(word))) return;
+  const meant = findTypo(first, SUBCOMMANDS, 1);
+  if (meant === undefined && !FOREIGN.includes(first)) return;
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  throw new UsageError(`no such command: ${first}${hint}; to send it as a prompt: mini-cc -- ${words.join(' ')}`);
 }

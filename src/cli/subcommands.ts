@@ -39,7 +39,7 @@ async function getOutcome(options: SessionOptions, subcommand: Reporting, say: (
     case 'workers':
       return (await import('../compose/workers/command-line.ts')).workersCommandLine(options, args);
     case 'config':
-      return (await import('./config-command.ts')).configCommandLine(options, args);
+      return (await import('../compose/commands.ts')).configCommandLine(options, args);
     case 'mcp':
       return (await import('../compose/mcp-command-line.ts')).mcpCommandLine(
         options,

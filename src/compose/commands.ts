@@ -1,15 +1,19 @@
-/** Creates the slash commands of a session, with what they need besides its requests. */
-
+/** Creates the slash commands of a session, and serves `mini-cc config …`. */
 import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {version} from '../../package.json';
-import type {ShownSettings} from '../commands/config.ts';
+import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/command-line.ts';
+import {formatSettings, type ShownSettings} from '../commands/config.ts';
 import {createCommandTable} from '../commands/table.ts';
 import {getEffectiveSettings} from '../config/effective-settings.ts';
+import {settingsJsonSchema} from '../config/json-schema.ts';
 import {createMemoryDeps} from '../config/memory-files.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {saveUserSetting} from '../config/user-settings.ts';
 import type {Command} from '../core/contract/session-requests.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {quote} from '../core/util/problem.ts';
+import {showControls} from '../core/util/text.ts';
 import {createPromptCommands, createSkillsCommand} from '../extensions/prompts/slash-commands.ts';
 import {createAgentsCommandDeps, type SessionAgents} from './agents.ts';
 import {ALL_TOOLS} from './known-tools.ts';
@@ -30,7 +34,7 @@ export function createCommands(
     version,
     agents: createAgentsCommandDeps(catalog, root, home, listable, () => mcp.list().map(({name}) => name)),
     examine: async () => (await import('./doctor.ts')).examine(options),
-    memory: createMemoryDeps(root, home, trusts, options.settingSources),
+    memory: createMemoryDeps({cwd: root, home, trusts, sources: options.settingSources}),
     exports: {store, redactor, root},
     readConfig: async () => readShownSettings(options),
     saveTheme: (theme) => saveUserSetting(home, 'theme', theme),
@@ -43,7 +47,7 @@ export function createCommands(
 type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile' | 'settingSources'>;
 
 /** Reads the settings from their files again. @throws UsageError for settings that are wrong */
-export function readShownSettings(options: ConfigOptions): ShownSettings {
+function readShownSettings(options: ConfigOptions): ShownSettings {
   const {home, cwd, env, settingsFile, settingSources} = options;
   const root = realpathSync(cwd);
   const trust = new DirectoryTrust(home, root);
@@ -61,4 +65,26 @@ export function readShownSettings(options: ConfigOptions): ShownSettings {
   );
   const {warnings, ...trusted} = getEffectiveTrust(home, trust, {claims});
   return {...inForce, trust: trusted, warnings: [...inForce.warnings, ...warnings]};
+}
+
+type ConfigArguments = Pick<SubcommandArguments, 'verb' | 'words' | 'json'>;
+
+const VERBS = ['show', 'schema'] as const;
+const USAGE = 'mini-cc config show [--json] [--settings FILE] [--cwd DIR] | mini-cc config schema';
+
+/** Runs `mini-cc config …`. @throws UsageError for bad usage and for wrong settings */
+export async function configCommandLine(options: ConfigOptions, {verb, words, json}: ConfigArguments) {
+  const found = VERBS.find((each) => each === verb);
+  if (verb === '') throw new UsageError(`config: say what to do: ${USAGE}`);
+  if (!found) throw createUnknownVerb('mini-cc config', verb, VERBS.join(', '));
+  if (words.length > 0) throw new UsageError(`config ${found}: ${quote(words[0])} is too much: ${USAGE}`);
+  if (found === 'schema') {
+    const wrong = json ? 'json' : options.settingsFile === undefined ? undefined : 'settings';
+    if (wrong) throw new UsageError(`config schema takes no --${wrong}: ${USAGE}`);
+    return printJson(settingsJsonSchema());
+  }
+  const shown = readShownSettings(options);
+  if (json) return printJson(shown);
+  const stderr = shown.warnings.map((warning) => `mini-cc: ${warning}\n`).join('');
+  return {exitCode: 0, stdout: showControls(formatSettings(shown)), stderr};
 }

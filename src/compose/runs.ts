@@ -1,13 +1,15 @@
 /** Creates the part of a session that runs subagents: their manager, what all runs share, and the workers. */
-import {toolNotes} from '../config/memory-files.ts';
+
+import {memoryFiles, toolNotes} from '../config/memory-files.ts';
 import type {Settings} from '../config/settings.ts';
-import {readSystemPromptContext} from '../config/system-prompt-context.ts';
 import {restrictTools} from '../core/agent-types.ts';
 import type {ManagerDeps, SubagentDeps} from '../core/runs/dispatch.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
 import {Inbox} from '../core/turn/inbox.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
+import type {SystemPromptContext} from '../core/turn/system-prompt.ts';
 import {MiniCcError} from '../core/util/errors.ts';
+import {readBranch} from '../core/util/files/git-folder.ts';
 import type {VerifySettings} from '../core/verification/find-checks.ts';
 import {Verifier} from '../core/verification/verifier.ts';
 import {WorkspaceFingerprint} from '../storage/workspace-fingerprint.ts';
@@ -45,11 +47,9 @@ export function createRuns(deps: BaseParts) {
   const inbox = new Inbox();
   const fingerprint = new WorkspaceFingerprint(root);
   const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
-  const promptContext = readSystemPromptContext(
-    {cwd: root, home: options.home, trusts, sources: options.settingSources},
-    options.appendSystemPrompt,
-  );
-  const memory = [...promptContext.memory, ...toolNotes(root, options.home, trusts, options.settingSources)];
+  const promptContext = readSystemPromptContext(project);
+  const {home, settingSources: sources} = options;
+  const memory = [...promptContext.memory, ...toolNotes({cwd: root, home, trusts, sources})];
   const verifier = new Verifier({settings: getVerifySettings(settings), fingerprint: () => fingerprint.take()});
   const remote = createRemoteRuns(project, records, state, changes);
   const manager = new SubagentManager({
@@ -122,5 +122,19 @@ function createRevive({agents: {agents}, tools, models}: BaseParts): ManagerDeps
     // The model of a run that was left at a worker was chosen when the run was sent there.
     const warnings = isLeft ? (found ? [] : [`${gone} meanwhile: this run had it as it was`]) : chosen.warnings;
     return {agent: narrowed, model: chosen.model, warnings};
+  };
+}
+
+/** Reads the text of the system prompt about the place of the session, once, so that the prompt stays the same. */
+function readSystemPromptContext({root, options, trusts}: Project): SystemPromptContext {
+  const branch = readBranch(root);
+  const {appendSystemPrompt: appended, home, settingSources} = options;
+  return {
+    cwd: root,
+    platform: process.platform,
+    date: new Date().toISOString().slice(0, 10),
+    memory: memoryFiles({cwd: root, home, trusts, sources: settingSources}),
+    ...(branch === undefined ? {} : {gitBranch: branch}),
+    ...(appended ? {appended} : {}),
   };
 }

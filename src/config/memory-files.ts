@@ -3,7 +3,7 @@
  * own. Their text goes to the model's server, so a file of the project that is a link out of it counts only when the
  * user trusts it.
  */
-import {existsSync, lstatSync, readFileSync, readlinkSync, statSync} from 'node:fs';
+import {existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -11,24 +11,28 @@ import {createPrivateFolder} from '../core/util/files/private-file.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {findLinkOut, isInside, listProjectFolders} from '../core/util/paths.ts';
 import {isRead, type SettingSource} from './layers.ts';
-import {type MemoryFile, readMemoryFile, withImports} from './memory-imports.ts';
 
 const MEMORY = ['AGENTS.md', 'CLAUDE.md'];
 const NOTES = 'TOOLS.md';
 
+interface MemoryPlaces {
+  readonly cwd: string;
+  /** `~/.mini-cc`, or the folder that `MINI_CC_HOME` names. */
+  readonly home: string;
+  /** Says what the user trusts of the project's files. */
+  readonly trusts: Trusts;
+  /** Value of `--setting-sources`. Default: all. */
+  readonly sources?: readonly SettingSource[] | undefined;
+}
+
 /** Reads the memory files, the farthest first, so that the model reads the nearest last. */
-export function memoryFiles(
-  cwd: string,
-  home: string,
-  trusts: Trusts,
-  sources?: readonly SettingSource[],
-): MemoryFile[] {
-  return readNearest(cwd, {trusts, sources}, MEMORY, path.join(home, 'AGENTS.md'));
+export function memoryFiles(places: MemoryPlaces): MemoryFile[] {
+  return readNearest(places, MEMORY, path.join(places.home, 'AGENTS.md'));
 }
 
 /** Reads notes on tools. Subagents get them together with the memory files. */
-export function toolNotes(cwd: string, home: string, trusts: Trusts, sources?: readonly SettingSource[]): MemoryFile[] {
-  return readNearest(cwd, {trusts, sources}, [NOTES], path.join(home, NOTES));
+export function toolNotes(places: MemoryPlaces): MemoryFile[] {
+  return readNearest(places, [NOTES], path.join(places.home, NOTES));
 }
 
 /** Lists the files for new notes: of the repository, of the working directory and of the user. They need not exist. */
@@ -72,9 +76,10 @@ function prepareMemoryFile(file: string, cwd: string): void {
 }
 
 /** Functions of memory files for commands. */
-export function createMemoryDeps(cwd: string, home: string, trusts: Trusts, sources?: readonly SettingSource[]) {
+export function createMemoryDeps(places: MemoryPlaces) {
+  const {cwd, home} = places;
   return {
-    readMemory: () => [...memoryFiles(cwd, home, trusts, sources), ...toolNotes(cwd, home, trusts, sources)],
+    readMemory: () => [...memoryFiles(places), ...toolNotes(places)],
     listMemoryFiles: () => listMemoryFiles(cwd, home),
     prepareMemoryFile: (file: string) => prepareMemoryFile(file, cwd),
     addNote: (file: string, note: string) => addNote(file, note, cwd),
@@ -89,13 +94,8 @@ export function memoryClaims(cwd: string): Claim[] {
   );
 }
 
-interface Wanted {
-  readonly trusts: Trusts;
-  readonly sources: readonly SettingSource[] | undefined;
-}
-
 /** @param names in each folder the first existing file counts @param own the user's file */
-function readNearest(cwd: string, {trusts, sources}: Wanted, names: readonly string[], own: string): MemoryFile[] {
+function readNearest({cwd, trusts, sources}: MemoryPlaces, names: readonly string[], own: string): MemoryFile[] {
   const folders = listProjectFolders(cwd);
   const counts = (file: string) => {
     if (!isFile(file)) return false;
@@ -127,6 +127,80 @@ function isFile(file: string): boolean {
   } catch (error) {
     // A link to itself, or a link through a file, cannot be read.
     if (error instanceof Error) return false;
+    throw error;
+  }
+}
+
+interface MemoryFile {
+  readonly path: string;
+  readonly text: string;
+  /** True when the file is longer and the rest is left out. */
+  readonly isCut: boolean;
+  /** Memory file that names this one. */
+  readonly importedBy?: string;
+}
+
+/** Longer files are cut, because every request costs their tokens. */
+const MAX_CHARS = 40_000;
+const MAX_IMPORTS = 20;
+/** Documents may import documents, up to this depth. */
+const MAX_DEPTH = 5;
+/** Only documents are imported. The model reads data and sources when it needs them. */
+const DOCUMENT = /\.(?:md|mdc|markdown|txt|rst|adoc)$/i;
+
+/** @returns undefined when the path is not a readable file */
+function readMemoryFile(file: string): MemoryFile | undefined {
+  try {
+    if (!statSync(file).isFile()) return undefined;
+    const text = readFileSync(file, 'utf8');
+    return {path: file, text: text.slice(0, MAX_CHARS).toWellFormed(), isCut: text.length > MAX_CHARS};
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns the files, each followed by the documents that it names: `@docs/style.md` in a memory file adds that file, as
+ * in Claude Code. The text goes to the model's server. For this reason only documents count, and only within the
+ * project, or within the folder of the user's own file. Links out of it do not count.
+ * @param getRoot returns the folder that bounds the imports of a file
+ */
+function withImports(files: readonly MemoryFile[], getRoot: (file: string) => string): MemoryFile[] {
+  const seen = new Set(files.map((file) => getRealPath(file.path)));
+  let left = MAX_IMPORTS;
+  const follow = (file: MemoryFile, root: string, depth: number): MemoryFile[] => {
+    const imported: MemoryFile[] = [];
+    for (const name of depth < MAX_DEPTH ? findImports(file.text) : []) {
+      const target = path.resolve(path.dirname(file.path), name);
+      const real = getRealPath(target);
+      if (real === undefined || seen.has(real) || left === 0) continue;
+      // The real name counts, because a link may have another one.
+      if (!DOCUMENT.test(real) || !isInside(real, [getRealPath(root) ?? root])) continue;
+      const read = readMemoryFile(real);
+      if (!read) continue;
+      seen.add(real);
+      left -= 1;
+      const found = {...read, path: target, importedBy: file.path};
+      imported.push(found, ...follow(found, root, depth + 1));
+    }
+    return imported;
+  };
+  return files.flatMap((file) => [file, ...follow(file, getRoot(file.path), 0)]);
+}
+
+/** Finds names behind an `@` at the start of a word, outside code. */
+function findImports(text: string): string[] {
+  const prose = text.replaceAll(/^(`{3,}|~{3,})[\s\S]*?^\1/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/(?:^|[\s(])@([^\s@]+)/g)].map(([, name = '']) => name.replace(/[),.;:!?]+$/, ''));
+}
+
+function getRealPath(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    // The file does not exist or cannot be reached.
+    if (error instanceof Error && 'code' in error) return undefined;
     throw error;
   }
 }

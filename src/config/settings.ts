@@ -12,6 +12,7 @@ import {showControls} from '../core/util/text.ts';
 import {readClaudeSettings} from './claude-settings.ts';
 import {readHookSettings} from './hook-settings.ts';
 import {
+  isRead,
   type LayerName,
   type LayerSource,
   type Leaf,
@@ -20,7 +21,6 @@ import {
   type SettingSource,
   toTree,
 } from './layers.ts';
-import {findModelClaims, getProviderNames} from './model-claims.ts';
 import {type SettingsValues, settingsSchema} from './schema.ts';
 import {formatPath, NEEDS_TRUST, TRUSTED_BY_ENTRY, USERS_OWN} from './setting-keys.ts';
 import {readSettingsFile, readSettingsText, remove, type SettingsFile, valueAt} from './settings-file.ts';
@@ -143,8 +143,8 @@ function readClaudeLayers(
   ];
   const isHome = getRealPath(path.dirname(users)) === getRealPath(path.dirname(projects));
   const files = [
-    {file: users, layer: 'user' as LayerName, isProjects: false},
-    ...(isHome ? [] : [{file: projects, layer: 'project' as LayerName, isProjects: true}]),
+    {file: users, layer: 'user' as const, isProjects: false},
+    ...(isHome ? [] : [{file: projects, layer: 'project' as const, isProjects: true}]),
   ];
   return files
     .filter(({layer}) => isRead(layer, sources))
@@ -179,7 +179,7 @@ function layerFiles({home, cwd, explicit, sources}: SettingsOptions): SourceFile
   const project = path.join(cwd, '.mini-cc');
   // When mini-cc starts in the home directory, the project's folder is the user's own.
   const isHome = getRealPath(project) === getRealPath(home);
-  const files: SourceFile[] = [
+  const files: (SourceFile & {readonly layer: SettingSource})[] = [
     {file: path.join(home, 'settings.json'), layer: 'user', isProjects: false},
     ...(isHome ? [] : [{file: path.join(project, 'settings.json'), layer: 'project', isProjects: true} as const]),
     {file: path.join(project, 'settings.local.json'), layer: 'local', isProjects: !isHome},
@@ -190,10 +190,6 @@ function layerFiles({home, cwd, explicit, sources}: SettingsOptions): SourceFile
     ? {file: '--settings', text: explicit}
     : {file: path.resolve(cwd, explicit)};
   return [...read, {...typed, layer: 'command line', isProjects: false}];
-}
-
-function isRead(layer: LayerName, sources: SettingsOptions['sources']): boolean {
-  return sources === undefined || sources.some((source) => source === layer);
 }
 
 function getRealPath(folder: string): string {
@@ -250,4 +246,31 @@ function deepFreeze<T>(value: T): T {
     for (const each of Object.values(value)) deepFreeze(each);
   }
   return value;
+}
+
+type Values = Partial<SettingsValues>;
+
+function getProviderNames(files: readonly Values[]): ReadonlySet<string> {
+  return new Set(files.flatMap(({providers = {}}) => Object.keys(providers)));
+}
+
+/**
+ * Lists the paths of models of these providers, and of keys that agents name. They count when the user trusts them.
+ * @param providers providers of the project's own files
+ */
+function findModelClaims(values: Values, providers: ReadonlySet<string>): readonly (readonly string[])[] {
+  const {model, subagentModel, fallback, compaction, roles = {}, agents = {}} = values;
+  const named: (readonly [path: readonly string[], names: readonly (string | undefined)[]])[] = [
+    [['model'], [model]],
+    [['subagentModel'], [subagentModel]],
+    [['fallback'], fallback ?? []],
+    [['compaction', 'model'], [compaction?.model]],
+    ...Object.entries(roles).map(([name, role]) => [['roles', name, 'model'], [role.model]] as const),
+    ...Object.entries(agents).map(([name, agent]) => [['agents', name, 'model'], [agent.model]] as const),
+  ];
+  const models = named.filter(([, names]) =>
+    names.some((name) => name?.includes('/') && providers.has(name.slice(0, name.indexOf('/')).trim())),
+  );
+  const keys = Object.entries(agents).filter(([, {apiKeyEnv}]) => apiKeyEnv !== undefined);
+  return [...models.map(([path]) => path), ...keys.map(([name]) => ['agents', name, 'apiKeyEnv'])];
 }

@@ -4,7 +4,6 @@
  */
 import http, {type Agent, type ClientRequest, type IncomingMessage} from 'node:http';
 import {pipeline, type Readable} from 'node:stream';
-import {createResponse} from './http-response.ts';
 
 const CONNECT_MS = 10_000;
 /** Milliseconds. A connection that waits longer may have been dropped on its way. */
@@ -129,13 +128,8 @@ function toResponse(message: IncomingMessage, url: URL, signal: AbortSignal | un
   // A reader of the body gets this error, too. Without a reader it has no use.
   message.on('error', () => undefined);
   const {statusCode = 0, statusMessage = ''} = message;
-  return createResponse({
-    status: statusCode,
-    statusText: statusMessage,
-    url: url.href,
-    headers,
-    body: readBody(message, signal),
-  });
+  const body = readBody(message, signal);
+  return createResponse({status: statusCode, statusText: statusMessage, url: url.href, headers, body});
 }
 
 async function* readBody(
@@ -165,4 +159,32 @@ async function decode(message: IncomingMessage): Promise<Readable> {
 
 function isReset(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+}
+
+type ResponseParts = Pick<Response, 'status' | 'statusText' | 'url'> & {
+  readonly headers: HeadersInit;
+  readonly body: AsyncIterable<Uint8Array>;
+};
+
+/**
+ * Creates a response with the parts that the packages and mini-cc use. It replaces `new Response`, whose body would be a
+ * web stream and not one of Node.js.
+ */
+export function createResponse({status, headers, body, statusText = '', url = ''}: ResponseParts): Response {
+  const text = async () => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks).toString('utf8');
+  };
+  const response = {
+    status,
+    statusText,
+    url,
+    body,
+    text,
+    ok: status >= 200 && status < 300,
+    headers: new Headers(headers),
+    json: async (): Promise<unknown> => JSON.parse(await text()),
+  };
+  return response as unknown as Response;
 }

@@ -1,4 +1,6 @@
-/** Finds model servers on this machine at their default ports. Nothing leaves the machine. */
+/** Finds model servers on this machine at their default ports, and how many runs one can serve. Nothing leaves the machine. */
+
+import {runProgram} from '../core/util/processes.ts';
 import {createFetch} from './http-fetch.ts';
 import {readModelNames} from './protocol.ts';
 import {LOCAL_PROVIDERS, type ProviderSettings} from './providers.ts';
@@ -45,4 +47,66 @@ async function listModels(url: string): Promise<readonly string[] | undefined> {
 export function offerLocalServer({label, host, models: [first]}: LocalServer): string {
   const how = first === undefined ? 'it has no model yet' : `to use it: --model ${first}, or /model`;
   return `${label} answers at ${host}: ${how}`;
+}
+
+const MAX_RUNS = 3;
+/** A rough estimate of the GPU memory in MiB that one more run needs for its context. */
+const MIB_PER_RUN = 1024;
+
+interface CapacityOptions {
+  readonly baseURL: string;
+  /** Environment whose PATH is searched for nvidia-smi. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Measures how many runs a model server on this machine can serve at the same time: 3, or fewer when the memory of the
+ * GPU is too small. It takes at most 300 ms, uses Ollama's own API and nvidia-smi, and never rejects.
+ */
+export async function measureLocalCapacity({baseURL, env}: CapacityOptions): Promise<number> {
+  const [spills, freeMib] = await Promise.all([modelSpills(baseURL), getFreeGpuMemory(env)]);
+  // A part of the model is in main memory already, so a second run would make both slow.
+  if (spills) return 1;
+  if (freeMib === undefined) return MAX_RUNS;
+  return Math.min(MAX_RUNS, 1 + Math.floor(freeMib / MIB_PER_RUN));
+}
+
+/** Tells whether a loaded model is only partly in the GPU's memory, according to Ollama's `GET /api/ps`. */
+async function modelSpills(baseURL: string): Promise<boolean> {
+  try {
+    const response = await createFetch()(new URL('/api/ps', baseURL), {signal: AbortSignal.timeout(TIMEOUT_MS)});
+    const text = await response.text();
+    return (
+      response.ok && getLoadedModels(JSON.parse(text)).some(({size, size_vram: inGpu}) => inGpu > 0 && inGpu < size)
+    );
+  } catch {
+    // The server is of another kind, slow or missing. The first model call reports this better.
+    return false;
+  }
+}
+
+interface LoadedModel {
+  readonly size: number;
+  readonly size_vram: number;
+}
+
+function getLoadedModels(answer: unknown): LoadedModel[] {
+  const models = typeof answer === 'object' && answer !== null && 'models' in answer ? answer.models : [];
+  return (Array.isArray(models) ? models : []).filter(
+    (model: Partial<LoadedModel> | null): model is LoadedModel =>
+      typeof model?.size === 'number' && typeof model.size_vram === 'number',
+  );
+}
+
+/**
+ * Returns the free memory of all NVIDIA GPUs in MiB; undefined when there is no GPU, or nvidia-smi is missing or slow.
+ */
+async function getFreeGpuMemory(env: CapacityOptions['env']): Promise<number | undefined> {
+  const args = ['--query-gpu=memory.free', '--format=csv,noheader,nounits'];
+  const {exitCode, stdout} = await runProgram('nvidia-smi', args, {env, limitMs: TIMEOUT_MS, killSignal: 'SIGKILL'});
+  const free = stdout
+    .toString()
+    .split('\n')
+    .filter((line) => /^\s*\d+\s*$/.test(line));
+  return exitCode !== 0 || free.length === 0 ? undefined : free.reduce((sum, line) => sum + Number(line), 0);
 }

@@ -3,7 +3,7 @@ import type {StreamEvent} from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {ModelError} from '../core/util/errors.ts';
 import {watchTime} from './awake-time.ts';
-import {createResponse} from './http-response.ts';
+import {createResponse} from './http-fetch.ts';
 
 /** Minimal bytes of content that a reply must bring within `CONTENT_SECONDS` after its content has begun. */
 const MIN_CONTENT_BYTES = 120;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {parseArguments} from '../../src/cli/arguments.ts';
-import {configCommandLine} from '../../src/cli/config-command.ts';
+import {configCommandLine} from '../../src/compose/commands.ts';
 import {UsageError} from '../../src/core/util/errors.ts';
 import {makeFolders, PROJECT, type TestFolders, USER} from '../config/fixture.ts';
 

@@ -16,7 +16,7 @@ import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
-import {withCacheMarks} from '../../src/models/anthropic/cache-marks.ts';
+import {withCacheMarks} from '../../src/models/anthropic/params.ts';
 import {
   getRestoredMessages,
   readMessagesBefore,

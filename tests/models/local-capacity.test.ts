@@ -4,7 +4,7 @@ import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {measureLocalCapacity} from '../../src/models/local-capacity.ts';
+import {measureLocalCapacity} from '../../src/models/local-servers.ts';
 
 /** A server that answers `GET /api/ps` so; undefined: never. */
 async function ollama(answer: unknown, status = 200): Promise<string> {

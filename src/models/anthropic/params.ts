@@ -1,8 +1,7 @@
-/** Creates the parameters of a request to the Messages API. */
+/** Creates the parameters of a request to the Messages API, with marks for the server's prompt cache. */
 import type {Anthropic} from '@anthropic-ai/sdk';
 import type {Message, ModelRequest, Thinking} from '../../core/contract/model.ts';
 import type {CallOptions} from '../protocol.ts';
-import {withCacheMarks} from './cache-marks.ts';
 
 type Params = Anthropic.MessageCreateParamsStreaming;
 
@@ -70,4 +69,47 @@ function isInUnthoughtTurn(messages: readonly Message[]): boolean {
   const reply = messages.findLast(({role}) => role === 'assistant');
   if (!hasResults || !reply) return false;
   return typeof reply.content === 'string' || !/thinking$/.test(reply.content[0]?.type ?? '');
+}
+
+const MARK = {cache_control: {type: 'ephemeral'}} as const;
+
+/**
+ * Returns the parts of the request with four marks, the maximum. The server stores the request up to each mark, and
+ * searches about 20 blocks back from each mark for a stored part. A turn of many calls adds more blocks, so one mark is
+ * where the previous request had its last one, and the history is read from the cache up to there.
+ */
+export function withCacheMarks({
+  system,
+  tools,
+  messages,
+}: Pick<ModelRequest, 'system' | 'tools' | 'messages'>): Pick<
+  Anthropic.MessageCreateParams,
+  'system' | 'tools' | 'messages'
+> {
+  const last = tools.at(-1);
+  return {
+    ...(system.trim() === '' ? {} : {system: [{type: 'text', text: system, ...MARK}]}),
+    ...(last ? {tools: [...tools.slice(0, -1), {...last, ...MARK}]} : {}),
+    messages: markMessages(messages, [findEndOfLastRequest(messages), messages.length - 1]),
+  };
+}
+
+/** Returns the index of the message before the last reply, or -1 when there is no reply yet. */
+function findEndOfLastRequest(messages: readonly Message[]): number {
+  let at = messages.findLastIndex(({role}) => role === 'assistant');
+  while (messages[at]?.role === 'assistant') at -= 1;
+  return at;
+}
+
+function markMessages(messages: readonly Message[], at: readonly number[]): Message[] {
+  const marked = [...messages];
+  for (const index of new Set(at)) if (marked[index]) marked[index] = markMessage(marked[index]);
+  return marked;
+}
+
+/** Marks the last block. Servers refuse a mark on a thinking block, but no message of a history ends with one. */
+function markMessage(message: Message): Message {
+  const {content} = message;
+  const blocks = typeof content === 'string' ? [{type: 'text' as const, text: content}] : content;
+  return {...message, content: [...blocks.slice(0, -1), {...blocks.at(-1), ...MARK}]} as Message;
 }
