@@ -37,6 +37,15 @@ function flag() {
   return z.boolean(mustBe('true or false'));
 }
 
+/** A setting that may be absent. @param more its default value, or a text for a default that depends on other things */
+function setting<T extends z.ZodType>(
+  schema: T,
+  description: string,
+  more: {readonly default?: unknown; readonly defaultText?: string} = {},
+) {
+  return schema.optional().meta({description, ...more});
+}
+
 /** An unknown key becomes an issue, which settings-file.ts turns into a warning or an error. */
 function section<T extends z.core.$ZodLooseShape>(shape: T) {
   return z.strictObject(shape, mustBe('an object'));
@@ -50,36 +59,34 @@ function named<T extends z.core.$ZodType>(entry: T) {
 /** The newest format that this program reads, and the one that it writes. */
 export const FORMAT_VERSION = 1;
 
-const modelName = () => text('the name of a model');
+const modelName = text('the name of a model');
+const variableName = text('the name of an environment variable');
+const toolNames = list('the name of a tool', 'a list of tool names');
+const paths = list('a path', 'a list of paths');
 const rules = (what: string) =>
-  list('a rule such as "bash" or "edit_file(src/**)"', 'a list of rules')
-    .optional()
-    .meta({description: `${what} Lists of all files add up.`, default: []});
+  setting(
+    list('a rule such as "bash" or "edit_file(src/**)"', 'a list of rules'),
+    `${what} Lists of all files add up.`,
+    {default: []},
+  );
 const commands = (what: string) =>
-  list('a command', 'a list of commands')
-    .optional()
-    .meta({description: what, defaultText: 'found in package.json and the like'});
+  setting(list('a command', 'a list of commands'), what, {defaultText: 'found in package.json and the like'});
 const dollars = (what: string) => atLeastZero('US dollars for a million tokens').meta({description: what});
 
-const thinking = () => oneOf(['off', 'low', 'medium', 'high']).optional();
+const thinking = oneOf(['off', 'low', 'medium', 'high']);
 
-const dollarLimit = (what: string) =>
-  z
-    .number(mustBe('an amount in US dollars above 0'))
-    .positive(mustBe('an amount in US dollars above 0'))
-    .optional()
-    .meta({description: what, defaultText: 'none'});
+const amount = mustBe('an amount in US dollars above 0');
+const dollarLimit = (what: string) => setting(z.number(amount).positive(amount), what, {defaultText: 'none'});
 
 const agent = section({
-  model: modelName().optional().meta({description: 'Its model: an alias, provider/model, or a model’s name.'}),
-  thinking: thinking().meta({description: 'How much its model thinks before it answers.'}),
-  apiKeyEnv: text('the name of an environment variable')
-    .optional()
-    .meta({description: 'The environment variable that holds its own key.'}),
-  maxTurns: whole(1, 400).optional().meta({description: 'Model calls of a run, 1 to 400.'}),
-  timeoutSeconds: atLeastZero('a number of seconds, 0 for no limit')
-    .optional()
-    .meta({description: 'Wall time of a run in seconds; 0 = no limit.'}),
+  model: setting(modelName, 'Its model: an alias, provider/model, or a model’s name.'),
+  thinking: setting(thinking, 'How much its model thinks before it answers.'),
+  apiKeyEnv: setting(variableName, 'The environment variable that holds its own key.'),
+  maxTurns: setting(whole(1, 400), 'Model calls of a run, 1 to 400.'),
+  timeoutSeconds: setting(
+    atLeastZero('a number of seconds, 0 for no limit'),
+    'Wall time of a run in seconds; 0 = no limit.',
+  ),
   maxBudgetUsd: dollarLimit('Cost of a run in US dollars.'),
 });
 
@@ -91,101 +98,104 @@ const permissions = section({
 
 const POOL_SIZE = '"auto" or a whole number from 1 to 64';
 const subagents = section({
-  maxConcurrent: z
-    .union([z.literal('auto'), whole(1, 64, POOL_SIZE)], mustBe(POOL_SIZE))
-    .optional()
-    .meta({
-      description: 'Runs at a time. auto: 8 for a hosted model, 3 for a model server on this machine.',
-      default: 'auto',
+  maxConcurrent: setting(
+    z.union([z.literal('auto'), whole(1, 64, POOL_SIZE)], mustBe(POOL_SIZE)),
+    'Runs at a time. auto: 8 for a hosted model, 3 for a model server on this machine.',
+    {default: 'auto'},
+  ),
+  resultTokens: setting(whole(1), 'Tokens that a result should keep within; past twice that it is cut.', {
+    default: 500,
+  }),
+  archiveAfterMinutes: setting(
+    atLeastZero('a number of minutes'),
+    'Minutes after its end until a run’s transcript is archived; 0 = never.',
+    {default: 60},
+  ),
+  allowAgents: setting(list('the name of an agent', 'a list of agents'), 'What Task may dispatch; "*" = all.', {
+    default: ['*'],
+  }),
+  tools: setting(
+    section({
+      allow: setting(toolNames, 'Subagents get these tools only.', {
+        defaultText: 'all',
+      }),
+      deny: setting(toolNames, 'No subagent gets these. Wins over allow. Lists of all files add up.', {default: []}),
     }),
-  resultTokens: whole(1)
-    .optional()
-    .meta({description: 'Tokens that a result should keep within; past twice that it is cut.', default: 500}),
-  archiveAfterMinutes: atLeastZero('a number of minutes')
-    .optional()
-    .meta({description: 'Minutes after its end until a run’s transcript is archived; 0 = never.', default: 60}),
-  allowAgents: list('the name of an agent', 'a list of agents')
-    .optional()
-    .meta({description: 'What Task may dispatch; "*" = all.', default: ['*']}),
-  tools: section({
-    allow: list('the name of a tool', 'a list of tool names')
-      .optional()
-      .meta({description: 'Subagents get these tools only.', defaultText: 'all'}),
-    deny: list('the name of a tool', 'a list of tool names')
-      .optional()
-      .meta({description: 'No subagent gets these. Wins over allow. Lists of all files add up.', default: []}),
-  })
-    .optional()
-    .meta({description: 'Limits the tools of every subagent.'}),
-  queue: section({
-    url: z.url({protocol: /^rediss?$/, ...mustBe('the address of Redis, redis://… or rediss://…')}).meta({
-      description: 'The Redis or Valkey server through which runs go to workers.',
-      defaultText: 'none; a queue needs it',
+    'Limits the tools of every subagent.',
+  ),
+  queue: setting(
+    section({
+      url: z.url({protocol: /^rediss?$/, ...mustBe('the address of Redis, redis://… or rediss://…')}).meta({
+        description: 'The Redis or Valkey server through which runs go to workers.',
+        defaultText: 'none; a queue needs it',
+      }),
+      prefix: setting(
+        z.string(mustBe('a name')).regex(/^[\w.-]{1,64}$/, mustBe('letters, digits, dots, hyphens and underscores')),
+        'Its keys begin with it.',
+        {defaultText: 'mini-cc'},
+      ),
+      secretEnv: setting(
+        variableName,
+        'The environment variable with the secret that signs what goes through the queue.',
+        {defaultText: 'MINI_CC_QUEUE_SECRET'},
+      ),
+      maxJobs: setting(whole(1), 'Jobs of a session in the queue at a time; further runs wait in the session.', {
+        defaultText: '1000',
+      }),
     }),
-    prefix: z
-      .string(mustBe('a name'))
-      .regex(/^[\w.-]{1,64}$/, mustBe('letters, digits, dots, hyphens and underscores'))
-      .optional()
-      .meta({description: 'Its keys begin with it.', defaultText: 'mini-cc'}),
-    secretEnv: text('the name of an environment variable').optional().meta({
-      description: 'The environment variable with the secret that signs what goes through the queue.',
-      defaultText: 'MINI_CC_QUEUE_SECRET',
-    }),
-  })
-    .optional()
-    .meta({description: 'The queue of runs that work on other machines.'}),
+    'The queue of runs that work on other machines.',
+  ),
 });
 
 const limits = section({
-  profile: oneOf(['standard', 'graded'])
-    .optional()
-    .meta({description: 'Turns and wall time of subagents: fixed, or by role and task.', default: 'standard'}),
-  maxBudgetUsd: dollarLimit('Cost of a session with its subagents, in US dollars. Needs the prices of its models.'),
-  idleSeconds: whole(0)
-    .optional()
-    .meta({description: 'Seconds without a byte from the model’s stream until the call is given up.', default: 120}),
-  thinkingSeconds: whole(0).optional().meta({
-    description: 'Seconds without content while the model’s stream still brings pings until the call is given up.',
-    default: 600,
+  profile: setting(oneOf(['standard', 'graded']), 'Turns and wall time of subagents: fixed, or by role and task.', {
+    default: 'standard',
   }),
+  maxBudgetUsd: dollarLimit('Cost of a session with its subagents, in US dollars. Needs the prices of its models.'),
+  idleSeconds: setting(whole(0), 'Seconds without a byte from the model’s stream until the call is given up.', {
+    default: 120,
+  }),
+  thinkingSeconds: setting(
+    whole(0),
+    'Seconds without content while the model’s stream still brings pings until the call is given up.',
+    {default: 600},
+  ),
 });
 
 const retry = section({
-  maxWaitSeconds: atLeastZero('a number of seconds').optional().meta({
-    description: 'Seconds for which a failed model call is tried again. Attempts are not counted.',
-    defaultText: '120 in print mode, 300 in the REPL',
-  }),
+  maxWaitSeconds: setting(
+    atLeastZero('a number of seconds'),
+    'Seconds for which a failed model call is tried again. Attempts are not counted.',
+    {defaultText: '120 in print mode, 300 in the REPL'},
+  ),
 });
 
 const provider = section({
-  api: oneOf(['anthropic', 'openai', 'bedrock', 'vertex']).optional().meta({
-    description: 'What the server speaks: the Messages API, chat completions, or a cloud’s own.',
-    default: 'anthropic',
+  api: setting(
+    oneOf(['anthropic', 'openai', 'bedrock', 'vertex']),
+    'What the server speaks: the Messages API, chat completions, or a cloud’s own.',
+    {default: 'anthropic'},
+  ),
+  baseURL: setting(
+    z.url({protocol: /^https?$/, ...mustBe('the address of a server, http://… or https://…')}),
+    'The server. bedrock and vertex need none.',
+  ),
+  apiKeyEnv: setting(variableName, 'The environment variable that holds its key.'),
+  auth: setting(oneOf(['bearer', 'x-api-key']), 'The header for the key of a server that speaks the Messages API.', {
+    default: 'bearer',
   }),
-  baseURL: z
-    .url({protocol: /^https?$/, ...mustBe('the address of a server, http://… or https://…')})
-    .optional()
-    .meta({description: 'The server. bedrock and vertex need none.'}),
-  apiKeyEnv: text('the name of an environment variable')
-    .optional()
-    .meta({description: 'The environment variable that holds its key.'}),
-  auth: oneOf(['bearer', 'x-api-key'])
-    .optional()
-    .meta({description: 'The header for the key of a server that speaks the Messages API.', default: 'bearer'}),
-  local: flag()
-    .optional()
-    .meta({description: 'It runs on this machine.', defaultText: 'whether its address is of this machine'}),
-  webSearch: flag().optional().meta({description: 'It has the Messages API’s own web search.', default: false}),
-  region: text('a region of the cloud').optional().meta({description: 'Of bedrock and vertex.'}),
-  project: text('a project of the cloud').optional().meta({description: 'Of vertex.'}),
+  local: setting(flag(), 'It runs on this machine.', {defaultText: 'whether its address is of this machine'}),
+  webSearch: setting(flag(), 'It has the Messages API’s own web search.', {default: false}),
+  region: setting(text('a region of the cloud'), 'Of bedrock and vertex.'),
+  project: setting(text('a project of the cloud'), 'Of vertex.'),
 }).refine(({api, baseURL}) => baseURL !== undefined || api === 'bedrock' || api === 'vertex', {
   path: ['baseURL'],
   error: 'is missing',
 });
 
 const role = section({
-  model: modelName().optional().meta({description: 'Its model: an alias, provider/model, or a model’s name.'}),
-  thinking: thinking().meta({description: 'How much it thinks before it answers.'}),
+  model: setting(modelName, 'Its model: an alias, provider/model, or a model’s name.'),
+  thinking: setting(thinking, 'How much it thinks before it answers.'),
 });
 
 const price = section({
@@ -196,53 +206,52 @@ const price = section({
 });
 
 const sandbox = section({
-  mode: oneOf(SANDBOX_MODES)
-    .optional()
-    .meta({description: 'Confines the bash of the main agent and of agents that may write.', default: 'off'}),
-  show: list('a path', 'a list of paths')
-    .optional()
-    .meta({description: 'Further paths that confined commands see. Lists of all files add up.', default: []}),
-  hide: list('a path', 'a list of paths')
-    .optional()
-    .meta({description: 'Further paths that confined commands do not see. Lists of all files add up.', default: []}),
-  env: list('the name of a variable', 'a list of variables')
-    .optional()
-    .meta({description: 'Further variables that confined commands get. Lists of all files add up.', default: []}),
-  container: flag().optional().meta({
-    description: 'mini-cc runs in a container that is the wall where no sandbox works. Only in your own settings.',
-    default: false,
+  mode: setting(oneOf(SANDBOX_MODES), 'Confines the bash of the main agent and of agents that may write.', {
+    default: 'off',
   }),
-  allowedHosts: list('the name of a host', 'a list of hosts')
-    .optional()
-    .meta({description: 'Hosts that confined commands of agents that may write can reach.', default: []}),
-  unixSockets: flag().optional().meta({
-    description:
-      'Confined commands of agents that may write can use Unix sockets: those of your programs too, unless in /tmp or /run.',
-    default: false,
-  }),
+  show: setting(paths, 'Further paths that confined commands see. Lists of all files add up.', {default: []}),
+  hide: setting(paths, 'Further paths that confined commands do not see. Lists of all files add up.', {default: []}),
+  env: setting(
+    list('the name of a variable', 'a list of variables'),
+    'Further variables that confined commands get. Lists of all files add up.',
+    {default: []},
+  ),
+  container: setting(
+    flag(),
+    'mini-cc runs in a container that is the wall where no sandbox works. Only in your own settings.',
+    {default: false},
+  ),
+  allowedHosts: setting(
+    list('the name of a host', 'a list of hosts'),
+    'Hosts that confined commands of agents that may write can reach.',
+    {default: []},
+  ),
+  unixSockets: setting(
+    flag(),
+    'Confined commands of agents that may write can use Unix sockets: those of your programs too, unless in /tmp or /run.',
+    {default: false},
+  ),
 });
 
 const fanOut = section({
-  mode: oneOf(FAN_OUT_MODES).optional().meta({
-    description: 'Whether a prompt about many files is split among agents.',
+  mode: setting(oneOf(FAN_OUT_MODES), 'Whether a prompt about many files is split among agents.', {
     defaultText: 'ask in the REPL, off in print mode',
   }),
-  parts: whole(1, 64).optional().meta({description: 'Parts that the files are split into.', default: 3}),
-  split: oneOf(SPLITS)
-    .optional()
-    .meta({description: 'ceil: 100 files = 34, 34, 32; balanced: 34, 33, 33.', default: 'ceil'}),
-  tools: list('the name of a tool', 'a list of tool names')
-    .optional()
-    .meta({description: 'Tools of the parts.', default: ['read_file', 'edit_file', 'write_file']}),
-  where: oneOf(['local', 'workers', 'auto']).optional().meta({description: 'Where the parts run.', default: 'local'}),
+  parts: setting(whole(1, 64), 'Parts that the files are split into.', {default: 3}),
+  split: setting(oneOf(SPLITS), 'ceil: 100 files = 34, 34, 32; balanced: 34, 33, 33.', {default: 'ceil'}),
+  tools: setting(toolNames, 'Tools of the parts.', {
+    default: ['read_file', 'edit_file', 'write_file'],
+  }),
+  where: setting(oneOf(['local', 'workers', 'auto']), 'Where the parts run.', {default: 'local'}),
 });
 
 const verify = section({
-  level: oneOf(['off', 'fast', 'thorough']).optional().meta({
-    description: 'What is run after code was changed. fast: lint and types; thorough: tests too.',
-    default: 'off',
-  }),
-  rounds: whole(0).optional().meta({description: 'Times that what fails goes back to the run.', default: 2}),
+  level: setting(
+    oneOf(['off', 'fast', 'thorough']),
+    'What is run after code was changed. fast: lint and types; thorough: tests too.',
+    {default: 'off'},
+  ),
+  rounds: setting(whole(0), 'Times that what fails goes back to the run.', {default: 2}),
   fast: commands('Commands of level fast.'),
   thorough: commands('Further commands of level thorough.'),
 });
@@ -254,81 +263,78 @@ function modeOr<M extends readonly [string, ...string[]], S extends z.ZodObject>
 }
 
 export const settingsSchema = section({
-  $schema: z.string(mustBe('an address')).optional().meta({description: 'Where editors find the schema of this file.'}),
-  version: whole(1)
-    .optional()
-    .meta({description: `Version of this format, ${FORMAT_VERSION} if absent.`}),
-  model: modelName().optional().meta({
-    description: 'The main agent’s model: opus, sonnet, haiku, provider/model, or a model’s name.',
+  $schema: setting(z.string(mustBe('an address')), 'Where editors find the schema of this file.'),
+  version: setting(whole(1), `Version of this format, ${FORMAT_VERSION} if absent.`),
+  model: setting(modelName, 'The main agent’s model: opus, sonnet, haiku, provider/model, or a model’s name.', {
     default: 'sonnet',
   }),
-  subagentModel: modelName()
-    .optional()
-    .meta({description: 'The model of subagents that name none; inherit = the main agent’s.', default: 'inherit'}),
-  fallback: list('the name of a model', 'a list of models')
-    .optional()
-    .meta({description: 'Models that answer when the chosen one cannot, in this order.', default: []}),
-  roles: named(role)
-    .optional()
-    .meta({description: 'Models by the name or the group of an agent: explore, plan, code-review, code, default.'}),
-  thinking: thinking().meta({
-    description: 'How much the model thinks before it answers.',
-    defaultText: 'the model’s own',
+  subagentModel: setting(modelName, 'The model of subagents that name none; inherit = the main agent’s.', {
+    default: 'inherit',
   }),
-  contextWindow: named(whole(1024)).optional().meta({
-    description: 'Tokens that a model can read and write at once, by its name.',
+  fallback: setting(
+    list('the name of a model', 'a list of models'),
+    'Models that answer when the chosen one cannot, in this order.',
+    {default: []},
+  ),
+  roles: setting(
+    named(role),
+    'Models by the name or the group of an agent: explore, plan, code-review, code, default.',
+  ),
+  thinking: setting(thinking, 'How much the model thinks before it answers.', {defaultText: 'the model’s own'}),
+  contextWindow: setting(named(whole(1024)), 'Tokens that a model can read and write at once, by its name.', {
     defaultText: 'as the server says',
   }),
-  compaction: section({
-    model: modelName().optional().meta({
-      description: 'Summarises conversations that fill the context window.',
-      defaultText: 'the model of the run',
+  compaction: setting(
+    section({
+      model: setting(modelName, 'Summarises conversations that fill the context window.', {
+        defaultText: 'the model of the run',
+      }),
     }),
-  })
-    .optional()
-    .meta({description: 'What happens to conversations that fill the context window.'}),
-  maxOutputTokens: whole(256).optional().meta({description: 'Tokens of one reply.', default: 16_384}),
-  contextTokens: whole(1024)
-    .optional()
-    .meta({description: 'Limits runs to a smaller context window.', defaultText: 'the model’s own'}),
-  agents: named(agent).optional().meta({description: 'Models and limits by the name of the agent.'}),
-  permissions: permissions.optional().meta({description: 'What is allowed, asked, refused.'}),
-  sandbox: modeOr(SANDBOX_MODES, sandbox, 'off, auto, required or an object')
-    .optional()
-    .meta({description: 'Confinement of commands by the operating system.'}),
-  subagents: subagents.optional().meta({description: 'How subagents run.'}),
-  limits: limits.optional().meta({description: 'What ends a run.'}),
-  retry: retry.optional().meta({description: 'Model calls that failed are tried again.'}),
-  providers: named(provider).optional().meta({description: 'Model servers by name.'}),
-  pricing: named(price).optional().meta({description: 'Prices by provider/model or model.'}),
-  fanOut: modeOr(FAN_OUT_MODES, fanOut, 'ask, auto, off or an object')
-    .optional()
-    .meta({description: 'The same work on many files, split among agents.'}),
-  theme: oneOf(THEME_NAMES)
-    .optional()
-    .meta({description: 'The colours of the screen. terminal: the palette of the terminal.', default: 'terminal'}),
-  notify: oneOf(NOTIFY_KINDS)
-    .optional()
-    .meta({description: 'How you are called when a question waits while you look elsewhere.', default: 'bell'}),
-  verify: verify.optional().meta({description: 'Checks after code was changed.'}),
-  claude: section({
-    hooks: flag().optional().meta({description: 'Whether the hooks of ~/.claude/settings.json run.', default: true}),
-  })
-    .optional()
-    .meta({description: 'What is read of files made for Claude Code.'}),
-  hooks: named(z.array(z.looseObject({}, mustBe('an object')), mustBe('a list')))
-    .optional()
-    .meta({description: 'Commands that run at certain events.'}),
-  mcpServers: named(z.looseObject({}, mustBe('an object')))
-    .optional()
-    .meta({description: 'Servers of the Model Context Protocol by name.'}),
-  retention: section({
-    days: atLeastZero('a number of days, 0 for ever')
-      .optional()
-      .meta({description: 'Days until transcripts are erased; 0 = never.', default: 0}),
-  })
-    .optional()
-    .meta({description: 'How long transcripts are kept.'}),
+    'What happens to conversations that fill the context window.',
+  ),
+  maxOutputTokens: setting(whole(256), 'Tokens of one reply.', {default: 16_384}),
+  contextTokens: setting(whole(1024), 'Limits runs to a smaller context window.', {defaultText: 'the model’s own'}),
+  agents: setting(named(agent), 'Models and limits by the name of the agent.'),
+  permissions: setting(permissions, 'What is allowed, asked, refused.'),
+  sandbox: setting(
+    modeOr(SANDBOX_MODES, sandbox, 'off, auto, required or an object'),
+    'Confinement of commands by the operating system.',
+  ),
+  subagents: setting(subagents, 'How subagents run.'),
+  limits: setting(limits, 'What ends a run.'),
+  retry: setting(retry, 'Model calls that failed are tried again.'),
+  providers: setting(named(provider), 'Model servers by name.'),
+  pricing: setting(named(price), 'Prices by provider/model or model.'),
+  fanOut: setting(
+    modeOr(FAN_OUT_MODES, fanOut, 'ask, auto, off or an object'),
+    'The same work on many files, split among agents.',
+  ),
+  theme: setting(oneOf(THEME_NAMES), 'The colours of the screen. terminal: the palette of the terminal.', {
+    default: 'terminal',
+  }),
+  notify: setting(oneOf(NOTIFY_KINDS), 'How you are called when a question waits while you look elsewhere.', {
+    default: 'bell',
+  }),
+  verify: setting(verify, 'Checks after code was changed.'),
+  claude: setting(
+    section({
+      hooks: setting(flag(), 'Whether the hooks of ~/.claude/settings.json run.', {default: true}),
+    }),
+    'What is read of files made for Claude Code.',
+  ),
+  hooks: setting(
+    named(z.array(z.looseObject({}, mustBe('an object')), mustBe('a list'))),
+    'Commands that run at certain events.',
+  ),
+  mcpServers: setting(named(z.looseObject({}, mustBe('an object'))), 'Servers of the Model Context Protocol by name.'),
+  retention: setting(
+    section({
+      days: setting(atLeastZero('a number of days, 0 for ever'), 'Days until transcripts are erased; 0 = never.', {
+        default: 0,
+      }),
+    }),
+    'How long transcripts are kept.',
+  ),
 });
 
 /** Settings of one file, or of all files merged. */
