@@ -139,9 +139,6 @@ const subagents = section({
         'The environment variable with the secret that signs what goes through the queue.',
         {defaultText: 'MINI_CC_QUEUE_SECRET'},
       ),
-      maxJobs: setting(whole(1), 'Jobs of a session in the queue at a time; further runs wait in the session.', {
-        defaultText: '1000',
-      }),
     }),
     'The queue of runs that work on other machines.',
   ),

@@ -46,16 +46,12 @@ export interface CallOptions {
   readonly searchesWeb: boolean;
 }
 
-export interface OpenReply {
-  /** Events of the Messages API without pings, up to the end of the connection. */
-  readonly events: AsyncGenerator<StreamEvent, void, undefined>;
-  /** Must be called when the reply is complete. */
-  release(): void;
-}
+/** Events of the Messages API without pings, up to the end of the connection. */
+export type ReplyEvents = AsyncGenerator<StreamEvent, void, undefined>;
 
 export interface Protocol {
   /** Makes one call without retries. @throws errors that `toModelError` converts */
-  open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<OpenReply>;
+  open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<ReplyEvents>;
   toModelError(error: unknown): ModelError;
   /**
    * Asks the server for the context window of a model in tokens. It never rejects, because many servers do not know it.

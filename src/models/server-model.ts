@@ -18,7 +18,7 @@ import {hasThoughts, withoutServerBlocks, withoutThoughts} from '../core/turn/va
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import type {ContextSize} from './context-size.ts';
 import type {PriceList} from './prices.ts';
-import type {OpenReply, Protocol} from './protocol.ts';
+import type {Protocol, ReplyEvents} from './protocol.ts';
 import {ReplyBuilder} from './reply-builder.ts';
 import {type ReplyLimits, ReplyWatch} from './reply-watch.ts';
 import {type Attempt, type RetryPolicy, withRetries} from './retry.ts';
@@ -108,9 +108,9 @@ export class ServerModel implements Model {
     const watch = new ReplyWatch(replyLimits, clock, request.signal);
     const builder = new ReplyBuilder();
     try {
-      const reply = await protocol.open(request, this.#getOptions(request), watch);
+      const events = await protocol.open(request, this.#getOptions(request), watch);
       for (;;) {
-        const {done, value: event} = await reply.events.next();
+        const {done, value: event} = await events.next();
         if (done) break;
         builder.add(event);
         watch.addEvent(event);
@@ -119,7 +119,7 @@ export class ServerModel implements Model {
           onProgress({type: 'usage', usage: prices.addCost(builder.usage, name), model: name});
         }
         if (event.type === 'message_stop') {
-          inBackground(releaseConnection(reply, watch), neverRejects);
+          inBackground(releaseConnection(events, watch), neverRejects);
           break;
         }
       }
@@ -174,8 +174,7 @@ export class ServerModel implements Model {
  * Frees the connection after a complete reply. A server that ends the response in time leaves the connection for the
  * next request. Otherwise the connection is closed.
  */
-async function releaseConnection({events, release}: OpenReply, watch: ReplyWatch): Promise<void> {
-  release();
+async function releaseConnection(events: ReplyEvents, watch: ReplyWatch): Promise<void> {
   const timer = setTimeout(() => watch.abort(), RELEASE_MS);
   timer.unref();
   try {

@@ -31,6 +31,14 @@ describe('a model behind a server', () => {
     expect(texts(progress)).toBe('Hello, world.');
   });
 
+  it('sends its request with a length, not in chunks', async () => {
+    const {server, reply} = await ask([say('ok')]);
+    await reply;
+    const [{headers, bytes}] = server.requests as [(typeof server.requests)[number]];
+    expect(headers).toMatchObject({'content-length': String(bytes), 'content-type': 'application/json'});
+    expect(headers).not.toHaveProperty('transfer-encoding');
+  });
+
   it('returns tool calls with their input', async () => {
     const {reply} = await ask([callTool('bash', {command: 'echo "ü"'}, 'toolu_1')]);
     expect((await reply).content).toMatchObject([{type: 'tool_use', id: 'toolu_1', input: {command: 'echo "ü"'}}]);

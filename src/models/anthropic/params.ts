@@ -23,14 +23,16 @@ export function toParams(request: ModelRequest, options: CallOptions, style: Thi
   const {thinking, effort} = getThinking(request, options, style);
   const format = request.answerSchema && {type: 'json_schema' as const, schema: request.answerSchema};
   const config = {...(effort && {effort}), ...(format && {format})};
+  const {messages, ...marked} = withCacheMarks({...request, tools: tools.map(toServerTool)});
   return {
     model: options.id,
     max_tokens: options.maxTokens,
     stream: true,
-    ...withCacheMarks({...request, tools: tools.map(toServerTool)}),
+    ...marked,
     ...(thinking && {thinking}),
     ...(Object.keys(config).length > 0 && {output_config: config}),
     ...(request.mayCallTools || tools.length === 0 ? {} : {tool_choice: {type: 'none'}}),
+    messages,
   };
 }
 

@@ -12,8 +12,8 @@ import {toAnsweredError, toConnectionError, toCredentialsError, toStreamError} f
 import {
   type CallOptions,
   type ModelServer,
-  type OpenReply,
   type Protocol,
+  type ReplyEvents,
   readModelNames,
   type ServerWords,
   withoutCustomHeaders,
@@ -21,7 +21,6 @@ import {
 import type {ReplyWatch} from '../reply-watch.ts';
 import {getThinkingStyle, type ThinkingStyle, toParams} from './params.ts';
 import {readReplyEvents} from './reply-events.ts';
-import {RequestBuffers} from './request-body.ts';
 
 type Client = Pick<Anthropic, 'post' | 'get'> & {readonly messages: Pick<Anthropic['messages'], 'create'>};
 
@@ -97,7 +96,6 @@ async function createVertexClient({baseURL, apiKey, region, project}: ModelServe
 }
 
 class MessagesProtocol implements Protocol {
-  readonly #buffers = new RequestBuffers();
   /** Styles of thinking that the server accepts, by the name of the model. */
   readonly #styles = new Map<string, ThinkingStyle>();
 
@@ -108,7 +106,7 @@ class MessagesProtocol implements Protocol {
     private readonly isCloud: boolean,
   ) {}
 
-  async open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<OpenReply> {
+  async open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<ReplyEvents> {
     for (;;) {
       const style = this.#styles.get(options.id) ?? getThinkingStyle(options.id);
       try {
@@ -127,18 +125,13 @@ class MessagesProtocol implements Protocol {
     options: CallOptions,
     style: ThinkingStyle,
     watch: ReplyWatch,
-  ): Promise<OpenReply> {
-    const params = toParams(request, options, style);
-    if (this.isCloud) {
-      const stream = await this.client.messages.create(params, {signal: watch.signal});
-      return {events: watchEvents(stream, watch), release: () => undefined};
-    }
-    // `client.messages.create` does the same, but makes one string of the body.
-    const {bytes: body, release} = this.#buffers.create(params);
-    const headers = {'content-type': 'application/json', 'content-length': String(body.length)};
+  ): Promise<ReplyEvents> {
+    const body = toParams(request, options, style);
     const {signal} = watch;
-    const response = await this.client.post('/v1/messages', {body, stream: true, headers, signal}).asResponse();
-    return {events: readReplyEvents(watch.watchBytes(response)), release};
+    if (this.isCloud) return watchEvents(await this.client.messages.create(body, {signal}), watch);
+    // `client.messages.create` does the same, but prints warnings about old models in the middle of the screen.
+    const response = await this.client.post('/v1/messages', {body, stream: true, signal}).asResponse();
+    return readReplyEvents(watch.watchBytes(response));
   }
 
   toModelError(error: unknown): ModelError {
@@ -191,10 +184,7 @@ function lacksCredentials({message}: Error): boolean {
   return /\bcredentials\b/i.test(message);
 }
 
-async function* watchEvents(
-  stream: AsyncIterable<StreamEvent>,
-  watch: ReplyWatch,
-): AsyncGenerator<StreamEvent, void, undefined> {
+async function* watchEvents(stream: AsyncIterable<StreamEvent>, watch: ReplyWatch): ReplyEvents {
   for await (const event of stream) {
     watch.addBytes();
     if ((event as {type: string}).type !== 'ping') yield event;

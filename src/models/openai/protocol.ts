@@ -9,8 +9,8 @@ import {toAnsweredError, toConnectionError, toStreamError} from '../model-errors
 import {
   type CallOptions,
   type ModelServer,
-  type OpenReply,
   type Protocol,
+  type ReplyEvents,
   readModelNames,
   type ServerWords,
   withoutCustomHeaders,
@@ -54,7 +54,7 @@ class ChatProtocol implements Protocol {
     if (NEWER.test(words.host)) this.#quirks.add('max_tokens');
   }
 
-  async open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<OpenReply> {
+  async open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<ReplyEvents> {
     for (;;) {
       try {
         return await this.#open(request, options, watch);
@@ -66,13 +66,13 @@ class ChatProtocol implements Protocol {
     }
   }
 
-  async #open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<OpenReply> {
+  async #open(request: ModelRequest, options: CallOptions, watch: ReplyWatch): Promise<ReplyEvents> {
     const params = toChatParams(request, options, this.#quirks);
     const {signal} = watch;
     const response = watch.watchBytes(await this.client.chat.completions.create(params, {signal}).asResponse());
     const type = response.headers.get('content-type') ?? '';
     const chunks = /\bjson\b/i.test(type) ? readWhole(response) : this.#readStream(response, type);
-    return {events: toReplyEvents(chunks), release: () => undefined};
+    return toReplyEvents(chunks);
   }
 
   async *#readStream(response: Response, type: string): AsyncGenerator<OpenAI.ChatCompletionChunk> {
