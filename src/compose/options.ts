@@ -166,7 +166,7 @@ export function createModelResolver(options: SessionOptions, settings: Settings,
     offlineByDefault: isOfflineByDefault(options, settings),
     offlineModel: new OfflineModel({maxOutputTokens, contextWindow: settings.contextWindow?.offline}),
     clock: options.clock ?? systemClock,
-    retry: {maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120)},
+    maxWaitSeconds: settings.retry?.maxWaitSeconds ?? (options.interactive ? 300 : 120),
     replyLimits: {
       idleSeconds: settings.limits?.idleSeconds ?? 120,
       thinkingSeconds: settings.limits?.thinkingSeconds ?? 600,

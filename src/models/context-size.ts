@@ -24,26 +24,26 @@ const FIELDS = [
   'n_ctx',
 ] as const;
 
-export class ContextSize {
-  #asked: Promise<number | undefined> | undefined;
+/**
+ * Determines the size.
+ * @param mayAsk true when the server may be asked, once
+ * @returns tokens; undefined when only the server knows the size
+ */
+export type ContextSize = (mayAsk: boolean) => Promise<number | undefined>;
 
-  /** @param set size from the settings @param ask asks the server, and never rejects */
-  constructor(
-    private readonly model: string,
-    private readonly set: number | undefined,
-    private readonly ask: () => Promise<number | undefined>,
-  ) {}
-
-  /**
-   * @param mayAsk true when the server may be asked, once
-   * @returns tokens; undefined when only the server knows the size
-   */
-  async get(mayAsk: boolean): Promise<number | undefined> {
-    if (this.set !== undefined) return this.set;
-    if (!mayAsk && this.#asked === undefined) return undefined;
-    this.#asked ??= this.ask();
-    return (await this.#asked) ?? getKnownWindow(this.model);
-  }
+/** @param set size from the settings @param ask asks the server, and never rejects */
+export function createContextSize(
+  model: string,
+  set: number | undefined,
+  ask: () => Promise<number | undefined>,
+): ContextSize {
+  let asked: Promise<number | undefined> | undefined;
+  return async (mayAsk) => {
+    if (set !== undefined) return set;
+    if (!mayAsk && asked === undefined) return undefined;
+    asked ??= ask();
+    return (await asked) ?? getKnownWindow(model);
+  };
 }
 
 /** Returns the window in tokens by the name alone, when neither the settings nor the server name it. */

@@ -5,14 +5,13 @@
 import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {ModelError, type ModelErrorKind} from '../core/util/errors.ts';
+import {formatReason} from './retry.ts';
+
+type OnProgress = (progress: ModelProgress) => void;
 
 /** A model whose retries can be limited for a single call. */
 interface WaitingModel extends Model {
-  reply(
-    request: ModelRequest,
-    onProgress: (progress: ModelProgress) => void,
-    maxWaitSeconds?: number,
-  ): Promise<ModelReply>;
+  reply(request: ModelRequest, onProgress: OnProgress, maxWaitSeconds?: number): Promise<ModelReply>;
 }
 
 /** Share of the time for failed calls that one model may use when another model can answer, too. */
@@ -21,8 +20,8 @@ const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 10 * 60_000;
 
 /**
- * Errors after which no other model is asked: it would refuse for the same reason, or cost money that nobody meant to
- * spend.
+ * Errors after which no other model is asked: it would refuse for the same reason, or cost money although the account of
+ * the chosen model is empty.
  */
 const FINAL: ReadonlySet<ModelErrorKind> = new Set(['billing', 'bad_request']);
 
@@ -40,11 +39,6 @@ export class Circuits {
   readonly #failed = new Map<string, Failure>();
 
   constructor(private readonly clock: Clock) {}
-
-  /** Tells whether the model failed lately and must not be asked yet. */
-  isOpen(key: string): boolean {
-    return this.failure(key) !== undefined;
-  }
 
   /** Returns how the model failed, while it must not be asked. */
   failure(key: string): ModelErrorKind | undefined {
@@ -78,98 +72,64 @@ export interface ChainLink {
   readonly onlyFor?: ModelErrorKind;
 }
 
-/** A model with others that answer when it cannot. Name, limits and thinking are those of the first model. */
-export class FallbackModel implements Model {
-  /** @param links at least two links */
-  constructor(
-    private readonly links: readonly ChainLink[],
-    private readonly options: ChainOptions,
-  ) {}
+/**
+ * Combines models: each one answers when those before it cannot. Name, limits and thinking are those of the first model.
+ * @param links at least two links
+ */
+export function createFallbackModel(links: readonly ChainLink[], options: ChainOptions): Model {
+  const first = links[0]!.model;
+  const {name, offline, local, source, thinking, maxOutputTokens} = first;
+  const prices = links.map(({model}) => model.outputPrice);
+  return {
+    name,
+    offline,
+    local,
+    source,
+    thinking,
+    maxOutputTokens,
+    // The highest price, because any of the models may answer.
+    outputPrice: prices.every((price) => price !== undefined) ? Math.max(...prices) : undefined,
+    unpriced: links.find(({model}) => model.outputPrice === undefined)?.model.name,
+    contextWindow: (mayAsk) => first.contextWindow(mayAsk),
+    reply: (request, onProgress) => askInTurn(links, options, request, onProgress),
+  };
+}
 
-  get name(): string {
-    return this.#first.name;
-  }
-
-  get offline(): boolean {
-    return this.#first.offline;
-  }
-
-  get local(): boolean {
-    return this.#first.local;
-  }
-
-  get source(): Model['source'] {
-    return this.#first.source;
-  }
-
-  get thinking(): Model['thinking'] {
-    return this.#first.thinking;
-  }
-
-  get maxOutputTokens(): number {
-    return this.#first.maxOutputTokens;
-  }
-
-  /** The highest price, because any of the models may answer. */
-  get outputPrice(): number | undefined {
-    const prices = this.links.map(({model}) => model.outputPrice);
-    return prices.every((price) => price !== undefined) ? Math.max(...prices) : undefined;
-  }
-
-  get unpriced(): string | undefined {
-    return this.links.find(({model}) => model.outputPrice === undefined)?.model.name;
-  }
-
-  contextWindow(mayAsk: boolean): Promise<number | undefined> {
-    return this.#first.contextWindow(mayAsk);
-  }
-
-  async reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void): Promise<ModelReply> {
-    const {circuits, maxWaitSeconds} = this.options;
-    let at = this.#findStart();
-    if (at > 0) onProgress(createProgress(this.#first, this.links[at]!.model, 'it failed a short while ago'));
-    let leftSeconds = maxWaitSeconds;
-    for (;;) {
-      const {key, model} = this.links[at]!;
-      const isLast = this.#findNext(at) === undefined;
-      const waitSeconds = isLast ? leftSeconds : maxWaitSeconds * SHARE;
-      try {
-        const reply = await model.reply(request, onProgress, waitSeconds);
-        circuits.succeed(key);
-        return reply;
-      } catch (error) {
-        request.signal.throwIfAborted();
-        if (!(error instanceof ModelError) || FINAL.has(error.kind)) throw error;
-        circuits.fail(key, error);
-        const next = this.#findNext(at, error.kind);
-        if (next === undefined) throw error;
-        onProgress(createProgress(model, this.links[next]!.model, describe(error)));
-        leftSeconds = Math.max(leftSeconds - waitSeconds, maxWaitSeconds * SHARE);
-        at = next;
-      }
-    }
-  }
-
-  get #first(): WaitingModel {
-    return this.links[0]!.model;
-  }
-
-  /** Finds the link to begin with. When all of them failed lately, the first one is asked again. */
-  #findStart(): number {
-    const {circuits} = this.options;
-    const at = this.links.findIndex(({key, onlyFor}) => onlyFor === undefined && !circuits.isOpen(key));
-    const start = circuits.failure(this.links[0]!.key);
-    const standIn = this.links.findIndex(({onlyFor}) => onlyFor !== undefined && onlyFor === start);
-    return standIn > 0 ? standIn : Math.max(0, at);
-  }
-
-  /** Finds the next link after one that failed with this kind of error. */
-  #findNext(at: number, kind?: ModelErrorKind): number | undefined {
-    const {circuits} = this.options;
-    const found = this.links.findIndex(
-      ({key, onlyFor}, index) => index > at && (onlyFor === undefined || onlyFor === kind) && !circuits.isOpen(key),
-    );
+async function askInTurn(
+  links: readonly ChainLink[],
+  {circuits, maxWaitSeconds}: ChainOptions,
+  request: ModelRequest,
+  onProgress: OnProgress,
+): Promise<ModelReply> {
+  /** Finds the first link from this one on that can be asked after an error of this kind. */
+  const findLink = (from: number, kind?: ModelErrorKind) => {
+    const isUsable = ({key, onlyFor}: ChainLink) => (onlyFor ?? kind) === kind && !circuits.failure(key);
+    const found = links.findIndex((link, index) => index >= from && isUsable(link));
     return found < 0 ? undefined : found;
+  };
+  const first = links[0]!;
+  // When all of them failed lately, the first one is asked again.
+  let at = findLink(0, circuits.failure(first.key)) ?? 0;
+  if (at > 0) onProgress(createProgress(first.model, links[at]!.model, 'it failed a short while ago'));
+  let leftSeconds = maxWaitSeconds;
+  for (;;) {
+    const {key, model} = links[at]!;
+    const isLast = findLink(at + 1) === undefined;
+    const waitSeconds = isLast ? leftSeconds : maxWaitSeconds * SHARE;
+    try {
+      const reply = await model.reply(request, onProgress, waitSeconds);
+      circuits.succeed(key);
+      return reply;
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (!(error instanceof ModelError) || FINAL.has(error.kind)) throw error;
+      circuits.fail(key, error);
+      const next = findLink(at + 1, error.kind);
+      if (next === undefined) throw error;
+      onProgress(createProgress(model, links[next]!.model, formatReason(error)));
+      leftSeconds = Math.max(leftSeconds - waitSeconds, maxWaitSeconds * SHARE);
+      at = next;
+    }
   }
 }
 
@@ -177,8 +137,4 @@ export class FallbackModel implements Model {
 function createProgress(from: Model, to: Model, reason: string): ModelProgress {
   const name = to.name === from.name ? `${to.name} with the main key` : to.name;
   return {type: 'retry', waitMs: 0, reason, attempt: 1, fallback: {from: from.name, to: name}};
-}
-
-function describe({message, details: {status}}: ModelError): string {
-  return status === undefined ? message : String(status);
 }

@@ -6,15 +6,16 @@ import type {Model, Thinking} from '../core/contract/model.ts';
 import type {ProviderModels} from '../core/contract/session-requests.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
-import {ContextSize} from './context-size.ts';
-import {type ChainLink, Circuits, FallbackModel} from './fallback.ts';
+import {type ContextSize, createContextSize} from './context-size.ts';
+import {type ChainLink, Circuits, createFallbackModel} from './fallback.ts';
 import {findLocalServers} from './local-servers.ts';
 import type {PriceList} from './prices.ts';
 import type {ModelServer, Protocol, ServerWords} from './protocol.ts';
 import {DEFAULT_PROVIDER, type Provider, type ProviderSettings, Providers} from './providers.ts';
 import {type ModelSettings, ServerModel} from './server-model.ts';
 
-export interface ModelOptions extends Pick<ModelSettings, 'retry' | 'replyLimits' | 'maxOutputTokens' | 'clock'> {
+export interface ModelOptions
+  extends Pick<ModelSettings, 'maxWaitSeconds' | 'replyLimits' | 'maxOutputTokens' | 'clock'> {
   readonly prices: PriceList;
   /** Context windows in tokens by the name of the model, from the settings. */
   readonly contextWindows: Readonly<Record<string, number>>;
@@ -98,7 +99,7 @@ export class ModelResolver {
         .map((each) => ({key: each.name, model: this.#getModel(each, thinking)})),
     ];
     if (links.length === 1) return main;
-    return new FallbackModel(links, {circuits: this.#circuits, ...this.options.retry});
+    return createFallbackModel(links, {circuits: this.#circuits, maxWaitSeconds: this.options.maxWaitSeconds});
   }
 
   /**
@@ -210,7 +211,7 @@ export class ModelResolver {
         contextSize: size,
         searchesWeb: webSearch,
         source: {provider: provider.name, id, api, baseURL, keyEnv: keyEnv ?? provider.keyEnv, searchesWeb: webSearch},
-        retry: options.retry,
+        maxWaitSeconds: options.maxWaitSeconds,
         replyLimits: options.replyLimits,
         clock: options.clock,
         maxOutputTokens: options.maxOutputTokens,
@@ -226,12 +227,8 @@ export class ModelResolver {
 
   #createSize(name: string, id: string, protocol: () => Promise<Protocol>): ContextSize {
     const {contextWindows} = this.options;
-    const ask = async () => (await protocol()).askContextWindow(id);
-    const size = new ContextSize(
-      id,
-      contextWindows[name] ?? contextWindows[id] ?? contextWindows[this.#aliasOf(id)],
-      ask,
-    );
+    const set = contextWindows[name] ?? contextWindows[id] ?? contextWindows[this.#aliasOf(id)];
+    const size = createContextSize(id, set, async () => (await protocol()).askContextWindow(id));
     this.#sizes.set(name, size);
     return size;
   }

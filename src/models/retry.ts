@@ -7,14 +7,6 @@ import type {Clock} from '../core/contract/results.ts';
 import {ModelError} from '../core/util/errors.ts';
 import {waitAwake} from './awake-time.ts';
 
-export interface RetryPolicy {
-  /**
-   * Seconds that one call may take without success after its first attempt failed. The number of attempts does not
-   * matter.
-   */
-  readonly maxWaitSeconds: number;
-}
-
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 20_000;
 /** Milliseconds. With less time left, no further attempt is made. */
@@ -26,7 +18,11 @@ export interface Attempt {
 }
 
 interface Retries {
-  readonly policy: RetryPolicy;
+  /**
+   * Seconds that one call may take without success after its first attempt failed. The number of attempts does not
+   * matter.
+   */
+  readonly maxWaitSeconds: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ModelProgress) => void;
@@ -39,10 +35,10 @@ interface Retries {
  * @throws ModelError of the last attempt; the signal's reason when it is aborted during a wait
  */
 export async function withRetries<T>(
-  {policy, clock, signal, onProgress}: Retries,
+  {maxWaitSeconds, clock, signal, onProgress}: Retries,
   call: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
-  let leftMs = policy.maxWaitSeconds * 1000;
+  let leftMs = maxWaitSeconds * 1000;
   for (let tries = 1; ; tries += 1) {
     const startedAt = clock.now();
     const attempt: Attempt = {};
@@ -76,6 +72,6 @@ function describeWait(error: ModelError, retryAfterMs: number): ModelError {
   return new ModelError(error.kind, message, {...error.details, retryable: false}, {cause: error});
 }
 
-function formatReason(error: ModelError): string {
+export function formatReason(error: ModelError): string {
   return error.details.status === undefined ? error.message : String(error.details.status);
 }

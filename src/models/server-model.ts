@@ -21,7 +21,7 @@ import type {PriceList} from './prices.ts';
 import type {Protocol, ReplyEvents} from './protocol.ts';
 import {ReplyBuilder} from './reply-builder.ts';
 import {type ReplyLimits, ReplyWatch} from './reply-watch.ts';
-import {type Attempt, type RetryPolicy, withRetries} from './retry.ts';
+import {type Attempt, withRetries} from './retry.ts';
 
 export interface ModelSettings {
   /** Name for the user: `provider/id`, or the id alone for the default provider. */
@@ -39,7 +39,8 @@ export interface ModelSettings {
   readonly prices: PriceList;
   readonly contextSize: ContextSize;
   readonly replyLimits: ReplyLimits;
-  readonly retry: RetryPolicy;
+  /** Seconds for which a failed call is tried again. */
+  readonly maxWaitSeconds: number;
   readonly clock: Clock;
 }
 
@@ -58,7 +59,7 @@ export class ServerModel implements Model {
   ) {}
 
   contextWindow(mayAsk: boolean): Promise<number | undefined> {
-    return this.settings.contextSize.get(mayAsk);
+    return this.settings.contextSize(mayAsk);
   }
 
   get maxOutputTokens(): number {
@@ -85,15 +86,15 @@ export class ServerModel implements Model {
     return this.settings.thinking;
   }
 
-  /** @param maxWaitSeconds replaces the limit of the policy when another model can answer, too */
+  /** @param maxWaitSeconds replaces the limit of the settings when another model can answer, too */
   async reply(
     request: ModelRequest,
     onProgress: (progress: ModelProgress) => void,
-    maxWaitSeconds = this.settings.retry.maxWaitSeconds,
+    maxWaitSeconds = this.settings.maxWaitSeconds,
   ): Promise<ModelReply> {
     const {clock} = this.settings;
     const messages = this.#withoutForeignParts(request);
-    return withRetries({policy: {maxWaitSeconds}, clock, signal: request.signal, onProgress}, (attempt) =>
+    return withRetries({maxWaitSeconds, clock, signal: request.signal, onProgress}, (attempt) =>
       this.#once({...request, messages}, attempt, onProgress),
     );
   }

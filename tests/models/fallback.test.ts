@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import type {ModelProgress} from '../../src/core/contract/model.ts';
 import {ModelError, type ModelErrorKind} from '../../src/core/util/errors.ts';
-import {type ChainLink, Circuits, FallbackModel} from '../../src/models/fallback.ts';
+import {type ChainLink, Circuits, createFallbackModel} from '../../src/models/fallback.ts';
 import {FakeClock} from '../core/fake-clock.ts';
 import {ScriptedModel, type ScriptedReply, say} from '../core/scripted-model.ts';
 import {hello} from './fixture.ts';
@@ -34,7 +34,7 @@ function chain(
     });
     return {key, model, ...(onlyFor[key] && {onlyFor: onlyFor[key]})};
   });
-  const model = new FallbackModel(links, {circuits, maxWaitSeconds: 100});
+  const model = createFallbackModel(links, {circuits, maxWaitSeconds: 100});
   const ask = (signal = new AbortController().signal) =>
     model
       .reply(hello({signal}), (step) => void progress.push(step))
@@ -167,7 +167,7 @@ describe('a model with others to fall back on', () => {
 
 describe('the price of a model with others to fall back on', () => {
   const priced = (...prices: (number | undefined)[]) =>
-    new FallbackModel(
+    createFallbackModel(
       prices.map((outputPrice, index) => ({
         key: `${index}`,
         model: Object.assign(new ScriptedModel([]), {name: `m${index}`, outputPrice}),

@@ -4,7 +4,7 @@ import type {ModelProgress, ModelReply, ModelRequest} from '../../src/core/contr
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {systemClock} from '../../src/core/turn/run-limits.ts';
 import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
-import {ContextSize} from '../../src/models/context-size.ts';
+import {createContextSize} from '../../src/models/context-size.ts';
 import {PriceList} from '../../src/models/prices.ts';
 import type {ModelServer, Protocol, ServerWords} from '../../src/models/protocol.ts';
 import {ServerModel, type ModelSettings as ServerModelSettings} from '../../src/models/server-model.ts';
@@ -25,7 +25,7 @@ const SETTINGS: ModelSettings = {
   local: true,
   maxOutputTokens: 1000,
   replyLimits: {idleSeconds: 5, thinkingSeconds: 600},
-  retry: {maxWaitSeconds: 10},
+  maxWaitSeconds: 10,
   clock: systemClock,
   prices: new PriceList({}),
 };
@@ -41,7 +41,7 @@ export function modelAt(
   const words = {host: new URL(server.baseURL).host, key: 'ANTHROPIC_API_KEY', address: 'ANTHROPIC_BASE_URL', redactor};
   const protocol = Promise.resolve(createProtocol(server, words));
   const ask = async () => (await protocol).askContextWindow(settings.id);
-  const contextSize = new ContextSize(settings.id, contextWindow, ask);
+  const contextSize = createContextSize(settings.id, contextWindow, ask);
   return new ServerModel({...settings, contextSize}, () => protocol);
 }
 

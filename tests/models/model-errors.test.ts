@@ -10,7 +10,7 @@ import {say, status} from '../support/messages-server.ts';
 import {ask, hello, modelAt} from './fixture.ts';
 
 describe('an error', () => {
-  const once = {retry: {maxWaitSeconds: 0}};
+  const once = {maxWaitSeconds: 0};
 
   it('holds no key, even where the server repeats it', async () => {
     const {reply} = await ask([status(400, {message: 'bad key sk-1234567890\nsecond line'})], once);
@@ -99,7 +99,7 @@ describe('an error', () => {
   it('ends the call when all waits together would be longer than the settings allow', async () => {
     // The second wait alone is at most 1.25 s, both together are at least 1.45 s.
     const script = [1, 2, 3, 4].map(() => status(529, {retryAfterMs: 700}));
-    const {reply, server} = await ask(script, {retry: {maxWaitSeconds: 1.3}});
+    const {reply, server} = await ask(script, {maxWaitSeconds: 1.3});
     await expect(reply).rejects.toMatchObject({kind: 'overloaded'});
     expect(server.requests).toHaveLength(2);
   });

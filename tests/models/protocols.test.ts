@@ -5,7 +5,7 @@ import type {AddressInfo} from 'node:net';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
-import {ContextSize, getKnownWindow, readContextSize} from '../../src/models/context-size.ts';
+import {createContextSize, getKnownWindow, readContextSize} from '../../src/models/context-size.ts';
 import {createChatProtocol} from '../../src/models/openai/protocol.ts';
 import type {ModelServer} from '../../src/models/protocol.ts';
 import {createMessage} from '../support/reply-stream.ts';
@@ -154,14 +154,14 @@ describe('the context window', () => {
   it('is what the settings say, else what the server says when it may be asked, once', async () => {
     let asked = 0;
     const size = (set: number | undefined, answer?: number) =>
-      new ContextSize('gpt-4o', set, async () => {
+      createContextSize('gpt-4o', set, async () => {
         asked += 1;
         return answer;
       });
-    expect(await size(1).get(true)).toBe(1);
+    expect(await size(1)(true)).toBe(1);
     const served = size(undefined, 2);
-    expect([await served.get(false), asked]).toEqual([undefined, 0]);
-    expect([await served.get(true), await served.get(true), await served.get(false), asked]).toEqual([2, 2, 2, 1]);
-    expect(await size(undefined).get(true)).toBe(128_000);
+    expect([await served(false), asked]).toEqual([undefined, 0]);
+    expect([await served(true), await served(true), await served(false), asked]).toEqual([2, 2, 2, 1]);
+    expect(await size(undefined)(true)).toBe(128_000);
   });
 });

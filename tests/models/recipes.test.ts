@@ -41,7 +41,7 @@ it.each(RECIPES)('$name: $settings', async ({settings}) => {
     ...{
       offline: false,
       offlineModel: new OfflineModel({maxOutputTokens: 100}),
-      retry: {maxWaitSeconds: 0},
+      maxWaitSeconds: 0,
       clock: systemClock,
     },
     ...{replyLimits: {idleSeconds: 5, thinkingSeconds: 600}, maxOutputTokens: 100, contextWindows: {}},

@@ -183,7 +183,7 @@ describe('a reply', () => {
     ['without an event', [], /empty stream/],
     ['with a delta for no block', [start(), delta(0, {type: 'text_delta', text: 'x'}), ...end()], /not started/],
   ] as const)('is not made of a stream %s', async (_, events, words) => {
-    const {reply} = await ask([rawEvents(...events)], {retry: {maxWaitSeconds: 0}});
+    const {reply} = await ask([rawEvents(...events)], {maxWaitSeconds: 0});
     await expect(reply).rejects.toMatchObject({kind: 'stream', message: expect.stringMatching(words)});
   });
 

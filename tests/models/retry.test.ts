@@ -19,7 +19,7 @@ function retrying(maxWaitSeconds: number, failures: readonly Failed[]) {
   const steps: ModelProgress[] = [];
   let attempts = 0;
   const ended = withRetries(
-    {policy: {maxWaitSeconds}, clock, signal: abort.signal, onProgress: (step) => void steps.push(step)},
+    {maxWaitSeconds, clock, signal: abort.signal, onProgress: (step) => void steps.push(step)},
     async (attempt: Attempt) => {
       const {ms, begunMs, retryAfterMs, error} = failures[Math.min(attempts, failures.length - 1)]!;
       attempts += 1;

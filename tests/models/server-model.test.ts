@@ -72,7 +72,7 @@ describe('a model behind a server', () => {
   });
 
   it('fails with the last error when the time for further attempts is used, however many there were', async () => {
-    const {reply, progress} = await ask(() => status(529), {retry: {maxWaitSeconds: 1}});
+    const {reply, progress} = await ask(() => status(529), {maxWaitSeconds: 1});
     await expect(reply).rejects.toMatchObject({kind: 'overloaded', message: expect.stringContaining('529')});
     const waited = progress.reduce((sum, step) => sum + (step.type === 'retry' ? step.waitMs : 0), 0);
     expect(waited).toBeGreaterThan(800);
@@ -107,7 +107,7 @@ describe('a model behind a server', () => {
   it('ends a call in which no byte comes', async () => {
     const clock = new FakeClock();
     const replyLimits = {idleSeconds: 30, thinkingSeconds: 600};
-    const {reply, server, progress} = await ask([stall(4)], {clock, replyLimits, retry: {maxWaitSeconds: 500}});
+    const {reply, server, progress} = await ask([stall(4)], {clock, replyLimits, maxWaitSeconds: 500});
     await until(
       () => progress.some((step) => step.type === 'usage' && step.usage.input_tokens > 0),
       'the first tokens',
@@ -158,7 +158,7 @@ describe('a model behind a server', () => {
     const {reply, server} = await ask([]);
     await reply.catch(() => undefined);
     await server.close();
-    const model = modelAt({baseURL: server.url, apiKey: 'key'}, {retry: {maxWaitSeconds: 0}});
+    const model = modelAt({baseURL: server.url, apiKey: 'key'}, {maxWaitSeconds: 0});
     await expect(model.reply(hello(), () => undefined)).rejects.toThrow(
       /cannot reach 127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
     );

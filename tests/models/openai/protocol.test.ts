@@ -26,7 +26,7 @@ import {hello, type ModelSettings, modelAt, retries, texts, thoughts} from '../f
 const TOOLS: ModelRequest['tools'] = [
   {name: 'look', description: 'Looks.', input_schema: {type: 'object', properties: {at: {type: 'string'}}}},
 ];
-const ONCE = {retry: {maxWaitSeconds: 0}};
+const ONCE = {maxWaitSeconds: 0};
 
 async function ask(
   script: readonly Reply[],
