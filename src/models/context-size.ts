@@ -51,6 +51,19 @@ export function getKnownWindow(model: string): number {
   return KNOWN.find(([name]) => name.test(model))?.[1] ?? DEFAULT_WINDOW;
 }
 
+interface Client {
+  get(path: string, options: {readonly timeout: number}): Promise<unknown>;
+}
+
+/** Asks the server for its description of a model. It never rejects. */
+export async function askContextSize(client: Client, path: string): Promise<number | undefined> {
+  try {
+    return readContextSize(await client.get(path, {timeout: ASK_MS}));
+  } catch {
+    return undefined;
+  }
+}
+
 /** @param found the server's description of a model */
 export function readContextSize(found: unknown): number | undefined {
   if (typeof found !== 'object' || found === null) return undefined;

@@ -12,8 +12,34 @@ interface ServerError {
   readonly error: unknown;
 }
 
+/** The classes of errors of a client. The packages of Anthropic and OpenAI name them alike. */
+interface ClientErrors {
+  readonly APIConnectionError: new (...args: never[]) => Error;
+  readonly APIConnectionTimeoutError: new (...args: never[]) => Error;
+  readonly APIError: new (...args: never[]) => ServerError & Error;
+}
+
 /** @param server names of the server and its key for the text */
-export function toConnectionError(error: Error, isTimeout: boolean, {host, key, redactor}: ServerWords): ModelError {
+export function toModelError(error: unknown, client: ClientErrors, server: ServerWords): ModelError {
+  if (error instanceof ModelError) return error;
+  if (error instanceof client.APIConnectionError) {
+    return toConnectionError(error, error instanceof client.APIConnectionTimeoutError, server);
+  }
+  return error instanceof client.APIError ? toAnsweredError(error, server) : toStreamError(error, server);
+}
+
+/** Creates the error of a stream that another attempt may bring whole. */
+export function createStreamError(message = 'the stream is garbled'): ModelError {
+  return new ModelError('stream', message, {retryable: true});
+}
+
+/** @param type content type of an answer without events */
+export function assertEventStream(type: string): void {
+  if (type === '' || /event-stream/i.test(type)) return;
+  throw createStreamError(`the server sent ${type.split(';')[0]} instead of a reply`);
+}
+
+function toConnectionError(error: Error, isTimeout: boolean, {host, key, redactor}: ServerWords): ModelError {
   // Nothing was sent, and another attempt would fail in the same way.
   if (getCauseCode(error) === 'ERR_INVALID_CHAR') {
     const why = `a header of requests to ${host} has a character that none may have: check ${key}`;
@@ -34,14 +60,14 @@ export function toCredentialsError(error: Error, {host, address, redactor}: Serv
  * Describes a broken stream. A connection that breaks in mid-stream throws a plain error, `terminated`; invalid JSON
  * throws a SyntaxError.
  */
-export function toStreamError(error: unknown, {redactor}: ServerWords): ModelError {
+function toStreamError(error: unknown, {redactor}: ServerWords): ModelError {
   const message = getErrorMessage(error);
   const why = message === 'terminated' ? '' : ` (${message})`;
   const text = error instanceof SyntaxError ? 'the stream is garbled' : `the stream broke off${why}`;
   return new ModelError('stream', redactor.text(text), {retryable: true}, {cause: error});
 }
 
-export function toAnsweredError(error: ServerError, server: ServerWords): ModelError {
+function toAnsweredError(error: ServerError, server: ServerWords): ModelError {
   const {type, code} = getFields(error);
   const details = getServerMessage(error);
   const {status} = error;

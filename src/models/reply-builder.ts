@@ -6,7 +6,7 @@
 
 import type {Anthropic} from '@anthropic-ai/sdk';
 import type {AssistantBlock, ModelReply, StopReason, StreamEvent, Usage} from '../core/contract/model.ts';
-import {ModelError} from '../core/util/errors.ts';
+import {createStreamError} from './model-errors.ts';
 
 type Mutable<T> = {-readonly [K in keyof T]: T[K]};
 
@@ -37,7 +37,7 @@ export class ReplyBuilder {
     try {
       this.#add(event);
     } catch (error) {
-      throw error instanceof TypeError ? streamError('the stream is garbled') : error;
+      throw error instanceof TypeError ? createStreamError() : error;
     }
   }
 
@@ -51,7 +51,7 @@ export class ReplyBuilder {
         this.#countUsage(event.message.usage);
         break;
       case 'content_block_start':
-        if (typeof event.content_block.type !== 'string') throw streamError('the stream is garbled');
+        if (typeof event.content_block.type !== 'string') throw createStreamError();
         this.#blocks[event.index] = {...event.content_block};
         break;
       case 'content_block_delta':
@@ -79,8 +79,9 @@ export class ReplyBuilder {
    * @throws ModelError of kind `stream` when the stream ended before the reply
    */
   finish(fallbackModel: string): ModelReply {
-    if (this.#id === '' && this.#blocks.length === 0) throw streamError('the server sent an empty stream');
-    if (!this.#ended && this.#stopReason === null) throw streamError('the stream ended in the middle of the reply');
+    if (this.#id === '' && this.#blocks.length === 0) throw createStreamError('the server sent an empty stream');
+    if (!this.#ended && this.#stopReason === null)
+      throw createStreamError('the stream ended in the middle of the reply');
     const garbledInputs = new Map<string, string>();
     // Some servers skip indexes, which leaves holes.
     const content = this.#blocks.flatMap((block, index) => {
@@ -118,7 +119,7 @@ export class ReplyBuilder {
 
   #addDelta(index: number, delta: Extract<StreamEvent, {type: 'content_block_delta'}>['delta']): void {
     const block = this.#blocks[index];
-    if (!block) throw streamError('a delta came for a block that was not started');
+    if (!block) throw createStreamError('a delta came for a block that was not started');
     if (delta.type === 'text_delta' && block.type === 'text') block.text += delta.text;
     else if (delta.type === 'thinking_delta' && block.type === 'thinking') block.thinking += delta.thinking;
     else if (delta.type === 'signature_delta' && block.type === 'thinking') block.signature = delta.signature;
@@ -143,8 +144,4 @@ export class ReplyBuilder {
     const searches = usage?.server_tool_use?.web_search_requests;
     if (typeof searches === 'number' && searches > 0) this.#usage.web_search_requests = searches;
   }
-}
-
-function streamError(message: string): ModelError {
-  return new ModelError('stream', message, {retryable: true});
 }

@@ -1,10 +1,11 @@
 import events from 'node:events';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
+import Anthropic from '@anthropic-ai/sdk';
 import {describe, expect, it, onTestFinished} from 'vitest';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
-import {toAnsweredError, toConnectionError, toCredentialsError, toStreamError} from '../../src/models/model-errors.ts';
+import {toCredentialsError, toModelError} from '../../src/models/model-errors.ts';
 import {createChatProtocol} from '../../src/models/openai/protocol.ts';
 import {say, status} from '../support/messages-server.ts';
 import {ask, hello, modelAt} from './fixture.ts';
@@ -58,8 +59,8 @@ describe('an error', () => {
   );
 
   it('says that a stream broke off, and why where that says more', () => {
-    const server = {redactor: new Redactor([])} as Parameters<typeof toStreamError>[1];
-    const message = (error: Error) => toStreamError(error, server).message;
+    const server = {redactor: new Redactor([])} as Parameters<typeof toModelError>[2];
+    const message = (error: Error) => toModelError(error, Anthropic, server).message;
     expect(message(new TypeError('terminated'))).toBe('the stream broke off');
     expect(message(new Error('read ECONNRESET'))).toBe('the stream broke off (read ECONNRESET)');
   });
@@ -115,11 +116,12 @@ describe('an error', () => {
 
   const words = {host: 'h.example', key: 'KEY', address: 'ADDRESS', redactor: new Redactor([])};
   const answered = (given: {status?: number; error?: unknown; message?: string; headers?: Record<string, string>}) =>
-    toAnsweredError(
-      {
+    toModelError(
+      Object.assign(Object.create(Anthropic.APIError.prototype), {
         ...{status: given.status, error: given.error, message: given.message ?? ''},
         headers: given.headers && new Headers(given.headers),
-      },
+      }),
+      Anthropic,
       words,
     );
 
@@ -193,13 +195,14 @@ describe('an error', () => {
   });
 
   it('of a connection has the code of its deepest cause that has one', () => {
-    const failed = (cause?: unknown, isTimeout = false) => toConnectionError(new Error('x', {cause}), isTimeout, words);
+    const failed = (cause?: Error) => toModelError(new Anthropic.APIConnectionError({cause}), Anthropic, words);
     const refused = Object.assign(new Error('y'), {code: 'ECONNREFUSED'});
     expect(failed(refused).message).toBe('cannot reach h.example (ECONNREFUSED)');
     expect(failed(new Error('z', {cause: refused})).message).toBe('cannot reach h.example (ECONNREFUSED)');
     expect(failed(Object.assign(new Error('z', {cause: refused}), {code: 7})).message).toContain('(ECONNREFUSED)');
     expect(failed()).toMatchObject({kind: 'connection', message: 'cannot reach h.example', details: {retryable: true}});
-    expect(failed(refused, true).message).toBe('h.example did not answer in time');
+    const late = toModelError(new Anthropic.APIConnectionTimeoutError(), Anthropic, words);
+    expect(late.message).toBe('h.example did not answer in time');
     const header = failed(Object.assign(new Error('y'), {code: 'ERR_INVALID_CHAR'}));
     expect(header).toMatchObject({kind: 'authentication', details: {retryable: false}});
   });
@@ -214,7 +217,7 @@ describe('an error', () => {
   });
 
   it('of a stream that is no JSON says that it is garbled', () => {
-    expect(toStreamError(new SyntaxError('x'), words)).toMatchObject({
+    expect(toModelError(new SyntaxError('x'), Anthropic, words)).toMatchObject({
       ...{kind: 'stream', message: 'the stream is garbled', details: {retryable: true}},
     });
   });

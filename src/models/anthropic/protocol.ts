@@ -5,10 +5,10 @@
 import Anthropic from '@anthropic-ai/sdk';
 import type {ClientOptions as VertexOptions} from '@anthropic-ai/vertex-sdk';
 import type {ModelRequest, StreamEvent} from '../../core/contract/model.ts';
-import {getErrorMessage, ModelError, UsageError} from '../../core/util/errors.ts';
-import {ASK_MS, readContextSize} from '../context-size.ts';
+import {getErrorMessage, type ModelError, UsageError} from '../../core/util/errors.ts';
+import {ASK_MS, askContextSize} from '../context-size.ts';
 import {createFetch} from '../http-fetch.ts';
-import {toAnsweredError, toConnectionError, toCredentialsError, toStreamError} from '../model-errors.ts';
+import {toCredentialsError, toModelError} from '../model-errors.ts';
 import {
   type CallOptions,
   type ModelServer,
@@ -135,29 +135,18 @@ class MessagesProtocol implements Protocol {
   }
 
   toModelError(error: unknown): ModelError {
-    if (error instanceof ModelError) return error;
-    if (error instanceof Anthropic.APIConnectionError) {
-      if (this.isCloud && lacksCredentials(error)) return toCredentialsError(error, this.words);
-      return toConnectionError(error, error instanceof Anthropic.APIConnectionTimeoutError, this.words);
-    }
-    if (error instanceof Anthropic.APIError) return toAnsweredError(error, this.words);
-    return toStreamError(error, this.words);
+    if (this.isCloud && lacksCredentials(error)) return toCredentialsError(error, this.words);
+    return toModelError(error, Anthropic, this.words);
   }
 
   /** `client.models` does the same, but bundling it would include all of its other endpoints. */
   async askContextWindow(id: string): Promise<number | undefined> {
-    if (this.isCloud) return undefined;
-    try {
-      return readContextSize(await this.client.get(`/v1/models/${encodeURIComponent(id)}`, {timeout: ASK_MS}));
-    } catch {
-      return undefined;
-    }
+    return this.isCloud ? undefined : askContextSize(this.client, `/v1/models/${encodeURIComponent(id)}`);
   }
 
   async listModels(): Promise<readonly string[]> {
     try {
-      const found: unknown = await this.client.get('/v1/models', {query: {limit: 1000}, timeout: 2 * ASK_MS});
-      return readModelNames(found);
+      return readModelNames(await this.client.get('/v1/models', {query: {limit: 1000}, timeout: 2 * ASK_MS}));
     } catch (error) {
       throw this.toModelError(error);
     }
@@ -180,8 +169,8 @@ const REFUSES_THINKING =
  * Tells whether the cloud's package found no credentials, so that nothing was sent. It throws this as an error of the
  * connection.
  */
-function lacksCredentials({message}: Error): boolean {
-  return /\bcredentials\b/i.test(message);
+function lacksCredentials(error: unknown): error is Error {
+  return error instanceof Anthropic.APIConnectionError && /\bcredentials\b/i.test(error.message);
 }
 
 async function* watchEvents(stream: AsyncIterable<StreamEvent>, watch: ReplyWatch): ReplyEvents {

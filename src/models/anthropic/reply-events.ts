@@ -6,7 +6,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import type {Message} from '@anthropic-ai/sdk/resources/messages/messages';
 import {Stream} from '@anthropic-ai/sdk/streaming';
 import type {StreamEvent} from '../../core/contract/model.ts';
-import {ModelError} from '../../core/util/errors.ts';
+import {assertEventStream, createStreamError} from '../model-errors.ts';
 
 /**
  * Yields the events up to the end of the body, without pings.
@@ -17,7 +17,7 @@ export async function* readReplyEvents(response: Response): AsyncGenerator<Strea
   const type = response.headers.get('content-type') ?? '';
   if (/\bjson\b/i.test(type)) {
     const message = parseObject(await response.text(), response);
-    if (!Array.isArray(message.content)) throw garbled();
+    if (!Array.isArray(message.content)) throw createStreamError();
     yield* toEvents(message as unknown as Message);
     return;
   }
@@ -28,18 +28,16 @@ export async function* readReplyEvents(response: Response): AsyncGenerator<Strea
     const object = parseObject(data, response);
     if (object.type !== 'ping') yield object as unknown as StreamEvent;
   }
-  if (isEmpty && type !== '' && !/event-stream/i.test(type)) {
-    throw new ModelError('stream', `the server sent ${type.split(';')[0]} instead of a reply`, {retryable: true});
-  }
+  if (isEmpty) assertEventStream(type);
 }
 
 function parseObject(json: string, {headers}: Response): Readonly<Record<string, unknown>> {
   const value = JSON.parse(json) as Readonly<Record<string, unknown>> | null;
-  if (typeof value !== 'object' || value === null) throw garbled();
+  if (typeof value !== 'object' || value === null) throw createStreamError();
   if (value.type === 'error' || (value.type === undefined && value.error)) {
     throw new Anthropic.APIError(undefined, value, undefined, headers);
   }
-  if (typeof value.type !== 'string') throw garbled();
+  if (typeof value.type !== 'string') throw createStreamError();
   return value;
 }
 
@@ -57,8 +55,4 @@ function toEvents({content, ...message}: Message): StreamEvent[] {
     {type: 'message_delta', delta, usage: message.usage},
     {type: 'message_stop'},
   ];
-}
-
-function garbled(): ModelError {
-  return new ModelError('stream', 'the stream is garbled', {retryable: true});
 }

@@ -2,10 +2,10 @@
 import OpenAI from 'openai';
 import {Stream} from 'openai/core/streaming';
 import type {ModelRequest} from '../../core/contract/model.ts';
-import {ModelError} from '../../core/util/errors.ts';
-import {ASK_MS, readContextSize} from '../context-size.ts';
+import type {ModelError} from '../../core/util/errors.ts';
+import {ASK_MS, askContextSize} from '../context-size.ts';
 import {createFetch} from '../http-fetch.ts';
-import {toAnsweredError, toConnectionError, toStreamError} from '../model-errors.ts';
+import {assertEventStream, toModelError} from '../model-errors.ts';
 import {
   type CallOptions,
   type ModelServer,
@@ -23,7 +23,6 @@ export function createChatProtocol({baseURL, apiKey, authToken}: ModelServer, wo
   const client = new OpenAI({
     baseURL,
     // The environment's variables for OpenAI's own server are not used.
-
     apiKey: apiKey ?? authToken ?? 'none',
     adminAPIKey: null,
     organization: null,
@@ -82,9 +81,7 @@ class ChatProtocol implements Protocol {
       isEmpty = false;
       yield chunk;
     }
-    if (isEmpty && type !== '' && !/event-stream/i.test(type)) {
-      throw new ModelError('stream', `the server sent ${type.split(';')[0]} instead of a reply`, {retryable: true});
-    }
+    if (isEmpty) assertEventStream(type);
   }
 
   /** Returns the parameter that the server refuses, if it can be left out or has another name. */
@@ -98,27 +95,16 @@ class ChatProtocol implements Protocol {
   }
 
   toModelError(error: unknown): ModelError {
-    if (error instanceof ModelError) return error;
-    if (error instanceof OpenAI.APIConnectionError) {
-      return toConnectionError(error, error instanceof OpenAI.APIConnectionTimeoutError, this.words);
-    }
-    if (error instanceof OpenAI.APIError) return toAnsweredError(error, this.words);
-    return toStreamError(error, this.words);
+    return toModelError(error, OpenAI, this.words);
   }
 
-  async askContextWindow(id: string): Promise<number | undefined> {
-    const options = {timeout: ASK_MS};
-    try {
-      return readContextSize(await this.client.get(`/models/${encodeURIComponent(id)}`, options));
-    } catch {
-      return undefined;
-    }
+  askContextWindow(id: string): Promise<number | undefined> {
+    return askContextSize(this.client, `/models/${encodeURIComponent(id)}`);
   }
 
   async listModels(): Promise<readonly string[]> {
     try {
-      const found: unknown = await this.client.get('/models', {timeout: 2 * ASK_MS});
-      return readModelNames(found);
+      return readModelNames(await this.client.get('/models', {timeout: 2 * ASK_MS}));
     } catch (error) {
       throw this.toModelError(error);
     }

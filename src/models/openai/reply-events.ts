@@ -6,7 +6,7 @@
 import {randomUUID} from 'node:crypto';
 import type OpenAI from 'openai';
 import type {StopReason, StreamEvent, Usage} from '../../core/contract/model.ts';
-import {ModelError} from '../../core/util/errors.ts';
+import {createStreamError} from '../model-errors.ts';
 import {REASONING_SEAL} from './request.ts';
 
 type Chunk = OpenAI.ChatCompletionChunk;
@@ -84,7 +84,7 @@ class ChatReply {
   }
 
   *add(chunk: Chunk): Generator<StreamEvent> {
-    if (typeof chunk !== 'object' || chunk === null) throw streamError('the stream is garbled');
+    if (typeof chunk !== 'object' || chunk === null) throw createStreamError();
     if (!this.#hasStarted) yield this.#start(chunk);
     if (chunk.usage) this.#usage = toUsage(chunk.usage);
     const choice = chunk.choices?.[0];
@@ -95,8 +95,8 @@ class ChatReply {
 
   /** @throws ModelError of kind `stream` when the reply was cut off */
   *end(): Generator<StreamEvent> {
-    if (!this.#hasStarted) throw streamError('the server sent an empty stream');
-    if (this.#finish === null) throw streamError('the stream ended in the middle of the reply');
+    if (!this.#hasStarted) throw createStreamError('the server sent an empty stream');
+    if (this.#finish === null) throw createStreamError('the stream ended in the middle of the reply');
     yield* this.#close();
     for (const {block} of this.#calls) yield {type: 'content_block_stop', index: block};
     const stop_reason = this.#getStop();
@@ -211,8 +211,4 @@ function toUsage({prompt_tokens = 0, completion_tokens = 0, prompt_tokens_detail
     cache_read_input_tokens: cached,
     cache_creation_input_tokens: 0,
   };
-}
-
-function streamError(message: string): ModelError {
-  return new ModelError('stream', message, {retryable: true});
 }
