@@ -1,6 +1,6 @@
 /** Lints agents: the tools that they really have, vague descriptions, and prompts that do not fit the tools. */
 import path from 'node:path';
-import {compileAnswerSchema} from '../core/turn/answer-schema.ts';
+import {compileAnswerSchema} from '../core/turn/structured-answer.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
 import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';

@@ -18,21 +18,24 @@ import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
 import {type Caller, getCallsShown, listTools, refuseCalls, runToolCalls} from './tool-calls.ts';
-import type {AnswerSchema} from './turn/answer-schema.ts';
 import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {ToolSpecs, toProgressEvent} from './turn/model-request.ts';
-import {findNearLimit, findReachedLimit, findUsedUp} from './turn/reached-limit.ts';
 import {isHistoryRefused, RefusedHistory, takeOutRefusedTurn} from './turn/refused-history.ts';
 import {endFailedRun, formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {formatHookStop, type RunHooks} from './turn/run-hooks.ts';
-import {Deadline} from './turn/run-limits.ts';
-import {StreamedText} from './turn/streamed-text.ts';
-import {ANSWER_AS_TEXT, NO_DATA_OFFLINE, StructuredAnswer, takeAnswer} from './turn/structured-answer.ts';
+import {Deadline, findNearLimit, findReachedLimit, findUsedUp} from './turn/run-limits.ts';
+import {
+  ANSWER_AS_TEXT,
+  type AnswerSchema,
+  NO_DATA_OFFLINE,
+  StructuredAnswer,
+  takeAnswer,
+} from './turn/structured-answer.ts';
 import {type Ending, Tally} from './turn/tally.ts';
-import {waitUntilWritten} from './turn/transcript-wait.ts';
+import {StreamedText, waitUntilWritten} from './turn/transcript-writing.ts';
 import {getText, toUserMessage} from './util/messages.ts';
 import {formatRetry} from './util/text.ts';
 

@@ -2,13 +2,14 @@
 import type {PermissionMode} from './contract/events.ts';
 import type {HookSetting} from './contract/hook.ts';
 import type {Thinking} from './contract/model.ts';
+import type {NamedLimits} from './contract/results.ts';
 import type {Isolation, Where} from './contract/worktree.ts';
 import codePrompt from './prompts/code.md';
 import explorePrompt from './prompts/explore.md';
 import planPrompt from './prompts/plan.md';
 import {findTypo} from './util/names.ts';
 
-export interface AgentDefinition {
+export interface AgentDefinition extends NamedLimits {
   readonly name: string;
   /** Text for the main model: when to choose the agent. */
   readonly description: string;
@@ -22,16 +23,6 @@ export interface AgentDefinition {
   readonly thinking?: Thinking;
   /** Environment variable with the agent's own key for its model's server. */
   readonly apiKeyEnv?: string;
-  /** Most model calls of a run, 1 to 400. */
-  readonly maxTurns?: number;
-  /** Seconds of wall-clock time; 0 means no limit. */
-  readonly timeoutSeconds?: number;
-  /** Most input and output tokens of a run, including the cache. */
-  readonly maxTokens?: number;
-  /** Highest cost of a run in US dollars. */
-  readonly maxBudgetUsd?: number;
-  /** Size of the context window in tokens, if its runs have a smaller one than the model. */
-  readonly contextTokens?: number;
   /** With `worktree`, each run works in its own worktree. A Task call cannot change that. */
   readonly isolation?: Isolation;
   /** Machine of its runs, unless the Task call names another. Allowed only with isolation: worktree. */

@@ -25,14 +25,13 @@ import {getEndState} from './runs/run-record.ts';
 import {workRemotely} from './runs/work-remotely.ts';
 import {openWorkplace, type Workplace} from './runs/workplace.ts';
 import type {BackgroundCall} from './tool-calls.ts';
-import {compileAnswerSchema} from './turn/answer-schema.ts';
 import {createFileLedger} from './turn/file-ledger.ts';
-import {formatReason, NO_TOTALS, withWarnings} from './turn/run-ending.ts';
+import {createInternalError, formatReason, NO_TOTALS, withWarnings} from './turn/run-ending.ts';
 import {createRunHooks} from './turn/run-hooks.ts';
-import {ANSWER_PROMPT} from './turn/structured-answer.ts';
+import {ANSWER_PROMPT, compileAnswerSchema} from './turn/structured-answer.ts';
 import {createAgentPrompt, createSystemPrompt} from './turn/system-prompt.ts';
-import {waitUntilWritten} from './turn/transcript-wait.ts';
-import {getErrorMessage, MiniCcError} from './util/errors.ts';
+import {waitUntilWritten} from './turn/transcript-writing.ts';
+import {getErrorMessage} from './util/errors.ts';
 import {addUsage, addUsageTo} from './util/messages.ts';
 import {runVerified} from './verification/verifier.ts';
 
@@ -61,9 +60,9 @@ export async function executeRun(
   const {pool, registry} = execution;
   const before = registry.get(runId)!;
   const emit = updateRecord(before, execution, round.budget);
-  // Only doubtful cases are awaited, so that runs of this machine begin at once.
-  const goesAway = mayGoAway(live, round, pool) && (await mustGoAway(live, round, execution.deps));
-  const queued = goesAway || pool.isFull;
+  const leaving = goesAway(live, round, pool, execution.deps);
+  const isRemote = typeof leaving === 'boolean' ? leaving : await leaving;
+  const queued = isRemote || pool.isFull;
   emitStart(live, round, queued, emit);
   if (queued) live.transcript.park();
   const begin = () => {
@@ -77,7 +76,7 @@ export async function executeRun(
       emit({type: 'run_active'});
     }
   };
-  if (goesAway) return executeRemotely(live, round, execution, {before, emit, begin});
+  if (isRemote) return executeRemotely(live, round, execution, {before, emit, begin});
   return pool.run({id: runId, background: before.background, signal: live.signal}, async () => {
     begin();
     const work = async () => {
@@ -91,23 +90,17 @@ export async function executeRun(
     };
     const ended = await runToEnd(live, work, before, execution, emit);
     if (ended.result.outcome === 'success') pool.endedWell();
-    publishEnd(ended, before, execution, emit);
     return ended;
   });
 }
 
-/** Says whether a run leaves this machine. With `auto` it does when it would wait here and a worker is there. */
-async function mustGoAway({spec: {where}}: LiveRun, {isPending}: RunRound, {remote}: SubagentDeps): Promise<boolean> {
-  if (isPending || where === 'workers') return true;
-  return remote ? remote.isServed() : false;
-}
-
 /**
- * Says whether a run may leave this machine. It decides synchronously, so that of runs that begin together the first
- * ones take the slots and the others see that.
+ * Says whether a run leaves this machine. With `auto` it does when it would wait here and a worker is there. Only that
+ * is awaited: of runs that begin together, the first ones take the slots at once and the others see that.
  */
-function mayGoAway({spec: {where}}: LiveRun, {isPending}: RunRound, pool: Pool): boolean {
-  return (isPending ?? false) || where === 'workers' || (where === 'auto' && pool.isFull);
+function goesAway({spec: {where}}: LiveRun, {isPending = false}: RunRound, pool: Pool, {remote}: SubagentDeps) {
+  if (isPending || where === 'workers') return true;
+  return where === 'auto' && pool.isFull && remote ? remote.isServed() : false;
 }
 
 /** Executes a run at a worker. It takes no slot here, because the worker has its own. */
@@ -133,8 +126,6 @@ async function executeRemotely(
     return ended && {...ended, result: withWarnings(ended.result, round.warnings)};
   };
   const ended = await runToEnd(live, work, before, execution, emit);
-  if (live.isLeft) return ended;
-  publishEnd(ended, before, execution, emit);
   await acknowledge?.();
   return ended;
 }
@@ -159,9 +150,7 @@ export async function executeBackgroundCall(
     const result = await runCall(live, call, output, emit);
     return {result, receipt: makeReceipt(result, deps.workspace.root)};
   };
-  const ended = await runToEnd(live, work, before, execution, emit);
-  publishEnd(ended, before, execution, emit);
-  return ended;
+  return runToEnd(live, work, before, execution, emit);
 }
 
 function emitStart({spec, round}: LiveRun, {prompt}: RunRound, queued: boolean, emit: Emit): void {
@@ -170,7 +159,7 @@ function emitStart({spec, round}: LiveRun, {prompt}: RunRound, queued: boolean, 
   if (prompt !== '') emit({type: 'message', role: 'user', content: prompt});
 }
 
-/** Runs the work and records its end. Every line of the transcript is on disk when this resolves. */
+/** Runs the work, records its end and publishes it. Every line of the transcript is on disk before it is published. */
 async function runToEnd(
   live: LiveRun,
   work: () => Promise<{readonly result: RunResult; readonly receipt: Receipt} | undefined>,
@@ -178,39 +167,49 @@ async function runToEnd(
   {deps, registry}: ExecutionDeps,
   emit: Emit,
 ): Promise<SubagentResult> {
+  const toReceipt = (result: RunResult) => makeReceipt(result, deps.workspace.root);
+  let ended: {readonly result: RunResult; readonly receipt: Receipt};
   try {
     const worked = await work();
     if (!worked) {
       await live.transcript.close();
-      return toResult(live, LEFT, makeReceipt(LEFT, deps.workspace.root), deps);
+      return toResult(live, LEFT, toReceipt(LEFT), deps);
     }
-    const {result, receipt} = worked;
-    const {outcome, text, durationMs} = result;
-    const reason = formatReason(result);
+    ended = worked;
     // From here on the run cannot be sent to the background.
     live.isEnding = true;
     const {background = before.background, worker} = registry.get(live.runId) ?? {};
+    const {text, durationMs} = worked.result;
     live.history.recordEnd({
-      outcome,
-      ...(reason === '' ? {} : {reason}),
-      receipt: receipt.line,
+      ...getEndFacts(worked.result, worked.receipt, before),
       text,
       durationMs: Math.round(durationMs),
-      tools: before.tools + result.tools.length,
-      ...addUsed(before, result),
       background,
       round: before.round,
       ...(worker !== undefined && {worker}),
     });
     await closeTranscript(live, deps, emit);
-    return toResult(live, result, receipt, deps);
   } catch (error) {
     // The error that prevented writing may also prevent closing. The first one is reported.
     await live.transcript.close().catch(() => undefined);
-    const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
-    const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
-    return toResult(live, result, makeReceipt(result, deps.workspace.root), deps);
+    const result = createInternalError(error);
+    ended = {result, receipt: toReceipt(result)};
   }
+  publishEnd(live.runId, ended.result, getEndFacts(ended.result, ended.receipt, before), registry, emit);
+  return toResult(live, ended.result, ended.receipt, deps);
+}
+
+/** What the record and the transcript have of an end. The sums include the tokens of calls that were cut off. */
+function getEndFacts(result: RunResult, receipt: Receipt, before: RunRecord) {
+  const {outcome, tools} = result;
+  const reason = formatReason(result);
+  return {
+    outcome,
+    ...(reason !== '' && {reason}),
+    receipt: receipt.line,
+    tools: before.tools + tools.length,
+    ...addUsed(before, result),
+  };
 }
 
 /**
@@ -294,36 +293,27 @@ function toResult(
 }
 
 function publishEnd(
-  {runId, result, receipt}: SubagentResult,
-  before: RunRecord,
-  {registry}: ExecutionDeps,
+  runId: string,
+  result: RunResult,
+  facts: ReturnType<typeof getEndFacts>,
+  registry: RunRegistry,
   emit: Emit,
 ): void {
-  const {usage, durationMs, modelMs, turns, outcome, warnings} = result;
-  const reason = formatReason(result);
+  const {usage, durationMs, modelMs, turns, tools, warnings} = result;
+  const {outcome, receipt} = facts;
   const state = getEndState(outcome);
   const endedAt = Date.now();
-  registry.update(runId, {
-    state,
-    outcome,
-    endedAt,
-    lastAt: endedAt,
-    receipt: receipt.line,
-    tools: before.tools + result.tools.length,
-    // The sums include the tokens of calls that were cut off or retried.
-    ...addUsed(before, result),
-    ...(reason === '' ? {} : {reason}),
-    result: {durationMs, modelMs, turns, ...(warnings && {warnings})},
-  });
+  const times = {durationMs, modelMs, turns, ...(warnings && {warnings})};
+  registry.update(runId, {...facts, state, endedAt, lastAt: endedAt, result: times});
   emit({
     type: 'run_end',
     outcome,
-    reason,
-    receipt: receipt.line,
-    tools: result.tools.length,
+    reason: formatReason(result),
+    receipt,
+    tools: tools.length,
     durationMs,
     usage,
-    ...countFiles(result.tools),
+    ...countFiles(tools),
   });
   emit({type: 'run_state', state});
 }

@@ -4,11 +4,11 @@
  */
 
 import type {AssistantBlock, Retry, StreamEvent, Usage, UserBlock} from './model.ts';
-import type {Outcome, ToolDisplay} from './results.ts';
+import type {Outcome} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
 import type {RunRecord, RunState} from './runs.ts';
 import type {ToolFacts} from './tool-facts.ts';
-import type {Announcement, RestoredMessage} from './transcript.ts';
+import type {Announcement, CallEnd, RestoredMessage} from './transcript.ts';
 
 interface EventBase {
   readonly agentId: string;
@@ -74,26 +74,16 @@ export type AgentEventBody =
     }
   /** The last lines that a running command has printed. They replace the lines of the event before. */
   | {readonly type: 'tool_progress'; readonly callId: string; readonly text: string}
-  | {
+  | ({
       readonly type: 'tool_end';
       readonly callId: string;
       readonly tool: string;
       readonly isError: boolean;
       /** Text of the result, at most 2,000 characters: enough for a few lines on the screen. */
       readonly preview: string;
-      /** True when `preview` is the end of the result. Absent when it is the beginning. */
-      readonly previewIsEnd?: true;
-      /** Outcome of the call in a few words: `120 lines`, `exit code 1`. */
-      readonly summary?: string;
-      /** Number of all lines, including those that the model does not see. Absent when they were not counted. */
-      readonly lines?: number;
-      readonly display?: ToolDisplay;
-      /** File with the whole output, when the output was too long for the model. */
-      readonly outputFile?: string;
       readonly byUser?: true;
-      /** Milliseconds since the call was allowed. */
       readonly durationMs: number;
-    }
+    } & CallEnd)
   | {readonly type: 'ask'; readonly question: Question}
   | {readonly type: 'ask_end'; readonly askId: string; readonly answer: string}
   | {readonly type: 'queued_prompt'; readonly id: string; readonly text: string}

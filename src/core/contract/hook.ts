@@ -53,12 +53,6 @@ export interface HookListing {
 }
 
 /** Command that runs at an event, as settings and agents name it. */
-export interface HookSetting {
-  readonly event: HookEvent;
-  /** An empty matcher matches everything. */
-  readonly matcher: string;
-  readonly command: string;
+export interface HookSetting extends HookListing {
   readonly timeoutSeconds: number;
-  /** File that names the hook. */
-  readonly from: string;
 }

@@ -94,20 +94,13 @@ export interface OutputFile {
   close(): void;
 }
 
-export interface Limits {
-  /** Most model calls. */
-  readonly maxTurns: number;
-  /** Wall-clock time in seconds, without the time of waiting for a person. 0 means no limit. */
-  readonly timeoutSeconds: number;
-  /** Size of the context window in tokens, if the run has a smaller one than the model. */
-  readonly contextTokens?: number | undefined;
-}
-
 /**
  * Limits from one layer: a Task call, a definition or the settings. A limit that is absent comes from the next layer.
  */
 export interface NamedLimits {
+  /** Most model calls. */
   readonly maxTurns?: number | undefined;
+  /** Wall-clock time in seconds, without the time of waiting for a person. 0 means no limit. */
   readonly timeoutSeconds?: number | undefined;
   /** Input and output tokens, including the cache. */
   readonly maxTokens?: number | undefined;
@@ -116,7 +109,12 @@ export interface NamedLimits {
   readonly contextTokens?: number | undefined;
 }
 
-export type RunLimits = Limits & Pick<NamedLimits, 'maxTokens' | 'maxBudgetUsd'>;
+export interface RunLimits extends NamedLimits {
+  readonly maxTurns: number;
+  readonly timeoutSeconds: number;
+}
+
+export type Limits = Omit<RunLimits, 'maxTokens' | 'maxBudgetUsd'>;
 
 /** A monotonic clock in milliseconds, with timers. Tests pass their own. */
 export interface Clock {

@@ -5,7 +5,7 @@ import type {ZodType} from 'zod';
 import type {Emit} from './events.ts';
 import type {Usage, UsageEntry} from './model.ts';
 import type {Access, Attempt, PermitRequest, Workspace} from './permission.ts';
-import type {OutputStore, ToolResult} from './results.ts';
+import type {NamedLimits, OutputStore, ToolResult} from './results.ts';
 import type {ToolFacts} from './tool-facts.ts';
 
 /** What a tool knows about the agent that calls it. */
@@ -124,11 +124,7 @@ export interface FileLedger {
 }
 
 /** Limits of what a run may use in all. An absent one means no limit. */
-export interface BudgetLimits {
-  /** Input and output tokens, including the cache. */
-  readonly maxTokens?: number | undefined;
-  readonly maxBudgetUsd?: number | undefined;
-}
+export type BudgetLimits = Pick<NamedLimits, 'maxTokens' | 'maxBudgetUsd'>;
 
 export interface Budget {
   /**

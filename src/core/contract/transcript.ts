@@ -38,18 +38,27 @@ export interface Replacement {
   readonly repeated?: true;
 }
 
-/** What a person saw of a tool call besides its name and its result. */
-export interface CallShown {
-  /** Names the call for a person, e.g. by its path or command. */
-  readonly title: string;
-  /** This and the fields below are as in the events of the call. */
-  readonly description?: string;
+/** What a person saw at the end of a tool call besides its result. */
+export interface CallEnd {
+  /** True when the preview is the end of the result. Absent when it is the beginning. */
   readonly previewIsEnd?: true;
+  /** Outcome of the call in a few words: `120 lines`, `exit code 1`. */
   readonly summary?: string;
+  /** Number of all lines, including those that the model does not see. Absent when they were not counted. */
   readonly lines?: number;
   readonly display?: ToolDisplay;
+  /** File with the whole output, when the output was too long for the model. */
   readonly outputFile?: string;
+  /** Milliseconds since the call was allowed. */
   readonly durationMs?: number;
+}
+
+/** What a person saw of a tool call besides its name and its result. */
+export interface CallShown extends CallEnd {
+  /** Names the call for a person, e.g. by its path or command. */
+  readonly title: string;
+  /** Purpose of the call, in the model's words. */
+  readonly description?: string;
 }
 
 /** What a person saw of calls, by the id of the call. */
@@ -59,7 +68,7 @@ export type CallsShown = Readonly<Record<string, CallShown>>;
 export interface RestoredMessage extends Replacement {
   /** Id of its line. Absent when the message is only shown. */
   readonly uuid?: string;
-  /** True when a person wrote it. */
+  /** True when a person wrote it. The conversation can go back to the point before it. */
   readonly prompt?: true;
   /** Only for a reply: the model that was asked. */
   readonly model?: string;
@@ -84,24 +93,12 @@ export type TranscriptEntry =
       /** Only for a subagent's run: the session that dispatched it. The rest of its `RunSpec` follows. */
       readonly parent?: string;
     } & Partial<Omit<RunSpec, 'runId' | 'agent'>>)
-  | {
-      readonly type: 'message';
-      readonly uuid: string;
-      readonly at: string;
-      readonly message: Message;
-      /** True when a person wrote it. The conversation can go back to the point before it. */
-      readonly prompt?: true;
-      readonly announcement?: Announcement;
-      /** Name of the message for a person, such as `!npm test`. Present when the message accompanied a prompt. */
-      readonly companion?: string;
-      /** Present when the message has results of calls. */
-      readonly calls?: CallsShown;
-      /** This and the fields below are only in replies: see `ReplyFacts`. */
-      readonly model?: string;
-      readonly asked?: string;
-      readonly usage?: Usage;
-      readonly stopReason?: string | null;
-    }
+  /** Only replies have `ReplyFacts`. */
+  | ({readonly type: 'message'; readonly uuid: string; readonly at: string} & Pick<
+      RestoredMessage,
+      'message' | 'prompt' | 'announcement' | 'companion' | 'calls'
+    > &
+      Partial<ReplyFacts>)
   /**
    * New text of a reply that is being streamed. It continues the text of the `partial` line before it, or replaces it
    * when `start` is set. The whole message replaces all of them.

@@ -104,8 +104,8 @@ export function createAnnouncement(
   const reason = outcome === 'stopped' && record.stoppedBy === 'agent' ? BY_MAIN_AGENT : (record.reason ?? '');
   if (!record.background || isSilent(record, whole)) return undefined;
   // The changes of a background command are only in its receipt.
-  const told = record.tool === undefined ? whole : [whole, record.receipt ?? ''].join('\n').trim();
-  const text = cutAtParagraph(told, 2 * resultTokens, transcript);
+  const result = record.tool === undefined ? whole : [whole, record.receipt ?? ''].join('\n').trim();
+  const text = cutAtParagraph(result, 2 * resultTokens, transcript);
   const announcement: Announcement = {runId, round, agent, description, outcome, reason, text};
   return {
     message: {

@@ -92,6 +92,6 @@ function getOutcome({isError, facts = {}, content}: ToolResult, signal: AbortSig
 
 function getLastLines(text: string): string {
   const lines = text.trimEnd().split('\n');
-  const kept = lines.slice(-MAX_LINES).join('\n').slice(-MAX_CHARS).toWellFormed();
-  return kept.length < text.trimEnd().length ? `…\n${kept}` : kept;
+  const last = lines.slice(-MAX_LINES).join('\n').slice(-MAX_CHARS).toWellFormed();
+  return last.length < text.trimEnd().length ? `…\n${last}` : last;
 }

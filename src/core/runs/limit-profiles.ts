@@ -53,15 +53,12 @@ export function getLimits(
   const profile = profileLimits(settings.profile, agent.name, task.prompt, task.background ?? false);
   const layers = [task, agent, Object.hasOwn(settings.agents, agent.name) ? settings.agents[agent.name] : {}];
   const first = (key: keyof NamedLimits) => layers.map((layer) => layer?.[key]).find((value) => value !== undefined);
-  const maxTokens = first('maxTokens');
-  const maxBudgetUsd = first('maxBudgetUsd');
-  const contextTokens = first('contextTokens') ?? settings.contextTokens;
   return {
     maxTurns: first('maxTurns') ?? profile.maxTurns,
     timeoutSeconds: first('timeoutSeconds') ?? profile.timeoutSeconds,
-    ...(maxTokens === undefined ? {} : {maxTokens}),
-    ...(maxBudgetUsd === undefined ? {} : {maxBudgetUsd}),
-    ...(contextTokens === undefined ? {} : {contextTokens}),
+    maxTokens: first('maxTokens'),
+    maxBudgetUsd: first('maxBudgetUsd'),
+    contextTokens: first('contextTokens') ?? settings.contextTokens,
   };
 }
 

@@ -20,11 +20,9 @@ export class LiveRun {
   isDetached = false;
   readonly #abort = new AbortController();
   #unlink: () => void = () => undefined;
-  #toBackground: () => void = () => undefined;
+  readonly #detachment = Promise.withResolvers<void>();
   /** Resolves when the run is sent to the background. Callers then stop waiting for its end. */
-  readonly detached = new Promise<void>((resolve) => {
-    this.#toBackground = resolve;
-  });
+  readonly detached = this.#detachment.promise;
   #ended: Promise<SubagentResult> | undefined;
 
   readonly spec: RunSpec;
@@ -81,13 +79,11 @@ export class LiveRun {
   /** Waits for the end of the run, at most `ms` milliseconds, and only until `signal` is aborted. */
   async endsWithin(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    let giveUp = (): void => undefined;
-    const over = new Promise<void>((resolve) => {
-      giveUp = resolve;
-    });
+    const over = Promise.withResolvers<void>();
+    const giveUp = () => over.resolve();
     const cancelTimer = clock.setTimer(giveUp, ms);
     signal.addEventListener('abort', giveUp);
-    await Promise.race([this.ended, over]);
+    await Promise.race([this.ended, over.promise]);
     cancelTimer();
     signal.removeEventListener('abort', giveUp);
   }
@@ -106,6 +102,6 @@ export class LiveRun {
   detach(): void {
     this.outlive();
     this.isDetached = true;
-    this.#toBackground();
+    this.#detachment.resolve();
   }
 }

@@ -1,6 +1,6 @@
 /** Formats the progress lines of subagents, which are the same in the REPL and on print mode's standard error. */
 import type {Outcome} from '../contract/results.ts';
-import {showControls, toOneLine} from '../util/text.ts';
+import {formatCount, showControls, toOneLine} from '../util/text.ts';
 
 export interface ProgressState {
   readonly agent: string;
@@ -50,7 +50,7 @@ export function formatProgressLine(run: ProgressState): string {
   const {agent, worker = '', description} = run;
   const title = {agent: shownLine(agent), worker: shownLine(worker), description: shownLine(description)};
   const head = `  ${formatRunTitle(title)}`;
-  const totals = `${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}, ${formatDuration(run.durationMs)}`;
+  const totals = `${formatCount(run.tools, 'tool')}, ${formatDuration(run.durationMs)}`;
   switch (run.state) {
     case 'queued':
       return `${head} ... queued`;

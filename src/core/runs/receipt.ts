@@ -8,6 +8,7 @@ import type {Receipt} from '../contract/runs.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
 import {formatCost} from '../util/messages.ts';
 import {formatFileName} from '../util/paths.ts';
+import {formatCount} from '../util/text.ts';
 import {findCitations} from './citations.ts';
 import {formatDuration} from './progress-line.ts';
 
@@ -17,20 +18,21 @@ interface Elsewhere {
   readonly citedIn: string;
   /** Files of the workspace that the end of the run changed. */
   readonly changed?: readonly string[];
-  readonly kept?: Pick<KeptChanges, 'patch' | 'why'>;
+  /** Changes that could not be applied. */
+  readonly saved?: KeptChanges | undefined;
 }
 
 export function makeReceipt(result: RunResult, root: string, elsewhere?: Elsewhere): Receipt {
   const facts = result.tools.map((record) => record.facts);
   const filesRead = [...new Set(facts.flatMap((fact) => fact.read ?? []))];
   const filesChanged = [...new Set([...facts.flatMap((fact) => fact.changed ?? []), ...(elsewhere?.changed ?? [])])];
-  const kept = elsewhere?.kept;
+  const saved = elsewhere?.saved;
   const exits = facts.flatMap((fact) => (fact.exitCode === undefined ? [] : [fact.exitCode]));
   const parts = [
-    count(result.tools.length, 'tool'),
-    `read ${count(filesRead.length, 'file')}`,
+    formatCount(result.tools.length, 'tool'),
+    `read ${formatCount(filesRead.length, 'file')}`,
     filesChanged.length === 0 ? 'changed none' : `changed ${names(filesChanged, root)}${sharedNote(facts)}`,
-    ...(kept ? [`changes kept in ${kept.patch} (${kept.why})`] : []),
+    ...(saved ? [`changes kept in ${saved.patch} (${saved.why})`] : []),
     exits.length === 0 ? 'commands 0' : `commands ${exits.length} (exit ${exits.join(', ')})`,
     // The text of a run in a worktree may also name paths of the workspace.
     elsewhere
@@ -59,10 +61,6 @@ export function countFiles(tools: RunResult['tools']): {readonly filesRead: numb
   return {filesRead, filesScanned: filesRead + tools.reduce((sum, {facts}) => sum + (facts.scanned ?? 0), 0)};
 }
 
-function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`;
-}
-
 /** A file that the run also changed by a call of its own does not count as shared. */
 function sharedNote(facts: readonly ToolFacts[]): string {
   const own = new Set(facts.flatMap(({changed = [], shared = []}) => changed.filter((file) => !shared.includes(file))));
@@ -73,7 +71,7 @@ function sharedNote(facts: readonly ToolFacts[]): string {
 function names(files: readonly string[], root: string): string {
   const shown = files.slice(0, 5).map((file) => formatFileName(path.relative(root, file)));
   const more = files.length > shown.length ? `, and ${files.length - shown.length} more` : '';
-  return `${count(files.length, 'file')}: ${shown.join(', ')}${more}`;
+  return `${formatCount(files.length, 'file')}: ${shown.join(', ')}${more}`;
 }
 
 /** Formats how many of the cited places exist, and names the first ones that do not. */

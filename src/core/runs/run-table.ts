@@ -1,10 +1,9 @@
 /** Formats runs for people and models, as a line or a table in plain text. */
 
-import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import {formatCost} from '../util/messages.ts';
-import {formatAge, showControls} from '../util/text.ts';
-import {formatDuration, formatRunTitle} from './progress-line.ts';
+import {formatAge, formatCount, showControls, toOneLine, toShortLine} from '../util/text.ts';
+import {formatDuration, formatEnding, formatRunTitle} from './progress-line.ts';
 import {countInputTokens, tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
 
@@ -22,7 +21,7 @@ const GAP = '  ';
 export function formatRunTable(records: readonly RunRecord[]): string {
   return formatTable(records, (record) => [
     ...listHead(record, MAX_CHARS),
-    formatToolCount(record.tools),
+    formatCount(record.tools, 'tool'),
     formatTokenCount(record),
     record.runId,
   ]);
@@ -31,7 +30,7 @@ export function formatRunTable(records: readonly RunRecord[]): string {
 /** Formats the table for people. If a row does not fit in the window, each run takes two short lines. */
 export function formatRunList(records: readonly RunRecord[], now: number): string {
   const listFacts = (record: RunRecord) => [
-    formatToolCount(record.tools),
+    formatCount(record.tools, 'tool'),
     formatTokenCount(record),
     `cost ${formatCost(record.usage)}`,
     // The state already says that the run ended.
@@ -75,7 +74,7 @@ function formatTable(records: readonly RunRecord[], getCells: (record: RunRecord
 export function describeRun(record: RunRecord, now: number): string {
   const parts = [
     `${formatState(record)}: ${formatRunTitle({...record, description: shown(record.description)})}`,
-    formatToolCount(record.tools),
+    formatCount(record.tools, 'tool'),
     ...(record.lastTool ? [`last ${record.lastTool}`] : []),
     formatIdleTime(record, now),
   ];
@@ -91,24 +90,12 @@ function describeOutput({output, lastLines}: RunRecord): string {
 /** Formats a state as `processing`, `done`, `limit: 50 turns` or `archived (failed)`. */
 export function formatState({state, outcome, reason}: RunRecord): string {
   if (outcome === undefined) return state;
-  const end = outcome === 'limit' ? `limit: ${reason}` : ENDINGS[outcome];
+  const end = outcome === 'limit' ? `limit: ${reason}` : formatEnding(outcome, '');
   return state === 'removed' ? `archived (${end})` : end;
 }
 
-const ENDINGS: Readonly<Record<Exclude<Outcome, 'limit'>, string>> = {
-  success: 'done',
-  error: 'failed',
-  timeout: 'timed out',
-  stopped: 'stopped',
-  unknown: 'unknown',
-};
-
 export function countRunTokens({usage}: RunRecord): number {
   return countInputTokens(usage) + usage.output_tokens;
-}
-
-function formatToolCount(count: number): string {
-  return `${count} ${count === 1 ? 'tool' : 'tools'}`;
 }
 
 function formatTokenCount(record: RunRecord): string {
@@ -122,6 +109,5 @@ function formatIdleTime(record: RunRecord, now: number): string {
 }
 
 function shown(text: string, max = MAX_CHARS): string {
-  const line = showControls(text.replaceAll(/\s+/g, ' ').trim());
-  return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
+  return toShortLine(showControls(toOneLine(text)), max);
 }

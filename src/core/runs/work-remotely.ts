@@ -8,14 +8,14 @@ import type {RunResult} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {Budget} from '../contract/tool.ts';
 import type {PermissionPolicy} from '../permissions/policy.ts';
-import {NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
-import {getErrorMessage, MiniCcError} from '../util/errors.ts';
+import {createInternalError, RunAborted} from '../turn/run-ending.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
 import {findTool} from '../util/tool-names.ts';
 import type {RunRound} from './dispatch.ts';
 import type {LiveRun} from './live-run.ts';
 import {makeReceipt} from './receipt.ts';
-import type {RemoteEnd, RemotePermissions, RemoteRuns, RemoteTask, RemoteWatch} from './remote-runs.ts';
+import type {RemotePermissions, RemoteRuns, RemoteTask, RemoteWatch} from './remote-runs.ts';
+import {addBroughtBack} from './workplace.ts';
 
 interface RemoteDeps {
   readonly remote?: RemoteRuns | undefined;
@@ -79,9 +79,12 @@ export async function workRemotely(
     spent.settle(end.result);
     history.appendLines(end.entries);
     const result = limitedBy(end.result, stop.signal, budget);
-    return {...finish({...end, result}, workspace, emit), acknowledge: end.acknowledge};
+    const places = {root: workspace.root, citedIn: workspace.root};
+    return {...addBroughtBack(result, end.brought, places, emit), acknowledge: end.acknowledge};
   } catch (error) {
-    return failed(error, workspace);
+    // A failure becomes an ordinary end of the run, so that the transcript records it.
+    const result = createInternalError(error);
+    return {result, receipt: makeReceipt(result, workspace.root), acknowledge: async () => undefined};
   } finally {
     stopListening();
     live.inbox.watch({});
@@ -92,21 +95,6 @@ export async function workRemotely(
 function limitedBy(result: RunResult, {aborted}: AbortSignal, {usedUp}: Budget): RunResult {
   if (!aborted || result.outcome !== 'stopped' || usedUp === undefined) return result;
   return {...result, outcome: 'limit', limit: usedUp};
-}
-
-/** A failure becomes an ordinary end of the run, so that the transcript records it. */
-function failed(error: unknown, {root}: Workspace) {
-  const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
-  const result: RunResult = {outcome: 'error', code, error: getErrorMessage(error), ...NO_TOTALS};
-  return {result, receipt: makeReceipt(result, root), acknowledge: async () => undefined};
-}
-
-function finish({result: worked, brought}: RemoteEnd, {root}: Workspace, emit: Emit) {
-  const {applied, kept, notes} = brought;
-  if (kept) emit({type: 'notice', level: 'warning', text: `changes kept in ${kept.patch} (${kept.why})`});
-  const missing = kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : [];
-  const receipt = makeReceipt(worked, root, {citedIn: root, changed: applied, ...(kept && {kept})});
-  return {result: {...worked, text: [...missing, worked.text, ...notes].join('\n\n')}, receipt};
 }
 
 /** Counts what a run used at its workers, in all attempts. */

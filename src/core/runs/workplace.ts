@@ -161,14 +161,22 @@ async function leaveTree(worked: RunResult, tree: Worktree, occupant: Occupant, 
     return {result: asError(ended, why), receipt: makeReceipt(ended, root, {citedIn: tree.root})};
   }
   ended = {...ended, durationMs: ended.durationMs + deps.clock.now() - startedAt};
-  const {applied, kept, notes} = brought;
-  const files = createFileLedger(deps.writeLog, occupant.label);
-  await files.recordCommandWrites(applied);
-  const receipt = makeReceipt(ended, root, {citedIn: tree.root, changed: applied, ...(kept && {kept})});
-  const missing = kept ? [`Not all that this run changed is in the workspace. ${kept.explanation}`] : [];
-  if (kept) occupant.emit({type: 'notice', level: 'warning', text: `changes kept in ${kept.patch} (${kept.why})`});
+  await createFileLedger(deps.writeLog, occupant.label).recordCommandWrites(brought.applied);
   tree.discard();
-  return {result: {...ended, text: [...missing, ended.text, ...notes].join('\n\n')}, receipt};
+  return addBroughtBack(ended, brought, {root, citedIn: tree.root}, occupant.emit);
+}
+
+/** Adds to the result of a run, and to its receipt, what came back of its changes and what did not. */
+export function addBroughtBack(
+  result: RunResult,
+  {applied, kept: saved, notes}: BroughtBack,
+  {root, citedIn}: {readonly root: string; readonly citedIn: string},
+  emit: Emit,
+): {readonly result: RunResult; readonly receipt: Receipt} {
+  if (saved) emit({type: 'notice', level: 'warning', text: `changes kept in ${saved.patch} (${saved.why})`});
+  const missing = saved ? [`Not all that this run changed is in the workspace. ${saved.explanation}`] : [];
+  const receipt = makeReceipt(result, root, {citedIn, changed: applied, saved});
+  return {result: {...result, text: [...missing, result.text, ...notes].join('\n\n')}, receipt};
 }
 
 /** Replaces paths in the worktree by paths of the workspace, because the worktree is removed. */

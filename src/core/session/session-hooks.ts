@@ -34,8 +34,8 @@ export class SessionHooks {
   start(source: SessionStart): void {
     const {hooks} = this.#parts;
     if (!hooks.listens('SessionStart')) return;
-    const told = this.#tell({event: 'SessionStart', subject: source, input: {source}});
-    this.#started = told.then(({stops}) => stops);
+    const answered = this.#run({event: 'SessionStart', subject: source, input: {source}});
+    this.#started = answered.then(({stops}) => stops);
   }
 
   /**
@@ -50,7 +50,7 @@ export class SessionHooks {
   async #askAbout(content: PromptContent, isAsked: boolean): Promise<string | undefined> {
     const refusal = await this.#started;
     if (refusal !== undefined || !isAsked) return refusal;
-    const {blocked, stops} = await this.#tell({event: 'UserPromptSubmit', input: {prompt: getText(content)}});
+    const {blocked, stops} = await this.#run({event: 'UserPromptSubmit', input: {prompt: getText(content)}});
     return blocked ?? stops;
   }
 
@@ -60,7 +60,7 @@ export class SessionHooks {
   }
 
   /** Runs hooks, and queues their texts for the model until the next prompt. */
-  async #tell(call: HookCall) {
+  async #run(call: HookCall) {
     const {hooks, inbox} = this.#parts;
     const answer = await hooks.run(call);
     for (const content of answer.context) {

@@ -132,8 +132,8 @@ export async function compact(
   const {lines} = history;
   const messages = lines.map(({message}) => message);
   // The user asked for a short conversation, so little stays even when there is space for more.
-  const kept = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
-  const end = findKeptFrom(messages, window, size, kept);
+  const maxTokens = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
+  const end = findKeptFrom(messages, window, size, maxTokens);
   if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;
   await run.hooks?.beforeCompaction(trigger === 'manual' ? 'manual' : 'auto', focus);
   const preTokens = window.count(toContent(run, tools));

@@ -1,7 +1,7 @@
 /**
  * The messages of one agent. Each change is written to the transcript before it is made in memory, so that what the
  * model or the screen sees is already on disk. When the disk is full, lines wait in the journal, and the run waits
- * until they are written (`transcript-wait.ts`). All methods that write throw what the journal throws; then nothing has
+ * until they are written (`transcript-writing.ts`). All methods that write throw what the journal throws; then nothing has
  * changed.
  *
  * A server always accepts this history, by the rules of `valid-messages.ts`: a message is repaired when it is appended
@@ -164,9 +164,9 @@ export class History {
    */
   rewind(to: string, before: () => readonly RestoredMessage[]): void {
     const at = this.#lines.findIndex(({uuid}) => uuid === to);
-    const kept = at >= 0 ? this.#lines.slice(0, at) : before();
+    const earlier = at >= 0 ? this.#lines.slice(0, at) : before();
     this.journal.append({type: 'rewind', at: now(), to});
-    this.#restore(kept);
+    this.#restore(earlier);
   }
 
   /**

@@ -7,6 +7,7 @@
 import type {Emit} from '../contract/events.ts';
 import type {Message, ModelReply} from '../contract/model.ts';
 import {ModelError} from '../util/errors.ts';
+import {formatCount} from '../util/text.ts';
 import type {History} from './history.ts';
 import type {Ending} from './tally.ts';
 import {hasResults, hasThoughts, isPrompt, withoutThoughts} from './valid-messages.ts';
@@ -65,21 +66,21 @@ export class RefusedHistory {
    */
   commit(): string | undefined {
     if (this.#trials === 0) return undefined;
-    const kept = new Set(this.#items.flatMap(({index}) => index ?? []));
+    const present = new Set(this.#items.flatMap(({index}) => index ?? []));
     const count = this.history.messages.length;
     const because = `the model's server refused it: ${this.#words}`;
-    let left = 0;
+    let removed = 0;
     // Goes backwards, so that earlier indexes stay valid.
     for (let end = count; end > 0; end -= 1) {
-      if (kept.has(end - 1)) continue;
+      if (present.has(end - 1)) continue;
       let start = end - 1;
-      while (start > 0 && !kept.has(start - 1)) start -= 1;
+      while (start > 0 && !present.has(start - 1)) start -= 1;
       this.history.replace(start, end, [{message: createNote(this.#words)}], because);
-      left += end - start;
+      removed += end - start;
       end = start + 1;
     }
     if (this.#withoutThoughts) this.history.dropThoughts();
-    const what = left > 0 ? `${left} message${left === 1 ? '' : 's'}` : 'the thinking of earlier replies';
+    const what = removed > 0 ? formatCount(removed, 'message') : 'the thinking of earlier replies';
     return `The model's server refused the conversation (${this.#words}). Left out: ${what}. The transcript still has it; /rewind, also after --resume, goes back to an earlier prompt.`;
   }
 

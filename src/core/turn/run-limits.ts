@@ -1,7 +1,11 @@
-/** Limit of the wall-clock time of a run. The agent loop counts turns, and `budget.ts` counts tokens and money. */
+/** The limits of a run: its wall-clock time, and the limit that is near or reached. `budget.ts` counts tokens and money. */
 
 import type {Clock, Limits} from '../contract/results.ts';
+import type {Budget} from '../contract/tool.ts';
+import {formatCount} from '../util/text.ts';
 import {REPORT_AT} from './budget.ts';
+import {formatTimeout} from './run-ending.ts';
+import type {Ending} from './tally.ts';
 
 /** Limits of the main agent. Those of subagents are in `limit-profiles.ts`. */
 export const MAIN_LIMITS: Limits = {maxTurns: Number.POSITIVE_INFINITY, timeoutSeconds: 0};
@@ -74,4 +78,32 @@ export class Deadline {
     this.#cancel?.();
     this.#cancel = undefined;
   }
+}
+
+interface LimitedRun {
+  readonly limits: Limits;
+  readonly budget: Budget;
+}
+
+/** Finds the limit that is so near that this turn must be the report. It is never found in a run's first turn. */
+export function findNearLimit(run: LimitedRun, turn: number, deadline: Deadline): Ending | undefined {
+  if (turn === 1) return undefined;
+  if (turn >= run.limits.maxTurns) return endAtTurns(run);
+  const {reportDue} = run.budget;
+  if (reportDue !== undefined) return {outcome: 'limit', limit: reportDue};
+  return deadline.isReportDue ? {outcome: 'timeout', timeout: formatTimeout(run.limits.timeoutSeconds)} : undefined;
+}
+
+/** Finds the limit that allows no further model call, so that the tools of this turn need not run. */
+export function findReachedLimit(run: LimitedRun, turns: number): Ending | undefined {
+  if (turns >= run.limits.maxTurns) return endAtTurns(run);
+  return findUsedUp(run);
+}
+
+function endAtTurns({limits}: LimitedRun): Ending {
+  return {outcome: 'limit', limit: formatCount(limits.maxTurns, 'turn')};
+}
+
+export function findUsedUp({budget: {usedUp}}: LimitedRun): Ending | undefined {
+  return usedUp === undefined ? undefined : {outcome: 'limit', limit: usedUp};
 }

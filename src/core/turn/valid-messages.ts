@@ -100,7 +100,7 @@ function toValidReply(reply: Message, given: Message, ids: ReadonlySet<string>, 
 function keepThoughts(blocks: readonly Block[], given: Message, repairs: Repair[]): readonly Block[] {
   const sent = toBlocks(given.content).filter(isThought);
   if (sent.length === 0) return blocks;
-  const areWhole = sent.every((block) => isSigned(block) && blocks.some((kept) => sameThought(kept, block)));
+  const areWhole = sent.every((block) => isSigned(block) && blocks.some((each) => sameThought(each, block)));
   const isLast = blocks.length === 0 || isThought(blocks.at(-1)!);
   if (areWhole && !isLast) return blocks;
   if (!areWhole) repairs.push('thought');
@@ -279,8 +279,8 @@ export function withoutThoughts(
   isLeftOut: (seal: string) => boolean = () => true,
 ): Message | undefined {
   const blocks = toBlocks(message.content);
-  const kept = blocks.filter((block) => !isThought(block) || !getSeal(block).every(isLeftOut));
-  return kept.length === blocks.length ? message : build(message, kept);
+  const left = blocks.filter((block) => !isThought(block) || !getSeal(block).every(isLeftOut));
+  return left.length === blocks.length ? message : build(message, left);
 }
 
 /** Servers refuse white space at the end of a history that ends with a reply. */

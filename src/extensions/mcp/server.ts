@@ -1,7 +1,7 @@
 /** Manages one server. It starts when it is needed, serves all agents, and starts again after it died or hung. */
 import type {Transport} from '@modelcontextprotocol/client';
 import type {McpServerState, McpStatus} from '../../core/contract/mcp.ts';
-import {compileAnswerSchema} from '../../core/turn/answer-schema.ts';
+import {compileAnswerSchema} from '../../core/turn/structured-answer.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {showControls} from '../../core/util/text.ts';

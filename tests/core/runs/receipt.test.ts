@@ -83,7 +83,11 @@ describe('the receipt of a run', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-receipt-'));
     writeFileSync(path.join(folder, 'a.ts'), 'one\ntwo\n');
     const result = resultOf([], {text: '/project/a.ts:2 is there; b.ts:1, c.ts:1, d.ts:1 and e.ts:1 are not.'});
-    const elsewhere = {citedIn: folder, changed: ['/project/a.ts'], kept: {patch: 'x.patch', why: 'conflict'}};
+    const elsewhere = {
+      citedIn: folder,
+      changed: ['/project/a.ts'],
+      saved: {explanation: '', patch: 'x.patch', why: 'conflict'},
+    };
     const parts = partsOf(result, elsewhere);
     expect(parts.slice(2, 6)).toEqual([
       ...['changed 1 file: a.ts', 'changes kept in x.patch (conflict)', 'commands 0'],

@@ -1,7 +1,6 @@
 import {expect, it} from 'vitest';
 import {createBudget} from '../../../src/core/turn/budget.ts';
-import {findNearLimit, findReachedLimit} from '../../../src/core/turn/reached-limit.ts';
-import {Deadline} from '../../../src/core/turn/run-limits.ts';
+import {Deadline, findNearLimit, findReachedLimit} from '../../../src/core/turn/run-limits.ts';
 import {NO_USAGE} from '../../../src/core/util/messages.ts';
 import {FakeClock} from '../fake-clock.ts';
 

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {StreamedText} from '../../../src/core/turn/streamed-text.ts';
+import {StreamedText} from '../../../src/core/turn/transcript-writing.ts';
 import {FakeClock} from '../fake-clock.ts';
 
 describe('the text of a reply that streams', () => {

@@ -2,8 +2,8 @@
 import {describe, expect, it} from 'vitest';
 import {type AgentRun, runAgent} from '../../../src/core/agent-loop.ts';
 import type {ModelRequest} from '../../../src/core/contract/model.ts';
-import {compileAnswerSchema} from '../../../src/core/turn/answer-schema.ts';
 import {Inbox} from '../../../src/core/turn/inbox.ts';
+import {compileAnswerSchema} from '../../../src/core/turn/structured-answer.ts';
 import {resultsIn, runFixture, tool} from '../run-fixture.ts';
 import {call, calls, ScriptedModel, type ScriptedReply, say, text} from '../scripted-model.ts';
 

@@ -2,7 +2,7 @@ import {getEventListeners} from 'node:events';
 import {describe, expect, it} from 'vitest';
 import type {JournalFault} from '../../../src/core/contract/transcript.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {waitUntilWritten} from '../../../src/core/turn/transcript-wait.ts';
+import {waitUntilWritten} from '../../../src/core/turn/transcript-writing.ts';
 import {FakeClock} from '../fake-clock.ts';
 
 const full = (change: Partial<JournalFault> = {}): JournalFault => ({

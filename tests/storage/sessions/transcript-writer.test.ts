@@ -7,7 +7,7 @@ import {describe, expect, it} from 'vitest';
 import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {StreamedText} from '../../../src/core/turn/streamed-text.ts';
+import {StreamedText} from '../../../src/core/turn/transcript-writing.ts';
 import {getRestoredMessages} from '../../../src/storage/sessions/conversation.ts';
 import {readTranscript} from '../../../src/storage/sessions/transcript.ts';
 import {TranscriptWriter} from '../../../src/storage/sessions/transcript-writer.ts';

@@ -1,0 +1,95 @@
+/** When a run writes its transcript: streamed text soon after it was shown, all else before anything sees the next thing. */
+import type {Emit} from '../contract/events.ts';
+import type {Clock} from '../contract/results.ts';
+import {MiniCcError} from '../util/errors.ts';
+import type {History} from './history.ts';
+
+const POLL_MS = 1_000;
+
+interface Waiter {
+  readonly history: History;
+  readonly emit: Emit;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Pauses a run while the disk is full: all lines of the transcript must be on disk before the model, a tool or the
+ * screen sees the next thing. The run continues by itself when there is free space. The wait counts for the run's time
+ * limit, which may end it.
+ * @throws the signal's reason when the run is aborted, MiniCcError for a fault of the disk that does not pass
+ */
+export async function waitUntilWritten({history, emit, clock, signal}: Waiter): Promise<void> {
+  let hasWaited = false;
+  for (let fault = history.flush(); fault; fault = history.flush()) {
+    signal.throwIfAborted();
+    if (!fault.mayPass) throw new MiniCcError('TRANSCRIPT_FAULT', `${fault.text}.`);
+    if (fault.isNew) {
+      hasWaited = true;
+      const text = `${fault.text}: the work waits, and goes on by itself once there is room. Nothing is lost.`;
+      emit({type: 'notice', level: 'warning', text});
+    }
+    await waitFor(POLL_MS, clock, signal);
+  }
+  if (hasWaited) emit({type: 'notice', level: 'info', text: 'There is room on the disk again: the work goes on.'});
+}
+
+/** Resolves after this many milliseconds, or when the signal is aborted. */
+async function waitFor(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.setTimer(done, ms);
+    signal.addEventListener('abort', done, {once: true});
+  });
+}
+
+/** Shorter than the promised half second, because timers may be late. */
+const WRITE_EVERY_MS = 300;
+
+/**
+ * Writes the text of a reply into the transcript while it streams: text that was on the screen for half a second
+ * survives a crash. Each write has only the new text. A reader replaces it by the whole message.
+ */
+export class StreamedText {
+  #new = '';
+  #isWritten = false;
+  #startsAnew = true;
+  #cancel: (() => void) | undefined;
+
+  constructor(
+    private readonly history: History,
+    private readonly clock: Clock,
+  ) {}
+
+  add(text: string): void {
+    this.#new += text;
+    this.#cancel ??= this.clock.setTimer(() => this.#write(), WRITE_EVERY_MS);
+  }
+
+  /** Discards the text so far, because the reply begins again and the screen drops the text too. */
+  restart(): void {
+    this.end();
+    this.#startsAnew = true;
+    if (this.#isWritten) this.history.recordPartial('', true);
+    this.#isWritten = false;
+  }
+
+  /** Stops writing: the whole message follows, or its part so far. */
+  end(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#new = '';
+  }
+
+  #write(): void {
+    this.#cancel = undefined;
+    this.history.recordPartial(this.#new, this.#startsAnew);
+    this.#new = '';
+    this.#startsAnew = false;
+    this.#isWritten = true;
+  }
+}
