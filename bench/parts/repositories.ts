@@ -35,7 +35,7 @@ export async function measureSearch(home: Home, rounds: number): Promise<SearchT
     const lookedMs = performance.now() - startedAt;
     writeFileSync(path.join(root, `made${startedAt}`), '');
     const endedAt = performance.now();
-    watch.finish();
+    watch();
     return lookedMs + performance.now() - endedAt;
   };
   const known = new RepositoryFinder();

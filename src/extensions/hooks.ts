@@ -1,12 +1,11 @@
 /** Runs the hooks of an event in parallel, parses their outputs, and joins them. */
-
 import {z} from 'zod';
 import type {Emit} from '../core/contract/events.ts';
 import type {HookAnswer, HookCall, HookEvent, HookListing, HookSetting, Hooks} from '../core/contract/hook.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {formatIssues} from '../core/util/problem.ts';
 import type {ProcessGroups} from '../sandbox/launch/process-groups.ts';
-import {runCollected} from '../sandbox/launch/run-collected.ts';
+import {runCollected} from '../sandbox/launch/run-shell.ts';
 
 /** One hook: a command of the settings or a callback of a driver. */
 export interface Hook extends HookListing {

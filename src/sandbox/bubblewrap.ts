@@ -100,7 +100,7 @@ export class Bubblewrap implements Sandbox {
     const filter = this.#filters[profile];
     const readOnly = (writable?.readOnly ?? []).map((path) => ({path, inode: getInode(path)}));
     // A command that writes only existing files makes no repository.
-    const watch =
+    const findMade =
       before && places && !files ? watchRepositories(this.#repositories, before, {roots, places}) : undefined;
     return {
       file: this.#file,
@@ -124,7 +124,7 @@ export class Bubblewrap implements Sandbox {
       hidden: view.hidden.map(({path}) => path),
       release: () => {
         for (const {path} of placeholders) this.#placeholders.release(path);
-        return [...(watch?.finish() ?? []), ...readOnly.flatMap(describeReplaced)];
+        return [...(findMade?.() ?? []), ...readOnly.flatMap(describeReplaced)];
       },
     };
   }

@@ -46,7 +46,7 @@ export class Seatbelt implements Sandbox {
     const {roots, hidden, masked} = view;
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
     const writable = before && protectedPlaces(roots, realpathSync(this.places.home), before.found.values());
-    const watch = before && writable && watchRepositories(this.#repositories, before, {roots, places: writable});
+    const findMade = before && writable && watchRepositories(this.#repositories, before, {roots, places: writable});
     const session = this.folder.temporary;
     // macOS has no mounts, so a read-only command gets a folder of its own and leaves nothing where others read.
     const temporary = writable ? session : this.folder.createPrivate();
@@ -70,7 +70,7 @@ export class Seatbelt implements Sandbox {
       hidden: hidden.map(({path}) => path),
       release() {
         if (!writable) rmSync(temporary, {recursive: true, force: true});
-        return watch?.finish() ?? [];
+        return findMade?.() ?? [];
       },
     };
   }

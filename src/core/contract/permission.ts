@@ -148,13 +148,10 @@ export type Permit = (request: PermitRequest, signal: AbortSignal) => Promise<Ca
  * Judges a call after the deny rules and before a question. `allow` replaces the question, except for deny rules and
  * protected files. `ask` asks even when nothing else would. `deny` refuses. `input` changes the call.
  */
-export type BeforeCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice<'allow' | 'ask' | 'deny'>>;
+export type BeforeCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice>;
 
-/** Answers the question about a call instead of a person. Without a decision the person is asked. */
-export type AnswerCall = (request: PermitRequest, signal: AbortSignal) => Promise<CallAdvice<'allow' | 'deny'>>;
-
-interface CallAdvice<D extends string> {
-  readonly decision?: D;
+interface CallAdvice {
+  readonly decision?: 'allow' | 'ask' | 'deny';
   readonly because?: string;
   readonly input?: unknown;
   /** With `deny`: the reason why the run ends too. */

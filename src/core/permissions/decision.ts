@@ -3,14 +3,12 @@
  * that look at the call first; mode and rules; the question to the person. A session without a person refuses a call
  * that the policy would ask about, and records the denial.
  */
-
 import {randomUUID} from 'node:crypto';
 import type {AgentDefinition} from '../agent-types.ts';
 import type {Answer, Emit, Question} from '../contract/events.ts';
 import type {
   Access,
   AllowedCall,
-  AnswerCall,
   Attempts,
   BeforeCall,
   CallDecision,
@@ -39,8 +37,8 @@ export interface PermitDeps {
   readonly sandbox: PermissionSandbox;
   /** Hooks that look at each call before it is asked about. */
   readonly beforeCall?: readonly BeforeCall[];
-  /** Hook that may answer a question instead of the person. */
-  readonly answerCall?: AnswerCall | undefined;
+  /** Hook that may answer a question instead of the person. Without `allow` or `deny` the person is asked. */
+  readonly answerCall?: BeforeCall | undefined;
 }
 
 /** Fields of an agent's definition that concern its permissions, and the run if it is a subagent. */

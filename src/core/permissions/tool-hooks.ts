@@ -1,6 +1,6 @@
 /** Calls the hooks about tool calls: before a call, instead of a question, and after a call. */
-import type {HookAnswer, HookCall, HookEvent, Hooks} from '../contract/hook.ts';
-import type {AnswerCall, BeforeCall, PermitRequest} from '../contract/permission.ts';
+import type {HookCall, HookEvent, Hooks} from '../contract/hook.ts';
+import type {BeforeCall, PermitRequest} from '../contract/permission.ts';
 import type {AfterCall} from '../contract/tool.ts';
 import type {ToolFacts} from '../contract/tool-facts.ts';
 import {getText} from '../util/messages.ts';
@@ -9,40 +9,30 @@ import {findTool, fromClaudeInput, toClaudeInput, toClaudeToolName} from '../uti
 /** Hooks of an agent, with those about tool calls in the form in which calls use them. */
 export type AgentHooks = {readonly hooks: Hooks} & ReturnType<typeof createToolHooks>;
 
-/** Events that no hook listens to get no function, so that calls cost nothing more. */
+/**
+ * Events that no hook listens to get no function, so that calls cost nothing more. A hook of `PermissionRequest` may
+ * answer as the person would.
+ */
 export function createToolHooks(hooks: Hooks, tools: readonly ToolFacts[]) {
   return {
-    beforeCall: hooks.listens('PreToolUse') ? [createBeforeCall(hooks, tools)] : [],
-    answerCall: hooks.listens('PermissionRequest') ? createAnswerCall(hooks, tools) : undefined,
+    beforeCall: hooks.listens('PreToolUse') ? [createBeforeCall('PreToolUse', hooks, tools)] : [],
+    answerCall: hooks.listens('PermissionRequest') ? createBeforeCall('PermissionRequest', hooks, tools) : undefined,
     afterCall: hooks.listens('PostToolUse') ? [createAfterCall(hooks, tools)] : [],
   };
 }
 
-function createBeforeCall(hooks: Hooks, tools: readonly ToolFacts[]): BeforeCall {
+function createBeforeCall(event: HookEvent, hooks: Hooks, tools: readonly ToolFacts[]): BeforeCall {
   return async (request, signal) => {
-    const answer = await hooks.run(createCall('PreToolUse', request, tools), signal);
-    const refusal = answer.blocked ?? answer.stops;
-    if (refusal !== undefined) return refuse(refusal, answer);
+    const {blocked, stops, permission, because, input} = await hooks.run(createCall(event, request, tools), signal);
+    const refusal = blocked ?? stops;
+    if (refusal !== undefined) {
+      return {decision: 'deny', because: `a hook refuses it: ${refusal}`, ...(stops !== undefined && {stops})};
+    }
     return {
-      ...(answer.permission && {decision: answer.permission}),
-      ...(answer.because !== undefined && {because: answer.because}),
-      ...(answer.input && {input: fromClaudeInput(request.tool, answer.input, tools)}),
+      ...(permission && {decision: permission}),
+      ...(because !== undefined && {because}),
+      ...(input && {input: fromClaudeInput(request.tool, input, tools)}),
     };
-  };
-}
-
-function refuse(why: string, {stops}: HookAnswer) {
-  return {decision: 'deny', because: `a hook refuses it: ${why}`, ...(stops !== undefined && {stops})} as const;
-}
-
-/** A hook may answer as the person would. */
-function createAnswerCall(hooks: Hooks, tools: readonly ToolFacts[]): AnswerCall {
-  return async (request, signal) => {
-    const answer = await hooks.run(createCall('PermissionRequest', request, tools), signal);
-    const refusal = answer.blocked ?? answer.stops;
-    if (refusal !== undefined) return refuse(refusal, answer);
-    if (answer.permission !== 'allow') return {};
-    return {decision: 'allow', ...(answer.input && {input: fromClaudeInput(request.tool, answer.input, tools)})};
   };
 }
 

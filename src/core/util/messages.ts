@@ -9,40 +9,37 @@ export const NO_USAGE: Usage = {
 };
 
 export function addUsage(a: Usage, b: Usage): Usage {
-  const hour = (a.cache_creation_1h_input_tokens ?? 0) + (b.cache_creation_1h_input_tokens ?? 0);
-  const searches = (a.web_search_requests ?? 0) + (b.web_search_requests ?? 0);
   const isPriced = a.cost_usd !== undefined || b.cost_usd !== undefined;
   return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
-    cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
-    ...(hour > 0 && {cache_creation_1h_input_tokens: hour}),
-    ...(searches > 0 && {web_search_requests: searches}),
+    ...sumTokens(a, b, 1),
     ...(isPriced && {cost_usd: (a.cost_usd ?? 0) + (b.cost_usd ?? 0)}),
     ...(isPriced && !(isCostKnown(a) && isCostKnown(b)) && {cost_unknown: true as const}),
+  };
+}
+
+/**
+ * Returns the tokens that were added since `before`, without their cost. @param before earlier state of the same sum
+ */
+export function subtractUsage(now: Usage, before: Usage): Usage {
+  return sumTokens(now, before, -1);
+}
+
+function sumTokens(a: Usage, b: Usage, sign: 1 | -1): Usage {
+  const sum = (field: Exclude<keyof Usage, 'cost_unknown'>) => (a[field] ?? 0) + sign * (b[field] ?? 0);
+  const [hour, searches] = [sum('cache_creation_1h_input_tokens'), sum('web_search_requests')];
+  return {
+    input_tokens: sum('input_tokens'),
+    output_tokens: sum('output_tokens'),
+    cache_read_input_tokens: sum('cache_read_input_tokens'),
+    cache_creation_input_tokens: sum('cache_creation_input_tokens'),
+    ...(hour > 0 && {cache_creation_1h_input_tokens: hour}),
+    ...(searches > 0 && {web_search_requests: searches}),
   };
 }
 
 /** Messages in a transcript that mark a reply that was cut short. The model reads them too. */
 export const INTERRUPTED = '[Interrupted by the user]';
 export const CUT_OFF = '[Cut off here: mini-cc ended before this reply did]';
-
-/**
- * Returns the tokens that were added since `before`, without their cost. @param before earlier state of the same sum
- */
-export function subtractUsage(now: Usage, before: Usage): Usage {
-  const hour = (now.cache_creation_1h_input_tokens ?? 0) - (before.cache_creation_1h_input_tokens ?? 0);
-  const searches = (now.web_search_requests ?? 0) - (before.web_search_requests ?? 0);
-  return {
-    input_tokens: now.input_tokens - before.input_tokens,
-    output_tokens: now.output_tokens - before.output_tokens,
-    cache_read_input_tokens: now.cache_read_input_tokens - before.cache_read_input_tokens,
-    cache_creation_input_tokens: now.cache_creation_input_tokens - before.cache_creation_input_tokens,
-    ...(hour > 0 && {cache_creation_1h_input_tokens: hour}),
-    ...(searches > 0 && {web_search_requests: searches}),
-  };
-}
 
 /** Whether `cost_usd` is the whole cost. Usage without tokens has a known cost of nothing. */
 export function isCostKnown(usage: Usage): boolean {

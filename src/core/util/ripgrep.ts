@@ -2,6 +2,7 @@
 import {StringDecoder} from 'node:string_decoder';
 import {getErrorMessage, MiniCcError} from './errors.ts';
 import {type ProcessEnd, startProcess} from './processes.ts';
+import {listWords} from './text.ts';
 
 export const SEARCH_LIMIT_MS = 20_000;
 const MAX_STDERR_CHARS = 4000;
@@ -13,17 +14,9 @@ const COMMON = ['--no-config', '--no-require-git', '--hidden', '--color=never'];
 /** These globs come after those of the call, because the last glob that matches wins. */
 const NOT_GIT = ['--glob', '!.git'];
 /** No search reads keys, even if the workspace is a home directory. */
-const NOT_KEYS = [
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.kube',
-  '.azure',
-  '.docker',
-  '.netrc',
-  '.git-credentials',
-  '.password-store',
-].flatMap((name) => ['--glob', `!**/${name}`]);
+const NOT_KEYS = listWords(`
+  .ssh .gnupg .aws .kube .azure .docker .netrc .git-credentials .password-store
+`).flatMap((name) => ['--glob', `!**/${name}`]);
 
 export interface RipgrepRun {
   readonly args: readonly string[];

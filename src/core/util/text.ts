@@ -73,6 +73,11 @@ export function toShortLine(text: string, most: number): string {
   return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
+/** Splits a text at white space. */
+export function listWords(text: string): string[] {
+  return text.match(/\S+/g) ?? [];
+}
+
 /** Returns the text in one line: each run of white space becomes one space, and the ends are trimmed. */
 export function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();

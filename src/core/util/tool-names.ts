@@ -5,18 +5,18 @@
  */
 import type {ClaudeInput, ToolFacts} from '../contract/tool-facts.ts';
 import {isObject} from './objects.ts';
+import {listWords} from './text.ts';
 
 /**
  * Tools that Claude Code has or had. Rules, definitions and settings of its users name them, so each of these names is
  * known here, whether mini-cc has such a tool or not.
  */
-const CLAUDE_CODE_TOOLS: readonly string[] = `
+const CLAUDE_CODE_TOOLS: readonly string[] = listWords(`
   Agent AskUserQuestion Bash BashOutput CronCreate CronDelete CronList Edit EnterPlanMode EnterWorktree ExitPlanMode
   ExitWorktree Glob Grep KillBash KillShell LS LSP ListMcpResourcesTool MultiEdit NotebookEdit NotebookRead PowerShell Read
   ReadMcpResourceTool SendMessage Skill SlashCommand StructuredOutput Task TaskCreate TaskGet TaskList TaskOutput TaskStop
-  TaskUpdate TeamCreate TeamDelete TodoRead TodoWrite ToolSearch WebFetch WebSearch Write`
-  .trim()
-  .split(/\s+/);
+  TaskUpdate TeamCreate TeamDelete TodoRead TodoWrite ToolSearch WebFetch WebSearch Write
+`);
 
 /** Finds a tool by its name in mini-cc or elsewhere. @param tools all known tools */
 export function findTool<T extends ToolFacts>(name: string, tools: readonly T[]): T | undefined {

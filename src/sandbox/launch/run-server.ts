@@ -8,6 +8,7 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {ConfinedCommand} from '../sandbox.ts';
 import type {ProcessGroups} from './process-groups.ts';
+import {send} from './run-shell.ts';
 
 export interface ServerProgram {
   readonly command: string;
@@ -56,11 +57,7 @@ export async function startServer({
   }
   processes.add(pid);
   confined?.link?.((child.stdio as readonly unknown[])[5] as Duplex);
-  if (confined?.input) {
-    const settings = child.stdio[4] as Writable;
-    settings.on('error', () => undefined);
-    settings.end(confined.input);
-  }
+  if (confined?.input) send(child.stdio[4] as Writable, confined.input);
   const stdin = child.stdin as Writable;
   // Writing to a server that has ended fails. The error is ignored, because `ended` reports the end.
   stdin.on('error', () => undefined);

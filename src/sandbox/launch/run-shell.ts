@@ -1,5 +1,6 @@
 /**
  * Runs one command of a shell and reports its output as it comes, its exit code, and the directory in which it ended.
+ * Commands of settings, such as hooks, run to their end with an input instead.
  */
 import {isUtf8} from 'node:buffer';
 import {constants} from 'node:os';
@@ -194,7 +195,7 @@ function parseCwd(reported: Buffer): Pick<ShellEnd, 'cwd' | 'lostCwd'> {
 }
 
 /** Ignores errors, because a program that ends without reading its input reports the reason itself. */
-function send(stream: Writable, input: Uint8Array): void {
+export function send(stream: Writable, input: string | Uint8Array): void {
   stream.on('error', () => undefined);
   stream.end(input);
 }
@@ -239,17 +240,23 @@ function listen(stream: Readable & {unref?: () => void}, onData: (bytes: Buffer)
   };
 }
 
-function cutOff({signal, timeoutMs}: ShellRun): {cut: Promise<'timeout' | 'abort'>; release: () => void} {
+function cutOff({
+  signal,
+  timeoutMs,
+}: {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs: number | undefined;
+}): {cut: Promise<'timeout' | 'abort'>; release: () => void} {
   let release = (): void => undefined;
   const cut = new Promise<'timeout' | 'abort'>((resolve) => {
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => resolve('timeout'), timeoutMs);
     const onAbort = (): void => resolve('abort');
-    signal.addEventListener('abort', onAbort, {once: true});
+    signal?.addEventListener('abort', onAbort, {once: true});
     release = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', onAbort);
     };
-    if (signal.aborted) onAbort();
+    if (signal?.aborted) onAbort();
   });
   return {cut, release};
 }
@@ -262,4 +269,70 @@ async function drained(ends: readonly Promise<void>[]): Promise<void> {
   });
   await Promise.race([Promise.all(ends), grace]);
   clearTimeout(timer);
+}
+
+interface CollectedRun {
+  readonly command: string;
+  readonly cwd: string;
+  /** The whole environment; nothing of mini-cc's own environment is added. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly input: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly processes: ProcessGroups;
+}
+
+interface CollectedEnd {
+  readonly ended: 'itself' | 'timeout' | 'abort' | 'start';
+  /** Undefined when the command did not exit by itself. */
+  readonly exitCode: number | undefined;
+  /** At most `MAX_CHARS` characters. */
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Limit for each output in characters. The rest is left out. */
+const MAX_CHARS = 1_000_000;
+/**
+ * Runs a command of the user's settings in bash, with an input, and collects its two outputs separately. Its whole
+ * process group ends with it, at the time limit, and on abort. Never rejects.
+ */
+export async function runCollected({command, cwd, env, input, ...run}: CollectedRun): Promise<CollectedEnd> {
+  const {processes} = run;
+  const {pid, child, end} = await startProcess('bash', ['-c', command], {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    killDescendants: true,
+  });
+  if (pid === undefined) {
+    const {message} = await end;
+    return {ended: 'start', exitCode: undefined, stdout: '', stderr: message};
+  }
+  processes.add(pid);
+  const outputs = [child.stdout, child.stderr].map((stream) => collect(stream as Readable));
+  send(child.stdin as Writable, input);
+  const exited = new Promise<number | undefined>((resolve) => child.once('exit', (code) => resolve(code ?? undefined)));
+  const {cut, release} = cutOff(run);
+  const ended = await Promise.race([exited.then(() => 'itself' as const), cut]);
+  release();
+  if (ended !== 'itself') await processes.end(pid);
+  await drained(outputs.map((output) => output.ended));
+  await processes.end(pid);
+  const [stdout = '', stderr = ''] = outputs.map((output) => output.take());
+  return {ended, exitCode: ended === 'itself' ? await exited : undefined, stdout, stderr};
+}
+
+function collect(stream: Readable) {
+  let text = '';
+  const {ended, release} = listenToText(stream, (piece) => {
+    if (text.length < MAX_CHARS) text += piece;
+  });
+  return {
+    ended,
+    take() {
+      release(false);
+      return text.slice(0, MAX_CHARS);
+    },
+  };
 }

@@ -3,7 +3,6 @@
  * sandbox. So a repository that names any is set aside: it is renamed, so that git does not find it until a person has
  * looked.
  */
-
 import {
   closeSync,
   constants,
@@ -24,11 +23,6 @@ import type {ProtectedPlaces} from '../protected-places.ts';
 import {type FoundRepository, MAX_FOLDERS, type RepositoryFinder, type RepositoryList} from './find-repositories.ts';
 import {findNamedPrograms} from './named-programs.ts';
 
-interface RepositoryWatch {
-  /** Must be called once when the command has ended. @returns lines about the repositories that the command made */
-  finish(): string[];
-}
-
 const MAX_NAMED = 5;
 /** Possible difference between the clocks of the file system and of the process, in milliseconds. */
 const CLOCK_ERROR_MS = 1000;
@@ -37,12 +31,14 @@ const CLOCK_ERROR_MS = 1000;
  * Must be called just before the command starts.
  * @param before what `finder` found in the roots
  * @param confined the folders that the command may write, and the places in them that it cannot change
+ * @returns a function to call once when the command has ended. It returns lines about the repositories that the command
+ * made
  */
 export function watchRepositories(
   finder: RepositoryFinder,
   before: RepositoryList,
   {roots, places}: {readonly roots: readonly string[]; readonly places: Pick<ProtectedPlaces, 'readOnly' | 'pinned'>},
-): RepositoryWatch {
+): () => string[] {
   const isProtected = (place: string) => places.pinned.includes(place) || isInside(place, places.readOnly);
   const startedAt = Date.now();
   const isOwn = (folder: string) => before.found.has(folder) && isProtected(folder);
@@ -61,23 +57,21 @@ export function watchRepositories(
     // When the first search was incomplete, a repository that is older than the command may be the user's own.
     return before.isComplete || each.changedAt > startedAt - CLOCK_ERROR_MS;
   };
-  const planted = watchPlantedEntries(mounted.filter(({kind}) => kind !== 'file').map(({path: place}) => place));
-  return {
-    finish() {
-      const plantedLines = planted.finish();
-      const after = finder.find(roots);
-      const made = [...after.found.values()].filter(isNew);
-      // Examine all before the first is renamed, because one may point to another.
-      const named = new Map(made.map((each) => [each, findNamedPrograms(each, isOwn)]));
-      const harmless = made.filter((each) => named.get(each)!.length === 0 && isUsable(each)).map(getFolder);
-      const hostile = made.filter((each) => named.get(each)!.length > 0);
-      const isOuter = (each: FoundRepository) =>
-        !hostile.some(({path: place}) => place !== each.path && isInside(each.path, [place]));
-      const lines = hostile.filter(isOuter).map((each) => setAside(each, named.get(each)!));
-      const kinds = harmless.length === 1 ? 'a git repository' : `${harmless.length} git repositories`;
-      if (harmless.length > 0) lines.push(`(this command made ${kinds}: ${formatPlaces(harmless, roots)})`);
-      return [...plantedLines, ...lines, ...describeUnseen(before, after, roots)];
-    },
+  const findPlanted = watchPlantedEntries(mounted.filter(({kind}) => kind !== 'file').map(({path: place}) => place));
+  return () => {
+    const plantedLines = findPlanted();
+    const after = finder.find(roots);
+    const made = [...after.found.values()].filter(isNew);
+    // Examine all before the first is renamed, because one may point to another.
+    const named = new Map(made.map((each) => [each, findNamedPrograms(each, isOwn)]));
+    const harmless = made.filter((each) => named.get(each)!.length === 0 && isUsable(each)).map(getFolder);
+    const hostile = made.filter((each) => named.get(each)!.length > 0);
+    const isOuter = (each: FoundRepository) =>
+      !hostile.some(({path: place}) => place !== each.path && isInside(each.path, [place]));
+    const lines = hostile.filter(isOuter).map((each) => setAside(each, named.get(each)!));
+    const kinds = harmless.length === 1 ? 'a git repository' : `${harmless.length} git repositories`;
+    if (harmless.length > 0) lines.push(`(this command made ${kinds}: ${formatPlaces(harmless, roots)})`);
+    return [...plantedLines, ...lines, ...describeUnseen(before, after, roots)];
   };
 }
 
@@ -168,26 +162,20 @@ const DEEP = ['logs', 'refs', 'rebase-merge', 'rebase-apply', 'sequencer', 'work
 const TODO = path.join('rebase-merge', 'git-rebase-todo');
 const EXEC_STEP = /^\s*(?:exec|x)\s/m;
 
-interface PlantedEntries {
-  /** Must be called once when the command has ended. @returns a line for each thing that was removed */
-  finish(): string[];
-}
-
 /**
  * Removes what a confined command can plant in a git folder in which it may commit and what takes effect later, outside
  * of the sandbox: links through which git writes elsewhere (`.git/logs/HEAD` → `~/.bashrc`), and programs in the steps
  * of a rebase. Must be called just before the command starts.
  * @param gitFolders folders in which the command may write
+ * @returns a function to call once when the command has ended. It returns a line for each thing that it removed
  */
-function watchPlantedEntries(gitFolders: readonly string[]): PlantedEntries {
+function watchPlantedEntries(gitFolders: readonly string[]): () => string[] {
   const before = new Map(gitFolders.map((folder) => [folder, {links: listLinks(folder), todo: readTodo(folder)}]));
-  return {
-    finish: () =>
-      [...before].flatMap(([folder, {links, todo}]) => [
-        ...[...listLinks(folder)].filter(([place, target]) => links.get(place) !== target).map(removeLink),
-        ...setTodoAside(folder, todo),
-      ]),
-  };
+  return () =>
+    [...before].flatMap(([folder, {links, todo}]) => [
+      ...[...listLinks(folder)].filter(([place, target]) => links.get(place) !== target).map(removeLink),
+      ...setTodoAside(folder, todo),
+    ]);
 }
 
 /** Returns the links in those places of a git folder where git writes, with their targets. */

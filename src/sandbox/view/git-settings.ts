@@ -7,64 +7,16 @@ import path from 'node:path';
 import {findPasswords, isSecretName} from '../../core/secrets/known-secrets.ts';
 import {findRepository, type GitSetting, readBranch, readSettings} from '../../core/util/files/git-folder.ts';
 import {Glob} from '../../core/util/glob.ts';
+import {listWords} from '../../core/util/text.ts';
 
 /** Sections that git itself reads. Others belong to other programs, which may store keys there. */
-const SECTIONS = new Set([
-  'add',
-  'advice',
-  'alias',
-  'am',
-  'apply',
-  'author',
-  'blame',
-  'branch',
-  'checkout',
-  'clean',
-  'color',
-  'column',
-
-  'commit',
-  'committer',
-  'core',
-  'diff',
-  'feature',
-  'fetch',
-  'filter',
-  'format',
-  'gc',
-  'grep',
-  'help',
-  'i18n',
-  'index',
-  'init',
-  'log',
-  'mailinfo',
-  'mailmap',
-  'merge',
-  'notes',
-  'pack',
-  'pretty',
-  'pull',
-  'push',
-  'rebase',
-  'remote',
-
-  'rerere',
-  'revert',
-  'safe',
-  'showbranch',
-  'sparse',
-  'splitindex',
-  'stash',
-  'status',
-  'submodule',
-  'tag',
-  'transfer',
-  'url',
-  'user',
-  'versionsort',
-  'worktree',
-]);
+const SECTIONS = new Set(
+  listWords(`
+  add advice alias am apply author blame branch checkout clean color column commit committer core diff feature fetch
+  filter format gc grep help i18n index init log mailinfo mailmap merge notes pack pretty pull push rebase remote
+  rerere revert safe showbranch sparse splitindex stash status submodule tag transfer url user versionsort worktree
+`),
+);
 /** Settings that start programs. Filters stay, because without them git reports unchanged files as changed. */
 const PROGRAMS =
   /^core\.(?:fsmonitor|sshcommand|askpass|gitproxy|pager|editor|hookspath|alternaterefscommand)$|^diff\.external$|\.(?:command|textconv|driver|cmd|vcs|proxy|uploadpack|receivepack)$/;

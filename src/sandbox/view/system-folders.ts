@@ -1,10 +1,10 @@
 /** Lists what every confined command sees of the system. */
-
 import {existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {type Link, traceLinks} from '../../core/permissions/files/resolve-links.ts';
 import {tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
+import {listWords} from '../../core/util/text.ts';
 
 /** Places in `/var` that package tools read. Without them `dpkg -S`, `apt list` or `rpm -q` find no package. */
 const PACKAGE_DATABASES = ['dpkg', 'apt', 'rpm', 'pacman', 'alternatives'].map((name) => `/var/lib/${name}`);
@@ -14,21 +14,10 @@ const TOP_FOLDERS = /^(?:usr|bin|sbin|lib\w*|etc|opt|nix)$/;
 export const STANDARD_PROGRAM_FOLDERS: readonly string[] = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'];
 
 /** Folders that every confined command sees on macOS. */
-export const MAC_FOLDERS: readonly string[] = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/opt',
-  '/nix',
-  '/System',
-  '/Library',
-  '/dev',
-  '/private/etc',
-  '/Applications/Xcode.app',
-  '/private/var/db/dyld',
-  '/private/var/db/timezone',
-  '/private/var/select',
-];
+export const MAC_FOLDERS: readonly string[] = listWords(`
+  /usr /bin /sbin /opt /nix /System /Library /dev /private/etc /Applications/Xcode.app /private/var/db/dyld
+  /private/var/db/timezone /private/var/select
+`);
 
 export interface SystemFolders {
   readonly folders: readonly string[];
@@ -60,18 +49,10 @@ export function isInSystemFolder(target: string): boolean {
 }
 
 /** Files below `/etc` that hold keys or passwords, by name. The names may contain `*`. */
-const SYSTEM_SECRETS = [
-  '/etc/shadow*',
-  '/etc/gshadow*',
-  '/etc/sudoers*',
-  '/etc/ssh/*_key',
-  '/etc/ssl/private',
-  '/etc/krb5.keytab',
-  '/etc/NetworkManager/system-connections',
-  '/etc/security/opasswd',
-  '/etc/wireguard',
-  '/etc/apt/auth.conf*',
-];
+const SYSTEM_SECRETS = listWords(`
+  /etc/shadow* /etc/gshadow* /etc/sudoers* /etc/ssh/*_key /etc/ssl/private /etc/krb5.keytab
+  /etc/NetworkManager/system-connections /etc/security/opasswd /etc/wireguard /etc/apt/auth.conf*
+`);
 
 /**
  * Returns files of the system with keys. Their modes close them to plain users but not to root, so for root they are

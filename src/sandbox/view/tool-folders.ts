@@ -8,6 +8,7 @@ import {traceLinks} from '../../core/permissions/files/resolve-links.ts';
 import {tryOr} from '../../core/util/errors.ts';
 import {readSmallFile} from '../../core/util/files/git-folder.ts';
 import {isInside} from '../../core/util/paths.ts';
+import {listWords} from '../../core/util/text.ts';
 import {isWritableByOthers} from './repository-folders.ts';
 import {isInSystemFolder, STANDARD_PROGRAM_FOLDERS} from './system-folders.ts';
 
@@ -20,60 +21,18 @@ interface ToolSearch {
 }
 
 /** Folders below the home that belong to one tool as a whole: its programs, libraries and installed versions. */
-const TOOLS = [
-  '.nvm',
-  '.volta',
-  '.asdf',
-  '.pyenv',
-  '.rbenv',
-  '.nodenv',
-  '.goenv',
-  '.jenv',
-  '.sdkman',
-  '.rustup',
-  '.fnm',
-  '.rvm',
-  '.n',
-  '.proto',
-  '.gvm',
-  '.swiftly',
-  '.juliaup',
-  '.bun',
-  '.deno',
-  '.ghcup',
-  '.virtualenvs',
-  '.local/pipx',
-  'miniconda3',
-  'anaconda3',
-  'miniforge3',
-  'mambaforge',
-  'micromamba',
-  'n',
-  'Library/pnpm',
-  '.local/lib',
-];
+const TOOLS = listWords(`
+  .nvm .volta .asdf .pyenv .rbenv .nodenv .goenv .jenv .sdkman .rustup .fnm .rvm .n .proto .gvm .swiftly .juliaup
+  .bun .deno .ghcup .virtualenvs .local/pipx miniconda3 anaconda3 miniforge3 mambaforge micromamba n Library/pnpm
+  .local/lib
+`);
 /** Folders below the home in which each folder belongs to one tool. */
 const TOOL_PARENTS = ['.local/share', '.local/opt', '.local/state'];
 /** Variables that name the folder of a tool that is elsewhere. */
-const TOOL_VARIABLES = [
-  'NVM_DIR',
-  'VOLTA_HOME',
-  'PNPM_HOME',
-  'ASDF_DIR',
-  'ASDF_DATA_DIR',
-  'PYENV_ROOT',
-  'FNM_DIR',
-  'MISE_DATA_DIR',
-
-  'SDKMAN_DIR',
-  'RUSTUP_HOME',
-  'RBENV_ROOT',
-  'GOROOT',
-  'JAVA_HOME',
-  'UV_TOOL_DIR',
-  'UV_PYTHON_INSTALL_DIR',
-  'PIPX_HOME',
-];
+const TOOL_VARIABLES = listWords(`
+  NVM_DIR VOLTA_HOME PNPM_HOME ASDF_DIR ASDF_DATA_DIR PYENV_ROOT FNM_DIR MISE_DATA_DIR SDKMAN_DIR RUSTUP_HOME
+  RBENV_ROOT GOROOT JAVA_HOME UV_TOOL_DIR UV_PYTHON_INSTALL_DIR PIPX_HOME
+`);
 /** Places below the home that the programs of a folder need although no link leads there. */
 const COMPANIONS: Readonly<Record<string, readonly string[]>> = {
   '.cargo/bin': ['.rustup'],

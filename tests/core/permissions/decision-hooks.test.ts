@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
-import type {AnswerCall, BeforeCall} from '../../../src/core/contract/permission.ts';
+import type {BeforeCall} from '../../../src/core/contract/permission.ts';
 import {until} from '../../support/wait.ts';
 import {permissionFixture} from './fixture.ts';
 
@@ -124,7 +124,7 @@ describe('a decision', () => {
   });
 
   describe('with a hook that answers questions', () => {
-    const answered = (answer: Awaited<ReturnType<AnswerCall>>, options: Parameters<typeof permitFixture>[0] = {}) =>
+    const answered = (answer: Awaited<ReturnType<BeforeCall>>, options: Parameters<typeof permitFixture>[0] = {}) =>
       permitFixture({interactive: false, ...options, answerCall: async () => answer});
 
     it('is what the hook says: allowed, refused, or allowed with another input', async () => {
@@ -140,13 +140,16 @@ describe('a decision', () => {
       });
     });
 
-    it('is asked of the person when the hook says nothing', async () => {
-      const {permit, events, questions} = answered({}, {interactive: true});
-      const answer = permit(request, never);
-      await until(() => asked(events).length === 1);
-      questions.answer(asked(events)[0]!.id, {choice: 'yes'});
-      expect(await answer).toMatchObject({verdict: 'allow', because: 'the user allowed it'});
-    });
+    it.each([{}, {decision: 'ask', input: {command: 'ls'}} as const])(
+      'is asked of the person when the hook says %j',
+      async (says) => {
+        const {permit, events, questions} = answered(says, {interactive: true});
+        const answer = permit(request, never);
+        await until(() => asked(events).length === 1);
+        questions.answer(asked(events)[0]!.id, {choice: 'yes'});
+        expect(await answer).toMatchObject({verdict: 'allow', because: 'the user allowed it'});
+      },
+    );
 
     it('is not asked of the hook when only a person may allow it, nor again when a hook changed the input', async () => {
       const {permit} = answered({decision: 'allow'});

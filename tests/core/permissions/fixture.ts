@@ -1,18 +1,10 @@
 /** A workspace on disk with links in it, a folder outside, and helpers that judge and decide on calls there. */
-
 import {mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {ALL_TOOLS} from '../../../src/compose/known-tools.ts';
 import type {AgentEventBody, PermissionMode} from '../../../src/core/contract/events.ts';
-import type {
-  Access,
-  AnswerCall,
-  BeforeCall,
-  Denial,
-  RuleKind,
-  Workspace,
-} from '../../../src/core/contract/permission.ts';
+import type {Access, BeforeCall, Denial, RuleKind, Workspace} from '../../../src/core/contract/permission.ts';
 import type {AgentPermissions} from '../../../src/core/permissions/context.ts';
 import {createPermit, type PermitAgent} from '../../../src/core/permissions/decision.ts';
 import {PermissionPolicy} from '../../../src/core/permissions/policy.ts';
@@ -95,7 +87,7 @@ interface PermitOptions extends DecideOptions {
   readonly interactive?: boolean;
   readonly agent?: PermitAgent;
   readonly beforeCall?: readonly BeforeCall[];
-  readonly answerCall?: AnswerCall;
+  readonly answerCall?: BeforeCall;
 }
 
 function createPermitFixture(workspace: Workspace, options: PermitOptions) {

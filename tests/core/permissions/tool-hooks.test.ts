@@ -52,7 +52,7 @@ describe('a hook before a call', () => {
 
 describe('a hook in the place of a question', () => {
   it.each<[string, Partial<HookAnswer>, object]>([
-    ['leaves it to the person', {permission: 'ask', input: {file_path: 'b.ts'}}, {}],
+    ['leaves it to the person', {permission: 'ask'}, {decision: 'ask'}],
     ['allows', {permission: 'allow'}, {decision: 'allow'}],
     ['allows another input', {permission: 'allow', input: {file_path: 'b'}}, {decision: 'allow', input: {path: 'b'}}],
     ['refuses', {blocked: 'no', permission: 'allow'}, {decision: 'deny', because: 'a hook refuses it: no'}],

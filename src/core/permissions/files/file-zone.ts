@@ -1,10 +1,10 @@
 /** Finds the zone in which a file lies, and the files that are protected in every zone. */
-
 import {existsSync, lstatSync, realpathSync} from 'node:fs';
 import type {Workspace} from '../../contract/permission.ts';
 import {WORKTREES} from '../../contract/worktree.ts';
 import {tryOr} from '../../util/errors.ts';
 import {isInside} from '../../util/paths.ts';
+import {listWords} from '../../util/text.ts';
 
 /**
  * `workspace`: the project and `--add-dir`. `own`: files of mini-cc that agents may read. `secret`: keys. `system`:
@@ -100,27 +100,12 @@ function removeWorktree(target: string, workspace: Workspace): string {
 }
 
 const PROTECTED_FOLDERS = new Set(['.git', '.mini-cc', '.claude', '.ssh', '.gnupg', '.aws']);
-const PROTECTED_FILES = new Set([
-  '.bashrc',
-  '.bash_profile',
-  '.bash_login',
-  '.bash_logout',
-  '.bash_aliases',
-  '.profile',
-  '.inputrc',
-  '.zshrc',
-  '.zprofile',
-  '.zshenv',
-  '.zlogin',
-  '.zlogout',
-  'config.fish',
-  '.netrc',
-  '.npmrc',
-  '.gitconfig',
-  '.gitmodules',
-  '.git-credentials',
-  '.envrc',
-]);
+const PROTECTED_FILES = new Set(
+  listWords(`
+  .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .inputrc .zshrc .zprofile .zshenv .zlogin
+  .zlogout config.fish .netrc .npmrc .gitconfig .gitmodules .git-credentials .envrc
+`),
+);
 
 /** Whether the names in a path make it protected. @param target absolute, with links resolved */
 export function isProtected(target: string): boolean {

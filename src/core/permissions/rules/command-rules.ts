@@ -117,7 +117,7 @@ export function matchesCommand(pattern: string, text: string): boolean {
 }
 
 /** Whether the pattern could match a text that begins like this. */
-export function couldMatchCommand(pattern: string, start: string): boolean {
+function couldMatchCommand(pattern: string, start: string): boolean {
   return listForms(pattern).some(([first = '', ...others]) =>
     first.length < start.length ? others.length > 0 && start.startsWith(first) : first.startsWith(start),
   );

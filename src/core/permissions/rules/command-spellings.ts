@@ -5,46 +5,18 @@
  * its beginning is listed as a start.
  */
 import type {Command, Redirection} from 'unbash';
+import {listWords} from '../../util/text.ts';
 import {formatWords, type ParsedCommand, readCommand, toPartWord} from '../shell/command-parser.ts';
 import type {CommandPart, PartWord} from '../shell/command-shape.ts';
 import {UnclearCommand} from '../shell/shell-words.ts';
 
 /** Programs that run a command which begins at one of their words. */
-export const WRAPPERS: ReadonlySet<string> = new Set([
-  'timeout',
-  'nice',
-  'nohup',
-  'stdbuf',
-  'time',
-  'env',
-  'sudo',
-  'doas',
-  'xargs',
-  'exec',
-  'command',
-  'builtin',
-  'setsid',
-  'ionice',
-  'chrt',
-  'taskset',
-  'watch',
-  'parallel',
-  'strace',
-  'ltrace',
-  'unshare',
-  'chroot',
-  'busybox',
-  'flock',
-  'script',
-  'npx',
-  'find',
-  'fd',
-  'su',
-  'runuser',
-  'setpriv',
-  'systemd-run',
-  'coproc',
-]);
+export const WRAPPERS: ReadonlySet<string> = new Set(
+  listWords(`
+  timeout nice nohup stdbuf time env sudo doas xargs exec command builtin setsid ionice chrt taskset watch parallel
+  strace ltrace unshare chroot busybox flock script npx find fd su runuser setpriv systemd-run coproc
+`),
+);
 const SHELLS = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish']);
 /** The command of these wrappers begins after one of these options. */
 const COMMAND_OPTIONS: Readonly<Record<string, RegExp>> = {

@@ -4,6 +4,7 @@
  * sandbox nor a container, only commands of the literal grammar count as reading.
  */
 import type {Access, Attempt, Attempts, Verdict} from '../../contract/permission.ts';
+import {listWords} from '../../util/text.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';
 import {getFileZone, isAlwaysAsked} from '../files/file-zone.ts';
@@ -207,37 +208,12 @@ function checkAssignments({node}: CommandPart, isLiteralPart: boolean): void {
 }
 
 /** These builtins change the shell itself, so the meaning of later words is not known. */
-const CHANGES_THE_SHELL: ReadonlySet<string | undefined> = new Set([
-  'source',
-  '.',
-  'eval',
-  'export',
-  'set',
-  'shopt',
-  'alias',
-  'unalias',
-  'unset',
-  'declare',
-  'typeset',
-  'readonly',
-  'local',
-  'read',
-  'mapfile',
-  'readarray',
-  'trap',
-  'enable',
-  'exec',
-  'pushd',
-  'popd',
-  'hash',
-  'builtin',
-  'command',
-  'printf',
-  'let',
-  'getopts',
-  'complete',
-  'bind',
-]);
+const CHANGES_THE_SHELL: ReadonlySet<string | undefined> = new Set(
+  listWords(`
+  source . eval export set shopt alias unalias unset declare typeset readonly local read mapfile readarray trap
+  enable exec pushd popd hash builtin command printf let getopts complete bind
+`),
+);
 
 function changesTheShell({node, words}: CommandPart): boolean {
   return CHANGES_THE_SHELL.has(words[0]?.text) || node.args.some(({type}) => type === 'Assignment');

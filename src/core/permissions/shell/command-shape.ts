@@ -1,5 +1,6 @@
 /** Reads from a parsed command where it changes directory and which files its redirections use. */
 import type {Assignment, Command, Redirection, SyntaxNode} from 'unbash';
+import {listWords} from '../../util/text.ts';
 import {checkText, readWord, type ShellWord, UnclearCommand} from './shell-words.ts';
 
 export interface CommandPart {
@@ -180,18 +181,11 @@ export function toPath({text, home}: ShellWord & {kind: 'text' | 'glob'}): strin
 }
 
 /** These variables before a command hardly change what it does. Others could change which program it runs. */
-const HARMLESS_VARIABLES = new Set([
-  'NODE_ENV',
-  'CI',
-  'FORCE_COLOR',
-  'NO_COLOR',
-  'LANG',
-  'LC_ALL',
-  'TZ',
-  'COLUMNS',
-  'PYTHONUNBUFFERED',
-  'RUST_BACKTRACE',
-]);
+const HARMLESS_VARIABLES = new Set(
+  listWords(`
+  NODE_ENV CI FORCE_COLOR NO_COLOR LANG LC_ALL TZ COLUMNS PYTHONUNBUFFERED RUST_BACKTRACE
+`),
+);
 
 export function isHarmlessAssignment({name, value, index, append, text}: Assignment): boolean {
   const isPlain = value.type === 'Word' && index === undefined && !append && /^\w+=[\w./:@%+-]*$/.test(text);

@@ -2,6 +2,7 @@
  * Defines the literal grammar: commands that pass where no sandbox enforces that they only read. It has few programs,
  * words whose text is their value, and complete lists of options. The caller judges every other word as a path.
  */
+import {listWords} from '../../util/text.ts';
 import {UnclearCommand} from './shell-words.ts';
 
 interface LiteralProgram {
@@ -159,12 +160,9 @@ function readWords(
 const SIGNS: Readonly<Record<string, string>> = {'.': '\\.', '#': '\\d[\\d,.:-]*', '?': '.', '*': '[^/~@]*'};
 
 function createOptionTest(flags: string, options: string): (word: string) => boolean {
-  const patterns = options
-    .split(/\s+/)
-    .filter((option) => option !== '')
-    .map(
-      (option) => new RegExp(`^${option === '-#' ? '-\\d+' : option.replace(/[.#?*]/g, (sign) => SIGNS[sign]!)}$`, 's'),
-    );
+  const patterns = listWords(options).map(
+    (option) => new RegExp(`^${option === '-#' ? '-\\d+' : option.replace(/[.#?*]/g, (sign) => SIGNS[sign]!)}$`, 's'),
+  );
   return (word) =>
     (/^-[^-]+$/.test(word) && [...word.slice(1)].every((letter) => flags.includes(letter))) ||
     patterns.some((pattern) => pattern.test(word));

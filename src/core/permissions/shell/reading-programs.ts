@@ -4,16 +4,19 @@
  * the sandbox would change are left out: `ps`, `ss`, `df`, `mount`, `env`, `id`, `who`, `git worktree list` and the
  * like.
  */
+import {listWords} from '../../util/text.ts';
 import type {ParsedCommand} from './command-parser.ts';
 import {type CommandPart, isHarmlessAssignment} from './command-shape.ts';
 
 /** Programs and builtins that only read, whatever their words are. */
 const READERS = new Set(
-  `ls cat head tail wc nl tac rev cut paste join fold fmt expand unexpand column comm cmp tr diff stat file du grep egrep
+  listWords(`
+  ls cat head tail wc nl tac rev cut paste join fold fmt expand unexpand column comm cmp tr diff stat file du grep egrep
   fgrep zgrep zcat zless bzcat xzcat jq od hexdump xxd strings nm objdump readelf size ldd base64 base32 md5sum sha1sum
   sha224sum sha256sum sha384sum sha512sum b2sum cksum sum realpath readlink basename dirname which whereis type pwd whoami
   uname arch nproc seq expr sleep less more bat test [ echo printf true false : cd exit return break continue shift read
-  let local wait tput look tsort shuf factor numfmt locale getconf cloc tokei scc ack ag`.split(/\s+/),
+  let local wait tput look tsort shuf factor numfmt locale getconf cloc tokei scc ack ag
+`),
 );
 
 /** Programs that read unless one of their words matches. With such a word they write or run another program. */
