@@ -8,8 +8,7 @@ import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {formatRetry, showControls, toShortLine} from '../core/util/text.ts';
 import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
-import {createLiveProgress, createProgress} from './progress.ts';
-import {RunTitles} from './run-titles.ts';
+import {createLiveProgress, createProgress, RunTitles} from './progress.ts';
 
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 

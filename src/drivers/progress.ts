@@ -1,6 +1,6 @@
 /** Prints progress lines of subagents on standard error in print mode. */
 import type {AgentEvent} from '../core/contract/events.ts';
-import {formatProgressLine, formatTaskHeader, type ProgressState} from '../core/runs/progress-line.ts';
+import {formatProgressLine, formatRunTitle, formatTaskHeader, type ProgressState} from '../core/runs/progress-line.ts';
 import type {LiveLines} from './live-lines.ts';
 
 interface ShownRun {
@@ -94,4 +94,20 @@ function advance(run: ShownRun | undefined, event: AgentEvent): ShownRun | undef
 
 function withDuration({line, startedAt}: ShownRun, now: number): ProgressState {
   return line.state === 'running' ? {...line, durationMs: now - startedAt} : line;
+}
+
+export class RunTitles {
+  readonly #titles = new Map<string, string>();
+
+  /** Stores the title that an event contains. It must get the events of a session in their order. */
+  take(event: AgentEvent): void {
+    if (event.type === 'run_start' && event.parent !== undefined)
+      this.#titles.set(event.agentId, formatRunTitle(event));
+  }
+
+  /** @returns the text, preceded by the title of the subagent's run that it comes from */
+  prefix({agentId}: Pick<AgentEvent, 'agentId'>, text: string): string {
+    const title = this.#titles.get(agentId);
+    return title === undefined ? text : `${title}: ${text}`;
+  }
 }

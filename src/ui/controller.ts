@@ -10,12 +10,10 @@ import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
 import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import type {PromptImages} from './input/clipboard-image.ts';
-import {Completer} from './input/completer.ts';
-import {prefixSearch} from './input/completion.ts';
-import {createEditor, edit, expandedText, getSent, labelPastes, submitted} from './input/editor.ts';
+import {Completer, prefixSearch} from './input/completion.ts';
+import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submitted} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
-import {findSent, putBack} from './input/sent-prompts.ts';
 import {addText, MAX_WAIT_MS, settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
 import {forgetPrinted} from './state/finished-items.ts';
@@ -398,3 +396,20 @@ const KEYS = `Keys:
   Ctrl+_ undo · Alt+_ redo · Ctrl+G edit in $EDITOR · Ctrl+L repaint · Ctrl+T todos
   Ctrl+O whole transcript, thinking and results too · Ctrl+V image of the clipboard
   Down agents · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background`;
+
+/** Returns the prompt as it was typed, with its pastes. */
+function findSent({editor, mainEditor}: LocalState, text: string): SentPrompt {
+  return (mainEditor ?? editor).history.findLast((sent) => sent.text === text) ?? {text};
+}
+
+/** Puts the texts before the typed text, so that they can be edited and sent again. */
+function putBack(local: LocalState, texts: readonly string[]): Partial<LocalState> {
+  const {editor, mainEditor} = local;
+  const target = mainEditor ?? editor;
+  const prompts = texts.map((text) => findSent(local, text));
+  const typed = getSent(target);
+  const sent = joinSent(typed.text === '' ? prompts : [...prompts, typed]);
+  const next = edit(target, {type: 'recall', sent});
+  // A command in the text opens no list.
+  return {...(mainEditor ? {mainEditor: next} : {editor: next}), selected: 0, dismissed: next.text};
+}

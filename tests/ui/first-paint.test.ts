@@ -1,7 +1,6 @@
 import {afterEach, describe, expect, test} from 'vitest';
 import type {Session} from '../../src/core/contract/session-requests.ts';
-import {isLeaving, NO_KEYS, takeKeys} from '../../src/ui/first-paint/early-keys.ts';
-import {startFirstPaint} from '../../src/ui/first-paint/first-paint.ts';
+import {isLeaving, NO_KEYS, startFirstPaint, takeKeys} from '../../src/ui/first-paint/first-paint.ts';
 import {runScreen} from '../../src/ui/screen.tsx';
 import {settle} from '../support/wait.ts';
 import {createFakeSession} from './fake-session.ts';

@@ -21,7 +21,7 @@ import type {Session, SubmitResult} from '../../core/contract/session-requests.t
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatEnding} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
-import {RunTitles} from '../run-titles.ts';
+import {RunTitles} from '../progress.ts';
 import {toPromptContent} from './prompt-content.ts';
 import {replay} from './replay.ts';
 import {formatTitle, readPatch, textContent} from './tool-calls.ts';

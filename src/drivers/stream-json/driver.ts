@@ -16,7 +16,7 @@ import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.
 import {formatIssues} from '../../core/util/problem.ts';
 import {countReported, createInitObject, createResultObject, createStreamJson} from '../json-output.ts';
 import {getExitCode} from '../print.ts';
-import {RunTitles} from '../run-titles.ts';
+import {RunTitles} from '../progress.ts';
 import {answerControlRequest} from './control-requests.ts';
 import {MessageServers} from './driver-servers.ts';
 import {type CallHook, describeSession, type Initialize, initializeSchema} from './initialize.ts';
@@ -263,11 +263,11 @@ class StreamJsonDriver {
     this.#options.write({type: 'control_cancel_request', request_id: id});
   }
 
-  async #answer(id: string, work: () => object | Promise<object>): Promise<void> {
+  async #answer(id: string, work: () => unknown): Promise<void> {
     const {write} = this.#options;
     let response: object;
     try {
-      response = {subtype: 'success', request_id: id, response: await work()};
+      response = {subtype: 'success', request_id: id, response: (await work()) ?? {}};
     } catch (error) {
       const isUnsupported = getErrorCode(error) === 'UNSUPPORTED_REQUEST';
       response = {

@@ -8,21 +8,16 @@ import {areTodosShown, currentQuestion, isWorking, type LocalState} from '../sta
 import {MAX_PANEL_ROWS, markedIndex, panelRuns} from '../state/panel.ts';
 import {awaitedRuns, hasAwaitedWork, hasEnded, openedRun} from '../state/subagent-store.ts';
 import type {SubagentRun, UiState} from '../state/ui-state.ts';
-import {describeWork, getWorkStart} from '../state/work.ts';
 import {layoutLines} from '../text/lines.ts';
 import {type LiveRows, shareRows} from '../text/live-rows.ts';
 import {type Row, Rows} from '../text/styled-text.tsx';
 import {liveThought} from '../text/thinking.ts';
 import {cutText} from '../text/wrap.ts';
-import {BusyLine, TICK_MS} from './busy-line.tsx';
-import {CompletionList, MAX_COMPLETION_ROWS} from './completion-list.tsx';
-import {type PromptRows, promptRows, QueuedPrompts} from './prompt.tsx';
+import {BusyLine, describeWork, getWorkStart, TICK_MS} from './busy-line.tsx';
+import {CompletionList, MAX_COMPLETION_ROWS, type PromptRows, promptRows, QueuedPrompts, TodoList} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
-import {RunPanel} from './run-panel.tsx';
-import {RunView, type ViewRow, viewRows} from './run-view.tsx';
 import {hintRows, StatusLine} from './status-line.tsx';
-import {LiveSubagents} from './subagent-lines.tsx';
-import {TodoList} from './todo-list.tsx';
+import {LiveSubagents, RunPanel, RunView, type ViewRow, viewRows} from './subagent-lines.tsx';
 import {RunningTools, runningToolRows} from './tool-line.tsx';
 
 /** Milliseconds between two frames when only idle times move, which are shown in seconds. */

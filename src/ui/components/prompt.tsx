@@ -1,11 +1,13 @@
-import {Box} from 'ink';
+import {Box, useIsScreenReaderEnabled} from 'ink';
+import type {Todo} from '../../core/contract/results.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import {PROMPT_MARK, promptWidth} from '../first-paint/prompt-frame.ts';
-import type {EditorState} from '../input/editor.ts';
-import {layoutText} from '../input/editor-layout.ts';
+import type {Offered} from '../input/completion.ts';
+import {type EditorState, layoutText} from '../input/editor.ts';
 import {firstRows} from '../text/live-rows.ts';
-import {Styled} from '../text/styled-text.tsx';
-import {cutText} from '../text/wrap.ts';
+import {screenLine} from '../text/screen-text.ts';
+import {keyed, Styled} from '../text/styled-text.tsx';
+import {cutText, textWidth} from '../text/wrap.ts';
 
 /** The typed text as rows of the screen, and the cursor in them. */
 export interface PromptRows {
@@ -40,6 +42,66 @@ export function QueuedPrompts({prompts, rows, columns}: QueueProps) {
         </Styled>
       ))}
       {more > 0 && rows > 0 && <Styled tone="muted">{`  … and ${more} more queued`}</Styled>}
+    </Box>
+  );
+}
+
+const WORDS: Readonly<Record<Todo['status'], string>> = {
+  pending: 'To do:',
+  in_progress: 'In progress:',
+  completed: 'Done:',
+};
+const MARKS: Readonly<Record<Todo['status'], string>> = {pending: '[ ]', in_progress: '[>]', completed: '[x]'};
+
+interface TodoProps {
+  readonly todos: readonly Todo[];
+  readonly rows: number;
+  readonly columns: number;
+}
+
+export function TodoList({todos, rows, columns}: TodoProps) {
+  const {shown, more} = firstRows(todos, rows);
+  const marks = useIsScreenReaderEnabled() ? WORDS : MARKS;
+  return (
+    <Box flexDirection="column">
+      {keyed(shown).map(({key, value: todo}) => (
+        <Styled key={key} bold={todo.status === 'in_progress'} {...(todo.status === 'completed' && {tone: 'muted'})}>
+          {cutText(`  ${marks[todo.status]} ${todo.content}`, columns)}
+        </Styled>
+      ))}
+      {more > 0 && rows > 0 && <Styled tone="muted">{`  … and ${more} more`}</Styled>}
+    </Box>
+  );
+}
+
+export const MAX_COMPLETION_ROWS = 6;
+
+interface CompletionProps {
+  readonly offered: readonly Offered[];
+  readonly selected: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
+export function CompletionList({offered, selected, rows, columns}: CompletionProps) {
+  const marked = Math.min(selected, offered.length - 1);
+  const first = Math.max(0, Math.min(marked - Math.floor(rows / 2), offered.length - rows));
+  const shown = offered.slice(first, first + rows);
+  const labelWidth = Math.max(...offered.map(({label}) => textWidth(label)));
+  const isStatic = useIsScreenReaderEnabled();
+  return (
+    <Box flexDirection="column">
+      {shown.map(({label, description}, index) => {
+        const isMarked = first + index === marked;
+        const pad = ' '.repeat(description === '' ? 0 : labelWidth - textWidth(label) + 2);
+        const mark = isStatic ? (isMarked ? 'Marked: ' : '') : isMarked ? '> ' : '  ';
+        const text = `${mark}${screenLine(label)}${pad}${description}`;
+        return (
+          <Styled key={label} {...(isMarked ? ({tone: 'accent', bold: true} as const) : ({tone: 'muted'} as const))}>
+            {cutText(text, columns)}
+          </Styled>
+        );
+      })}
     </Box>
   );
 }

@@ -1,6 +1,6 @@
 import {Box, useIsScreenReaderEnabled} from 'ink';
 import type {Question} from '../../core/contract/events.ts';
-import {layoutText} from '../input/editor-layout.ts';
+import {layoutText} from '../input/editor.ts';
 import {getCommand, type QuestionFocus} from '../input/question-keys.ts';
 import {findInList, listRows} from '../state/list-rows.ts';
 import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts';

@@ -17,15 +17,15 @@ import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import type {Controller} from '../controller.ts';
-import {areTodosShown, currentQuestion} from '../state/local-state.ts';
-import {hasAwaitedWork} from '../state/subagent-store.ts';
+import {areTodosShown, currentQuestion, type LocalState} from '../state/local-state.ts';
+import {markAt, markedIndex, panelRuns} from '../state/panel.ts';
+import {hasAwaitedWork, openedRun} from '../state/subagent-store.ts';
+import type {UiState} from '../state/ui-state.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {getOffered, takeOffered} from './completion.ts';
 import {type EditorAction, edit} from './editor.ts';
 import {pressHistorySearch} from './history-search.ts';
 import {editorAction, type KeyPress, parseKeys} from './keys.ts';
-import {pressPanel} from './panel-keys.ts';
-import {toImageMention} from './pasted-path.ts';
 import {questionKey} from './question-keys.ts';
 
 /** Milliseconds within which a second Ctrl+C leaves and a second Esc rewinds. */
@@ -237,4 +237,78 @@ function pressEscape(controller: Controller): void {
   }
   controller.clearHint();
   controller.submit('/rewind');
+}
+
+/** @returns false when the panel does not use the key. */
+export function pressPanel(controller: Controller, press: KeyPress): boolean {
+  const ui = controller.ui.get();
+  const local = controller.local.get();
+  if (openedRun(ui)) {
+    if (press.name !== 'escape') return false;
+    controller.closeRun();
+    return true;
+  }
+  return local.panel ? pressInside(controller, press) : press.name === 'down' && enter(controller, ui, local);
+}
+
+function enter(controller: Controller, ui: UiState, {editor}: LocalState): boolean {
+  // Down goes through the history of prompts first.
+  if (editor.text !== '' || editor.historyAt < editor.history.length) return false;
+  const panel = markAt(panelRuns(ui, true), 0);
+  if (!panel) return false;
+  controller.change({panel});
+  return true;
+}
+
+function pressInside(controller: Controller, press: KeyPress): boolean {
+  const runs = panelRuns(controller.ui.get(), true);
+  const {panel} = controller.local.get();
+  const index = panel && runs.length > 0 ? markedIndex(runs, panel) : -1;
+  switch (index < 0 ? undefined : press.name) {
+    case 'up':
+      controller.change({panel: markAt(runs, index - 1)});
+      return true;
+    case 'down':
+      controller.change({panel: markAt(runs, Math.min(index + 1, runs.length - 1))});
+      return true;
+    case 'escape':
+      controller.change({panel: undefined});
+      return true;
+    case 'return':
+      controller.openRun(runs[index]!.agentId);
+      return true;
+    default:
+      controller.change({panel: undefined});
+      return false;
+  }
+}
+
+const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+
+/**
+ * @returns the path as an `@` mention; undefined when the paste is not the absolute path of an image as terminals write
+ * it
+ */
+export function toImageMention(pasted: string): string | undefined {
+  const line = pasted.trim();
+  if (line.includes('\n')) return undefined;
+  const path = unquote(line);
+  if (!/^(?:~?\/)/.test(path) || !IMAGE.test(path) || path.includes('"')) return undefined;
+  return /\s/.test(path) ? `@"${path}" ` : `@${path} `;
+}
+
+function unquote(text: string): string {
+  if (text.startsWith('file://')) {
+    try {
+      return decodeURIComponent(text.replace(/^file:\/\/[^/]*/, ''));
+    } catch (error) {
+      // The text is not a valid URL.
+      if (error instanceof URIError) return text;
+      throw error;
+    }
+  }
+  const [, quoted] = /^'(.*)'$|^"(.*)"$/.exec(text)?.filter((part) => part !== undefined) ?? [];
+  if (quoted !== undefined) return quoted;
+  // Unescaped blanks separate several paths.
+  return /(?<!\\)\s/.test(text) ? '' : text.replace(/\\(.)/g, '$1');
 }

@@ -4,9 +4,9 @@ import {compose} from '../../../src/compose/session.ts';
 import type {Session} from '../../../src/core/contract/session-requests.ts';
 import {formatRetry} from '../../../src/core/util/text.ts';
 import {print} from '../../../src/drivers/print.ts';
+import {describeWork} from '../../../src/ui/components/busy-line.tsx';
 import {reduce} from '../../../src/ui/state/store.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
-import {describeWork} from '../../../src/ui/state/work.ts';
 import {createHome} from '../../support/environment.ts';
 import {fastClock} from '../../support/fast-clock.ts';
 import {

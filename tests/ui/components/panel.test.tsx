@@ -1,8 +1,7 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
 import {AnnouncementView} from '../../../src/ui/components/finished-item.tsx';
-import {RunPanel} from '../../../src/ui/components/run-panel.tsx';
-import {RunView, viewRows} from '../../../src/ui/components/run-view.tsx';
+import {RunPanel, RunView, viewRows} from '../../../src/ui/components/subagent-lines.tsx';
 import {markedIndex, panelRuns, panelText, panelWindow} from '../../../src/ui/state/panel.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
 import {PLAIN_FORMATTER} from '../../../src/ui/text/plain-format.ts';

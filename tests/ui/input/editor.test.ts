@@ -8,9 +8,9 @@ import {
   getSent,
   joinSent,
   labelPastes,
+  layoutText,
   submitted,
 } from '../../../src/ui/input/editor.ts';
-import {layoutText} from '../../../src/ui/input/editor-layout.ts';
 
 type Step = EditorAction | EditorAction['type'];
 const WIDTH = 20;

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {toImageMention} from '../../../src/ui/input/pasted-path.ts';
+import {toImageMention} from '../../../src/ui/input/key-router.ts';
 
 test.each([
   ['/tmp/a.png', '@/tmp/a.png '],
