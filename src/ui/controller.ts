@@ -393,7 +393,7 @@ const KEYS = `Keys:
   !cmd runs in the shell · @file goes along · #note is remembered · exit leaves
   Esc interrupt, twice when idle go back to an earlier prompt · Shift+Tab mode
   Ctrl+C interrupt, clear, twice leave · Ctrl+D leave · Ctrl+Z suspend
-  Ctrl+_ undo · Alt+_ redo · Ctrl+G edit in $EDITOR · Ctrl+L repaint · Ctrl+T todos
+  Ctrl+_ undo · Ctrl+G edit in $EDITOR · Ctrl+L repaint · Ctrl+T todos
   Ctrl+O whole transcript, thinking and results too · Ctrl+V image of the clipboard
   Down agents · Enter open one, type to it, Esc back · Ctrl+B awaited agents to the background`;
 

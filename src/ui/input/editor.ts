@@ -26,8 +26,6 @@ export interface EditorState {
   readonly draft: string;
   /** States that Ctrl+_ restores, oldest first. */
   readonly undo: readonly {readonly text: string; readonly cursor: number}[];
-  /** Undone states that Alt+_ restores, the next one last. */
-  readonly redo: EditorState['undo'];
   /** True when the last action typed a part of a word. The next part is undone together with it. */
   readonly isTyping: boolean;
 }
@@ -40,25 +38,24 @@ export type EditorAction =
   | {readonly type: 'recall'; readonly sent: SentPrompt}
   | {readonly type: 'replace'; readonly start: number; readonly end: number; readonly text: string}
   | {readonly type: 'up' | 'down'; readonly width: number}
-  | {
-      readonly type:
-        | 'left'
-        | 'right'
-        | 'word-left'
-        | 'word-right'
-        | 'line-start'
-        | 'line-end'
-        | 'backspace'
-        | 'delete'
-        | 'kill-word-left'
-        | 'kill-blank-left'
-        | 'kill-word-right'
-        | 'kill-to-start'
-        | 'kill-to-end'
-        | 'yank'
-        | 'undo'
-        | 'redo';
-    };
+  | {readonly type: keyof typeof STEPS | 'yank' | 'undo'};
+
+/** What is done with the text between the cursor and another place in it. */
+const STEPS = {
+  left: [moveTo, before],
+  right: [moveTo, after],
+  'word-left': [moveTo, wordBefore],
+  'word-right': [moveTo, wordAfter],
+  'line-start': [moveTo, lineStart],
+  'line-end': [moveTo, lineEnd],
+  backspace: [remove, before],
+  delete: [remove, after],
+  'kill-word-left': [kill, wordBefore],
+  'kill-blank-left': [kill, blankBefore],
+  'kill-word-right': [kill, wordAfter],
+  'kill-to-start': [kill, lineStart],
+  'kill-to-end': [kill, lineRest],
+} as const;
 
 const BIG_PASTE_LINES = 10;
 const BIG_PASTE_CHARS = 1000;
@@ -81,33 +78,24 @@ export function createEditor(history: readonly SentPrompt[] = []): EditorState {
     historyAt: history.length,
     draft: '',
     undo: [],
-    redo: [],
     isTyping: false,
   };
 }
 
 export function edit(state: EditorState, action: EditorAction): EditorState {
   const next = apply(state, action);
-  if (action.type === 'undo' || action.type === 'redo') return next;
+  if (action.type === 'undo') return next;
   const isTyping = action.type === 'insert' && /^\S+$/.test(action.text);
   if (next.text === state.text) return next.isTyping ? {...next, isTyping: false} : next;
   const before = {text: state.text, cursor: state.cursor};
   const isOneStep = isTyping && state.isTyping;
-  return {...next, isTyping, redo: [], undo: isOneStep ? state.undo : [...state.undo, before].slice(-MAX_UNDO)};
+  return {...next, isTyping, undo: isOneStep ? state.undo : [...state.undo, before].slice(-MAX_UNDO)};
 }
 
 function undo(state: EditorState): EditorState {
   const last = state.undo.at(-1);
   if (!last) return state;
-  const redo = [...state.redo, {text: state.text, cursor: state.cursor}];
-  return {...reset(state), ...last, undo: state.undo.slice(0, -1), redo, isTyping: false};
-}
-
-function redo(state: EditorState): EditorState {
-  const next = state.redo.at(-1);
-  if (!next) return state;
-  const undone = [...state.undo, {text: state.text, cursor: state.cursor}];
-  return {...reset(state), ...next, undo: undone, redo: state.redo.slice(0, -1), isTyping: false};
+  return {...reset(state), ...last, undo: state.undo.slice(0, -1), isTyping: false};
 }
 
 function apply(state: EditorState, action: EditorAction): EditorState {
@@ -125,43 +113,17 @@ function apply(state: EditorState, action: EditorAction): EditorState {
       const {start, end} = action;
       return insert({...state, text: text.slice(0, start) + text.slice(end), cursor: start}, clean(action.text));
     }
-    case 'left':
-      return moveTo(state, before(text, cursor));
-    case 'right':
-      return moveTo(state, after(text, cursor));
-    case 'word-left':
-      return moveTo(state, wordBefore(text, cursor));
-    case 'word-right':
-      return moveTo(state, wordAfter(text, cursor));
-    case 'line-start':
-      return moveTo(state, lineStart(text, cursor));
-    case 'line-end':
-      return moveTo(state, lineEnd(text, cursor));
     case 'up':
     case 'down':
       return moveRow(state, action.type === 'up' ? -1 : 1, action.width);
-    case 'backspace':
-      return remove(state, before(text, cursor), cursor);
-    case 'delete':
-      return remove(state, cursor, after(text, cursor));
-    case 'kill-word-left':
-      return kill(state, wordBefore(text, cursor), cursor);
-    case 'kill-blank-left':
-      return kill(state, blankBefore(text, cursor), cursor);
-    case 'kill-word-right':
-      return kill(state, cursor, wordAfter(text, cursor));
-    case 'kill-to-start':
-      return kill(state, lineStart(text, cursor), cursor);
-    case 'kill-to-end': {
-      const end = lineEnd(text, cursor);
-      return kill(state, cursor, end === cursor ? after(text, cursor) : end);
-    }
     case 'yank':
       return insert(state, state.killed);
     case 'undo':
       return undo(state);
-    case 'redo':
-      return redo(state);
+    default: {
+      const [step, to] = STEPS[action.type];
+      return step(state, to(text, cursor));
+    }
   }
 }
 
@@ -257,15 +219,15 @@ function moveTo(state: EditorState, cursor: number): EditorState {
   return {...reset(state), cursor};
 }
 
-function remove(state: EditorState, from: number, to: number): EditorState {
-  return {...reset(state), text: state.text.slice(0, from) + state.text.slice(to), cursor: from};
+function remove(state: EditorState, to: number): EditorState {
+  const [start, end] = [Math.min(to, state.cursor), Math.max(to, state.cursor)];
+  return {...reset(state), text: state.text.slice(0, start) + state.text.slice(end), cursor: start};
 }
 
-function kill(state: EditorState, from: number, to: number): EditorState {
-  const taken = state.text.slice(from, to);
-  const isBefore = to === state.cursor;
-  const joined = isBefore ? taken + state.killed : state.killed + taken;
-  return {...remove(state, from, to), killed: state.isKilling ? joined : taken, isKilling: true};
+function kill(state: EditorState, to: number): EditorState {
+  const taken = state.text.slice(Math.min(to, state.cursor), Math.max(to, state.cursor));
+  const joined = to < state.cursor ? taken + state.killed : state.killed + taken;
+  return {...remove(state, to), killed: state.isKilling ? joined : taken, isKilling: true};
 }
 
 /** Ends a sequence of kills and of moves between rows. */
@@ -320,6 +282,12 @@ function lineEnd(text: string, cursor: number): number {
   return end < 0 ? text.length : end;
 }
 
+/** At the end of a line, the line end is the rest. */
+function lineRest(text: string, cursor: number): number {
+  const end = lineEnd(text, cursor);
+  return end === cursor ? after(text, cursor) : end;
+}
+
 export interface Cursor {
   readonly row: number;
   /** Column of the terminal. */
@@ -333,14 +301,8 @@ interface EditorLayout {
   readonly stops: readonly (Cursor & {readonly offset: number})[];
 }
 
-interface EditorText {
-  readonly text: string;
-  readonly cursor: number;
-  readonly pastes: ReadonlyMap<string, string>;
-}
-
 /** @param width columns of a row */
-export function layoutText({text, cursor, pastes}: EditorText, width: number): EditorLayout {
+export function layoutText({text, cursor, pastes}: EditorState, width: number): EditorLayout {
   const rows = [''];
   const stops: (Cursor & {offset: number})[] = [];
   let column = 0;

@@ -18,13 +18,9 @@ export interface KeyPress {
 
 const ESCAPE: KeyPress = {name: 'escape', text: '', ctrl: false, meta: false, shift: false};
 
-/** In a terminal without bracketed paste, a chunk with more line ends is a paste. */
-const MAX_TYPED_LINES = 3;
-
 /**
  * Splits one chunk of input into keys. It has several when the person types faster than the program reads. Then each
- * line end is the Enter key. When many lines arrive at once, they are a paste, and only the last line end is the Enter
- * key.
+ * line end is the Enter key. `terminal-input.ts` marks many lines at once as a paste, which does not come here.
  */
 export function parseKeys(input: string, key: Key): KeyPress[] {
   if (key.eventType === 'release') return [];
@@ -35,19 +31,15 @@ export function parseKeys(input: string, key: Key): KeyPress[] {
   if (name !== undefined) return [{name, text: '', ctrl, meta, shift}];
   if (key.super || key.hyper || input === '') return [];
   if (ctrl || meta) return [{name: 'text', text: input, ctrl, meta, shift}];
-  // Tabs in a pasted text are text.
-  const isPasted = (input.match(/\r\n?|\n/g)?.length ?? 0) > MAX_TYPED_LINES;
-  const parts = input.match(isPasted ? /\r\n?|[^\0-\x08\x0b-\x1f]+|[\0-\x1f]/g : /\r\n?|[^\0-\x1f]+|[\0-\x1f]/g) ?? [];
-  return parts.map((part, index) => parsePart(part, !isPasted || index === parts.length - 1));
+  return (input.match(/\r\n?|[^\0-\x1f]+|[\0-\x1f]/g) ?? []).map(parsePart);
 }
 
-/** @param isTyped true when a line end is the Enter key */
-function parsePart(part: string, isTyped: boolean): KeyPress {
+function parsePart(part: string): KeyPress {
   const plain = {ctrl: false, meta: false, shift: false};
-  if (part.startsWith('\r')) return {name: isTyped ? 'return' : 'text', text: isTyped ? '' : '\n', ...plain};
+  if (part.startsWith('\r')) return {name: 'return', text: '', ...plain};
   if (part === '\t') return {name: 'tab', text: '', ...plain};
   const code = part.charCodeAt(0);
-  if (part.length === 1 && code < 0x20 && part !== '\n') {
+  if (code < 0x20 && part !== '\n') {
     // Ctrl+_ is 0x1f. Control codes above those of the letters stand for capital ASCII characters.
     return {name: 'text', text: String.fromCharCode(code + (code > 0x1a ? 0x40 : 0x60)), ...plain, ctrl: true};
   }
@@ -83,7 +75,6 @@ const ALT_LETTERS: Readonly<Record<string, EditorAction>> = {
   b: {type: 'word-left'},
   f: {type: 'word-right'},
   d: {type: 'kill-word-right'},
-  _: {type: 'redo'},
 };
 
 /**

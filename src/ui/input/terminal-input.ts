@@ -42,7 +42,6 @@ export function terminalInput(
   /** Text that has waited long enough. The next read returns it unchanged. */
   let released = '';
   let isInPaste = false;
-  const late = new LateSequence();
   const hold = (text: string, ms: number, release: (text: string) => string) => {
     held = text;
     takeBack = afterReading(ms, () => {
@@ -53,7 +52,7 @@ export function terminalInput(
   };
   /** @returns the part of the input that can be read already */
   const take = (chunk: string): string => {
-    const text = held + late.complete(chunk);
+    const text = held + chunk;
     takeBack();
     held = '';
     if (!isInPaste && isPasted(text)) {
@@ -62,7 +61,9 @@ export function terminalInput(
     }
     isInPaste = text.lastIndexOf(PASTE_START) > text.lastIndexOf(PASTE_END) || (isInPaste && !text.includes(PASTE_END));
     const open = findOpenSequence(text);
-    if (open !== '') hold(open, open === '\x1b' ? ESC_MS : REST_MS, late.begin);
+    // Esc alone is a key. Half of another key is none.
+    if (open === '\x1b') hold(open, ESC_MS, (esc) => esc);
+    else if (open !== '') hold(open, REST_MS, () => '');
     return text.slice(0, text.length - open.length);
   };
   const read = (size?: number): unknown => {
@@ -141,13 +142,6 @@ const STRING_REPLY = new RegExp(String.raw`\x1b${STRING_HEAD}${STRING_TEXT}(?:\x
 const OPEN = new RegExp(
   String.raw`\x1b(?:\[[0-?]*[ -/]*|O|\]\d{0,4}|P[\d;]*[>=!$+]?[\d;]*|${STRING_HEAD}${STRING_TEXT}\x1b?)?$`,
 );
-/** Matches the start of sequences that no person types. */
-const UNMISTAKABLE = new RegExp(String.raw`^\x1b(?:\[(?:[?>=]|\d+[;:~])|${STRING_HEAD})`);
-const WHOLE_START = new RegExp(
-  String.raw`^\x1b(?:\[[?>=][\d;:]*\$?[cnuytRS]|\[[\d;:]+[~A-FHPQRSntu]|${STRING_HEAD}${STRING_TEXT}(?:\x07|\x1b\\))`,
-);
-/** Milliseconds. After this time, a chunk does not complete an earlier sequence. */
-const LATE_MS = 5_000;
 
 /** Returns the unfinished key or reply at the end of the text; empty when there is none. */
 export function findOpenSequence(text: string): string {
@@ -157,26 +151,4 @@ export function findOpenSequence(text: string): string {
 /** Removes replies that are strings. Ink itself drops whole replies that have the form of keys. */
 export function withoutReplies(text: string): string {
   return text.includes('\x1b') ? text.replace(STRING_REPLY, '') : text;
-}
-
-/** Remembers the start of a key or a reply whose rest did not come in time, because the rest may still come. */
-export class LateSequence {
-  #begun = '';
-  #at = 0;
-
-  /** Notes that the rest did not come. @returns the key to report: Esc alone is a key, half of another key is none */
-  readonly begin = (text: string): string => {
-    this.#begun = text;
-    this.#at = performance.now();
-    return text === '\x1b' ? text : '';
-  };
-
-  /** @returns the chunk, preceded by the earlier start when the chunk is its rest */
-  complete(chunk: string): string {
-    const whole = this.#begun + chunk;
-    const isLate = this.#begun !== '' && performance.now() - this.#at < LATE_MS;
-    this.#begun = '';
-    const isRest = isLate && UNMISTAKABLE.test(whole) && (WHOLE_START.test(whole) || findOpenSequence(whole) === whole);
-    return isRest ? whole : chunk;
-  }
 }

@@ -40,10 +40,6 @@ test('each line end in a chunk of few lines is the Enter key', () => {
   expect(pressed('one\rtwo\r')).toEqual(['one', 'return', 'two', 'return']);
 });
 
-test('many line ends in one chunk were pasted', () => {
-  expect(pressed('a\r\n\tb\rc\rd\re\r')).toEqual(['a', '\n', '\tb', '\n', 'c', '\n', 'd', '\n', 'e', 'return']);
-});
-
 test('the release of a key is ignored', () => {
   expect(pressed('a', {eventType: 'release'})).toEqual([]);
 });
