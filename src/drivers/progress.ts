@@ -1,4 +1,4 @@
-/** Prints progress lines of subagents on standard error in print mode. */
+/** Formats what front ends without a screen say about runs: print mode's progress lines, and the titles of runs. */
 import type {AgentEvent} from '../core/contract/events.ts';
 import {formatProgressLine, formatRunTitle, formatTaskHeader, type ProgressState} from '../core/runs/progress-line.ts';
 import type {LiveLines} from './live-lines.ts';
@@ -96,6 +96,9 @@ function withDuration({line, startedAt}: ShownRun, now: number): ProgressState {
   return line.state === 'running' ? {...line, durationMs: now - startedAt} : line;
 }
 
+/**
+ * Stores the titles of subagents' runs, so that messages to the person can name the run: `[explore] look around: …`.
+ */
 export class RunTitles {
   readonly #titles = new Map<string, string>();
 

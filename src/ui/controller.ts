@@ -10,7 +10,7 @@ import {getErrorMessage} from '../core/util/errors.ts';
 import {getText} from '../core/util/messages.ts';
 import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import type {PromptImages} from './input/clipboard-image.ts';
-import {Completer, prefixSearch} from './input/completion.ts';
+import {Completer} from './input/completion.ts';
 import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submitted} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
@@ -23,8 +23,6 @@ import {addPrompt, openSession, reduce} from './state/store.ts';
 import {closeRun, hasEnded, openedRun, openRun} from './state/subagent-store.ts';
 import {INITIAL_STATE, type NoticeLevel, type SubagentRun, type UiState} from './state/ui-state.ts';
 import type {LiveRoom} from './text/answer-stream.ts';
-import type {Formatter} from './text/format.ts';
-import {PLAIN_FORMATTER} from './text/plain-format.ts';
 import {screenLine} from './text/screen-text.ts';
 
 interface ControllerOptions {
@@ -71,7 +69,7 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.now = options.now ?? (() => performance.now());
-    this.local = createCell(createLocalState(options.history, prefixSearch));
+    this.local = createCell(createLocalState(options.history));
     this.completer = new Completer(
       this,
       async (query) => (await this.#session?.request({type: 'find_files', query})) ?? [],
@@ -98,14 +96,11 @@ export class Controller {
 
   /** Loads the formatter after the first frame, which does not need it. Answers wait for it. */
   #loadFormatter(): void {
-    const use = (formatter: Formatter) => {
-      this.change({formatter});
+    const loaded = import('./text/format.ts').then(({createFormatter}) => {
+      this.change({formatter: createFormatter()});
       this.#setUi(this.ui.get());
-    };
-    import('./text/format.ts').then(
-      ({createFormatter}) => use(createFormatter()),
-      () => use(PLAIN_FORMATTER),
-    );
+    });
+    inBackground(loaded, (error) => this.#printNotice('error', getErrorMessage(error)));
   }
 
   /** Connects the session once it is open, and sends it the prompts that were typed before. */

@@ -1,7 +1,7 @@
 /** The moves of the cursor in a frame: the same picture, and nothing above is lost when the window gets lower meanwhile. */
 import headless from '@xterm/headless';
 import {describe, expect, test} from 'vitest';
-import {shortenMoves} from '../../src/ui/frame-moves.ts';
+import {shortenMoves} from '../../src/ui/terminal-output.ts';
 import {createRandom} from '../support/random.ts';
 
 const E = '\x1b[E';

@@ -61,7 +61,7 @@ export function BusyLine(props: BusyProps) {
   );
 }
 
-/** @param now milliseconds since the epoch */
+/** Describes in a few words what the main agent does. @param now milliseconds since the epoch */
 export function describeWork(ui: UiState, now: number): string {
   const {retry, session} = ui;
   const model = session?.model ?? 'the model';

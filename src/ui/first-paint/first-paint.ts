@@ -112,7 +112,11 @@ const CTRL_D = '\x04';
 /** Matches letters that every terminal shows in one column. */
 const PLAIN = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff]$/;
 
-/** @param columns columns of the prompt's row; letters that do not fit wait */
+/**
+ * Takes keys that are typed before the screen is loaded. Plain letters go into the prompt at once. From the first other
+ * key on, all keys wait for the screen, which knows their meaning.
+ * @param columns columns of the prompt's row; letters that do not fit wait
+ */
 export function takeKeys(keys: EarlyKeys, chunk: string, columns: number): EarlyKeys {
   let {typed, waiting} = keys;
   for (const key of chunk) {

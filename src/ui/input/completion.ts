@@ -1,9 +1,10 @@
 /** Fills the list under the prompt: which slash commands or files it offers, and what taking one of them types. */
 
 import {setTimeout as delay} from 'node:timers/promises';
-import {inBackground} from '../../core/util/background.ts';
+import fuzzysort from 'fuzzysort';
+import type {SessionInfo} from '../../core/contract/events.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import {type Cell, type CommandSearch, currentQuestion, type LocalState} from '../state/local-state.ts';
+import {type Cell, currentQuestion, type LocalState} from '../state/local-state.ts';
 import {openedRun} from '../state/subagent-store.ts';
 import type {UiState} from '../state/ui-state.ts';
 import {screenLine} from '../text/screen-text.ts';
@@ -48,7 +49,7 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
   if (currentQuestion(ui, local).question && editor.text === '') return [];
   const command = commandQuery(editor);
   if (command !== undefined) {
-    return local.search(command, ui.session.commands).map(({name, description, argumentHint}) => ({
+    return findCommands(command, ui.session.commands).map(({name, description, argumentHint}) => ({
       label: `/${name}`,
       description: [description, argumentHint].filter(Boolean).join(' · '),
       text: `/${name} `,
@@ -81,22 +82,16 @@ export function takeOffered(editor: EditorState, {text}: Offered): EditorState {
   return edit(editor, {type: 'replace', start: file.start, end: file.end, text: put});
 }
 
-/** Finds commands by prefix until the fuzzy search is loaded. */
-export const prefixSearch: CommandSearch = (query, commands) =>
-  commands.filter(({name}) => name.startsWith(query.toLowerCase()));
-
 /**
  * Accepts every match of letters in the right order. By default fuzzysort wants them together, and `/hlp` finds
  * nothing.
  */
 const ANY_MATCH = 0;
 
-export async function loadFuzzySearch(): Promise<CommandSearch> {
-  const {default: fuzzysort} = await import('fuzzysort');
-  return (query, commands) =>
-    query === ''
-      ? commands
-      : fuzzysort.go(query, commands, {key: 'name', limit: 20, threshold: ANY_MATCH}).map(({obj}) => obj);
+/** Returns the best match first. An empty query matches all commands. */
+function findCommands(query: string, commands: SessionInfo['commands']): SessionInfo['commands'] {
+  if (query === '') return commands;
+  return fuzzysort.go(query, commands, {key: 'name', limit: 20, threshold: ANY_MATCH}).map(({obj}) => obj);
 }
 
 interface Screen {
@@ -122,7 +117,6 @@ export class Completer {
   /** Starts a search. Call it when the typed text has changed. */
   search(): void {
     const {editor} = this.#screen.local.get();
-    if (commandQuery(editor) !== undefined) this.#loadSearch();
     const file = fileQuery(editor);
     if (file) this.#search = this.#searchFiles(file.query);
   }
@@ -147,18 +141,5 @@ export class Completer {
     } catch (error) {
       screen.hint(`Files cannot be listed: ${screenLine(getErrorMessage(error))}`, 4000);
     }
-  }
-
-  /**
-   * Loads the fuzzy search of commands, once. Until then, or when loading fails, commands match by the beginning of the
-   * name.
-   */
-  #loadSearch(): void {
-    const screen = this.#screen;
-    if (screen.local.get().search !== prefixSearch) return;
-    const loaded = loadFuzzySearch().then((search) => screen.change({search}));
-    inBackground(loaded, () =>
-      screen.hint('Fuzzy search is not available: commands match by the beginning of their names.', 2000),
-    );
   }
 }

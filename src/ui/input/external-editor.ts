@@ -10,7 +10,6 @@ import {getErrorMessage} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {Controller} from '../controller.ts';
 import type {LocalState} from '../state/local-state.ts';
-import {PLAIN_FORMATTER} from '../text/plain-format.ts';
 import type {Theme} from '../theme.ts';
 import {edit, expandedText, findPastes} from './editor.ts';
 
@@ -41,9 +40,9 @@ export function useHandover(controller: Controller, handover: LocalState['handov
     suspendTerminal(async () => {
       if (handover === 'editor') return editPrompt(controller);
       if (handover === 'shell') return suspendProcess();
-      const {formatter} = controller.local.get();
       const {showTranscript} = await import('../transcript/transcript-view.tsx');
-      return showTranscript(controller, theme, formatter ?? PLAIN_FORMATTER, {stdin, stdout});
+      // Ctrl+O waits for the formatter.
+      return showTranscript(controller, theme, controller.local.get().formatter!, {stdin, stdout});
     })
       .catch((error: unknown) => controller.hint(getErrorMessage(error), 4000))
       .finally(() => controller.change({handover: undefined}));

@@ -5,7 +5,7 @@
  * 2. keys that mean the same everywhere: Shift+Tab and Ctrl+B, C, D, G, L, O, T, V, Z
  * 3. the question on the screen (`question-keys.ts`)
  * 4. the list of slash commands or files under the prompt
- * 5. the panel of runs and the opened run (`panel-keys.ts`)
+ * 5. the panel of runs and the opened run
  * 6. the editor of the prompt (`keys.ts`, `editor.ts`)
  *
  * So Enter answers the question, or takes the marked command, or opens the marked run, or sends the typed text. Esc
@@ -239,7 +239,12 @@ function pressEscape(controller: Controller): void {
   controller.submit('/rewind');
 }
 
-/** @returns false when the panel does not use the key. */
+/**
+ * Handles keys of the panel of runs and of an opened run. Down in an empty prompt goes to the panel, Up and Down move
+ * in it, Esc goes back to the prompt, and Enter opens the marked run. All other keys leave the panel and go to the
+ * prompt.
+ * @returns false when the panel does not use the key
+ */
 export function pressPanel(controller: Controller, press: KeyPress): boolean {
   const ui = controller.ui.get();
   const local = controller.local.get();
@@ -286,7 +291,8 @@ function pressInside(controller: Controller, press: KeyPress): boolean {
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /**
- * @returns the path as an `@` mention; undefined when the paste is not the absolute path of an image as terminals write
+ * Recognises the path of an image, which terminals paste when its file is dropped on them.
+ * @returns the path as an `@` mention, so that the image is sent with the prompt; undefined when the paste is not the absolute path of an image as terminals write
  * it
  */
 export function toImageMention(pasted: string): string | undefined {

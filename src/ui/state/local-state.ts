@@ -1,15 +1,10 @@
 /** Defines the state that only the screen has: typed text, marks and hints. The core does not know it. */
-import type {SessionInfo} from '../../core/contract/events.ts';
 import {createEditor, type EditorState} from '../input/editor.ts';
 import type {SentPrompt} from '../input/prompt-history.ts';
 import type {QuestionFocus} from '../input/question-keys.ts';
 import type {Formatter} from '../text/format.ts';
 import type {PanelMark} from './panel.ts';
 import type {UiState} from './ui-state.ts';
-
-type CommandInfo = SessionInfo['commands'][number];
-/** Returns the best match first. An empty query matches all commands. */
-export type CommandSearch = (query: string, commands: readonly CommandInfo[]) => readonly CommandInfo[];
 
 /** The search that Ctrl+R started, until it is left. */
 export interface HistorySearch {
@@ -49,7 +44,6 @@ export interface LocalState {
   readonly isLeaving: boolean;
   /** A counter. Each increase makes Ink draw the live part again. */
   readonly repaints: number;
-  readonly search: CommandSearch;
   /** The formatter, which is loaded after the first frame. Until then no answer is shown. */
   readonly formatter: Formatter | undefined;
   /** Files that `@` offers, best first. While a search runs, they may belong to an earlier text. */
@@ -59,8 +53,8 @@ export interface LocalState {
   readonly handover: 'editor' | 'shell' | 'transcript' | undefined;
 }
 
-/** @param history earlier prompts, oldest first. @param search search of commands, until the fuzzy one is loaded */
-export function createLocalState(history: readonly SentPrompt[] | undefined, search: CommandSearch): LocalState {
+/** @param history earlier prompts, oldest first */
+export function createLocalState(history: readonly SentPrompt[] | undefined): LocalState {
   return {
     editor: createEditor(history),
     mainEditor: undefined,
@@ -77,7 +71,6 @@ export function createLocalState(history: readonly SentPrompt[] | undefined, sea
     runningCommands: 0,
     isLeaving: false,
     repaints: 0,
-    search,
     formatter: undefined,
     files: {query: undefined, paths: []},
     historySearch: undefined,

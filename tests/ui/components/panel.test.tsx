@@ -4,7 +4,7 @@ import {AnnouncementView} from '../../../src/ui/components/finished-item.tsx';
 import {RunPanel, RunView, viewRows} from '../../../src/ui/components/subagent-lines.tsx';
 import {markedIndex, panelRuns, panelText, panelWindow} from '../../../src/ui/state/panel.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
-import {PLAIN_FORMATTER} from '../../../src/ui/text/plain-format.ts';
+import {createFormatter} from '../../../src/ui/text/format.ts';
 import {textWidth} from '../../../src/ui/text/wrap.ts';
 import {subagentRun} from '../runs-fixture.ts';
 
@@ -120,7 +120,7 @@ test('an announcement shows its header with the receipt that fits, its text, and
     text: 'Half of it.',
     more: 12,
   } as const;
-  expect(drawn(<AnnouncementView announcement={announcement} columns={75} formatter={PLAIN_FORMATTER} />)).toBe(
+  expect(drawn(<AnnouncementView announcement={announcement} columns={75} formatter={createFormatter()} />)).toBe(
     '[explore] look - failed: 500 (8 tools, 5.1s) · UNVERIFIED · read 5 files\n' +
       '  Half of it.\n  … 12 more lines: /subagents log r1',
   );
