@@ -6,7 +6,7 @@ import chalk, {type ChalkInstance, type ForegroundColorName} from 'chalk';
 import type {TextProps} from 'ink';
 import type {ThemeName} from '../core/contract/events.ts';
 
-export type Look = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimColor' | 'underline' | 'inverse'>;
+export type Look = Pick<TextProps, 'color' | 'backgroundColor' | 'bold' | 'dimColor' | 'underline'>;
 
 export type Tone =
   // The person's part: marks of the prompt, the selected row.
@@ -44,173 +44,164 @@ export function getAgentTone(index: number): Tone {
   return AGENT_TONES[index % AGENT_TONES.length]!;
 }
 
+type ColorName =
+  | 'accent'
+  | 'success'
+  | 'warning'
+  | 'error'
+  | 'code'
+  | 'keyword'
+  | 'type'
+  | 'literal'
+  | 'string'
+  | 'title';
+
+/** The colours from which a theme is made. */
+interface Palette
+  extends Readonly<Record<ColorName, string>>,
+    Readonly<Record<'muted' | 'added' | 'removed' | 'addedWord' | 'removedWord', Look>> {
+  /** One colour for each of `AGENT_TONES`. */
+  readonly agents: readonly string[];
+}
+
+function createTheme({accent, muted, agents, added, removed, addedWord, removedWord, ...colors}: Palette): Theme {
+  const looks = Object.entries({...colors, accent, mark: accent}).map(([tone, color]) => [tone, {color}]);
+  return {
+    ...Object.fromEntries(looks),
+    heading: {color: accent, bold: true},
+    muted,
+    comment: muted,
+    hunk: muted,
+    added,
+    removed,
+    addedWord: {...addedWord, bold: true},
+    removedWord: {...removedWord, bold: true},
+    ...Object.fromEntries(AGENT_TONES.map((tone, index) => [tone, {color: agents[index]}])),
+  } as Theme;
+}
+
 /** The first sixteen colours, as the person has chosen them in the terminal. */
-const TERMINAL: Theme = {
-  accent: {color: 'cyan'},
+const TERMINAL: Palette = {
+  accent: 'cyan',
   muted: {dimColor: true},
-  success: {color: 'green'},
-  warning: {color: 'yellow'},
-  error: {color: 'red'},
-  heading: {color: 'cyan', bold: true},
-  mark: {color: 'cyan'},
-  code: {color: 'cyan'},
-  keyword: {color: 'magenta'},
-  type: {color: 'cyan'},
-  literal: {color: 'yellow'},
-  string: {color: 'green'},
-  comment: {dimColor: true},
-  title: {color: 'blue'},
+  success: 'green',
+  warning: 'yellow',
+  error: 'red',
+  code: 'cyan',
+  keyword: 'magenta',
+  type: 'cyan',
+  literal: 'yellow',
+  string: 'green',
+  title: 'blue',
   added: {color: 'green'},
   removed: {color: 'red'},
-  addedWord: {color: 'green', bold: true, underline: true},
-  removedWord: {color: 'red', bold: true, underline: true},
-  hunk: {dimColor: true},
-  agent0: {color: 'cyan'},
-  agent1: {color: 'magenta'},
-  agent2: {color: 'yellow'},
-  agent3: {color: 'blue'},
-  agent4: {color: 'green'},
-  agent5: {color: 'cyanBright'},
-  agent6: {color: 'magentaBright'},
-  agent7: {color: 'blueBright'},
+  addedWord: {color: 'green', underline: true},
+  removedWord: {color: 'red', underline: true},
+  agents: ['cyan', 'magenta', 'yellow', 'blue', 'green', 'cyanBright', 'magentaBright', 'blueBright'],
 };
 
 /** Exact colours for a dark background. */
-const DARK: Theme = {
-  ...TERMINAL,
-  accent: {color: '#5fd7ff'},
+const DARK: Palette = {
+  accent: '#5fd7ff',
   muted: {color: '#9e9e9e'},
-  success: {color: '#87d787'},
-  warning: {color: '#ffd75f'},
-  error: {color: '#ff8787'},
-  heading: {color: '#5fd7ff', bold: true},
-  mark: {color: '#5fd7ff'},
-  code: {color: '#87d7ff'},
-  keyword: {color: '#d7afff'},
-  type: {color: '#87d7d7'},
-  literal: {color: '#ffd787'},
-  string: {color: '#afd787'},
-  comment: {color: '#9e9e9e'},
-  title: {color: '#87afff'},
+  success: '#87d787',
+  warning: '#ffd75f',
+  error: '#ff8787',
+  code: '#87d7ff',
+  keyword: '#d7afff',
+  type: '#87d7d7',
+  literal: '#ffd787',
+  string: '#afd787',
+  title: '#87afff',
   added: {color: '#d7ffd7', backgroundColor: '#0f3a1c'},
   removed: {color: '#ffd7d7', backgroundColor: '#4a1515'},
-  addedWord: {color: '#ffffff', backgroundColor: '#1f7a3a', bold: true},
-  removedWord: {color: '#ffffff', backgroundColor: '#9b2626', bold: true},
-  hunk: {color: '#9e9e9e'},
-  agent0: {color: '#5fd7ff'},
-  agent1: {color: '#d787ff'},
-  agent2: {color: '#ffaf5f'},
-  agent3: {color: '#87afff'},
-  agent4: {color: '#87d787'},
-  agent5: {color: '#ff87d7'},
-  agent6: {color: '#d7d75f'},
-  agent7: {color: '#5fd7af'},
+  addedWord: {color: '#ffffff', backgroundColor: '#1f7a3a'},
+  removedWord: {color: '#ffffff', backgroundColor: '#9b2626'},
+  agents: ['#5fd7ff', '#d787ff', '#ffaf5f', '#87afff', '#87d787', '#ff87d7', '#d7d75f', '#5fd7af'],
 };
 
 /** Exact colours for a light background. */
-const LIGHT: Theme = {
-  ...TERMINAL,
-  accent: {color: '#005f87'},
+const LIGHT: Palette = {
+  accent: '#005f87',
   muted: {color: '#5f5f5f'},
-  success: {color: '#005f00'},
-  warning: {color: '#875f00'},
-  error: {color: '#af0000'},
-  heading: {color: '#005f87', bold: true},
-  mark: {color: '#005f87'},
-  code: {color: '#005faf'},
-  keyword: {color: '#8700af'},
-  type: {color: '#005f5f'},
-  literal: {color: '#875f00'},
-  string: {color: '#005f00'},
-  comment: {color: '#5f5f5f'},
-  title: {color: '#0000af'},
+  success: '#005f00',
+  warning: '#875f00',
+  error: '#af0000',
+  code: '#005faf',
+  keyword: '#8700af',
+  type: '#005f5f',
+  literal: '#875f00',
+  string: '#005f00',
+  title: '#0000af',
   added: {color: '#00300a', backgroundColor: '#d7f5dd'},
   removed: {color: '#4a0000', backgroundColor: '#fbdcdc'},
-  addedWord: {color: '#00300a', backgroundColor: '#8fdca0', bold: true},
-  removedWord: {color: '#4a0000', backgroundColor: '#f2a3a3', bold: true},
-  hunk: {color: '#5f5f5f'},
-  agent0: {color: '#005f87'},
-  agent1: {color: '#8700af'},
-  agent2: {color: '#875f00'},
-  agent3: {color: '#0000af'},
-  agent4: {color: '#005f00'},
-  agent5: {color: '#af005f'},
-  agent6: {color: '#5f5f00'},
-  agent7: {color: '#005f5f'},
+  addedWord: {color: '#00300a', backgroundColor: '#8fdca0'},
+  removedWord: {color: '#4a0000', backgroundColor: '#f2a3a3'},
+  agents: ['#005f87', '#8700af', '#875f00', '#0000af', '#005f00', '#af005f', '#5f5f00', '#005f5f'],
 };
 
 /**
  * Blue and orange in place of green and red: most people who cannot distinguish green and red can distinguish these.
  */
-const BLUE_AND_ORANGE = {
-  dark: {
-    success: {color: '#5fafff'},
-    error: {color: '#ffaf5f'},
-    added: {color: '#d7e7ff', backgroundColor: '#10305a'},
-    removed: {color: '#ffe7c7', backgroundColor: '#553000'},
-    addedWord: {color: '#ffffff', backgroundColor: '#2563b5', bold: true},
-    removedWord: {color: '#ffffff', backgroundColor: '#9a5a00', bold: true},
-  },
-  light: {
-    success: {color: '#004fa8'},
-    error: {color: '#8a4b00'},
-    added: {color: '#001f47', backgroundColor: '#d6e6fb'},
-    removed: {color: '#4a2900', backgroundColor: '#fbe6cc'},
-    addedWord: {color: '#001f47', backgroundColor: '#94bff2', bold: true},
-    removedWord: {color: '#4a2900', backgroundColor: '#f0bd7a', bold: true},
-  },
-} as const satisfies Readonly<Record<'dark' | 'light', Partial<Theme>>>;
-
-const THEMES: Readonly<Record<ThemeName, Theme>> = {
-  terminal: TERMINAL,
-  dark: DARK,
-  light: LIGHT,
-  'dark-colorblind': {...DARK, ...BLUE_AND_ORANGE.dark},
-  'light-colorblind': {...LIGHT, ...BLUE_AND_ORANGE.light},
+const DARK_COLORBLIND: Palette = {
+  ...DARK,
+  success: '#5fafff',
+  error: '#ffaf5f',
+  added: {color: '#d7e7ff', backgroundColor: '#10305a'},
+  removed: {color: '#ffe7c7', backgroundColor: '#553000'},
+  addedWord: {color: '#ffffff', backgroundColor: '#2563b5'},
+  removedWord: {color: '#ffffff', backgroundColor: '#9a5a00'},
 };
 
-/** Changes to a theme for terminals with only sixteen colours: blue and yellow replace green and red. */
-const FEW_COLORS: Readonly<Partial<Record<ThemeName, Partial<Theme>>>> = {
-  'dark-colorblind': colorBlindTerminal(),
-  'light-colorblind': colorBlindTerminal(),
+const LIGHT_COLORBLIND: Palette = {
+  ...LIGHT,
+  success: '#004fa8',
+  error: '#8a4b00',
+  added: {color: '#001f47', backgroundColor: '#d6e6fb'},
+  removed: {color: '#4a2900', backgroundColor: '#fbe6cc'},
+  addedWord: {color: '#001f47', backgroundColor: '#94bff2'},
+  removedWord: {color: '#4a2900', backgroundColor: '#f0bd7a'},
 };
 
-function colorBlindTerminal(): Partial<Theme> {
-  return {
-    success: {color: 'blue'},
-    error: {color: 'yellow'},
-    added: {color: 'blue'},
-    removed: {color: 'yellow'},
-    addedWord: {color: 'blue', bold: true, underline: true},
-    removedWord: {color: 'yellow', bold: true, underline: true},
-  };
-}
+/** Blue and yellow are the nearest among sixteen colours. */
+const TERMINAL_COLORBLIND: Palette = {
+  ...TERMINAL,
+  success: 'blue',
+  error: 'yellow',
+  added: {color: 'blue'},
+  removed: {color: 'yellow'},
+  addedWord: {color: 'blue', underline: true},
+  removedWord: {color: 'yellow', underline: true},
+};
+
+/** The palettes of each theme: for exact colours, and for sixteen. */
+const PALETTES: Readonly<Record<ThemeName, readonly [exact: Palette, few: Palette]>> = {
+  terminal: [TERMINAL, TERMINAL],
+  dark: [DARK, TERMINAL],
+  light: [LIGHT, TERMINAL],
+  'dark-colorblind': [DARK_COLORBLIND, TERMINAL_COLORBLIND],
+  'light-colorblind': [LIGHT_COLORBLIND, TERMINAL_COLORBLIND],
+};
 
 /** @param colorBits colour depth of the terminal, as `stdout.getColorDepth` returns it: 1, 4, 8 or 24 */
 export function getTheme(name: ThemeName = 'terminal', colorBits = 24): Theme {
-  return colorBits >= 8 ? THEMES[name] : {...TERMINAL, ...FEW_COLORS[name]};
+  return createTheme(PALETTES[name][colorBits >= 8 ? 0 : 1]);
 }
 
 /** Returns the text with the terminal codes of its look. React and Ink draw many pieces much faster as one text. */
-export function paint(text: string, look: Look & Pick<TextProps, 'italic' | 'strikethrough'>): string {
-  const {dimColor, color, backgroundColor, bold, italic, underline, strikethrough, inverse} = look;
-  let painter: ChalkInstance = chalk;
-  if (dimColor) painter = painter.dim;
+export function paint(
+  text: string,
+  {color, backgroundColor, dimColor, ...styles}: Look & Pick<TextProps, 'italic' | 'strikethrough'>,
+): string {
+  let painter: ChalkInstance = dimColor ? chalk.dim : chalk;
   if (color) painter = withColor(painter, color);
-  if (backgroundColor) painter = withBackground(painter, backgroundColor);
-  if (bold) painter = painter.bold;
-  if (italic) painter = painter.italic;
-  if (underline) painter = painter.underline;
-  if (strikethrough) painter = painter.strikethrough;
-  if (inverse) painter = painter.inverse;
+  if (backgroundColor) painter = painter.bgHex(backgroundColor);
+  for (const style of STYLES) if (styles[style]) painter = painter[style];
   return painter === chalk ? text : painter(text);
 }
 
+const STYLES = ['bold', 'italic', 'underline', 'strikethrough'] as const;
+
 function withColor(painter: ChalkInstance, color: string): ChalkInstance {
   return color.startsWith('#') ? painter.hex(color) : painter[color as ForegroundColorName];
-}
-
-function withBackground(painter: ChalkInstance, color: string): ChalkInstance {
-  if (color.startsWith('#')) return painter.bgHex(color);
-  return painter[`bg${color[0]!.toUpperCase()}${color.slice(1)}` as 'bgRed'];
 }
