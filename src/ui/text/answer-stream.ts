@@ -7,7 +7,6 @@ import type {MarkedToken, Token, Tokens} from 'marked';
 import type {Formatter} from './format.ts';
 import {cutLine, type Line, type LinePlace, layoutLine, layoutLines, linesFrom, START} from './lines.ts';
 import {screenText} from './screen-text.ts';
-import {SHAPING_ROWS} from './table.ts';
 
 export interface AnswerStream {
   /**
@@ -194,7 +193,10 @@ function movePlace(place: LinePlace, {lines, offset}: Taken): LinePlace {
   return {line: place.line + lines, offset};
 }
 
-/** Replaces the printed part by a stand-in, so that a long block is not parsed again and again. */
+/**
+ * Replaces the printed part of code or a list by a stand-in, so that a long block is not parsed again and again. A
+ * table and a paragraph are parsed fast enough.
+ */
 function shorten(stream: AnswerStream, token: MarkedToken | undefined, formatter: Formatter): AnswerStream {
   const short = token && shortenBlock(stream, token, formatter);
   return short ? {...stream, ...short, formatted: short.source.length} : stream;
@@ -203,18 +205,9 @@ function shorten(stream: AnswerStream, token: MarkedToken | undefined, formatter
 type Shortened = Pick<AnswerStream, 'source' | 'printed'> | undefined;
 
 function shortenBlock(stream: AnswerStream, token: MarkedToken, formatter: Formatter): Shortened {
-  switch (token.type) {
-    case 'code':
-      return token.codeBlockStyle === 'indented' ? undefined : shortenFence(stream, token, formatter);
-    case 'list':
-      return shortenList(stream, token, formatter);
-    case 'table':
-      return shortenTable(stream);
-    case 'paragraph':
-      return shortenParagraph(stream, formatter);
-    default:
-      return undefined;
-  }
+  if (token.type === 'list') return shortenList(stream, token, formatter);
+  const isFence = token.type === 'code' && token.codeBlockStyle !== 'indented';
+  return isFence ? shortenFence(stream, token, formatter) : undefined;
 }
 
 /** Keeps the opening line, and the lines from a place on at which the colours do not depend on the lines before. */
@@ -247,35 +240,4 @@ function shortenList({source, printed}: AnswerStream, list: Tokens.List, {format
     source: `${indent}${mark} x\n${blank}${source.slice(raw.length)}`,
     printed: {line: printed.line - countLines(items) + 1, offset: printed.offset},
   };
-}
-
-/** Keeps the rows that decide the widths of the columns. */
-function shortenTable({source, printed}: AnswerStream): Shortened {
-  const head = SHAPING_ROWS + 2;
-  if (printed.line <= head) return undefined;
-  const lines = source.split('\n');
-  return {
-    source: [...lines.slice(0, head), ...lines.slice(printed.line)].join('\n'),
-    printed: {line: head, offset: printed.offset},
-  };
-}
-
-/** Replaces the text before a place without open marks by one word, so that the rest stays in the same paragraph. */
-function shortenParagraph({source, printed}: AnswerStream, {closedPlaces, inlineText}: Formatter): Shortened {
-  const places = closedPlaces(source);
-  for (let index = places.length - 1; index >= 0; index = Math.floor(index / 2) - 1) {
-    const at = places[index]!;
-    const lines = inlineText(source.slice(0, at)).split('\n');
-    const line = lines.length - 1;
-    const offset = lines[line]!.length + 1;
-    const isNewline = source[at] === '\n';
-    const isPrinted = isNewline ? printed.line > line : printed.line > line || printed.offset >= offset;
-    if (!isPrinted) continue;
-    const moved = {line: printed.line - line, offset: printed.offset};
-    return {
-      source: `x${source.slice(at)}`,
-      printed: moved.line === 0 ? {line: 0, offset: moved.offset - offset + 2} : moved,
-    };
-  }
-  return undefined;
 }

@@ -15,13 +15,10 @@ export interface Formatter {
   readonly formatOpen: (source: string) => OpenFormat;
   /** Formats text that was cut off. Open marks are closed in the same way as while it grew. */
   readonly formatCut: (text: string) => Line[];
-  /** Returns offsets of white space in inline markdown at which no mark is open. */
-  readonly closedPlaces: (text: string) => readonly number[];
   /** Formats the diff of one file. The language follows from the path. */
   readonly diff: (patch: string, path: string) => Line[];
   /** Formats the diffs of several files, with other lines around them. */
   readonly diffText: (text: string) => Line[];
-  readonly inlineText: (text: string) => string;
 }
 
 interface OpenFormat {
@@ -80,8 +77,6 @@ export function createFormatter(): Formatter {
     },
     diff: (patch, path) => formatDiff(patch, path, highlighter),
     diffText: (text) => formatDiffText(text, highlighter),
-    closedPlaces: (text) => closeOpenMarks(text).closedAt,
-    inlineText: (text) => plainText(inline(lexInline(text), PLAIN)),
   };
 }
 
