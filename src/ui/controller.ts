@@ -3,7 +3,8 @@
  * draws the two cells and decides nothing. `input/key-router.ts` says which key calls which method.
  */
 import type {AgentEventBody, Answer, PermissionMode, Question} from '../core/contract/events.ts';
-import type {Session, SubmitResult, TranscriptPart} from '../core/contract/session-requests.ts';
+import type {Session, SubmitResult} from '../core/contract/session-requests.ts';
+import type {RestoredMessage} from '../core/contract/transcript.ts';
 import {describeSent, formatRunTitle} from '../core/runs/progress-line.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
@@ -300,9 +301,8 @@ export class Controller {
     this.change({mainEditor: undefined, editor: {...mainEditor, killed}});
   }
 
-  readTranscript(from: number, to?: number): TranscriptPart {
-    const none = {messages: [], count: 0};
-    return this.#session?.request({type: 'transcript', from, ...(to !== undefined && {to})}) ?? none;
+  readTranscript(): readonly RestoredMessage[] {
+    return this.#session?.request({type: 'transcript'}) ?? [];
   }
 
   /** Leaves. While agents run, it first names them and waits for a second press. @param key the key to press again */

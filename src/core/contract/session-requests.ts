@@ -119,13 +119,8 @@ export interface Requests {
    *   This session then stays open.
    */
   resume(request: {readonly session: string; readonly takeOver?: boolean}): Promise<{readonly previous: string}>;
-  /**
-   * Returns a part of the conversation as messages, including what was summarized and results in full.
-   * @param from number of the first message, from 0; a negative number counts from the end
-   * @param to number after the last message. Default: all
-   * @returns the messages, and the number of all messages
-   */
-  transcript(request: {readonly from: number; readonly to?: number}): TranscriptPart;
+  /** Returns the conversation as messages, including what was summarized and results in full. */
+  transcript(): readonly RestoredMessage[];
   /** Lists the prompts to which `rewind` can go back, newest first. @throws MiniCcError while something is at work */
   rewind_points(): readonly RewindPoint[];
   /** Says what `rewind` would do to files, and changes nothing. @throws MiniCcError while something is at work */
@@ -321,11 +316,6 @@ export interface SessionSummary {
    * `takeOver`.
    */
   readonly lockedBy?: string;
-}
-
-export interface TranscriptPart {
-  readonly messages: readonly RestoredMessage[];
-  readonly count: number;
 }
 
 /** A prompt in the transcript. */

@@ -36,10 +36,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
       turns.hooks.start('clear');
       return {previous};
     },
-    transcript({from, to}) {
-      const messages = state.conversation.wholeConversation(turns.isBusy);
-      return {messages: messages.slice(from, to), count: messages.length};
-    },
+    transcript: () => state.conversation.wholeConversation(turns.isBusy),
     sessions: () => parts.listSessions(),
     async resume({session, takeOver}) {
       const previous = state.conversation.id;

@@ -101,7 +101,7 @@ export class AcpSession {
   }
 
   replay(): void {
-    replay(this.#session.request({type: 'transcript', from: 0}).messages, this.#updates);
+    replay(this.#session.request({type: 'transcript'}), this.#updates);
   }
 
   /** @throws RequestError when the mode was not offered */

@@ -1,18 +1,12 @@
 /**
- * Finds the part of a long transcript that the window shows. Messages are requested when they come into view, and only
- * visible rows are laid out, so the number of messages does not matter.
+ * Finds the part of a long transcript that the window shows. Only visible rows are laid out, so the number of messages
+ * does not matter.
  */
 
-import type {TranscriptPart} from '../../core/contract/session-requests.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {plainText, type Row} from '../text/styled-text.tsx';
 import {messageText} from './message-rows.ts';
-
-/** Number of messages in one request. */
-const PAGE = 200;
-/** Number of messages whose rows are stored. */
-const MAX_LAID = 500;
 
 interface Place {
   /** Index of the message. */
@@ -21,41 +15,36 @@ interface Place {
 }
 
 export class TranscriptScroll {
-  readonly #ask: (from: number, to?: number) => TranscriptPart;
-  readonly #layout: (message: RestoredMessage) => readonly Row[];
-  readonly #messages = new Map<number, RestoredMessage>();
+  #messages: readonly RestoredMessage[] = [];
   readonly #laid = new Map<number, readonly Row[]>();
   /** The message that the model is writing, below the last message. */
   #open: RestoredMessage | undefined;
-  #count: number;
   #top: Place = {index: 0, row: 0};
   #height = 1;
   #isAtEnd = true;
 
   /**
-   * @param ask requests a part of the transcript
+   * @param read reads all messages
    * @param layout lays out the rows of one message
    * @param tools facts of the tools, whose names a search finds
    */
   constructor(
-    ask: (from: number, to?: number) => TranscriptPart,
-    layout: (message: RestoredMessage) => readonly Row[],
+    private readonly read: () => readonly RestoredMessage[],
+    private readonly layout: (message: RestoredMessage) => readonly Row[],
     private readonly tools: readonly ToolFacts[],
   ) {
-    this.#ask = ask;
-    this.#layout = layout;
-    this.#count = this.#load(-PAGE);
+    this.refresh();
   }
 
   get count(): number {
-    return this.#count;
+    return this.#messages.length;
   }
 
   /** Numbers of the first and the last message in view, from 1. */
   get range(): {readonly first: number; readonly last: number} {
     let place = this.#top;
     for (let row = 1; row < this.#height; row++) place = this.#after(place) ?? place;
-    const cut = (index: number) => Math.min(index + 1, this.#count);
+    const cut = (index: number) => Math.min(index + 1, this.count);
     return {first: cut(this.#top.index), last: cut(place.index)};
   }
 
@@ -66,9 +55,9 @@ export class TranscriptScroll {
     else this.#top = {...this.#top, row: Math.min(this.#top.row, Math.max(0, this.#rows(this.#top.index).length - 1))};
   }
 
-  /** Reads the newest messages again after some were added. */
+  /** Reads the messages again after some were added. */
   refresh(): void {
-    this.#count = this.#load(-PAGE);
+    this.#messages = this.read();
     this.#laid.clear();
     if (this.#isAtEnd) this.toEnd();
   }
@@ -76,7 +65,7 @@ export class TranscriptScroll {
   /** @param open the message that the model is writing; undefined when there is none */
   setOpen(open: RestoredMessage | undefined): void {
     this.#open = open;
-    this.#laid.delete(this.#count);
+    this.#laid.delete(this.count);
     if (this.#isAtEnd) this.toEnd();
   }
 
@@ -121,56 +110,38 @@ export class TranscriptScroll {
    */
   find(text: string, direction: 1 | -1): boolean {
     const wanted = text.toLowerCase();
-    if (wanted === '') return false;
-    this.#load(0);
-    const inTop = this.#rows(this.#top.index).map((row) => plainText(row).toLowerCase());
-    const here = inTop.map((row, index) => (row.includes(wanted) ? index : -1)).filter((row) => row >= 0);
-    const near = direction > 0 ? here.find((row) => row > this.#top.row) : here.findLast((row) => row < this.#top.row);
-    if (near !== undefined) return this.#goTo({index: this.#top.index, row: near});
+    const {index: from, row: top} = this.#top;
     const total = this.#total;
-    for (let step = 1; step <= total; step++) {
-      const index = (this.#top.index + direction * step + total * 2) % total;
+    if (wanted === '' || total === 0) return false;
+    for (let step = 0; step <= total; step++) {
+      const index = (from + direction * step + total) % total;
+      // Rows are laid out only where the text is.
       if (!messageText(this.#message(index)!, this.tools).toLowerCase().includes(wanted)) continue;
-      const rows = this.#rows(index).map((row) => plainText(row).toLowerCase().includes(wanted));
-      return this.#goTo({index, row: Math.max(0, direction > 0 ? rows.indexOf(true) : rows.lastIndexOf(true))});
+      const rows = this.#rows(index).flatMap((row, at) => (plainText(row).toLowerCase().includes(wanted) ? [at] : []));
+      const left = step > 0 ? rows : rows.filter((row) => (row - top) * direction > 0);
+      // A text that is wrapped is in no row.
+      const row = left.at(direction > 0 ? 0 : -1) ?? (step > 0 ? 0 : undefined);
+      if (row === undefined) continue;
+      this.#top = {index, row};
+      this.#isAtEnd = false;
+      return true;
     }
     return false;
   }
 
-  #goTo(place: Place): true {
-    this.#top = place;
-    this.#isAtEnd = false;
-    return true;
-  }
-
   get #total(): number {
-    return this.#count + (this.#open ? 1 : 0);
-  }
-
-  /** @returns the number of all messages */
-  #load(from: number, to?: number): number {
-    const {messages, count} = this.#ask(from, to);
-    const first = from < 0 ? Math.max(0, count + from) : from;
-    for (const [index, message] of messages.entries()) this.#messages.set(first + index, message);
-    return count;
+    return this.count + (this.#open ? 1 : 0);
   }
 
   #message(index: number): RestoredMessage | undefined {
-    if (index === this.#count) return this.#open;
-    if (!this.#messages.has(index)) {
-      const page = Math.floor(index / PAGE) * PAGE;
-      this.#load(page, page + PAGE);
-    }
-    return this.#messages.get(index);
+    return index === this.count ? this.#open : this.#messages[index];
   }
 
   #rows(index: number): readonly Row[] {
-    if (index < 0 || index >= this.#total) return [];
     const known = this.#laid.get(index);
     if (known) return known;
     const message = this.#message(index);
-    const rows = message ? this.#layout(message) : [];
-    if (this.#laid.size >= MAX_LAID) this.#laid.clear();
+    const rows = message ? this.layout(message) : [];
     this.#laid.set(index, rows);
     return rows;
   }

@@ -80,7 +80,7 @@ function TranscriptView({controller, formatter, onLeave}: ViewProps) {
   const scroll = useMemo(
     () =>
       new TranscriptScroll(
-        (from, to) => controller.readTranscript(from, to),
+        () => controller.readTranscript(),
         (message) => messageRows(message, {columns, formatter, tools}),
         tools,
       ),
