@@ -17,7 +17,7 @@ import {BusyLine, describeWork, getWorkStart, TICK_MS} from './busy-line.tsx';
 import {CompletionList, MAX_COMPLETION_ROWS, type PromptRows, promptRows, QueuedPrompts, TodoList} from './prompt.tsx';
 import {type QuestionRows, QuestionView, questionRows} from './question.tsx';
 import {hintRows, StatusLine} from './status-line.tsx';
-import {LiveSubagents, RunPanel, RunView, type ViewRow, viewRows} from './subagent-lines.tsx';
+import {LiveSubagents, RunPanel, RunView, viewRows} from './subagent-lines.tsx';
 import {RunningTools, runningToolRows} from './tool-line.tsx';
 
 /** Milliseconds between two frames when only idle times move, which are shown in seconds. */
@@ -39,10 +39,10 @@ interface LiveLayout {
   readonly question: QuestionRows | undefined;
   readonly prompt: PromptRows;
   readonly offered: readonly Offered[];
-  readonly queued: readonly {readonly id: string; readonly text: string}[];
+  readonly queued: readonly {readonly text: string}[];
   readonly panel: {readonly runs: readonly SubagentRun[]; readonly marked: number | undefined};
   /** The opened run. Its transcript is shown in place of the turn's parts. */
-  readonly view: {readonly run: SubagentRun; readonly rows: readonly ViewRow[]} | undefined;
+  readonly view: {readonly run: SubagentRun; readonly rows: readonly Row[]} | undefined;
   /** The place of the terminal's cursor, from the top of the live part. */
   readonly cursor: {readonly x: number; readonly y: number};
 }
@@ -58,7 +58,7 @@ export function liveLayout({ui, local, columns, rows, isStatic = false}: LayoutI
   const questionPart =
     question && questionRows({question, count, focus, isPromptEmpty, columns, windowRows: rows, formatter});
   const offered = questionPart ? [] : getOffered(ui, local);
-  const queued = [...ui.queued, ...local.unsent.map((text, index) => ({id: `unsent ${index}`, text}))];
+  const queued = [...ui.queued, ...local.unsent.map((text) => ({text}))];
   const run = openedRun(ui);
   const view = run && {run, rows: viewRows(run, columns)};
   const panel = layoutPanel(ui, local, view !== undefined || offered.length > 0);
@@ -114,8 +114,8 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
       <Rows rows={tail} />
       <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} />
       <LiveSubagents runs={awaited} rows={given.subagents} columns={columns} now={now} />
-      {given.todos > 0 && <TodoList todos={ui.todos} rows={given.todos} columns={columns} />}
-      {given.queued > 0 && <QueuedPrompts prompts={queued} rows={given.queued} columns={columns} />}
+      {given.todos > 0 && <TodoList items={ui.todos} rows={given.todos} columns={columns} />}
+      {given.queued > 0 && <QueuedPrompts items={queued} rows={given.queued} columns={columns} />}
       {given.gap > 0 && <Text> </Text>}
       {question && <QuestionView rows={question.rows} maxRows={given.question} />}
       {given.busy > 0 && (
@@ -156,7 +156,7 @@ function BelowPrompt({layout, ui, local, columns, now}: BelowProps) {
     <>
       {given.completion > 0 && (
         <CompletionList
-          offered={offered}
+          items={offered}
           selected={local.selected}
           rows={given.completion}
           columns={columnsBelowPrompt(columns)}

@@ -7,7 +7,7 @@ import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts'
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
 import {screenLine} from '../text/screen-text.ts';
-import {Rows, type Row as Spans, Styled, type TextStyle, Wrapped} from '../text/styled-text.tsx';
+import {Rows, type Row as Spans, type TextStyle, toRow, Wrapped} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
 
 /** A question as rows of the screen. Its height must be known before it is drawn. */
@@ -18,7 +18,6 @@ export interface QuestionRows {
 }
 
 interface Row {
-  readonly key: string;
   readonly text: string;
   readonly style: RowStyle;
   /** The styled spans, when the row is a row of a diff. */
@@ -48,10 +47,10 @@ export function questionRows(state: QuestionState): QuestionRows {
   const {question, count, focus, isPromptEmpty, columns, formatter, windowRows = 30} = state;
   const rows: Row[] = [];
   const add = (style: RowStyle, lines: readonly string[]) => {
-    for (const text of lines) rows.push({key: `${rows.length}`, text, style});
+    for (const text of lines) rows.push({text, style});
   };
   if (question.editor) {
-    return {rows: [{key: '0', text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
+    return {rows: [{text: cutText(question.title, columns), style: 'hint'}], cursor: undefined};
   }
   const queue = count > 1 ? ` (1 of ${count})` : '';
   add('head', cutRows(wrapText(formatAsked(question) + queue, columns), MAX_HEAD_ROWS));
@@ -64,7 +63,7 @@ export function questionRows(state: QuestionState): QuestionRows {
     if (detailType !== 'diff') add('detail', wrapText(detail, columns - 2));
     else if (formatter) {
       for (const row of layoutLines(formatter.diff(detail, question.title.replace(/\?$/, '')), columns - 2)) {
-        rows.push({key: `${rows.length}`, text: '', style: 'diff', row});
+        rows.push({text: '', style: 'diff', row});
       }
     }
   }
@@ -115,9 +114,9 @@ function listPart({question, focus, columns, windowRows = 30}: QuestionState): r
   const hints = [`Type to find, choose with Up and Down, take with Enter. ${end}`, `Type, Up/Down, Enter. ${end}`];
   const hint = `  ${hints.find((line) => line.length + 2 <= columns) ?? end}`;
   return [
-    {key: 'find', text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
-    ...list.map((row, index): Row => ({...row, key: `item ${index}`})),
-    {key: 'keys', text: cutWords(hint, columns), style: 'hint'},
+    {text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
+    ...list,
+    {text: cutWords(hint, columns), style: 'hint'},
   ];
 }
 
@@ -161,14 +160,8 @@ function describeKeys(question: Question, focus: QuestionFocus | undefined, colu
 
 /** Shows a question to the person. In a low window the detail is cut, and a row says so. */
 export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows']; readonly maxRows: number}) {
-  const shown = fitRows(rows, maxRows);
-  return (
-    <Box flexDirection="column">
-      {shown.map((row) => (
-        <QuestionRow key={row.key} row={row} />
-      ))}
-    </Box>
-  );
+  const isStatic = useIsScreenReaderEnabled();
+  return <Rows rows={fitRows(rows, maxRows).map((row) => drawRow(row, isStatic))} />;
 }
 
 function fitRows(rows: QuestionRows['rows'], maxRows: number): QuestionRows['rows'] {
@@ -177,7 +170,7 @@ function fitRows(rows: QuestionRows['rows'], maxRows: number): QuestionRows['row
   const others = rows.length - details.length;
   const shown = Math.max(0, maxRows - others - 1);
   const text = `… ${details.length - shown} more rows, shown in full above`;
-  const missing: Row = {key: 'missing', text, style: 'detail'};
+  const missing: Row = {text, style: 'detail'};
   const last = details[shown];
   return rows
     .flatMap((row) => {
@@ -198,15 +191,10 @@ const TEXT_STYLES: Readonly<Partial<Record<RowStyle, TextStyle>>> = {
   hint: {tone: 'muted'},
 };
 
-function QuestionRow({row: {text, style, row}}: {readonly row: Row}) {
-  const isStatic = useIsScreenReaderEnabled();
-  if (isStatic && style === 'marked') return <Styled>{`Marked: ${text.replace(/^> /, '')}`}</Styled>;
-  if (!row) return <Styled {...TEXT_STYLES[style]}>{style === 'detail' ? `  ${text}` : text}</Styled>;
-  return (
-    <Box paddingLeft={2}>
-      <Rows rows={[row]} />
-    </Box>
-  );
+function drawRow({text, style, row}: Row, isStatic: boolean): Spans {
+  if (row) return [{text: '  ', style: {}}, ...row];
+  if (isStatic && style === 'marked') return toRow(`Marked: ${text.replace(/^> /, '')}`);
+  return toRow(style === 'detail' ? `  ${text}` : text, TEXT_STYLES[style]);
 }
 
 interface DetailProps {

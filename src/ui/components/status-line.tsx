@@ -3,7 +3,7 @@ import {tokens} from '../../core/runs/receipt.ts';
 import {formatCost} from '../../core/util/messages.ts';
 import type {ContextState} from '../state/ui-state.ts';
 import {Rows, Styled} from '../text/styled-text.tsx';
-import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
+import {cutText, cutWords, joinFitting, wrapText} from '../text/wrap.ts';
 
 interface StatusProps {
   readonly model: string;
@@ -66,13 +66,8 @@ export function StatusLine({
     formatContext(context),
     cost === undefined ? '' : `cost ${formatCost(cost)}`,
     branch === undefined ? '' : cutText(branch, MAX_BRANCH),
-  ].filter((part) => part !== '');
-  let line = '';
-  for (const part of parts) {
-    const longer = line === '' ? part : `${line} · ${part}`;
-    if (textWidth(longer) > columns) break;
-    line = longer;
-  }
+  ];
+  const line = joinFitting(parts, columns);
   // In this mode nothing is asked, so the mode must be easy to see.
   const seen = mode === 'bypassPermissions' && line.startsWith(mode) ? mode : '';
   return (

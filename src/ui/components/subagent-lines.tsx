@@ -1,12 +1,14 @@
-import {Box, Text, useIsScreenReaderEnabled} from 'ink';
+import {Box, useIsScreenReaderEnabled} from 'ink';
 import {formatProgressLine, formatTaskHeader, type ProgressState} from '../../core/runs/progress-line.ts';
 import {formatState, panelText, panelWindow} from '../state/panel.ts';
 import {type TailLine, tailLines} from '../state/run-tail.ts';
 import {groupTitle, hasEnded, rankRun, toProgress} from '../state/subagent-store.ts';
 import type {EndedRun, SubagentRun} from '../state/ui-state.ts';
-import {keyed, type Span, Styled, StyledText, type TextStyle} from '../text/styled-text.tsx';
+import {keyed, type Row, Rows, type Span, StyledText, type TextStyle, toRow} from '../text/styled-text.tsx';
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {getAgentTone} from '../theme.ts';
+
+const MUTED: TextStyle = {tone: 'muted'};
 
 interface FinishedLinesProps {
   readonly runs: readonly EndedRun[];
@@ -31,16 +33,14 @@ interface EndedLineProps {
 }
 
 /** Shows how a run ended, with as many parts of its receipt as fit into the row. */
-export function EndedLine({line, run: {agent, color, state, receipt}, columns}: EndedLineProps) {
+export function EndedLine({line, run, columns}: EndedLineProps) {
   let told = '';
-  for (const part of receipt) {
+  for (const part of run.receipt) {
     if (textWidth(`${line}${told} · ${part}`) <= columns) told += ` · ${part}`;
   }
-  const spans = [...namedSpans(line, agent, color, getStateStyle(state)), {text: told, style: MUTED}];
+  const spans = [...namedSpans(line, run, getStateStyle(run.state)), {text: told, style: MUTED}];
   return <StyledText spans={spans} columns={columns} />;
 }
-
-const MUTED: TextStyle = {tone: 'muted'};
 
 interface LiveLinesProps {
   readonly runs: readonly SubagentRun[];
@@ -54,22 +54,13 @@ interface LiveLinesProps {
 export function LiveSubagents({runs, rows, columns, now}: LiveLinesProps) {
   if (runs.length === 0 || rows <= 0) return null;
   const {shown, rest} = chooseRuns(runs, rows - 1);
+  const lines = shown.map((run) => {
+    const line = fitLine(toProgress(run, now), columns) + (run.note && ` · ${run.note}`);
+    return namedSpans(cutText(line, columns), run, getStateStyle(run.state));
+  });
+  const counts = rest.length > 0 && rows > 1 ? [toRow(cutText(`  … ${formatCounts(rest)}`, columns), MUTED)] : [];
   return (
-    <Box flexDirection="column">
-      <Text bold>{cutText(formatTaskHeader(groupTitle(runs)), columns)}</Text>
-      {shown.map((run) => {
-        const progress = toProgress(run, now);
-        const line = fitLine(progress, columns) + (run.note && ` · ${run.note}`);
-        return (
-          <StyledText
-            key={run.agentId}
-            spans={namedSpans(cutText(line, columns), run.agent, run.color, getStateStyle(run.state))}
-            columns={columns}
-          />
-        );
-      })}
-      {rest.length > 0 && rows > 1 && <Styled tone="muted">{cutText(`  … ${formatCounts(rest)}`, columns)}</Styled>}
-    </Box>
+    <Rows rows={[toRow(cutText(formatTaskHeader(groupTitle(runs)), columns), {bold: true}), ...lines, ...counts]} />
   );
 }
 
@@ -99,32 +90,20 @@ function fitLine(run: ProgressState, columns: number): string {
   return formatProgressLine({...run, description});
 }
 
-function getStateStyle(state: ProgressState['state']): TextStyle {
-  switch (state) {
-    case 'success':
-      return {tone: 'success'};
-    case 'running':
-      return {};
-    case 'queued':
-      return {tone: 'muted'};
-    case 'error':
-      return {tone: 'error'};
-    default:
-      return {tone: 'warning'};
-  }
-}
+const STATE_STYLES: Readonly<Partial<Record<ProgressState['state'], TextStyle>>> = {
+  success: {tone: 'success'},
+  running: {},
+  queued: MUTED,
+  error: {tone: 'error'},
+};
 
-/**
- * Shows the name of an agent in the colour of its run, e.g. `[explore]`.
- * @param color number of the run in the session
- */
-export function AgentName({name, color}: {readonly name: string; readonly color: number}) {
-  return <Styled tone={getAgentTone(color)}>{`[${name}]`}</Styled>;
+function getStateStyle(state: ProgressState['state']): TextStyle {
+  return STATE_STYLES[state] ?? {tone: 'warning'};
 }
 
 /** Styles a line that begins with `[name]`, perhaps after an indent: the name has its colour, the rest has `style`. */
-export function namedSpans(line: string, name: string, color: number, style: TextStyle): Span[] {
-  const label = `[${name}]`;
+function namedSpans(line: string, {agent, color}: Pick<EndedRun, 'agent' | 'color'>, style: TextStyle): Span[] {
+  const label = `[${agent}]`;
   const start = line.length - line.trimStart().length;
   if (!line.startsWith(label, start)) return [{text: line, style}];
   const end = start + label.length;
@@ -133,6 +112,12 @@ export function namedSpans(line: string, name: string, color: number, style: Tex
     {text: label, style: {...style, tone: getAgentTone(color)}},
     {text: line.slice(end), style},
   ];
+}
+
+/** Returns the name of a run's agent, e.g. `[explore]`, with its worker. */
+function nameSpan({agent, worker, color}: SubagentRun, columns: number, style: TextStyle): Span {
+  const name = cutText(worker === undefined ? agent : `${agent} @${worker}`, Math.floor(columns / 3));
+  return {text: `[${name}]`, style: {...style, tone: getAgentTone(color)}};
 }
 
 interface PanelProps {
@@ -148,62 +133,43 @@ interface PanelProps {
 export function RunPanel({runs, marked, rows, columns, now}: PanelProps) {
   const isStatic = useIsScreenReaderEnabled();
   const {shown, first, more} = panelWindow(runs, marked ?? 0, rows);
-  return (
-    <Box flexDirection="column">
-      {shown.map((run, index) => {
-        const isMarked = first + index === marked;
-        const name = cutText(
-          run.worker === undefined ? run.agent : `${run.agent} @${run.worker}`,
-          Math.floor(columns / 3),
-        );
-        const width = columns - textWidth(name) - 5;
-        return (
-          <Styled key={run.agentId} bold={isMarked} {...(!isMarked && hasEnded(run) && {tone: 'muted'})}>
-            <Styled tone="accent">{isMarked ? (isStatic ? 'Marked: ' : '> ') : '  '}</Styled>
-            <AgentName name={name} color={run.color} />
-            {` ${panelText(run, width, now)}`}
-          </Styled>
-        );
-      })}
-      {more > 0 && <Styled tone="muted">{`  … ${more} more`}</Styled>}
-    </Box>
-  );
-}
-
-export interface ViewRow {
-  readonly key: string;
-  readonly text: string;
-  readonly style: TextStyle;
+  const lines = shown.map((run, index): Row => {
+    const isMarked = first + index === marked;
+    const style: TextStyle = isMarked ? {bold: true} : hasEnded(run) ? MUTED : {};
+    const mark = isMarked ? (isStatic ? 'Marked: ' : '> ') : '  ';
+    const name = nameSpan(run, columns, {bold: isMarked});
+    const text = ` ${panelText(run, columns - textWidth(name.text) - 3, now)}`;
+    return [{text: mark, style: {bold: isMarked, tone: 'accent'}}, name, {text, style}];
+  });
+  return <Rows rows={more > 0 ? [...lines, toRow(`  … ${more} more`, MUTED)] : lines} />;
 }
 
 /** Turns the end of a run's transcript into rows of the screen. */
-export function viewRows(run: SubagentRun, columns: number): ViewRow[] {
-  const rows = tailLines(run.tail).flatMap((line) => lineRows(line, columns));
-  return rows.map((row, index) => ({...row, key: `${index}`}));
+export function viewRows(run: SubagentRun, columns: number): Row[] {
+  return tailLines(run.tail).flatMap((line) => lineRows(line, columns));
 }
 
-function lineRows(line: TailLine, columns: number): {text: string; style: TextStyle}[] {
-  switch (line.kind) {
+function lineRows({kind, text, result}: TailLine, columns: number): Row[] {
+  switch (kind) {
     case 'text':
-      return wrapText(line.text, columns).map((text) => ({text, style: {}}));
+      return wrapText(text, columns).map((row) => toRow(row));
     case 'sent':
-      return wrapText(`> ${line.text}`, columns)
+      return wrapText(`> ${text}`, columns)
         .slice(0, 3)
-        .map((text) => ({text, style: {bold: true}}));
+        .map((row) => toRow(row, {bold: true}));
     case 'note':
-      return [{text: cutText(line.text, columns), style: {tone: 'warning'}}];
+      return [toRow(cutText(text, columns), {tone: 'warning'})];
     case 'tool': {
-      const call = {text: cutText(`● ${line.text}`, columns), style: {}};
-      if (!line.result || line.result.text === '') return [call];
-      const style: TextStyle = line.result.isError ? {tone: 'error'} : {tone: 'muted'};
-      return [call, {text: cutText(`  ${line.result.text}`, columns), style}];
+      const call = toRow(cutText(`● ${text}`, columns));
+      if (!result || result.text === '') return [call];
+      return [call, toRow(cutText(`  ${result.text}`, columns), {tone: result.isError ? 'error' : 'muted'})];
     }
   }
 }
 
 interface ViewProps {
   readonly run: SubagentRun;
-  readonly rows: readonly ViewRow[];
+  readonly rows: readonly Row[];
   /** Number of rows, with the header. */
   readonly maxRows: number;
   readonly columns: number;
@@ -212,21 +178,9 @@ interface ViewProps {
 /** Shows the newest rows of an opened run. They are live, so that nothing of them remains when the run is closed. */
 export function RunView({run, rows, maxRows, columns}: ViewProps) {
   if (maxRows <= 0) return null;
-  const shown = maxRows > 1 ? rows.slice(1 - maxRows) : [];
-  const name = cutText(run.worker === undefined ? run.agent : `${run.agent} @${run.worker}`, Math.floor(columns / 3));
+  const name = nameSpan(run, columns, {bold: true});
   const ending = ` · ${formatState(run)} · Esc back`;
-  const label = cutText(run.description, Math.max(4, columns - textWidth(name) - 3 - textWidth(ending)));
-  return (
-    <Box flexDirection="column">
-      <Text bold wrap="truncate">
-        <AgentName name={name} color={run.color} />
-        {` ${label}${ending}`}
-      </Text>
-      {shown.map(({key, text, style}) => (
-        <Styled key={key} {...style} wrap="truncate">
-          {text === '' ? ' ' : text}
-        </Styled>
-      ))}
-    </Box>
-  );
+  const label = cutText(run.description, Math.max(4, columns - textWidth(name.text) - 1 - textWidth(ending)));
+  const head: Row = [name, {text: ` ${label}${ending}`, style: {bold: true}}];
+  return <Rows rows={[head, ...(maxRows > 1 ? rows.slice(1 - maxRows) : [])]} />;
 }

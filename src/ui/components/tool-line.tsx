@@ -4,7 +4,7 @@ import {REFUSED, USER_SAYS} from '../../core/util/tool-output.ts';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {countChanges} from '../text/diff-lines.ts';
 import type {Formatter} from '../text/format.ts';
-import {type Span, Styled, StyledText, type TextStyle, Wrapped} from '../text/styled-text.tsx';
+import {Rows, type Span, Styled, StyledText, type TextStyle, toRow, Wrapped} from '../text/styled-text.tsx';
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {MoreLines, Patch} from './diff.tsx';
 
@@ -168,21 +168,12 @@ interface RunningProps {
 export function RunningTools({tools, rows, columns}: RunningProps) {
   const mark = useIsScreenReaderEnabled() ? 'Running: ' : '● ';
   const lines = tools.flatMap((tool) => [
-    {key: tool.callId, text: formatRunning(tool, mark, columns), isDim: false},
-    ...progressRows(tool).map((text, index) => ({key: `${tool.callId}:${index}`, text: `  ${text}`, isDim: true})),
+    toRow(cutText(formatRunning(tool, mark, columns), columns)),
+    ...progressRows(tool).map((text) => toRow(cutText(`  ${text}`, columns), MUTED)),
   ]);
+  if (rows <= 0) return null;
   // When there are too few rows, only the names are shown.
-  const shown = lines.length <= rows ? lines : lines.filter(({isDim}) => !isDim).slice(-rows);
-  return (
-    <Box flexDirection="column">
-      {rows > 0 &&
-        shown.map(({key, text, isDim}) => (
-          <Styled key={key} {...(isDim && {tone: 'muted'})}>
-            {cutText(text, columns)}
-          </Styled>
-        ))}
-    </Box>
-  );
+  return <Rows rows={lines.length <= rows ? lines : lines.filter(([span]) => span!.style !== MUTED).slice(-rows)} />;
 }
 
 function formatRunning(tool: RunningTool, mark: string, columns: number): string {

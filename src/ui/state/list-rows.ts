@@ -2,6 +2,7 @@
  * Lays out a question with a list: which items match the typed text, and the rows of the window around the marked item.
  */
 import type {ListItem} from '../../core/contract/events.ts';
+import {firstAround} from '../text/live-rows.ts';
 import {cutText, textWidth} from '../text/wrap.ts';
 
 /** Maximal rows of a list in a high window. */
@@ -35,7 +36,7 @@ export function listRows(
   if (found.length === 0) return [{text: '  Nothing matches what is typed.', style: 'hint'}];
   const count = Math.max(1, Math.min(MAX_ROWS, windowRows - OTHER_ROWS));
   const at = Math.min(marked, found.length - 1);
-  const first = Math.max(0, Math.min(at - Math.floor(count / 2), found.length - count));
+  const first = firstAround(at, found.length, count);
   const shown = found.slice(first, first + count);
   const isWide = columns >= MIN_INFO_COLUMNS;
   const infoWidth = isWide ? Math.max(...shown.map(({info = ''}) => textWidth(info))) : 0;

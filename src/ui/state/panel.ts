@@ -1,7 +1,7 @@
 /** Defines the panel of runs under the prompt: which runs it lists, which one is marked, and the text of a row. */
 import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens} from '../../core/runs/receipt.ts';
-import {cutText, textWidth} from '../text/wrap.ts';
+import {cutText, joinFitting, textWidth} from '../text/wrap.ts';
 import {hasEnded, rankRun} from './subagent-store.ts';
 import type {SubagentRun, UiState} from './ui-state.ts';
 
@@ -54,27 +54,20 @@ export function panelText(run: SubagentRun, columns: number, now: number): strin
   const required = ` · ${formatState(run)} · ${run.tools} ${run.tools === 1 ? 'tool' : 'tools'}`;
   const label = cutText(run.description, Math.max(MAX_LABEL_COLUMNS, Math.floor(columns / 3)));
   const labelWidth = columns - textWidth(required);
-  let text = (textWidth(label) <= labelWidth ? label : cutText(label, Math.max(4, labelWidth))) + required;
-  for (const part of optionalParts(run, now)) {
-    const longer = `${text} · ${part}`;
-    if (textWidth(longer) > columns) break;
-    text = longer;
-  }
-  return cutText(text, columns);
+  const shown = textWidth(label) <= labelWidth ? label : cutText(label, Math.max(4, labelWidth));
+  const idleMs = now - run.lastAt;
+  const parts = [
+    shown + required,
+    run.tokens > 0 ? `${tokens(run.tokens)} tokens` : '',
+    cutText(run.lastTool, MAX_TOOL_COLUMNS),
+    run.state === 'running' && idleMs >= 1000 ? `idle ${formatSeconds(idleMs)}` : '',
+  ];
+  return joinFitting(parts, columns) || cutText(shown + required, columns);
 }
 
 /** Maximal columns of a label, even in a wide window. */
 const MAX_LABEL_COLUMNS = 24;
 const MAX_TOOL_COLUMNS = 24;
-
-function optionalParts(run: SubagentRun, now: number): string[] {
-  const idleMs = now - run.lastAt;
-  return [
-    run.tokens > 0 ? `${tokens(run.tokens)} tokens` : '',
-    run.lastTool === '' ? '' : cutText(run.lastTool, MAX_TOOL_COLUMNS),
-    run.state === 'running' && idleMs >= 1000 ? `idle ${formatSeconds(idleMs)}` : '',
-  ].filter((part) => part !== '');
-}
 
 const STATE_LABELS: Readonly<Partial<Record<SubagentRun['state'], string>>> = {
   success: 'done',

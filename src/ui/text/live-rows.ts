@@ -87,11 +87,7 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
   };
 }
 
-/**
- * Returns the first items of a list that fit into the rows. When some do not fit, one row stays free to say how many.
- */
-export function firstRows<T>(items: readonly T[], rows: number): {shown: readonly T[]; more: number} {
-  if (items.length <= rows) return {shown: items, more: 0};
-  const shown = items.slice(0, Math.max(0, rows - 1));
-  return {shown, more: items.length - shown.length};
+/** Returns the first shown row of a list when `rows` of its `count` rows are shown around the marked one. */
+export function firstAround(marked: number, count: number, rows: number): number {
+  return Math.max(0, Math.min(marked - Math.floor(rows / 2), count - rows));
 }

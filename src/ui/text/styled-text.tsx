@@ -39,6 +39,10 @@ function usePaint(): Theme | undefined {
 
 export type Row = readonly Span[];
 
+export function toRow(text: string, style: TextStyle = {}): Row {
+  return [{text, style}];
+}
+
 /** Paints a row. Neighbours that look the same get their codes once. */
 export function paintRow(row: Row, theme: Theme): string {
   let painted = '';

@@ -112,6 +112,17 @@ export function cutText(text: string, width: number): string {
   return width > 0 ? `${cut}…` : '';
 }
 
+/** Joins the parts that are not empty by dots, as many from the first on as fit. */
+export function joinFitting(parts: readonly string[], columns: number): string {
+  let line = '';
+  for (const part of parts.filter((each) => each !== '')) {
+    const longer = line === '' ? part : `${line} · ${part}`;
+    if (textWidth(longer) > columns) break;
+    line = longer;
+  }
+  return line;
+}
+
 /** Cuts a sentence in the same way, but after a whole word when there is one. */
 export function cutWords(text: string, width: number): string {
   const cut = cutText(text, width);

@@ -9,7 +9,7 @@ import type {UiState} from '../state/ui-state.ts';
 import {terminalOutput} from '../terminal-output.ts';
 import type {Formatter} from '../text/format.ts';
 import {Rows, Styled, ThemeContext} from '../text/styled-text.tsx';
-import {cutText, textWidth} from '../text/wrap.ts';
+import {cutText, joinFitting} from '../text/wrap.ts';
 import type {Theme} from '../theme.ts';
 import {messageRows} from './message-rows.ts';
 import {TranscriptScroll} from './scroll.ts';
@@ -198,19 +198,13 @@ function describe(scroll: TranscriptScroll, {text, isFound}: ViewState, ui: UiSt
   const {first, last} = scroll.range;
   const parts = [
     'q back',
-    ...(ui.questions.length > 0 ? ['a question waits'] : []),
-    ...(isFound ? [] : [`not found: ${text}`]),
+    ui.questions.length > 0 ? 'a question waits' : '',
+    isFound ? '' : `not found: ${text}`,
     `messages ${first}-${last} of ${scroll.count}`,
-    ...(ui.busy ? ['working'] : []),
+    ui.busy ? 'working' : '',
     text === '' ? '/ search' : 'n, N next',
     'g G ends',
     'arrows, PgUp, PgDn',
   ];
-  let line = '';
-  for (const part of parts) {
-    const longer = line === '' ? part : `${line} · ${part}`;
-    if (textWidth(longer) > columns) break;
-    line = longer;
-  }
-  return line;
+  return joinFitting(parts, columns);
 }

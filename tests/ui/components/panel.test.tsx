@@ -5,6 +5,7 @@ import {RunPanel, RunView, viewRows} from '../../../src/ui/components/subagent-l
 import {markedIndex, panelRuns, panelText, panelWindow} from '../../../src/ui/state/panel.ts';
 import {INITIAL_STATE} from '../../../src/ui/state/ui-state.ts';
 import {createFormatter} from '../../../src/ui/text/format.ts';
+import {plainText} from '../../../src/ui/text/styled-text.tsx';
 import {textWidth} from '../../../src/ui/text/wrap.ts';
 import {subagentRun} from '../runs-fixture.ts';
 
@@ -100,7 +101,7 @@ test('an opened run shows its newest rows below its header', () => {
   });
   const rows = viewRows(run, 30);
   const lines = ['> look here', '● grep "x"', '  a.ts:1', 'I found it in the first file', 'that I read.', 'And'];
-  expect(rows.map(({text}) => text)).toEqual(lines);
+  expect(rows.map(plainText)).toEqual(lines);
   const view = (maxRows: number) => drawn(<RunView run={run} rows={rows} maxRows={maxRows} columns={30} />);
   expect(view(10)).toBe(
     ['[explore] … · running · Esc back', ...lines].join('\n').replace('[explore] …', '[explore] loo…'),
