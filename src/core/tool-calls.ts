@@ -21,9 +21,8 @@ import {askModel, type OnUsage} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {findTool} from './util/tool-names.ts';
-import {cutContent, errorResult, REFUSED, WatchedOutput} from './util/tool-output.ts';
+import {cutContent, cutPreview, errorResult, REFUSED, WatchedOutput} from './util/tool-output.ts';
 
-const PREVIEW_CHARS = 2_000;
 /** Milliseconds that a tool has after an abort to return what it has. The call then gets a result without it. */
 const ABORT_GRACE_MS = 1_000;
 
@@ -388,7 +387,7 @@ function getPreview({showsEnd, summary, lines, ...result}: ToolResult, content: 
   const shown = getText(content ?? '');
   const whole = getText(result.content ?? '');
   return {
-    preview: showsEnd ? shown.slice(-PREVIEW_CHARS) : shown.slice(0, PREVIEW_CHARS),
+    preview: cutPreview(shown, showsEnd),
     ...(showsEnd && {previewIsEnd: true as const}),
     ...(summary !== undefined && {summary}),
     lines: lines ?? (whole === '' ? 0 : whole.split('\n').length),

@@ -1,5 +1,8 @@
 /** Creates results of tools, and cuts long output: the model reads its start and end, and a file has all of it. */
+import type {AgentEventBody} from '../contract/events.ts';
+import type {ToolResultBlock} from '../contract/model.ts';
 import type {OutputFile, OutputStore, ToolResult} from '../contract/results.ts';
+import type {CallShown} from '../contract/transcript.ts';
 import {getErrorMessage} from './errors.ts';
 import {getText} from './messages.ts';
 import {toOneLine} from './text.ts';
@@ -46,6 +49,27 @@ export function describeInput(input: unknown): string {
   const values = Object.entries(input);
   const [, value] = values.find(([key]) => NAMING_KEYS.includes(key)) ?? values[0] ?? [];
   return typeof value === 'string' ? toOneLine(value) : '';
+}
+
+/** Number of characters of a result that front ends show. */
+const PREVIEW_CHARS = 2_000;
+
+export function cutPreview(text: string, isEnd = false): string {
+  return isEnd ? text.slice(-PREVIEW_CHARS) : text.slice(0, PREVIEW_CHARS);
+}
+
+/** Returns the events that showed a call, from its result in a restored conversation. */
+export function replayCall(
+  tool: string,
+  input: unknown,
+  {tool_use_id: callId, content = '', is_error: isError = false}: ToolResultBlock,
+  {title, description, ...seen}: CallShown = {title: describeInput(input)},
+): [start: AgentEventBody, end: AgentEventBody] {
+  const preview = cutPreview(getText(content), seen.previewIsEnd);
+  return [
+    {type: 'tool_start', callId, tool, title, ...(description !== undefined && {description})},
+    {type: 'tool_end', callId, tool, isError, durationMs: 0, preview, ...seen},
+  ];
 }
 
 /** Cuts a longer text in the middle, and writes the whole text to a file. Other content of the result is unchanged. */

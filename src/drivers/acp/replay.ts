@@ -5,13 +5,10 @@
 import type {ContentBlock} from '@agentclientprotocol/sdk';
 import type {AgentEvent, AgentEventBody} from '../../core/contract/events.ts';
 import type {AssistantBlock, UserBlock} from '../../core/contract/model.ts';
-import type {CallShown, RestoredMessage} from '../../core/contract/transcript.ts';
+import type {RestoredMessage} from '../../core/contract/transcript.ts';
 import {CUT_OFF, getText, INTERRUPTED, NO_USAGE} from '../../core/util/messages.ts';
-import {describeInput} from '../../core/util/tool-output.ts';
+import {replayCall} from '../../core/util/tool-output.ts';
 import type {Updates} from './updates.ts';
-
-/** Characters of a result that are shown, as many as a live result has. */
-const PREVIEW_CHARS = 2_000;
 
 export function replay(messages: readonly RestoredMessage[], updates: Updates): void {
   // Older transcripts mark no prompts, so text of the runtime looks like a prompt there.
@@ -42,23 +39,15 @@ function replayUser({message, prompt, calls = {}}: RestoredMessage, areMarked: b
   const blocks: readonly UserBlock[] = typeof content === 'string' ? [] : content;
   for (const block of blocks) {
     if (block.type !== 'tool_result') continue;
-    const {tool_use_id: callId, content: result = '', is_error: isError = false} = block;
-    endCall(callId, getText(result), isError, calls[callId], updates);
+    const call = updates.findCall(block.tool_use_id);
+    if (!call) continue;
+    for (const body of replayCall(call.tool, call.input, block, calls[call.callId])) updates.take(toEvent(body));
   }
   if (areMarked && !prompt) return;
   for (const block of typeof content === 'string' ? [{type: 'text' as const, text: content}] : blocks) {
     const shown = toContentBlock(block);
     if (shown) updates.prompt(shown);
   }
-}
-
-function endCall(callId: string, text: string, isError: boolean, shown: CallShown | undefined, updates: Updates): void {
-  const call = updates.findCall(callId);
-  if (!call) return;
-  const {title, ...seen}: CallShown = shown ?? {title: describeInput(call.input)};
-  updates.take(toEvent({type: 'tool_start', callId, tool: call.tool, title}));
-  const preview = seen.previewIsEnd ? text.slice(-PREVIEW_CHARS) : text.slice(0, PREVIEW_CHARS);
-  updates.take(toEvent({type: 'tool_end', callId, tool: call.tool, isError, durationMs: 0, preview, ...seen}));
 }
 
 function toContentBlock(block: UserBlock): ContentBlock | undefined {

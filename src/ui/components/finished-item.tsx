@@ -8,7 +8,7 @@ import {Rows, type Span, type TextStyle, Wrapped} from '../text/styled-text.tsx'
 import {finishedThought} from '../text/thinking.ts';
 import {DiffText, MoreLines} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
-import {EndedLine, FinishedSubagents} from './subagent-lines.tsx';
+import {endedRows, FinishedSubagents} from './subagent-lines.tsx';
 import {ToolLine} from './tool-line.tsx';
 
 interface FinishedProps {
@@ -97,7 +97,7 @@ export function AnnouncementView({announcement, columns, formatter}: Announcemen
   const width = columns - INDENT;
   return (
     <Box flexDirection="column">
-      <EndedLine line={header} run={announcement} columns={columns} />
+      <Rows rows={endedRows(header, announcement, columns)} />
       <Box paddingLeft={INDENT} flexDirection="column">
         <Markdown text={text} columns={width} formatter={formatter} />
         <MoreLines count={more} where={`: /subagents log ${runId}`} />

@@ -1,10 +1,10 @@
-import {Box, useIsScreenReaderEnabled} from 'ink';
+import {useIsScreenReaderEnabled} from 'ink';
 import {formatProgressLine, formatTaskHeader, type ProgressState} from '../../core/runs/progress-line.ts';
 import {formatState, panelText, panelWindow} from '../state/panel.ts';
 import {type TailLine, tailLines} from '../state/run-tail.ts';
 import {groupTitle, hasEnded, rankRun, toProgress} from '../state/subagent-store.ts';
 import type {EndedRun, SubagentRun} from '../state/ui-state.ts';
-import {keyed, type Row, Rows, type Span, StyledText, type TextStyle, toRow} from '../text/styled-text.tsx';
+import {type Row, Rows, type Span, type TextStyle, toRow, wrapSpans} from '../text/styled-text.tsx';
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {getAgentTone} from '../theme.ts';
 
@@ -15,31 +15,20 @@ interface FinishedLinesProps {
   readonly columns: number;
 }
 
-/** Prints the runs that have ended, one row each. */
+/** Prints the runs that have ended. */
 export function FinishedSubagents({runs, columns}: FinishedLinesProps) {
-  return (
-    <Box flexDirection="column">
-      {keyed(runs).map(({key, value: run}) => (
-        <EndedLine key={key} line={fitLine(run, columns)} run={run} columns={columns} />
-      ))}
-    </Box>
-  );
+  return <Rows rows={runs.flatMap((run) => endedRows(fitLine(run, columns), run, columns))} />;
 }
 
-interface EndedLineProps {
-  readonly line: string;
-  readonly run: Pick<EndedRun, 'agent' | 'color' | 'state' | 'receipt'>;
-  readonly columns: number;
-}
+type Ended = Pick<EndedRun, 'agent' | 'color' | 'state' | 'receipt'>;
 
-/** Shows how a run ended, with as many parts of its receipt as fit into the row. */
-export function EndedLine({line, run, columns}: EndedLineProps) {
+/** Returns how a run ended, with as many parts of its receipt as fit into the row. */
+export function endedRows(line: string, run: Ended, columns: number): Row[] {
   let told = '';
   for (const part of run.receipt) {
     if (textWidth(`${line}${told} · ${part}`) <= columns) told += ` · ${part}`;
   }
-  const spans = [...namedSpans(line, run, getStateStyle(run.state)), {text: told, style: MUTED}];
-  return <StyledText spans={spans} columns={columns} />;
+  return wrapSpans([...namedSpans(line, run, getStateStyle(run.state)), {text: told, style: MUTED}], columns);
 }
 
 interface LiveLinesProps {

@@ -4,7 +4,7 @@ import {REFUSED, USER_SAYS} from '../../core/util/tool-output.ts';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {countChanges} from '../text/diff-lines.ts';
 import type {Formatter} from '../text/format.ts';
-import {Rows, type Span, Styled, StyledText, type TextStyle, toRow, Wrapped} from '../text/styled-text.tsx';
+import {Rows, type Span, Styled, type TextStyle, toRow, Wrapped, wrapSpans} from '../text/styled-text.tsx';
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
 import {MoreLines, Patch} from './diff.tsx';
 
@@ -62,7 +62,7 @@ function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
     {text: isFitting ? purpose : '', style: MUTED},
     {text: end, style: isError ? {tone} : MUTED},
   ];
-  return <StyledText spans={spans} columns={columns} />;
+  return <Rows rows={wrapSpans(spans, columns)} />;
 }
 
 /** Formats the call, e.g. `Bash(npm test)`. A long call is cut inside its brackets. */

@@ -7,7 +7,7 @@ import type {ToolResultBlock, ToolUse} from '../../core/contract/model.ts';
 import type {RunRecord} from '../../core/contract/runs.ts';
 import type {CallShown, RestoredMessage} from '../../core/contract/transcript.ts';
 import {CUT_OFF, getText, INTERRUPTED, NO_USAGE} from '../../core/util/messages.ts';
-import {describeInput} from '../../core/util/tool-output.ts';
+import {replayCall} from '../../core/util/tool-output.ts';
 import {screenText} from '../text/screen-text.ts';
 import {addText, finishText} from './answer.ts';
 import {addItem} from './finished-items.ts';
@@ -15,8 +15,6 @@ import type {UiState} from './ui-state.ts';
 
 /** Maximal number of messages that are shown again, with the results of calls. */
 const MAX_RESTORED = 100;
-/** Characters of a result that are shown, as many as a live result has. */
-const PREVIEW_CHARS = 2_000;
 
 const COMPACTED_HERE = '… the conversation was compacted here: a summary stands for what was before';
 
@@ -121,24 +119,12 @@ class Replay {
   }
 
   #addResult(state: UiState, result: ToolResultBlock, shown: CallShown | undefined): UiState {
-    const {tool_use_id: callId, content = '', is_error: isError = false} = result;
-    const call = this.#calls.get(callId);
+    const call = this.#calls.get(result.tool_use_id);
     if (!call) return state;
-    const runs = this.#runs.filter((run) => run.callId === callId);
-    const text = getText(content);
-    const {title, description, ...seen}: CallShown = shown ?? {title: describeInput(call.input)};
-    const about = {callId, tool: call.name, title, ...(description !== undefined && {description})};
-    let next = this.#emit(state, {type: 'tool_start', ...about});
-    for (const run of runs) next = this.#addRun(next, run, run.background);
-    return this.#emit(next, {
-      type: 'tool_end',
-      callId,
-      tool: call.name,
-      isError,
-      durationMs: 0,
-      preview: seen.previewIsEnd ? text.slice(-PREVIEW_CHARS) : text.slice(0, PREVIEW_CHARS),
-      ...seen,
-    });
+    const [start, end] = replayCall(call.name, call.input, result, shown);
+    let next = this.#emit(state, start);
+    for (const run of this.#runs) if (run.callId === call.id) next = this.#addRun(next, run, run.background);
+    return this.#emit(next, end);
   }
 
   #addRun(state: UiState, run: RunRecord, background: boolean): UiState {

@@ -93,17 +93,16 @@ function cutRow(row: Row, columns: number): Row {
   return cutSpans(row, 0, wrapRows(plainText(row), columns)[0]!.end);
 }
 
-/** Draws styled text with its own line breaks. Ink would begin a row with the space at the break. */
-export function StyledText({spans, columns}: {readonly spans: readonly Span[]; readonly columns: number}) {
-  const rows = wrapRows(plainText(spans), columns).map(({start, end, indent}) => [
-    ...(indent > 0 ? [{text: ' '.repeat(indent), style: {}}] : []),
+/** Wraps styled text into rows. Ink would begin a row with the space at the break. */
+export function wrapSpans(spans: readonly Span[], columns: number): Row[] {
+  return wrapRows(plainText(spans), columns).map(({start, end, indent}) => [
+    ...(indent > 0 ? toRow(' '.repeat(indent)) : []),
     ...cutSpans(spans, start, end),
   ]);
-  return <Rows rows={rows} />;
 }
 
 export function Wrapped({text, columns, ...style}: {readonly text: string; readonly columns: number} & TextStyle) {
-  return <StyledText spans={[{text, style}]} columns={columns} />;
+  return <Rows rows={wrapSpans(toRow(text, style), columns)} />;
 }
 
 /** Returns a part of styled text, by offsets of characters. */
@@ -121,9 +120,4 @@ export function cutSpans(spans: readonly Span[], start: number, end: number): Sp
 
 export function plainText(spans: readonly Span[]): string {
   return spans.map(({text}) => text).join('');
-}
-
-/** Pairs each value with its index as a key for React, for lists whose parts never move. */
-export function keyed<T>(values: readonly T[]): {readonly key: string; readonly value: T}[] {
-  return values.map((value, index) => ({key: String(index), value}));
 }
