@@ -5,8 +5,8 @@ import type {SubagentResults} from '../core/contract/fan-out.ts';
 import type {Usage, UsageEntry} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
 import type {RunRecord} from '../core/contract/runs.ts';
-import type {Session} from '../core/contract/session-requests.ts';
-import {formatEnding} from '../core/turn/run-ending.ts';
+import type {Session, SubmitResult} from '../core/contract/session-requests.ts';
+import {formatEnding, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {NO_MATCHING_ANSWER} from '../core/turn/structured-answer.ts';
 import {addUsage, addUsageTo, isBudget, isCostKnown, NO_USAGE, subtractUsage} from '../core/util/messages.ts';
 import {getKnownWindow} from '../models/context-size.ts';
@@ -162,6 +162,12 @@ export function createResultObject(
     ...(subagentResults && {subagentResults}),
     uuid: randomUUID(),
   };
+}
+
+/** Returns the result of a slash command in the shape of a turn's result. */
+export function toRunResult({ok, text}: Pick<SubmitResult & {type: 'command'}, 'ok' | 'text'>): RunResult {
+  if (ok) return {...NO_TOTALS, outcome: 'success', text};
+  return {...NO_TOTALS, outcome: 'error', code: 'COMMAND', error: text};
 }
 
 /** Returns undefined when there was no fan-out. */

@@ -4,9 +4,9 @@
  */
 import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session-requests.ts';
-import {formatEnding, getTotals, NO_TOTALS} from '../core/turn/run-ending.ts';
+import {formatEnding, getTotals} from '../core/turn/run-ending.ts';
 import {formatRetry, showControls, toShortLine} from '../core/util/text.ts';
-import {createInitObject, createResultObject, createStreamJson} from './json-output.ts';
+import {createInitObject, createResultObject, createStreamJson, toRunResult} from './json-output.ts';
 import type {LiveLines, LiveTerminal} from './live-lines.ts';
 import {createLiveProgress, createProgress, RunTitles} from './progress.ts';
 
@@ -40,9 +40,8 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   session.subscribe((event) => {
     titles.take(event);
     if (event.type === 'retry') stderr(showControls(titles.prefix(event, formatRetry(event))));
-    if (event.type === 'notice' && event.level !== 'info') {
-      stderr(`mini-cc: ${showControls(titles.prefix(event, event.text))}`);
-    }
+    const warning = titles.formatWarning(event);
+    if (warning !== undefined) stderr(`mini-cc: ${showControls(warning)}`);
     if (options.verbose && event.type === 'tool_start') stderr(showControls(`* ${event.tool} ${event.title}`));
     if (options.verbose && event.type === 'tool_end' && event.isError) {
       stderr(showControls(`  failed: ${event.preview.split('\n')[0]}`));
@@ -60,10 +59,7 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   if (submitted.type === 'command') {
     // An error was already printed as a notice.
     if (submitted.ok && submitted.text !== '' && format === 'text') stdout(`${submitted.text}\n`);
-    const ended: RunResult = submitted.ok
-      ? {...NO_TOTALS, outcome: 'success', text: submitted.text}
-      : {...NO_TOTALS, outcome: 'error', code: 'COMMAND', error: submitted.text};
-    if (format !== 'text') line(createResultObject(session, ended, performance.now() - startedAt));
+    if (format !== 'text') line(createResultObject(session, toRunResult(submitted), performance.now() - startedAt));
     return submitted.ok ? 0 : 1;
   }
   if (submitted.type === 'queued') throw new Error('print mode has one prompt, and it was queued');

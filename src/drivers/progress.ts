@@ -108,6 +108,11 @@ export class RunTitles {
       this.#titles.set(event.agentId, formatRunTitle(event));
   }
 
+  /** Returns the text of a warning or an error; undefined for other events. */
+  formatWarning(event: AgentEvent): string | undefined {
+    return event.type === 'notice' && event.level !== 'info' ? this.prefix(event, event.text) : undefined;
+  }
+
   /** @returns the text, preceded by the title of the subagent's run that it comes from */
   prefix({agentId}: Pick<AgentEvent, 'agentId'>, text: string): string {
     const title = this.#titles.get(agentId);

@@ -15,7 +15,7 @@ import {Completer} from './input/completion.ts';
 import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submitted} from './input/editor.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
-import {addText, MAX_WAIT_MS, settleAnswer} from './state/answer.ts';
+import {addText, settleAnswer} from './state/answer.ts';
 import {createEventPump} from './state/event-pump.ts';
 import {forgetPrinted} from './state/finished-items.ts';
 import {type Cell, createCell, createLocalState, isWorking, type LocalState} from './state/local-state.ts';
@@ -60,7 +60,6 @@ export class Controller {
   #session: Session | undefined;
   #unsubscribe: (() => void) | undefined;
   #hintTimer: NodeJS.Timeout | undefined;
-  #waitTimer: NodeJS.Timeout | undefined;
   /** Titles of the runs that the last warning before leaving named. */
   #warnedRuns = '';
   #freedItems = 0;
@@ -85,14 +84,7 @@ export class Controller {
   #setUi(state: UiState): void {
     const {formatter} = this.local.get();
     const room = this.#options.room?.() ?? {columns: 80, rows: 16};
-    const next = formatter ? settleAnswer(state, formatter, room, this.now()) : state;
-    this.ui.set(next);
-    if (next.waitingSince === undefined || this.#waitTimer) return;
-    // The model may be silent, so a timer shows text that waits for the end of its block.
-    this.#waitTimer = setTimeout(() => {
-      this.#waitTimer = undefined;
-      this.#setUi(this.ui.get());
-    }, MAX_WAIT_MS);
+    this.ui.set(formatter ? settleAnswer(state, formatter, room) : state);
   }
 
   /** Loads the formatter after the first frame, which does not need it. Answers wait for it. */
@@ -324,7 +316,6 @@ export class Controller {
     if (this.local.get().isLeaving) return;
     this.stoppedRuns = this.#runningAgents();
     clearTimeout(this.#hintTimer);
-    clearTimeout(this.#waitTimer);
     this.#unsubscribe?.();
     this.#pump.stop();
     for (const resolve of this.#earlyQuestions.values()) resolve('withdrawn');

@@ -10,11 +10,11 @@ import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session} from '../../core/contract/session-requests.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
-import {getTotals, NO_TOTALS} from '../../core/turn/run-ending.ts';
+import {getTotals} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
-import {countReported, createInitObject, createResultObject, createStreamJson} from '../json-output.ts';
+import {countReported, createInitObject, createResultObject, createStreamJson, toRunResult} from '../json-output.ts';
 import {getExitCode} from '../print.ts';
 import {RunTitles} from '../progress.ts';
 import {answerControlRequest} from './control-requests.ts';
@@ -152,7 +152,8 @@ class StreamJsonDriver {
       const object = opened.toObject?.(event);
       if (object) this.#write(object);
       this.#askDriver(session, event);
-      if (event.type === 'notice' && event.level !== 'info') this.#options.warn(titles.prefix(event, event.text));
+      const warning = titles.formatWarning(event);
+      if (warning !== undefined) this.#options.warn(warning);
     });
     return opened;
   }
@@ -174,12 +175,10 @@ class StreamJsonDriver {
     this.#write(createInitObject(session));
     // The schema of the line has checked the blocks. The session checks their images.
     const submitted = await session.submit({content: message.content as never});
-    const ended: RunResult =
+    const ended =
       submitted.type === 'turn'
         ? submitted.result
-        : submitted.type === 'command' && submitted.ok
-          ? {...NO_TOTALS, outcome: 'success', text: submitted.text}
-          : {...NO_TOTALS, outcome: 'error', code: 'COMMAND', error: 'text' in submitted ? submitted.text : 'busy'};
+        : toRunResult(submitted.type === 'command' ? submitted : {ok: false, text: 'busy'});
     const result: RunResult = getLeaving() ? {...getTotals(ended), outcome: 'stopped'} : ended;
     this.#exitCode = result.outcome === 'stopped' ? 0 : getExitCode(result);
     if (uuid !== undefined && submitted.type === 'turn') {

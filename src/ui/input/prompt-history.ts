@@ -27,8 +27,9 @@ export class PromptHistory {
     if (!existsSync(this.#file)) return [];
     const prompts: SentPrompt[] = [];
     for (const line of readFileSync(this.#file, 'utf8').split('\n')) {
-      const entry = parse(line);
-      if (entry?.cwd === this.cwd && prompts.at(-1)?.text !== entry.text) prompts.push(entry);
+      const {cwd, prompt: text, pastes} = parse(line) ?? {};
+      if (text === undefined || cwd !== this.cwd || prompts.at(-1)?.text === text) continue;
+      prompts.push({text, ...(pastes && {pastes})});
     }
     return prompts.slice(-MAX_OFFERED);
   }
@@ -43,27 +44,18 @@ export class PromptHistory {
   }
 }
 
-function parse(line: string): (SentPrompt & {readonly cwd: string}) | undefined {
+interface StoredPrompt extends Pick<SentPrompt, 'pastes'> {
+  readonly cwd: string;
+  readonly prompt: string;
+}
+
+function parse(line: string): StoredPrompt | undefined {
   try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || !('cwd' in value) || !('prompt' in value)) return undefined;
-    const {cwd, prompt: text} = value;
-    if (typeof cwd !== 'string' || typeof text !== 'string') return undefined;
-    return {cwd, text, ...('pastes' in value && isRanges(value.pastes, text.length) && {pastes: value.pastes})};
+    const value = JSON.parse(line) as Partial<StoredPrompt> | null;
+    return typeof value?.prompt === 'string' ? (value as StoredPrompt) : undefined;
   } catch (error) {
     // A crash cut the line off, or it is the empty end of the file.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-/** Checks that the ranges are in order and within the text. */
-function isRanges(value: unknown, length: number): value is readonly (readonly [number, number])[] {
-  if (!Array.isArray(value)) return false;
-  const ends = [
-    0,
-    ...value.flatMap((range: unknown) => (Array.isArray(range) && range.length === 2 ? range : [Number.NaN])),
-    length,
-  ];
-  return ends.every((end, index) => Number.isInteger(end) && (index === 0 || end >= ends[index - 1]));
 }

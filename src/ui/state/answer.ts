@@ -1,22 +1,11 @@
 /**
  * Reduces the growing answer of the main agent. Items that arrive in mid-stream are printed between two blocks of it.
  */
-import {
-  addAnswer,
-  advanceAnswer,
-  EMPTY_STREAM,
-  isEmpty,
-  isSplit,
-  type LiveRoom,
-  restOf,
-} from '../text/answer-stream.ts';
+import {addAnswer, advanceAnswer, EMPTY_STREAM, isEmpty, type LiveRoom, restOf} from '../text/answer-stream.ts';
 import type {Formatter} from '../text/format.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {addItems} from './finished-items.ts';
 import type {UiState} from './ui-state.ts';
-
-/** Milliseconds that an item waits for the end of a block whose beginning is printed. */
-export const MAX_WAIT_MS = 1000;
 
 /** Characters, which are more than one line can show. */
 const MAX_THOUGHT = 500;
@@ -54,38 +43,27 @@ export function finishText(before: UiState, isCut = false): UiState {
   if (isEmpty(stream)) return state;
   const {printed: from, continued} = stream;
   const text = restOf(stream);
-  const next = {...state, stream: EMPTY_STREAM, waiting: [], waitingSince: undefined};
+  const next = {...state, stream: EMPTY_STREAM, waiting: []};
   const rest = text.trim() === '' ? [] : [{kind: 'markdown', text, from, continued, ...(isCut && {isCut})} as const];
   return addItems(next, [...rest, ...waiting]);
 }
 
 /** Drops the part of the text that is not printed, because the model writes its text again. */
 export function dropText(state: UiState): UiState {
-  return addItems({...state, thought: '', stream: EMPTY_STREAM, waiting: [], waitingSince: undefined}, state.waiting);
+  return addItems({...state, thought: '', stream: EMPTY_STREAM, waiting: []}, state.waiting);
 }
 
 /**
- * Formats the answer so far, and prints its finished blocks. Waiting items are printed before the block that grows.
- * When the beginning of that block is already printed, they come after it, but not later than `MAX_WAIT_MS`.
- * @param now monotonic time in milliseconds
+ * Formats the answer so far, and prints its finished blocks. Waiting items are printed before the block that grows, or
+ * after it when the beginning of that block is already printed.
  */
-export function settleAnswer(state: UiState, formatter: Formatter, room: LiveRoom, now: number): UiState {
+export function settleAnswer(state: UiState, formatter: Formatter, room: LiveRoom): UiState {
   if (isEmpty(state.stream)) return state;
-  const wasSplit = isSplit(state.stream);
   const {stream, blocks, part, continued} = advanceAnswer(state.stream, formatter, room);
-  let next: UiState = addItems(
-    {...state, stream},
-    blocks.map((block) => ({kind: 'lines', ...block})),
-  );
-  let isContinued = continued;
-  if (next.waiting.length > 0) {
-    const since = next.waitingSince ?? now;
-    const isBetween = !wasSplit || blocks.length > 0;
-    if (isBetween || now - since >= MAX_WAIT_MS) {
-      next = addItems({...next, waiting: [], waitingSince: undefined}, next.waiting);
-      isContinued = false;
-      if (part.length === 0) next = {...next, stream: {...next.stream, continued: false}};
-    } else next = {...next, waitingSince: since};
-  }
-  return part.length === 0 ? next : addItems(next, [{kind: 'lines', lines: part, continued: isContinued}]);
+  const isBetween = !state.stream.continued || blocks.length > 0;
+  return addItems({...state, stream, waiting: isBetween ? [] : state.waiting}, [
+    ...blocks.map((block) => ({kind: 'lines', ...block}) as const),
+    ...(isBetween ? state.waiting : []),
+    ...(part.length === 0 ? [] : [{kind: 'lines', lines: part, continued} as const]),
+  ]);
 }

@@ -91,21 +91,13 @@ export interface AnnouncementItem {
 }
 
 /** The run of one subagent, until it is printed or announced. */
-export interface SubagentRun {
+export interface SubagentRun extends ProgressState {
   readonly agentId: string;
   readonly callId: string | undefined;
-  readonly agent: string;
-  /** Name of the worker, for a run on another machine. */
-  readonly worker?: string | undefined;
   /** Number of the run in the session, from 0. It gives the colour. */
   readonly color: number;
-  readonly description: string;
-  readonly state: ProgressState['state'];
-  readonly tools: number;
   /** Milliseconds since the epoch when the run began to work. */
   readonly startedAt: number;
-  /** Duration of an ended run. */
-  readonly durationMs: number;
   readonly reason: string;
   /** Parts of the receipt of an ended run, which the runtime counted. */
   readonly receipt: readonly string[];
@@ -147,8 +139,6 @@ export interface UiState {
   readonly stream: AnswerStream;
   /** Items that are printed as soon as they can stand between two blocks of the answer. */
   readonly waiting: readonly FinishedBody[];
-  /** Monotonic time in milliseconds since which an item waits. */
-  readonly waitingSince: number | undefined;
   /** The parts of the current message that came as deltas. The whole message does not repeat them. */
   readonly reply: {readonly thinking: string; readonly text: string};
   /** The end of `reply.thinking` that no printed line shows yet; empty when the model does not think. */
@@ -198,7 +188,6 @@ export const INITIAL_STATE: UiState = {
   retry: undefined,
   stream: EMPTY_STREAM,
   waiting: [],
-  waitingSince: undefined,
   reply: NO_REPLY,
   thought: '',
   messages: 0,

@@ -60,11 +60,6 @@ export function isEmpty({source, pending}: AnswerStream): boolean {
   return source === '' && pending === '';
 }
 
-/** Tells whether the beginning of the growing block is printed. Other items then wait for the end of the block. */
-export function isSplit({printed}: AnswerStream): boolean {
-  return printed.line > 0 || printed.offset > 0;
-}
-
 /** Returns the rest of an answer that has ended. */
 export function restOf({source, pending}: AnswerStream): string {
   return screenText(source + pending);

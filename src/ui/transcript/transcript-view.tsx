@@ -156,10 +156,8 @@ function pressKey(scroll: TranscriptScroll, state: ViewState, press: KeyPress): 
 }
 
 function pressScroll(scroll: TranscriptScroll, {name, text}: KeyPress): void {
-  if (name === 'up' || text === 'k') scroll.move(-1);
-  else if (name === 'down' || text === 'j') scroll.move(1);
-  else if (text === 'b') scroll.page(-1);
-  else if (text === ' ') scroll.page(1);
+  if (name === 'up') scroll.move(-1);
+  else if (name === 'down') scroll.move(1);
   else if (name === 'home' || text === 'g') scroll.toStart();
   else if (name === 'end' || text === 'G') scroll.toEnd();
 }

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {addDelta, finishText, MAX_WAIT_MS, settleAnswer} from '../../../src/ui/state/answer.ts';
+import {addDelta, finishText, settleAnswer} from '../../../src/ui/state/answer.ts';
 import {addItem} from '../../../src/ui/state/finished-items.ts';
 import {INITIAL_STATE, type UiState} from '../../../src/ui/state/ui-state.ts';
 import {createFormatter} from '../../../src/ui/text/format.ts';
@@ -8,10 +8,9 @@ import {plainText} from '../../../src/ui/text/styled-text.tsx';
 
 const formatter = createFormatter();
 const {format, lex} = formatter;
-const settled = (state: UiState, now = 0) => settleAnswer(state, formatter, {columns: 40, rows: 8}, now);
-const stream = (state: UiState, text: string, now = 0) => settled(addDelta(state, text), now);
-const notice = (state: UiState, text: string, now = 0) =>
-  settled(addItem(state, {kind: 'notice', level: 'info', text}), now);
+const settled = (state: UiState) => settleAnswer(state, formatter, {columns: 40, rows: 8});
+const stream = (state: UiState, text: string) => settled(addDelta(state, text));
+const notice = (state: UiState, text: string) => settled(addItem(state, {kind: 'notice', level: 'info', text}));
 
 /** What is printed, one text an item; a continued piece is joined to the piece before. */
 function printed({finished}: UiState): string[] {
@@ -54,19 +53,8 @@ describe('what is printed in mid-stream', () => {
     let state = stream(INITIAL_STATE, `\`\`\`js\n${code(0, 20)}`);
     expect(state.finished.length).toBeGreaterThan(0);
     state = notice(state, 'note');
-    state = stream(state, `${code(20, 30)}\`\`\`\n\nEnd`, MAX_WAIT_MS / 2);
+    state = stream(state, `${code(20, 30)}\`\`\`\n\nEnd`);
     expect(printed(finishText(state))).toEqual([shownCode(0, 30), '<note>', 'End']);
-  });
-
-  test('does not wait long: then it stands between two rows, and the block goes on with its formatting', () => {
-    let state = stream(INITIAL_STATE, `\`\`\`js\n${code(0, 20)}`, 1000);
-    state = notice(state, 'note', 1000);
-    expect(printed(state)).toHaveLength(1);
-    state = settled(state, 1000 + MAX_WAIT_MS);
-    state = finishText(stream(state, `${code(20, 24)}\`\`\`\n`, 3000));
-    const [before, inserted, after] = printed(state);
-    expect(inserted).toBe('<note>');
-    expect(`${before}\n${after}`).toBe(shownCode(0, 24));
   });
 
   test('waits in its order, and is printed at the end of the answer at the latest', () => {

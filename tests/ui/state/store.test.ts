@@ -35,7 +35,7 @@ function ended(id: string, outcome: 'success' | 'error' = 'success', reason = ''
 
 const delta = (text: string): AgentEventBody => ({type: 'text_delta', text});
 const formatter = createFormatter();
-const settled = (state: UiState) => settleAnswer(state, formatter, {columns: 80, rows: 16}, 0);
+const settled = (state: UiState) => settleAnswer(state, formatter, {columns: 80, rows: 16});
 const linesText = (lines: readonly Line[]) => lines.map(({spans}) => plainText(spans)).join('\n');
 const texts = (state: UiState) =>
   state.finished.map((item) => (item.kind === 'lines' ? linesText(item.lines) : item.kind));
