@@ -7,7 +7,7 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 import type {ControlRequest} from './lines.ts';
 
-export interface ControlContext {
+interface ControlContext {
   readonly session: Session;
   /** True when mini-cc was started with the flag that lets the driver turn all questions off. */
   readonly mayBypass: boolean;

@@ -98,7 +98,7 @@ export function startFirstPaint({stdin, stdout}: PaintedTerminal, {env, onLeave,
   };
 }
 
-export interface EarlyKeys {
+interface EarlyKeys {
   /** The text in the prompt. */
   readonly typed: string;
   readonly waiting: string;

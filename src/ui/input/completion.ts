@@ -20,7 +20,7 @@ export interface Offered {
 }
 
 /** Returns the typed part of a command's name; undefined when anything else is typed. */
-export function commandQuery({text, cursor}: EditorState): string | undefined {
+function commandQuery({text, cursor}: EditorState): string | undefined {
   return cursor === text.length ? /^\/([^\s/]*)$/.exec(text)?.[1] : undefined;
 }
 
@@ -30,7 +30,7 @@ const MAX_PATH = 500;
 const FILE_WORD = /(?:^|[\s(])(@(?:"([^"\n]*)"?|([^\s"]*)))$/;
 
 /** Returns the part of a path that is typed after an `@`, and its place; undefined when the cursor is elsewhere. */
-export function fileQuery({text, cursor}: EditorState): {query: string; start: number; end: number} | undefined {
+function fileQuery({text, cursor}: EditorState): {query: string; start: number; end: number} | undefined {
   const before = text.slice(Math.max(0, cursor - MAX_PATH), cursor);
   if (!before.includes('@')) return undefined;
   const [, word, quoted, plain] = FILE_WORD.exec(before) ?? [];

@@ -288,7 +288,7 @@ function lineRest(text: string, cursor: number): number {
   return end === cursor ? after(text, cursor) : end;
 }
 
-export interface Cursor {
+interface Cursor {
   readonly row: number;
   /** Column of the terminal. */
   readonly column: number;
@@ -333,14 +333,14 @@ export function layoutText({text, cursor, pastes}: EditorState, width: number): 
 }
 
 /** Returns the offset of a position on the screen: in its row, at its column or before it. */
-export function offsetAt(layout: EditorLayout, target: Cursor): number {
+function offsetAt(layout: EditorLayout, target: Cursor): number {
   const inRow = layout.stops.filter((stop) => stop.row === target.row);
   const nearest = inRow.findLast((stop) => stop.column <= target.column) ?? inRow[0];
   return nearest?.offset ?? 0;
 }
 
 /** Returns the label of a big paste, e.g. `[Pasted 42 lines]`. */
-export function pasteLabel(content: string): string {
+function pasteLabel(content: string): string {
   const lines = content.replace(/\n$/, '').split('\n').length;
   return lines > 1 ? `[Pasted ${lines} lines]` : `[Pasted ${content.length} characters]`;
 }

@@ -245,7 +245,7 @@ function pressEscape(controller: Controller): void {
  * prompt.
  * @returns false when the panel does not use the key
  */
-export function pressPanel(controller: Controller, press: KeyPress): boolean {
+function pressPanel(controller: Controller, press: KeyPress): boolean {
   const ui = controller.ui.get();
   const local = controller.local.get();
   if (openedRun(ui)) {

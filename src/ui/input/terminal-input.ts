@@ -144,11 +144,11 @@ const OPEN = new RegExp(
 );
 
 /** Returns the unfinished key or reply at the end of the text; empty when there is none. */
-export function findOpenSequence(text: string): string {
+function findOpenSequence(text: string): string {
   return OPEN.exec(text)?.[0] ?? '';
 }
 
 /** Removes replies that are strings. Ink itself drops whole replies that have the form of keys. */
-export function withoutReplies(text: string): string {
+function withoutReplies(text: string): string {
   return text.includes('\x1b') ? text.replace(STRING_REPLY, '') : text;
 }
