@@ -40,8 +40,8 @@ interface KnownFile extends FileVersion {
 /** Milliseconds. FAT stores file times in steps of 2 s, the largest steps in use. */
 const COARSEST_FILE_TIME_MS = 2000;
 
-/** Milliseconds between two looks at a watched path. */
-const WATCH_MS = 500;
+/** Milliseconds between two looks at a watched path. They are rare, because an idle session should let a laptop sleep. */
+const WATCH_MS = 2000;
 
 /**
  * Each call compares names, times and sizes of the files, which takes less than a millisecond for fifty files. An edit
