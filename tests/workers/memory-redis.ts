@@ -80,6 +80,11 @@ export class MemoryRedis {
     this.streams.set(key, entries);
   }
 
+  async xread(_streams: 'STREAMS', key: string, last: string) {
+    const entries = (this.streams.get(key) ?? []).filter(([id]) => Number.parseInt(id, 10) > Number.parseInt(last, 10));
+    return entries.length > 0 ? [[key, entries]] : null;
+  }
+
   /** Runs the commands one after another at `exec`. */
   pipeline() {
     const asked: [name: 'hset' | 'pexpire' | 'xadd', args: never[]][] = [];

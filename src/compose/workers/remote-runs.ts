@@ -43,10 +43,13 @@ export function createRemoteRuns(
       notify,
       redact: (value) => project.redactor.values(value),
     };
-    return new Runs(deps);
+    return Runs.open(deps);
   };
   const get = () => {
-    opened ??= open();
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
     return opened;
   };
   return {
@@ -65,8 +68,7 @@ export function createRemoteRuns(
     isPending: (runId) => existsSync(path.join(runFolder(runId), JOB_FILE)),
     resume: async (runId, watch) => {
       try {
-        const runs = await get();
-        return await runs.resume(runId, watch);
+        return await (await get()).resume(runId, watch);
       } catch (error) {
         if (!(error instanceof UsageError || (error instanceof MiniCcError && error.code === 'QUEUE_AWAY')))
           throw error;

@@ -155,12 +155,6 @@ export class Trees {
     return parseDiff(await this.#git(['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to]));
   }
 
-  /** Returns the size of each content in bytes, by id. Missing contents are left out. */
-  async sizes(ids: readonly string[]): Promise<Map<string, number>> {
-    if (ids.length === 0) return new Map();
-    return parseSizes(await this.#git(['cat-file', '--batch-check'], {input: `${ids.join('\n')}\n`}));
-  }
-
   /** Returns the contents by id, all in memory. Missing contents are left out. */
   async contents(ids: readonly string[]): Promise<Map<string, Buffer>> {
     const found = new Map<string, Buffer>();
@@ -187,7 +181,8 @@ export class Trees {
     if (borrowed.length === 0) return;
     await this.#pack(borrowed).catch(async (error) => {
       // Git packs nothing when one object is missing.
-      const present = [...(await this.sizes(borrowed)).keys()];
+      const answer = await this.#git(['cat-file', '--batch-check'], {input: `${borrowed.join('\n')}\n`});
+      const present = [...parseSizes(answer).keys()];
       if (present.length === borrowed.length) throw error;
       if (present.length > 0) await this.#pack(present);
     });

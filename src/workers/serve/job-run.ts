@@ -5,7 +5,7 @@ import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {RemoteTask} from '../../core/runs/remote-runs.ts';
-import {inBackground} from '../../core/util/background.ts';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import type {CachedTree, TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import type {Keys} from '../queue/address.ts';
@@ -25,7 +25,6 @@ import {
   toRelative,
 } from '../queue/messages.ts';
 import {RefusedMessage, type Signatures} from '../queue/signatures.ts';
-import type {Controls} from './controls.ts';
 
 /** Function that carries out the run of a job. `compose/` builds it from a session. */
 export type Execute = (work: RemoteTask, place: ExecutePlace) => Promise<Executed>;
@@ -59,7 +58,6 @@ export interface JobRunDeps {
   readonly signatures: Signatures;
   readonly trees: TreeCache;
   readonly worker: string;
-  readonly controls: Controls;
   readonly execute: Execute;
   /** Whether this worker still holds the job. */
   isHeld(): Promise<boolean>;
@@ -80,6 +78,8 @@ export class GiveBack extends MiniCcError {
 const PART_MS = 60_000;
 /** Milliseconds between two checks whether the session is still present, while a worker waits for it. */
 const LOOK_MS = 2_000;
+/** Milliseconds between two reads of the session's messages to a run. */
+const POLL_MS = 500;
 /** Number of events that are stored for a session that does not read them. */
 const MAX_EVENTS = 5_000;
 /** Bytes. The content of larger messages is sent only with the result. */
@@ -95,6 +95,7 @@ export class JobRun {
   #onMessage: (id: string, text: string) => void = (id, text) => this.#messages.push({id, text});
   readonly #parts = new Map<TreePart, (blob: BlobRef) => void>();
   #isStopped = false;
+  #isOver = false;
 
   constructor(
     private readonly job: Job,
@@ -116,7 +117,7 @@ export class JobRun {
   async work(): Promise<JobResult['outcome']> {
     const {deps, job} = this;
     await this.publish({type: 'begun'});
-    const unfollow = deps.controls.follow(job.jobId, (text) => this.#handle(text));
+    inBackground(this.#readControls(), neverRejects);
     try {
       const work = await this.#readWork();
       const tree = await this.#openTree();
@@ -136,7 +137,7 @@ export class JobRun {
       if (this.#abort.signal.aborted && !this.#isStopped) throw this.#abort.signal.reason;
       return await this.#pack(executed, tree.root);
     } finally {
-      unfollow();
+      this.#isOver = true;
     }
   }
 
@@ -212,6 +213,20 @@ export class JobRun {
       throw new GiveBack(`its files did not come: ${getErrorMessage(error)}`, false);
     } finally {
       for (const timer of timers) clearTimeout(timer);
+    }
+  }
+
+  /** Reads the session's messages from the first one on, because another worker may have had the job before. */
+  async #readControls(): Promise<void> {
+    const {connection, keys} = this.deps;
+    for (let last = '0'; !this.#isOver; ) {
+      // When the connection is lost, it comes back by itself.
+      const read = await connection.xread('STREAMS', keys.control(this.job.jobId), last).catch(() => null);
+      for (const [id, [, text = '']] of read?.[0]?.[1] ?? []) {
+        last = id;
+        this.#handle(text);
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 

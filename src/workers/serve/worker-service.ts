@@ -15,7 +15,6 @@ import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
 import {type Job as JobBody, type JobResult, jobSchema, LIFE_MS} from '../queue/messages.ts';
 import {RefusedMessage, Signatures} from '../queue/signatures.ts';
 import {getServerTime, HEARTBEAT_MS, takeName, type WorkerEntry} from '../queue/worker-list.ts';
-import {Controls} from './controls.ts';
 import {DeclinedJobs} from './declined-jobs.ts';
 import type {EndedJobs} from './ended-jobs.ts';
 import {type Execute, GiveBack, JobRun} from './job-run.ts';
@@ -65,7 +64,6 @@ export class WorkerService {
   readonly #runs = new Map<string, JobRun>();
   readonly #signatures: Signatures;
   readonly #keys: Keys;
-  readonly #controls: Controls;
   readonly #done: Promise<void>;
   #finish: () => void = () => undefined;
   #isLeaving = false;
@@ -88,7 +86,6 @@ export class WorkerService {
   ) {
     this.#signatures = new Signatures(options.address.secret);
     this.#keys = new Keys(options.address.prefix);
-    this.#controls = new Controls(connection, this.#keys);
     this.#declined = new DeclinedJobs(connection, this.#keys, {id, name, signer: this.#signatures.signer});
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
@@ -188,7 +185,6 @@ export class WorkerService {
       worker: this.name,
       execute,
       isHeld,
-      controls: this.#controls,
     };
     const run = new JobRun(body, attempt, deps);
     this.#runs.set(body.jobId, run);

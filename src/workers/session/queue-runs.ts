@@ -6,7 +6,7 @@ import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {getText} from '../../core/util/messages.ts';
-import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
+import type {ShippedTrees} from '../../storage/worktrees/shipped-trees.ts';
 import {formatAddress, Keys, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
 import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
@@ -45,117 +45,85 @@ const STOP_MS = 8_000;
 /** Milliseconds that removals from the queue may take when the session ends. */
 const CLOSE_MS = 2_000;
 
-interface CapturedTask extends RemoteTask {
-  readonly captured: Promise<TreeState>;
-}
-
-interface Connected {
-  readonly connection: Redis;
-  readonly queue: Queue;
-  readonly blobs: Blobs;
-  readonly events: SessionEvents;
-  readonly served: WorkerPresence;
-}
-
-export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
+export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'> {
   readonly #keys: Keys;
   readonly #signatures: Signatures;
-  #connected: Promise<Connected> | undefined;
+  readonly #blobs: Blobs;
+  readonly #queue: Queue;
+  readonly #events: SessionEvents;
+  readonly #presence: WorkerPresence;
   readonly #tidying = new Set<Promise<unknown>>();
   readonly #files: JobFiles;
 
-  constructor(private readonly deps: QueueRunsDeps) {
-    this.#keys = new Keys(deps.address.prefix);
-    this.#signatures = new Signatures(deps.address.secret);
+  private constructor(
+    private readonly deps: QueueRunsDeps,
+    private readonly connection: Redis,
+    reader: Redis,
+  ) {
+    const {address, notify} = deps;
+    const {url, prefix} = address;
+    const keys = new Keys(prefix);
+    const signatures = new Signatures(address.secret);
+    const {signer} = signatures;
+    this.#keys = keys;
+    this.#signatures = signatures;
     this.#files = new JobFiles(deps.runFolder);
+    this.#blobs = new Blobs(connection, prefix);
+    this.#queue = new Queue(getQueueName(signer), {connection, prefix, skipVersionCheck: true});
+    this.#queue.on('error', () => undefined);
+    this.#events = new SessionEvents({connection, reader, queue: this.#queue, signatures, keys});
+    this.#events.start(deps.sessionId());
+    this.#presence = new WorkerPresence(connection, {keys, signer, address: formatAddress(url), notify});
   }
 
-  /** @throws MiniCcError when the queue cannot be reached */
-  async isServed(): Promise<boolean> {
-    return (await this.#connect()).served.isServed();
+  /** @throws MiniCcError `QUEUE_AWAY` when the queue cannot be reached */
+  static async open(deps: QueueRunsDeps): Promise<QueueRuns> {
+    const {url} = deps.address;
+    try {
+      const connection = await connect(url);
+      return new QueueRuns(deps, connection, await connect(url));
+    } catch (error) {
+      if (!(error instanceof MiniCcError)) throw error;
+      throw new MiniCcError('QUEUE_AWAY', `subagents.queue: ${getErrorMessage(error)}`);
+    }
+  }
+
+  isServed(): Promise<boolean> {
+    return this.#presence.isServed();
   }
 
   async run(task: RemoteTask, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
-    // The files are captured at once, while the connection is opened. Runs that are sent together share one capture.
-    const captured = this.deps.trees.capture(watch.signal);
-    captured.catch(() => undefined);
-    const connected = await this.#connect();
-    const stored = await this.#sendUnlessStopped({...task, captured}, watch.signal, connected);
+    const stored = await this.#sendUnlessStopped(task, watch.signal);
     if (!stored) return stoppedEnd();
-    this.#tidy(connected.served.notifyUnserved());
-    return this.#follow(task.spec.runId, stored, watch, connected);
-  }
-
-  isPending(runId: string): boolean {
-    return this.#files.read(runId) !== undefined;
+    this.#tidy(this.#presence.notifyUnserved());
+    return this.#follow(task.spec.runId, stored, watch);
   }
 
   async resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
     const stored = this.#files.read(runId);
     if (!stored) throw new MiniCcError('QUEUE', 'its job is not known any more');
-    const connected = await this.#connect();
     if (stored.signer !== this.#signatures.signer) {
       const what = 'its job was signed with another secret, or by another version of mini-cc';
       throw new MiniCcError('QUEUE_AWAY', what);
     }
-    const {events} = connected;
-    this.#tidy(events.showPresence(this.deps.sessionId()).then(() => events.callBack([stored.jobId])));
-    return this.#follow(runId, stored, watch, connected);
+    const present = this.#events.showPresence(this.deps.sessionId());
+    this.#tidy(present.then(() => this.#events.callBack([stored.jobId])));
+    return this.#follow(runId, stored, watch);
   }
 
   /** Closes the connection. Jobs continue. */
   async close(): Promise<void> {
-    const connected = await this.#connected?.catch(() => undefined);
     await Promise.race([Promise.all(this.#tidying), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
-    connected?.events.close();
-    await connected?.queue.close();
-    connected?.connection.disconnect();
-  }
-
-  #connect(): Promise<Connected> {
-    this.#connected ??= this.#open().catch((error: unknown) => {
-      this.#connected = undefined;
-      throw error instanceof MiniCcError
-        ? new MiniCcError('QUEUE_AWAY', `subagents.queue: ${getErrorMessage(error)}`)
-        : error;
-    });
-    return this.#connected;
-  }
-
-  async #open(): Promise<Connected> {
-    const {url, prefix} = this.deps.address;
-    const connection = await connect(url);
-    const reader = await connect(url);
-    const queue = new Queue(getQueueName(this.#signatures.signer), {connection, prefix, skipVersionCheck: true});
-    queue.on('error', () => undefined);
-    const events = new SessionEvents({
-      connection,
-      reader,
-      queue,
-      signatures: this.#signatures,
-      keys: this.#keys,
-    });
-    events.start(this.deps.sessionId());
-    const blobs = new Blobs(connection, prefix);
-    const {signer} = this.#signatures;
-    const served = new WorkerPresence(connection, {
-      keys: this.#keys,
-      signer,
-      address: formatAddress(url),
-      notify: this.deps.notify,
-    });
-    return {connection, queue, blobs, events, served};
+    this.#events.close();
+    await this.#queue.close();
+    this.connection.disconnect();
   }
 
   /**
    * Sends a job, and waits while the queue cannot be reached. A job that was stopped in the meantime is removed again.
    */
-  async #sendUnlessStopped(
-    task: CapturedTask,
-    signal: AbortSignal,
-    connected: Connected,
-  ): Promise<StoredJob | undefined> {
-    const sending = this.#send(task, connected).catch((error: unknown) => {
+  async #sendUnlessStopped(task: RemoteTask, signal: AbortSignal): Promise<StoredJob | undefined> {
+    const sending = this.#send(task, signal).catch((error: unknown) => {
       if (error instanceof MiniCcError || signal.aborted) throw error;
       throw new MiniCcError('QUEUE', `${formatAddress(this.deps.address.url)}: ${describeFailure(error)}`);
     });
@@ -164,7 +132,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     });
     try {
       const stored = await Promise.race([sending, stopped]);
-      if (!stored) this.#tidy(sending.then((late) => this.#remove(task.spec.runId, late, connected)));
+      if (!stored) this.#tidy(sending.then((late) => this.#remove(task.spec.runId, late)));
       return stored;
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -178,11 +146,13 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     this.#tidying.add(tidied);
   }
 
-  async #send({captured, ...task}: CapturedTask, {queue, blobs, events}: Connected): Promise<StoredJob> {
+  async #send(task: RemoteTask, signal: AbortSignal): Promise<StoredJob> {
+    const blobs = this.#blobs;
     const {runId} = task.spec;
     const {round} = task;
     const jobId = `${runId}-${round}`;
-    const tree = await captured;
+    // Runs that are sent together share one capture.
+    const tree = await this.deps.trees.capture(signal);
     const work = JSON.stringify(this.deps.redact(this.#describe(task)));
     const inline = Buffer.byteLength(work) <= MAX_INLINE_BYTES;
     const ref = inline ? undefined : blobs.describe(Buffer.from(work));
@@ -201,8 +171,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     const stored: StoredJob = {jobId, nonce: signed.nonce, signer: this.#signatures.signer, tree};
     await this.#files.write(runId, stored);
     try {
-      await events.showPresence(body.sessionId);
-      await queue.add('run', signed, {
+      await this.#events.showPresence(body.sessionId);
+      await this.#queue.add('run', signed, {
         jobId,
         attempts: 1,
         removeOnComplete: {age: LIFE_MS / 1000},
@@ -222,17 +192,10 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   }
 
   /** Waits for the end of a job, and brings its changes back. */
-  async #follow(
-    runId: string,
-    stored: StoredJob,
-    watch: RemoteWatch,
-    connected: Connected,
-  ): Promise<RemoteEnd | undefined> {
+  async #follow(runId: string, stored: StoredJob, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
     const {jobId} = stored;
-    const {events} = connected;
-    const control = (message: JobControl) => this.#control(jobId, message, connected);
     watch.onMessage(({id, content}) => {
-      control({type: 'send', id, text: getText(content)}).catch((error: unknown) =>
+      this.#control(jobId, {type: 'send', id, text: getText(content)}).catch((error: unknown) =>
         this.deps.notify(`not sent: ${getErrorMessage(error)}`),
       );
     });
@@ -251,37 +214,33 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       if (what.type === 'event') watch.event(what.event);
       else if (what.type === 'delivered') watch.delivered(what.id);
       else if (what.type === 'given_back') this.deps.notify(`${watch.label}: ${worker} gave it back: ${what.why}`);
-      else if (what.type === 'needs')
-        sent.push(this.#sendPart(what.part, stored.tree, control, connected, over.signal));
+      else if (what.type === 'needs') sent.push(this.#sendPart(what.part, stored, over.signal));
     };
     const [over, sent] = [new AbortController(), [] as Promise<BlobRef | undefined>[]];
-    const ended = await this.#waitForEnd(jobId, events, onEvent, watch.signal, control, connected);
+    const ended = await this.#waitForEnd(jobId, onEvent, watch.signal);
     over.abort();
     // A worker that died did not remove these parts.
-    for (const part of sent) this.#tidy(part.then((blob) => blob && connected.blobs.remove(blob)));
+    for (const part of sent) this.#tidy(part.then((blob) => blob && this.#blobs.remove(blob)));
     if (ended === 'left') {
       this.deps.notify(`${watch.label} goes on ${at ? `at ${at}` : 'in the queue'}: --continue follows it`);
       return undefined;
     }
     if (ended === 'stopped') {
-      this.#tidy(this.#remove(runId, stored, connected));
+      this.#tidy(this.#remove(runId, stored));
       return stoppedEnd();
     }
     if (ended.failed !== undefined) {
-      this.#tidy(this.#remove(runId, stored, connected));
+      this.#tidy(this.#remove(runId, stored));
       throw new MiniCcError('WORKER', ended.failed);
     }
     const collecting = {...watch, begun: (worker: string) => (at === worker ? undefined : begun(worker))};
-    return this.#collect(runId, stored, ended.job, collecting, connected);
+    return this.#collect(runId, stored, ended.job, collecting);
   }
 
   async #waitForEnd(
     jobId: string,
-    events: SessionEvents,
     onEvent: (event: JobEvent) => void,
     signal: AbortSignal,
-    control: (message: JobControl) => Promise<void>,
-    {queue}: Connected,
   ): Promise<'left' | 'stopped' | {readonly job: Job; readonly failed?: string}> {
     let giveUp: () => void = () => undefined;
     const stopping = new Promise<'left' | 'stopped'>((resolve) => {
@@ -291,20 +250,20 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
         else {
           // The server may be unreachable, so the run is given up after this time in any case.
           setTimeout(() => resolve('stopped'), STOP_MS).unref();
-          const stopped = this.#stop(jobId, control, queue).then((isGone) => isGone && resolve('stopped'));
+          const stopped = this.#stop(jobId).then((isGone) => isGone && resolve('stopped'));
           inBackground(stopped, neverRejects);
         }
       };
       if (signal.aborted) giveUp();
       else signal.addEventListener('abort', giveUp, {once: true});
     });
-    const follower = events.follow(jobId, onEvent);
+    const follower = this.#events.follow(jobId, onEvent);
     try {
       const ended = await Promise.race([follower.ended, stopping]);
       if (ended === 'left' || ended === 'stopped') return ended;
       // The run was stopped before its files arrived at the worker.
       if (ended === 'failed' && signal.aborted) return 'stopped';
-      const job = await Job.fromId(queue, jobId);
+      const job = await Job.fromId(this.#queue, jobId);
       if (!job) return {job: undefined as never, failed: 'its job is not in the queue any more'};
       return ended === 'failed' ? {job, failed: job.failedReason ?? 'no worker could end it'} : {job};
     } finally {
@@ -314,36 +273,31 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
   }
 
   /** @returns true when no worker had the job yet */
-  async #stop(jobId: string, control: (message: JobControl) => Promise<void>, queue: Queue): Promise<boolean> {
+  async #stop(jobId: string): Promise<boolean> {
     // The message comes first, so that a worker that takes the job at this moment finds it.
-    await control({type: 'stop'}).catch(() => undefined);
+    await this.#control(jobId, {type: 'stop'}).catch(() => undefined);
     try {
-      return (await queue.remove(jobId)) === 1;
+      return (await this.#queue.remove(jobId)) === 1;
     } catch {
       return false;
     }
   }
 
-  async #control(jobId: string, message: JobControl, {connection}: Connected): Promise<void> {
+  async #control(jobId: string, message: JobControl): Promise<void> {
     const key = this.#keys.control(jobId);
     const signed = JSON.stringify(this.#signatures.sign('control', {jobId, message}, LIFE_MS));
-    await connection.pipeline().xadd(key, '*', 'm', signed).pexpire(key, LIFE_MS).exec();
+    await this.connection.pipeline().xadd(key, '*', 'm', signed).pexpire(key, LIFE_MS).exec();
   }
 
   /** Never rejects. @returns the blob, which may be in the queue in part */
-  async #sendPart(
-    part: TreePart,
-    tree: TreeState,
-    control: (message: JobControl) => Promise<void>,
-    {blobs}: Connected,
-    signal: AbortSignal,
-  ): Promise<BlobRef | undefined> {
+  async #sendPart(part: TreePart, {jobId, tree}: StoredJob, signal: AbortSignal): Promise<BlobRef | undefined> {
+    const blobs = this.#blobs;
     const {trees} = this.deps;
     let blob: BlobRef | undefined;
     try {
       const bytes = await (part === 'patch' ? trees.readPatch(tree) : trees.readBundle(tree));
       blob = blobs.describe(bytes);
-      await control({type: 'part', part, blob});
+      await this.#control(jobId, {type: 'part', part, blob});
       await blobs.stream(bytes, blob, signal);
     } catch (error) {
       if (!signal.aborted) this.deps.notify(`the files could not be sent to a worker: ${getErrorMessage(error)}`);
@@ -351,18 +305,12 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
     return blob;
   }
 
-  async #collect(
-    runId: string,
-    stored: StoredJob,
-    job: Job,
-    watch: RemoteWatch,
-    connected: Connected,
-  ): Promise<RemoteEnd> {
-    const {blobs} = connected;
+  async #collect(runId: string, stored: StoredJob, job: Job, watch: RemoteWatch): Promise<RemoteEnd> {
+    const blobs = this.#blobs;
     const results = new Results({blobs, signatures: this.#signatures, trees: this.deps.trees, files: this.#files});
     const {ref, outcome, worker} = await results.read(job).catch((error: unknown) => {
       // The result would be the same at the next attempt.
-      this.#tidy(this.#remove(runId, stored, connected));
+      this.#tidy(this.#remove(runId, stored));
       throw new MiniCcError('WORKER', `its result cannot be taken: ${getErrorMessage(error)}`);
     });
     watch.begun(worker);
@@ -376,15 +324,15 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured'> {
       // The end is in the transcript, so the queue's copy is removed.
       acknowledge: async () => {
         if (typeof ref !== 'string') this.#tidy(blobs.remove(ref));
-        this.#tidy(this.#remove(runId, stored, connected));
+        this.#tidy(this.#remove(runId, stored));
       },
     };
   }
 
-  async #remove(runId: string, {jobId, nonce}: StoredJob, {connection, queue}: Connected): Promise<void> {
-    await connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
-    await queue.remove(jobId).catch(() => undefined);
-    await connection.unlink(this.#keys.control(jobId), this.#keys.declined(jobId));
+  async #remove(runId: string, {jobId, nonce}: StoredJob): Promise<void> {
+    await this.connection.set(this.#keys.nonce(nonce), 'ended', 'PX', LIFE_MS);
+    await this.#queue.remove(jobId).catch(() => undefined);
+    await this.connection.unlink(this.#keys.control(jobId), this.#keys.declined(jobId));
     // The run may be in its next round by then.
     if (this.#files.read(runId)?.jobId === jobId) await this.#files.remove(runId);
   }

@@ -145,33 +145,21 @@ export class SessionEvents {
     this.#timer.unref();
   }
 
+  /** Finds the jobs that have ended. */
   async #lookUp(jobIds: readonly string[]): Promise<void> {
     const {connection, queue} = this.deps;
     if (jobIds.length === 0) return;
-    const key = (type: string) => queue.toKey(type);
-    // This comes first, so that a job that ends in the meantime is found in its set.
-    const there = await connection.exists(...jobIds.map((id) => queue.toKey(id)));
-    const [completed, failed] = await Promise.all([
-      connection.zmscore(key('completed'), ...jobIds),
-      connection.zmscore(key('failed'), ...jobIds),
-    ]);
-    const open: string[] = [];
-    for (const [index, id] of jobIds.entries()) {
-      if (completed[index]) this.#followers.get(id)?.end('completed');
-      else if (failed[index]) this.#followers.get(id)?.end('failed');
-      else open.push(id);
-    }
-    if (there < jobIds.length) await this.#endMissing(open);
-  }
-
-  /** Finds out which jobs are missing. It has a request of its own because missing jobs are rare. */
-  async #endMissing(jobIds: readonly string[]): Promise<void> {
-    const {connection, queue} = this.deps;
     const asked = connection.pipeline();
+    // The job itself comes first, so that one that ends in the meantime is found in its set.
     for (const id of jobIds) asked.exists(queue.toKey(id));
-    const answers = (await asked.exec()) ?? [];
+    for (const type of ['completed', 'failed']) asked.zmscore(queue.toKey(type), ...jobIds);
+    const answers = ((await asked.exec()) ?? []).map(([, answer]) => answer);
+    const [completed, failed] = answers.slice(jobIds.length) as (string | null)[][];
     for (const [index, id] of jobIds.entries()) {
-      if (answers[index]?.[1] === 0) this.#followers.get(id)?.end('missing');
+      const follower = this.#followers.get(id);
+      if (completed?.[index]) follower?.end('completed');
+      else if (failed?.[index]) follower?.end('failed');
+      else if (answers[index] === 0) follower?.end('missing');
     }
   }
 }

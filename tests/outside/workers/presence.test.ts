@@ -53,7 +53,7 @@ it('after /clear, which gives the session another id, workers reach it by the on
     readBundle: async () => Buffer.from('b'),
   };
   let sessionId = 'before';
-  const runs = new QueueRuns({
+  const runs = await QueueRuns.open({
     ...{address: {url: redis.url, prefix: PREFIX, secret: SECRET}, root: folder.path},
     ...{sessionId: () => sessionId, runFolder: (id) => path.join(folder.path, id), trees: trees as never},
     ...{traceparent: () => undefined, notify: () => undefined, redact: (value) => value},
@@ -109,7 +109,7 @@ it('a run that is aborted while its worker cannot write what it asks for ends at
   };
   const deps = {
     ...{connection, keys, blobs: new Blobs(connection, PREFIX), signatures: new Signatures(SECRET), worker: 'w', trees},
-    ...{controls: {follow: () => () => undefined}, isHeld: async () => true},
+    isHeld: async () => true,
   } as unknown as JobRunDeps;
   const job = {jobId: 'r1-1', sessionId, runId: 'r1', round: 1, tree: {}, work: '{}'} as never;
   const run = new JobRun(job, 1, deps);

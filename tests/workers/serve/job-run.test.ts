@@ -9,7 +9,6 @@ import {Keys} from '../../../src/workers/queue/address.ts';
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
 import {type Job, type JobControl, type JobEvent, LIFE_MS, toRelative} from '../../../src/workers/queue/messages.ts';
 import {Signatures} from '../../../src/workers/queue/signatures.ts';
-import type {Controls} from '../../../src/workers/serve/controls.ts';
 import {type Execute, type Executed, GiveBack, JobRun} from '../../../src/workers/serve/job-run.ts';
 import {passTime, passTimeUntil, stopTime} from '../../support/fake-time.ts';
 import {until} from '../../support/wait.ts';
@@ -32,15 +31,6 @@ interface Options {
 function createRun({execute = async () => executed, open, job, isHeld = true}: Options = {}) {
   const redis = new MemoryRedis();
   const [keys, signatures, blobs] = [new Keys('p'), new Signatures('secret'), new Blobs(redis.client, 'p')];
-  const followed: {handle?: ((text: string) => void) | undefined} = {};
-  const controls = {
-    follow: (_jobId: string, handle: (text: string) => void) => {
-      followed.handle = handle;
-      return () => {
-        followed.handle = undefined;
-      };
-    },
-  } as unknown as Controls;
   const trees = {
     open: async (_tree: unknown, source: TreeSource) => {
       await open?.(source);
@@ -56,16 +46,17 @@ function createRun({execute = async () => executed, open, job, isHeld = true}: O
     work: JSON.stringify(work),
     ...job,
   } as Job;
-  const deps = {keys, blobs, signatures, trees, controls, execute, connection: redis.client, worker: 'build'};
+  const deps = {keys, blobs, signatures, trees, execute, connection: redis.client, worker: 'build'};
   const run = new JobRun(message, 2, {...deps, isHeld: async () => isHeld});
+  const write = (text: string) => redis.xadd(keys.control('job'), '*', 'm', text);
   const say = (control: JobControl, jobId = 'job', by = signatures) =>
-    followed.handle!(JSON.stringify(by.sign('control', {jobId, message: control}, 1_000)));
+    write(JSON.stringify(by.sign('control', {jobId, message: control}, 1_000)));
   const events = () =>
     (redis.streams.get(keys.events('s')) ?? []).map(
       ([, fields]) => signatures.verify('event', JSON.parse(fields[1]!)).body as JobEvent,
     );
   const said = () => events().map(({what}) => (what.type === 'event' ? what.event : what));
-  return {run, redis, keys, blobs, signatures, followed, say, events, said};
+  return {run, redis, keys, blobs, signatures, write, say, events, said};
 }
 
 const read = (outcome: unknown) => JSON.parse(gunzipSync(Buffer.from(outcome as string, 'base64')).toString());
@@ -73,7 +64,7 @@ const read = (outcome: unknown) => JSON.parse(gunzipSync(Buffer.from(outcome as 
 it('a job works on its conversation with the paths of its tree, and its result has those of no machine', async () => {
   let given: unknown[] = [];
   const patched = {...executed, patch: Buffer.from('patch'), commits: Buffer.from('commits')};
-  const {run, events, redis, keys, followed} = createRun({
+  const {run, events, redis, keys} = createRun({
     execute: async (asked, place) => {
       given = [asked.prompt, asked.messages, place.runId, place.tree.root, place.traceparent, place.signal.aborted];
       return patched;
@@ -85,7 +76,7 @@ it('a job works on its conversation with the paths of its tree, and its result h
   expect(JSON.stringify(outcome)).not.toContain(ROOT);
   expect(outcome).toMatchObject({entries: [], patch: btoa('patch'), commits: btoa('commits')});
   expect(events()).toEqual([{jobId: 'job', attempt: 2, worker: 'build', what: {type: 'begun'}}]);
-  expect([redis.lives.get(keys.events('s')), followed.handle, run.isStopped]).toEqual([LIFE_MS, undefined, false]);
+  expect([redis.lives.get(keys.events('s')), run.isStopped]).toEqual([LIFE_MS, false]);
 });
 
 it('a session hears what its run does, but no texts that stream, and no large content', async () => {
@@ -114,23 +105,19 @@ it('a session hears what its run does, but no texts that stream, and no large co
 
 it('a run gets all messages that are signed and meant for it, also those that came before it listened', async () => {
   const got: string[] = [];
-  const late = Promise.withResolvers<void>();
-  const {run, say, followed} = createRun({
-    open: async () => {
-      say({type: 'send', id: '1', text: 'early'});
-      say({type: 'send', id: '2', text: 'of another'}, 'other');
-      say({type: 'send', id: '3', text: 'forged'}, 'job', new Signatures('wrong'));
-      followed.handle!('no JSON');
-    },
+  const {run, say, write} = createRun({
     execute: async (_work, place) => {
       place.onMessage((id, text) => void got.push(`${id} ${text}`));
-      say({type: 'send', id: '4', text: 'late'});
-      late.resolve();
+      await say({type: 'send', id: '4', text: 'late'});
+      await until(() => got.length === 2, 'the messages');
       return executed;
     },
   });
+  await say({type: 'send', id: '1', text: 'early'});
+  await say({type: 'send', id: '2', text: 'of another'}, 'other');
+  await say({type: 'send', id: '3', text: 'forged'}, 'job', new Signatures('wrong'));
+  await write('no JSON');
   await run.work();
-  await late.promise;
   expect(got).toEqual(['1 early', '4 late']);
 });
 
@@ -139,23 +126,23 @@ it('a run that a person stops gives the result that it has; one that its worker 
     await new Promise((resolve) => signal.addEventListener('abort', resolve, {once: true}));
     return executed;
   };
-  const started = Promise.withResolvers<void>();
+  let started = 0;
   const execute: Execute = (...args) => {
-    started.resolve();
+    started += 1;
     return untilAborted(...args);
   };
   const stopped = createRun({execute});
   const result = stopped.run.work();
-  await started.promise;
-  stopped.say({type: 'stop'});
+  await until(() => started === 1, 'the run');
+  await stopped.say({type: 'stop'});
   expect(read(await result).result.outcome).toBe('success');
   expect(stopped.run.isStopped).toBe(true);
-  const ended = createRun({execute: untilAborted});
+  const ended = createRun({execute});
   const none = ended.run.work();
-  await until(() => ended.followed.handle !== undefined, 'the job');
+  await until(() => started === 2, 'the other run');
   ended.run.abort(new Error('lost'));
   await expect(none).rejects.toThrow('lost');
-  expect([ended.run.isStopped, ended.followed.handle]).toEqual([false, undefined]);
+  expect(ended.run.isStopped).toBe(false);
 });
 
 it('a result that is too large for the message lies beside it, unless another worker has the job by now', async () => {
@@ -205,7 +192,7 @@ it('parts of a tree that the worker lacks are asked for at the session, and take
   expect(asking.said()[1]).toEqual({type: 'needs', part: 'bundle'});
   const sent = asking.blobs.describe(Buffer.from('sent'));
   await asking.blobs.put(Buffer.from('sent'), sent);
-  asking.say({type: 'part', part: 'bundle', blob: sent});
+  await asking.say({type: 'part', part: 'bundle', blob: sent});
   await ended;
   expect([parts, [...asking.redis.values.keys()]]).toEqual([['sent'], [asking.keys.presence('s')]]);
 });
@@ -217,7 +204,7 @@ it('a part that is not what the session wrote sends the job back to the queue', 
   await until(() => said().length === 2, 'the question');
   const sent = blobs.describe(Buffer.from('sent'));
   await blobs.put(Buffer.from('changed'), sent);
-  say({type: 'part', part: 'patch', blob: sent});
+  await say({type: 'part', part: 'patch', blob: sent});
   expect(await error).toMatchObject({isOwn: false, message: expect.stringMatching(/^its files did not come: /)});
 });
 

@@ -22,11 +22,13 @@ function createEvents(ends: Record<string, readonly string[]>) {
     set: async (...args: unknown[]) => void calls.push(['set', ...args]),
     xtrim: async (...args: unknown[]) => void calls.push(['xtrim', ...args]),
     unlink: async (...args: unknown[]) => void calls.push(['unlink', ...args]),
-    zmscore: async (key: string, ...ids: string[]) => score(key, ids),
-    exists: async (...all: string[]) => all.filter(isThere).length,
     pipeline: () => {
-      const answers: [null, number][] = [];
-      return {exists: (key: string) => void answers.push([null, isThere(key)]), exec: async () => answers};
+      const answers: [null, unknown][] = [];
+      return {
+        exists: (key: string) => void answers.push([null, isThere(key)]),
+        zmscore: (key: string, ...ids: string[]) => void answers.push([null, score(key, ids)]),
+        exec: async () => answers,
+      };
     },
   } as unknown as Redis;
   const reader = {
