@@ -11,8 +11,8 @@ import type {
   RewindPoint,
   RewindScope,
 } from '../core/contract/session-requests.ts';
-import {toShortLine} from '../core/util/text.ts';
-import {formatFiles, formatGaps, formatList, formatPath, formatRestored} from './changes.ts';
+import {formatCount, toShortLine} from '../core/util/text.ts';
+import {formatGaps, formatList, formatPath, formatRestored} from './changes.ts';
 
 export const clearCommand: Command = {
   name: 'clear',
@@ -65,7 +65,7 @@ async function rewind(
     ? [formatRestored(files, info.cwd) || 'No file had changed since.', ...formatGaps(files.gaps)]
     : [];
   if (what === 'files') return done([`Files as they were before: ${formatLabel(point)}`, ...lines].join('\n'));
-  const count = `${point.dropped} message${point.dropped === 1 ? '' : 's'}`;
+  const count = formatCount(point.dropped, 'message');
   const head = `The conversation is as it was before: ${formatLabel(point)} (${count} taken back)`;
   return {...done([head, ...lines].join('\n')), input: point.text};
 }
@@ -73,9 +73,6 @@ async function rewind(
 async function askAndRewind(points: readonly RewindPoint[], context: CommandContext): Promise<CommandResult> {
   const which = await context.ask({
     title: 'Go back to before which prompt?',
-    detail: '',
-    detailType: 'text',
-    options: [],
     list: points.map((point) => ({choice: point.uuid, label: formatLabel(point), info: formatTime(point.at)})),
     escape: STAY,
   });
@@ -86,7 +83,6 @@ async function askAndRewind(points: readonly RewindPoint[], context: CommandCont
   const what = await context.ask({
     title: `What should be as before: ${formatLabel(point)}`,
     detail: describePlan(files, point, context.info.cwd),
-    detailType: 'text',
     options: SCOPES.map(({choice, label}, index) => ({digit: index + 1, choice, label})),
     escape: STAY,
   });
@@ -101,7 +97,7 @@ function describePlan({restored, deleted}: FilesToRestore, {dropped}: RewindPoin
     ...formatList(shown(restored), 'file', 'would be restored'),
     ...formatList(shown(deleted), 'file', 'made since would be deleted'),
   ];
-  const messages = `${dropped} message${dropped === 1 ? '' : 's'} would be taken back.`;
+  const messages = `${formatCount(dropped, 'message')} would be taken back.`;
   return [messages, ...(lines.length === 0 ? ['No file has changed since.'] : lines)].join('\n');
 }
 
@@ -111,9 +107,8 @@ async function askAndDelete(point: RewindPoint, scope: RewindScope, context: Com
   if (deleted.length === 0) return rewind(point, scope, context);
   const them = deleted.length === 1 ? 'it' : 'them';
   const answer = await context.ask({
-    title: `Delete ${formatFiles(deleted.length)} made since then?`,
+    title: `Delete ${formatCount(deleted.length, 'file')} made since then?`,
     detail: deleted.map((file) => formatPath(file, context.info.cwd)).join('\n'),
-    detailType: 'text',
     options: [
       {digit: 1, choice: 'delete', label: `yes, delete ${them}`},
       {digit: 2, choice: 'keep', label: `no, keep ${them} and restore the others`},

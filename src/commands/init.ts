@@ -5,18 +5,14 @@
 
 import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
+import type {MemoryDeps} from '../config/memory-files.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {MANIFEST_NAMES, type Manifest, parseManifest} from '../core/util/manifests.ts';
 import {formatFileName} from '../core/util/paths.ts';
 import INIT_PROMPT from './init.md';
 
-export interface InitDeps {
-  /** @throws UsageError when a file of the project is a link that leads out of it */
-  prepareMemoryFile(file: string): void;
-}
-
-export function createInitCommand(deps: InitDeps): Command {
+export function createInitCommand(deps: MemoryDeps): Command {
   return {
     name: 'init',
     description: 'write an AGENTS.md: it tells agents about this project, /init [what matters]',
@@ -24,7 +20,7 @@ export function createInitCommand(deps: InitDeps): Command {
   };
 }
 
-async function init(deps: InitDeps, context: CommandContext): Promise<CommandResult> {
+async function init(deps: MemoryDeps, context: CommandContext): Promise<CommandResult> {
   const {info, args, ask} = context;
   const file = path.join(info.cwd, 'AGENTS.md');
   deps.prepareMemoryFile(file);
@@ -33,7 +29,6 @@ async function init(deps: InitDeps, context: CommandContext): Promise<CommandRes
     const answer = await ask({
       title: 'AGENTS.md exists. Overwrite it?',
       detail: file,
-      detailType: 'text',
       escape: 'keep it',
       options: [
         {digit: 1, choice: 'write', label: info.offline ? 'overwrite it' : 'let the model improve it'},

@@ -1,23 +1,8 @@
 /** Implements `/memory`, which shows and opens the memory files, and `#text`, which adds a note to one of them. */
 import path from 'node:path';
+import type {MemoryDeps} from '../config/memory-files.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {formatFileName} from '../core/util/paths.ts';
-
-export interface MemoryDeps {
-  /** Reads the memory files in effect, the farthest first, each followed by the files that it imports. */
-  readMemory(): readonly MemoryItem[];
-  /** Lists the files that can be edited or created. */
-  listMemoryFiles(): readonly {readonly file: string; readonly label: string}[];
-  /** @throws UsageError when a file of the project is a link that leads out of it */
-  prepareMemoryFile(file: string): void;
-}
-
-interface MemoryItem {
-  readonly path: string;
-  readonly text: string;
-  readonly isCut: boolean;
-  readonly importedBy?: string;
-}
 
 const CHARS_PER_TOKEN = 4;
 
@@ -37,31 +22,28 @@ async function show(deps: MemoryDeps, context: CommandContext): Promise<CommandR
     const choices = files.map(({label}, index) => `  ${index + 1}  ${label}`).join('\n');
     return {ok: false, text: `/memory takes a number:\n${choices}`, input: `/memory ${context.args}`};
   }
-  const file = named?.file ?? (await choose(files, list, context));
-  if (file === undefined) return {ok: true, text: list};
+  const chosen = named ?? (await choose(files, 'Edit which memory file?', list, context.ask));
+  if (!chosen) return {ok: true, text: list};
+  const {file} = chosen;
   deps.prepareMemoryFile(file);
-  const question = {title: `Edit ${file}`, detail: '', detailType: 'text', options: [], escape: 'drop'} as const;
-  const answer = await context.ask({...question, editor: {file}});
+  const answer = await context.ask({title: `Edit ${file}`, escape: 'drop', editor: {file}});
   if (answer?.choice !== 'text') return {ok: false, text: answer?.note ?? 'No editor was opened.'};
   return {ok: true, text: `${formatFileName(file)}: what you saved holds from the next session on.`};
 }
 
+/** Asks for one of the files that can be edited or created. */
 async function choose(
   files: ReturnType<MemoryDeps['listMemoryFiles']>,
-  list: string,
-  {ask}: CommandContext,
-): Promise<string | undefined> {
-  const answer = await ask({
-    title: 'Edit which memory file?',
-    detail: list,
-    detailType: 'text',
-    escape: 'none',
-    options: files.map(({file, label}, index) => ({digit: index + 1, choice: file, label})),
-  });
-  return files.find(({file}) => file === answer?.choice)?.file;
+  title: string,
+  detail: string,
+  ask: CommandContext['ask'],
+) {
+  const options = files.map(({file, label}, index) => ({digit: index + 1, choice: file, label}));
+  const answer = await ask({title, detail, escape: 'none', options});
+  return files.find(({file}) => file === answer?.choice);
 }
 
-function formatMemory(items: readonly MemoryItem[], cwd: string): string {
+function formatMemory(items: ReturnType<MemoryDeps['readMemory']>, cwd: string): string {
   if (items.length === 0) return 'No memory file is read here. /init makes an AGENTS.md; #note adds a note to one.';
   const rows = items.map(({path: file, text, isCut, importedBy}) => {
     const relative = path.relative(cwd, file);
@@ -73,30 +55,13 @@ function formatMemory(items: readonly MemoryItem[], cwd: string): string {
   return `Memory files that the model reads, the nearest last:\n${rows.join('\n')}`;
 }
 
-export interface NoteDeps {
-  /** Lists the memory files that can be chosen. They need not exist. */
-  listMemoryFiles(): readonly {readonly file: string; readonly label: string}[];
-  /**
-   * @throws UsageError when a file of the project is a link that leads out of it, MiniCcError when it cannot be written
-   */
-  addNote(file: string, note: string): Promise<void>;
-}
-
-export function createNoteCommand({listMemoryFiles, addNote}: NoteDeps): Command {
+export function createNoteCommand({listMemoryFiles, addNote}: MemoryDeps): Command {
   return {
     name: '#',
     description: 'add a note to a memory file',
     async run({args: note, ask, request}) {
       if (note === '') return {ok: false, text: 'Type a note after the #, for example #use pnpm, not npm'};
-      const files = listMemoryFiles();
-      const answer = await ask({
-        title: 'Add this note to which file?',
-        detail: note,
-        detailType: 'text',
-        escape: 'none',
-        options: files.map(({file, label}, index) => ({digit: index + 1, choice: file, label})),
-      });
-      const chosen = files.find(({file}) => file === answer?.choice);
+      const chosen = await choose(listMemoryFiles(), 'Add this note to which file?', note, ask);
       if (!chosen) return {ok: true, text: 'Nothing was noted.', input: `#${note}`};
       await addNote(chosen.file, note);
       request({type: 'tell', text: `The user added this note to ${chosen.file}: ${note}`, label: `#${note}`});

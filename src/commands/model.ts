@@ -1,6 +1,11 @@
 /** Implements `/model`, which shows the model and changes it by name or from a list that the servers give. */
-import type {Question} from '../core/contract/events.ts';
-import type {Command, CommandContext, CommandResult, ProviderModels} from '../core/contract/session-requests.ts';
+import type {
+  Command,
+  CommandContext,
+  CommandQuestion,
+  CommandResult,
+  ProviderModels,
+} from '../core/contract/session-requests.ts';
 
 export const modelCommand: Command = {
   name: 'model',
@@ -19,14 +24,12 @@ export const modelCommand: Command = {
   },
 };
 
-function createQuestion(lists: readonly ProviderModels[], inUse: string): Omit<Question, 'id' | 'agent'> {
+function createQuestion(lists: readonly ProviderModels[], inUse: string): CommandQuestion {
   const problems = lists.flatMap(({provider, problem}) => (problem === undefined ? [] : `${provider}: ${problem}`));
   const names = lists.flatMap(({provider, models}) => models.map((name) => ({provider, name})));
   return {
     title: 'Which model?',
     detail: problems.join('\n'),
-    detailType: 'text',
-    options: [],
     list: names.map(({provider, name}) => ({
       choice: name,
       label: name,

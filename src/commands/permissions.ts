@@ -42,7 +42,6 @@ async function isSure({ask}: CommandContext): Promise<boolean> {
   const answer = await ask({
     title: 'Let every call of every agent pass without a question?',
     detail: 'Commands run, files change and hosts are reached as models see fit, until the mode is changed again.',
-    detailType: 'text',
     options: [
       {digit: 1, choice: 'yes', label: 'yes'},
       {digit: 2, choice: 'no', label: 'no'},

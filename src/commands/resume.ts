@@ -2,9 +2,14 @@
  * Implements `/resume`, which continues another session of this directory. `mini-cc --resume` without an id shows the
  * same list.
  */
-import type {Question} from '../core/contract/events.ts';
-import type {Command, CommandContext, CommandResult, SessionSummary} from '../core/contract/session-requests.ts';
-import {formatAge, toShortLine} from '../core/util/text.ts';
+import type {
+  Command,
+  CommandContext,
+  CommandQuestion,
+  CommandResult,
+  SessionSummary,
+} from '../core/contract/session-requests.ts';
+import {formatAge, formatCount, toShortLine} from '../core/util/text.ts';
 
 export const resumeCommand: Command = {
   name: 'resume',
@@ -48,11 +53,10 @@ async function resume({id, lockedBy}: SessionSummary, {request, ask, info}: Comm
 export const TAKE_OVER = 'take over';
 
 /** @param lockedBy a sentence that says who has locked the session */
-export function createTakeOverQuestion(lockedBy: string): Omit<Question, 'id' | 'agent'> {
+export function createTakeOverQuestion(lockedBy: string): CommandQuestion {
   return {
     title: 'Take over this session?',
     detail: `${lockedBy}.\nWhether that one still works on it cannot be seen from here. If it does, it will be kept from writing.`,
-    detailType: 'text',
     options: [
       {digit: 1, choice: TAKE_OVER, label: 'yes, it has ended'},
       {digit: 2, choice: 'leave', label: 'no, leave'},
@@ -65,15 +69,9 @@ export function createTakeOverQuestion(lockedBy: string): Omit<Question, 'id' | 
 const MAX_LABEL_CHARS = 200;
 
 /** @param now milliseconds since the epoch */
-export function createSessionQuestion(
-  sessions: readonly SessionSummary[],
-  now: number,
-): Omit<Question, 'id' | 'agent'> {
+export function createSessionQuestion(sessions: readonly SessionSummary[], now: number): CommandQuestion {
   return {
     title: 'Go on with which session?',
-    detail: '',
-    detailType: 'text',
-    options: [],
     list: sessions.map((session) => ({choice: session.id, label: getLabel(session), info: formatInfo(session, now)})),
     escape: 'leave',
   };
@@ -84,7 +82,7 @@ function getLabel({prompt, problem}: SessionSummary): string {
 }
 
 function formatInfo({id, at, messages, branch}: SessionSummary, now: number): string {
-  const count = `${messages} message${messages === 1 ? '' : 's'}`;
+  const count = formatCount(messages, 'message');
   const age = now - at < 60_000 ? 'just now' : `${formatAge(now - at)} ago`;
   return [age, branch, count, id.slice(0, 8)].filter((part) => part !== undefined).join(' · ');
 }

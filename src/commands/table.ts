@@ -1,4 +1,5 @@
 /** Lists the slash commands in the order in which /help prints them. */
+import type {MemoryDeps} from '../config/memory-files.ts';
 import type {ThemeName} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';
@@ -11,8 +12,8 @@ import {createDoctorCommand, type Examine} from './doctor.ts';
 import {createExportCommand, type ExportDeps} from './export/export.ts';
 import {hooksCommand, mcpCommand} from './extensions.ts';
 import {fanOutCommand} from './fanout.ts';
-import {createInitCommand, type InitDeps} from './init.ts';
-import {createMemoryCommand, createNoteCommand, type MemoryDeps, type NoteDeps} from './memory.ts';
+import {createInitCommand} from './init.ts';
+import {createMemoryCommand, createNoteCommand} from './memory.ts';
 import {modelCommand} from './model.ts';
 import {addFolderCommand, modeCommand, permissionsCommand, sandboxCommand} from './permissions.ts';
 import {resumeCommand} from './resume.ts';
@@ -25,7 +26,7 @@ interface CommandDeps {
   readonly version: string;
   readonly agents: AgentsCommandDeps;
   readonly examine: Examine;
-  readonly memory: NoteDeps & MemoryDeps & InitDeps;
+  readonly memory: MemoryDeps;
   readonly exports: ExportDeps;
   /** The command that lists the skills of the user and the project. */
   readonly skills: Command;

@@ -33,9 +33,6 @@ export function createThemeCommand(save: (theme: ThemeName) => Promise<string>):
       async function chooseTheme(): Promise<string | undefined> {
         const answer = await ask({
           title: 'Which theme?',
-          detail: '',
-          detailType: 'text',
-          options: [],
           escape: before,
           list: THEME_NAMES.map((name) => ({
             choice: name,

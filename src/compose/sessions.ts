@@ -7,6 +7,7 @@ import {createSessionQuestion, createTakeOverQuestion, TAKE_OVER} from '../comma
 import {runSessionsCommandLine} from '../commands/sessions.ts';
 import type {SessionSummary} from '../core/contract/session-requests.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
+import {toQuestion} from '../core/session/commands.ts';
 import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
@@ -99,7 +100,7 @@ async function chooseSession(store: SessionStore, {ask, cwd}: SessionOptions, re
   if (sessions.length === 0) throw new UsageError(`There is no session to resume in ${cwd}`);
   if (!ask) throw new UsageError('--resume needs the id of a session; --continue takes the last one');
   const question = redactor.values(createSessionQuestion(sessions, Date.now()));
-  const answer = await ask({...question, id: randomUUID(), agent: 'mini-cc'});
+  const answer = await ask(toQuestion(question));
   const chosen = answer === 'withdrawn' ? undefined : sessions.find(({id}) => id === answer.choice);
   if (!chosen) throw new MiniCcError('WITHDRAWN', 'left without a session');
   return chosen.id;
@@ -117,7 +118,7 @@ function findLatest(store: SessionStore, cwd: string) {
 /** Returns false if no person can be asked. Opening the session then fails with an error that says so. */
 async function mayTakeOver(lockedBy: string | undefined, {ask}: SessionOptions): Promise<boolean> {
   if (lockedBy === undefined || !ask) return false;
-  const answer = await ask({...createTakeOverQuestion(lockedBy), id: randomUUID(), agent: 'mini-cc'});
+  const answer = await ask(toQuestion(createTakeOverQuestion(lockedBy)));
   if (answer === 'withdrawn') throw new MiniCcError('WITHDRAWN', 'left');
   return answer.choice === TAKE_OVER;
 }

@@ -86,6 +86,8 @@ export function createMemoryDeps(places: MemoryPlaces) {
   };
 }
 
+export type MemoryDeps = ReturnType<typeof createMemoryDeps>;
+
 /** Lists files of the project that are links out of it, with their targets. */
 export function memoryClaims(cwd: string): Claim[] {
   const folders = listProjectFolders(cwd);

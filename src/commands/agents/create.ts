@@ -40,7 +40,6 @@ export async function createAgent(options: CreateOptions, deps: AgentsDeps): Pro
     const answer = await deps.ask({
       title: 'Save this agent?',
       detail: [formatDefinition(fields).trimEnd(), '', ...checked.lines, ...notes].join('\n'),
-      detailType: 'text',
       options: [
         ...(checked.ok ? [{digit: 1, choice: 'save', label: `save as ${fields.name}.json`}] : []),
         {digit: 2, choice: 'edit', label: 'edit in $EDITOR'},
@@ -70,8 +69,6 @@ async function askWhatFor(deps: AgentsDeps): Promise<string | undefined> {
   const answer = await deps.ask({
     title: 'What is the new agent for?',
     detail: 'In a sentence or two: its work, what it may change, how it should report.',
-    detailType: 'text',
-    options: [],
     escape: 'drop',
   });
   return answer?.choice === 'text' ? answer.note : undefined;

@@ -6,7 +6,7 @@ import type {ListableTools} from '../../agents/tool-list.ts';
 import type {CommandContext} from '../../core/contract/session-requests.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatMessage, formatProblem, hasError, type Position, type Problem} from '../../core/util/problem.ts';
-import {toShortLine} from '../../core/util/text.ts';
+import {formatCount, toShortLine} from '../../core/util/text.ts';
 
 const DESCRIPTION_CHARS = 100;
 
@@ -182,10 +182,6 @@ function formatFinding(problem: Problem, deps: AgentsDeps): string {
 
 function formatProblemShown(problem: Problem, deps: AgentsDeps): string {
   return formatProblem({...problem, file: deps.shownPath(problem.file)});
-}
-
-function formatCount(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 export interface AgentsDeps extends Pick<CommandContext, 'ask' | 'say' | 'complete'> {

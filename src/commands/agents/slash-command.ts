@@ -26,8 +26,7 @@ function addContext(deps: AgentsCommandDeps, context: CommandContext): AgentsDep
     complete: (prompt, schema) => context.complete(prompt, schema),
     async openEditor(file) {
       const title = `edit ${file}`;
-      const question = {title, detail: '', detailType: 'text', options: [], escape: 'drop', editor: {file}} as const;
-      const answer = await context.ask(question);
+      const answer = await context.ask({title, escape: 'drop', editor: {file}});
       return answer?.choice === 'text' ? true : (answer?.note ?? 'No editor was opened.');
     },
   };
@@ -119,7 +118,6 @@ export async function deleteByName(name: string, sure: boolean, deps: AgentsDeps
     const answer = await deps.ask({
       title: `Delete the agent ${name}?`,
       detail: deps.shownPath(file),
-      detailType: 'text',
       options: [
         {digit: 1, choice: 'yes', label: 'yes, remove the file'},
         {digit: 4, choice: 'no', label: 'no'},

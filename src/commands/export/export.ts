@@ -71,7 +71,6 @@ export function createExportCommand(deps: ExportDeps): Command {
         const answer = await ask({
           title: `Replace ${formatFileName(file)}?`,
           detail: 'A file of this name is there.',
-          detailType: 'text',
           options: [
             {digit: 1, choice: 'replace', label: 'yes'},
             {digit: 2, choice: 'keep', label: 'no, keep it'},

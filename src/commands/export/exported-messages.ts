@@ -2,7 +2,7 @@
 import type {Message} from '../../core/contract/model.ts';
 import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcript.ts';
 import {getText} from '../../core/util/messages.ts';
-import {toOneLine, toShortLine} from '../../core/util/text.ts';
+import {formatCount, toOneLine, toShortLine} from '../../core/util/text.ts';
 import {type Html, html, markdownToHtml} from './safe-html.ts';
 
 interface Said extends RestoredMessage {
@@ -74,7 +74,7 @@ function folded(title: string, body: Html): Html {
 
 function countImages(content: Message['content']): string {
   const images = typeof content === 'string' ? 0 : content.filter(({type}) => type === 'image').length;
-  return images === 0 ? '' : `\n[${images} image${images === 1 ? '' : 's'}, not in this file]`;
+  return images === 0 ? '' : `\n[${formatCount(images, 'image')}, not in this file]`;
 }
 
 function formatTime(at: string): string {

@@ -1,6 +1,8 @@
 /** Draws the subagents of a session over time: when each waited, worked and called tools, and what it used. */
+
 import {formatDuration} from '../../core/runs/progress-line.ts';
 import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
+import {formatCount} from '../../core/util/text.ts';
 import {describeCall, formatEntries} from './exported-messages.ts';
 import {type Html, html} from './safe-html.ts';
 import type {ExportedRun} from './stored-session.ts';
@@ -127,7 +129,7 @@ function formatOutcome({end}: ExportedRun): string {
 function formatTools(calls: readonly Call[]): string {
   if (calls.length === 0) return 'no tools';
   const counts = [...Map.groupBy(calls, ({name}) => name)].map(([name, each]) => `${each.length} ${name}`);
-  return `${calls.length} tool${calls.length === 1 ? '' : 's'}: ${counts.join(', ')}`;
+  return `${formatCount(calls.length, 'tool')}: ${counts.join(', ')}`;
 }
 
 /** Returns the receipt of the run, or its tokens when it has none. */

@@ -386,6 +386,10 @@ export type SubmitResult =
   /** A turn is under way. The prompt waits and reaches the model at its next step. */
   | {readonly type: 'queued'; readonly id: string};
 
+/** A question of a command, whose detail is a text. Without options and a list the person types a line. */
+export type CommandQuestion = Omit<Question, 'id' | 'agent' | 'detail' | 'detailType' | 'options'> &
+  Partial<Pick<Question, 'detail' | 'options'>>;
+
 /** What a slash command can use. The command returns its text, and the session emits it. */
 export interface CommandContext {
   readonly args: string;
@@ -394,7 +398,7 @@ export interface CommandContext {
   /** Shows a line before the command ends. */
   say(text: string): void;
   /** Asks the person. @returns undefined when no person can be asked, and when the person interrupted */
-  ask(question: Omit<Question, 'id' | 'agent'>): Promise<Answer | undefined>;
+  ask(question: CommandQuestion): Promise<Answer | undefined>;
   /** Asks the session's model once, outside the conversation, for JSON that matches the schema. @throws ModelError */
   complete(prompt: string, schema: Readonly<Record<string, unknown>>): Promise<string>;
 }

@@ -1,7 +1,14 @@
 /** Runs slash commands. The text of a command goes out as a notice. A command may ask the person and the model. */
 import {randomUUID} from 'node:crypto';
-import type {Emit} from '../contract/events.ts';
-import type {CommandContext, CommandResult, Prompt, Session, SubmitResult} from '../contract/session-requests.ts';
+import type {Emit, Question} from '../contract/events.ts';
+import type {
+  CommandContext,
+  CommandQuestion,
+  CommandResult,
+  Prompt,
+  Session,
+  SubmitResult,
+} from '../contract/session-requests.ts';
 import {askModelForJson, type OnUsage} from '../turn/model-request.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {findTypo} from '../util/names.ts';
@@ -52,7 +59,7 @@ function createContext(args: string, {parts, session, emit, signal}: CommandDeps
     say: (text) => emit({type: 'notice', level: 'info', text}),
     ask: async (question) => {
       if (!interactive) return undefined;
-      const answer = await questions.ask({...question, id: randomUUID(), agent: 'mini-cc'}, emit, signal);
+      const answer = await questions.ask(toQuestion(question), emit, signal);
       return typeof answer === 'string' ? undefined : answer;
     },
     // A command may save the answer, so keys that the model repeats are redacted before.
@@ -68,4 +75,9 @@ export function countForCommands({run: {budget}, state}: SessionParts): OnUsage 
     budget.spendFor('mini-cc', usage, model);
     history.recordUsage(usage, model, 'mini-cc');
   };
+}
+
+/** Adds what a command leaves out of its question. */
+export function toQuestion(question: CommandQuestion): Question {
+  return {detail: '', detailType: 'text', options: [], ...question, id: randomUUID(), agent: 'mini-cc'};
 }
