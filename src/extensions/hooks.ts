@@ -102,15 +102,14 @@ function readHookEnd({exitCode, stdout, stderr}: HookEnd, event: HookEvent): Hoo
 
 function join(outputs: readonly HookOutput[]): HookAnswer {
   const find = <K extends keyof HookOutput>(key: K) => outputs.find((output) => output[key] !== undefined)?.[key];
-  const [blocked, stops, input] = [find('blocked'), find('stops'), find('input')];
   const asked =
     outputs.find(({permission}) => permission === 'ask') ?? outputs.find(({permission}) => permission === 'allow');
   return {
-    ...(blocked !== undefined && {blocked}),
-    ...(stops !== undefined && {stops}),
-    ...(asked?.permission && {permission: asked.permission}),
-    ...(asked?.because !== undefined && {because: asked.because}),
-    ...(input && {input}),
+    blocked: find('blocked'),
+    stops: find('stops'),
+    permission: asked?.permission,
+    because: asked?.because,
+    input: find('input'),
     context: outputs.flatMap(({context}) => context ?? []),
   };
 }
@@ -146,15 +145,10 @@ export function createCommandHook(setting: HookSetting, {root, env, processes}: 
 }
 
 /** The parsed output of one hook. */
-interface HookOutput {
-  readonly blocked?: string;
-  readonly stops?: string;
-  readonly permission?: 'allow' | 'ask';
-  readonly because?: string;
-  readonly input?: Readonly<Record<string, unknown>>;
-  readonly context?: string;
+interface HookOutput extends Partial<Omit<HookAnswer, 'context'>> {
+  readonly context?: string | undefined;
   /** Text for the person. */
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 const inputSchema = z.record(z.string(), z.unknown());
@@ -194,14 +188,14 @@ export function readHookOutput(value: unknown, event: HookEvent): HookOutput {
   const said = more.permissionDecision ?? behavior ?? decision;
   const because = more.permissionDecisionReason ?? message ?? reason;
   const input = more.updatedInput ?? more.decision?.updatedInput;
-  const isBlocked = said === 'deny' || said === 'block';
   const permission = said === 'approve' || said === 'allow' ? 'allow' : said === 'ask' ? 'ask' : undefined;
   return {
-    ...(isBlocked && {blocked: because ?? `a ${event} hook refused it`}),
-    ...(permission && {permission, ...(because !== undefined && {because})}),
-    ...(goesOn === false && {stops: stopReason ?? `a ${event} hook stopped it`}),
-    ...(input && {input}),
-    ...(more.additionalContext !== undefined && {context: more.additionalContext}),
-    ...(systemMessage !== undefined && {message: systemMessage}),
+    blocked: said === 'deny' || said === 'block' ? (because ?? `a ${event} hook refused it`) : undefined,
+    permission,
+    because: permission && because,
+    stops: goesOn === false ? (stopReason ?? `a ${event} hook stopped it`) : undefined,
+    input,
+    context: more.additionalContext,
+    message: systemMessage,
   };
 }

@@ -24,14 +24,14 @@ export interface HookCall {
 /** Combined answer of all hooks of one event. A refusal wins over a question, and a question wins over an approval. */
 export interface HookAnswer {
   /** Reason why the hooks forbid what was about to happen. */
-  readonly blocked?: string;
+  readonly blocked?: string | undefined;
   /** Reason why the turn ends. */
-  readonly stops?: string;
-  readonly permission?: 'allow' | 'ask';
+  readonly stops?: string | undefined;
+  readonly permission?: 'allow' | 'ask' | undefined;
   /** Reason for `permission`. */
-  readonly because?: string;
+  readonly because?: string | undefined;
   /** Input that replaces the call's own, in Claude Code's names. */
-  readonly input?: Readonly<Record<string, unknown>>;
+  readonly input?: Readonly<Record<string, unknown>> | undefined;
   /** Texts for the model. */
   readonly context: readonly string[];
 }
