@@ -24,7 +24,7 @@ import {
   TASK_STOP,
 } from './task/run-tools.ts';
 import {createTaskTool, TASK, type TaskDeps} from './task/task.ts';
-import {createTodoWrite, TODO_WRITE} from './todo-write.ts';
+import {TODO_WRITE, todoWriteTool} from './todo-write.ts';
 import {createWebFetch, WEB_FETCH, type WebFetchOptions} from './web/web-fetch.ts';
 import {WEB_SEARCH, webSearchTool} from './web/web-search.ts';
 
@@ -47,7 +47,7 @@ const BASE_TOOLS: readonly Listed<BaseToolDeps>[] = [
   [GREP, () => grepTool],
   [GLOB, () => globTool],
   [SYMBOLS, ({getIndex}) => createSymbols(getIndex)],
-  [TODO_WRITE, createTodoWrite],
+  [TODO_WRITE, () => todoWriteTool],
   [WEB_FETCH, ({web}) => createWebFetch(web)],
   [WEB_SEARCH, ({web}) => (web.searches ? webSearchTool : undefined)],
 ];
