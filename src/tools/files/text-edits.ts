@@ -1,5 +1,4 @@
 /** Replaces strings in a text. Each must occur exactly once, unless `replace_all` is set. */
-import leven from 'leven';
 import {getLineEnd} from './text-file.ts';
 
 export interface TextEdit {
@@ -131,11 +130,6 @@ export function fitReplacement(
 }
 
 const MAX_SHOWN_CHARS = 1000;
-/** Limits of the search for the closest line, which is slow in large files. */
-const MAX_COMPARED_LINES = 20_000;
-const MAX_COMPARED_CHARS = 300;
-/** A line is close when at most this share of its characters differs. */
-const CLOSE = 0.4;
 
 /**
  * Describes for the model what the file has instead of the text to replace, so that its next try succeeds. Both texts
@@ -153,7 +147,7 @@ function notFound(wanted: string, text: string): string {
     const there = lines.slice(near, near + wantedLines.length).join('\n');
     return `old_string was not found: only white space differs at line ${near + 1}, where the file has:\n${shorten(there)}\n`;
   }
-  return firstDifference(wantedLines, lines) ?? closestLine(wantedLines, lines) ?? 'old_string was not found.';
+  return firstDifference(wantedLines, lines) ?? 'old_string was not found.';
 }
 
 /** Returns the index of the first line of a passage that differs from `wanted` only in white space. */
@@ -186,20 +180,6 @@ function firstDifference(wanted: readonly string[], lines: readonly string[]): s
     `old_string was not found: its first ${best.same} ${best.same === 1 ? 'line is' : 'lines are'} at line ` +
     `${best.at + 1}, but at line ${line + 1} ${there}\nwhere old_string has:\n${shorten(wanted[best.same] ?? '')}\n`
   );
-}
-
-function closestLine(wanted: readonly string[], lines: readonly string[]): string | undefined {
-  const first = (wanted.find((line) => line.trim() !== '') ?? '').trim();
-  if (first === '' || first.length > MAX_COMPARED_CHARS) return undefined;
-  let closest = {at: -1, distance: Math.ceil(first.length * CLOSE)};
-  for (const [at, line] of lines.slice(0, MAX_COMPARED_LINES).entries()) {
-    const trimmed = line.trim();
-    if (Math.abs(trimmed.length - first.length) >= closest.distance) continue;
-    const distance = leven(first, trimmed, {maxDistance: closest.distance});
-    if (distance < closest.distance) closest = {at, distance};
-  }
-  if (closest.at === -1) return undefined;
-  return `old_string was not found. The closest line is ${closest.at + 1}:\n${shorten(lines[closest.at] as string)}\n`;
 }
 
 function trimBlankEnds(lines: readonly string[]): string[] {

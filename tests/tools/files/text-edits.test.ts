@@ -74,22 +74,6 @@ describe('a string that is not there', () => {
     expect(getProblem(text, wanted)).toBe(`${MISSING}: ${problem}`);
   });
 
-  it.each([
-    // Four of ten characters may differ, five may not.
-    ['x\n  abcdef0000\n', 'abcdef1111', undefined],
-    ['x\n  abcdefg000\n', 'abcdefg111', 2],
-    ['abcdef12\nabcdef1234\nabcdef12', 'abcdefg1234', 2],
-    ['abcdefgh1\nabcdefgh2\n', 'abcdefgh3', 1],
-    [`${'x\n'.repeat(19_999)}abcdefgh1`, 'abcdefgh2', 20_000],
-    [`${'x\n'.repeat(20_000)}abcdefgh1`, 'abcdefgh2', undefined],
-    [`${'a'.repeat(299)}b`, `${'a'.repeat(299)}c`, 1],
-    [`${'a'.repeat(300)}b`, `${'a'.repeat(300)}c`, undefined],
-  ])('gets the closest line where one is close (%#)', (text, wanted, line) => {
-    const problem = getProblem(text, wanted);
-    if (line === undefined) expect(problem).toBe(`${MISSING}.`);
-    else expect(problem).toContain(`${MISSING}. The closest line is ${line}:\n`);
-  });
-
   it('gets 1000 characters of the file at most', () => {
     const shown = (length: number) => getProblem(`a\n${'b'.repeat(length)}`, 'a\nc').split('\n')[1];
     expect(shown(1000)).toBe('b'.repeat(1000));
