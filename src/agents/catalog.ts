@@ -6,6 +6,7 @@ import {AGENT_TYPES, type AgentDefinition} from '../core/agent-types.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 import type {FieldPositions, ParsedAgent} from './define.ts';
 import {
@@ -61,7 +62,7 @@ export interface LoadedAgent {
   /** Position of each field in the file. */
   readonly positions: FieldPositions;
   /** True when the file is broken, so that this is its last valid definition. */
-  readonly stale?: true;
+  readonly stale?: true | undefined;
 }
 
 interface HiddenAgent {
@@ -69,7 +70,7 @@ interface HiddenAgent {
   readonly source: AgentSource;
   readonly file?: string;
   /** The agent that hides this one. */
-  readonly by: {readonly source: AgentSource; readonly file?: string};
+  readonly by: {readonly source: AgentSource; readonly file: string | undefined};
 }
 
 export interface LoadedCatalog {
@@ -125,11 +126,10 @@ export function buildCatalog(
     const {name} = agent.definition;
     const above = agents.get(name);
     if (!above) {
-      agents.set(name, {...fromFile(agent, overrides), source, file, ...(stale ? {stale} : {})});
+      agents.set(name, {...fromFile(agent, overrides), source, file, stale});
       continue;
     }
-    const by = {source: above.source, ...(above.file === undefined ? {} : {file: above.file})};
-    hidden.push({name, source, file, by});
+    hidden.push({name, source, file, by: {source: above.source, file: above.file}});
     if (above.source === source) found.push(createDuplicateProblem(name, agent, file, above.file));
   }
   return {agents: [...agents.values()], hidden, problems: found};
@@ -158,7 +158,7 @@ function fromFile(agent: ParsedAgent, overrides: CatalogOptions['overrides']) {
 /** Returns the overrides of an agent, without undefined values. */
 function getOverride(overrides: CatalogOptions['overrides'] = {}, name: string): Partial<AgentDefinition> {
   if (!Object.hasOwn(overrides, name)) return {};
-  return Object.fromEntries(Object.entries(overrides[name]!).filter(([, value]) => value !== undefined));
+  return withoutUndefined(overrides[name]!);
 }
 
 function createDuplicateProblem(name: string, agent: ParsedAgent, file: string, first: string | undefined): Problem {

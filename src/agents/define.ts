@@ -2,6 +2,7 @@
 
 import {readHookSettings} from '../config/hook-settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import {type Position, type ProblemList, quote, START} from '../core/util/problem.ts';
 import {type AgentFile, type AgentKey, FORMAT_VERSION, isBuiltIn} from './schema.ts';
 import {ANY_SERVER, type ListableTools, type MissingTool, resolveTools} from './tool-list.ts';
@@ -69,17 +70,26 @@ export function defineAgent(
       tools: all ? '*' : [...tools, ...(isOpen ? [ANY_SERVER] : [])],
       prompt: fields.prompt,
       readOnly,
-      ...pickGiven(fields, COPIED),
-      ...(fields.model === undefined ? {} : {model: fields.model.trim()}),
-      ...(fields.apiKeyEnv === undefined || isIgnored('apiKeyEnv', widening) ? {} : {apiKeyEnv: fields.apiKeyEnv}),
-      ...(fields.isolation === 'worktree' ? {isolation: 'worktree'} : {}),
-      ...(fields.permissionMode === undefined || isIgnored('permissionMode', widening)
-        ? {}
-        : {permissionMode: fields.permissionMode}),
-      ...(mcpServers.length > 0 && {mcpServers}),
-      ...(disallowedMcp.length > 0 && {disallowedMcp}),
-      ...(fields.skills === undefined ? {} : {skills: fields.skills.map((name) => name.trim().toLowerCase())}),
-      ...(hooks.length > 0 && !isIgnored('hooks', widening) && {hooks}),
+      ...withoutUndefined({
+        thinking: fields.thinking,
+        maxTurns: fields.maxTurns,
+        timeoutSeconds: fields.timeoutSeconds,
+        maxTokens: fields.maxTokens,
+        maxBudgetUsd: fields.maxBudgetUsd,
+        contextTokens: fields.contextTokens,
+        outputSchema: fields.outputSchema,
+        where: fields.where,
+        background: fields.background,
+        color: fields.color,
+        model: fields.model?.trim(),
+        apiKeyEnv: isIgnored('apiKeyEnv', widening) ? undefined : fields.apiKeyEnv,
+        isolation: fields.isolation === 'worktree' ? fields.isolation : undefined,
+        permissionMode: isIgnored('permissionMode', widening) ? undefined : fields.permissionMode,
+        mcpServers: mcpServers.length > 0 ? mcpServers : undefined,
+        disallowedMcp: disallowedMcp.length > 0 ? disallowedMcp : undefined,
+        skills: fields.skills?.map((name) => name.trim().toLowerCase()),
+        hooks: hooks.length > 0 && !isIgnored('hooks', widening) ? hooks : undefined,
+      }),
     },
     fields,
     tools,
@@ -87,17 +97,6 @@ export function defineAgent(
     positions,
     widening,
   };
-}
-
-/** Fields that a run takes unchanged from the file. */
-const COPIED = [
-  ...(['thinking', 'maxTurns', 'timeoutSeconds', 'maxTokens', 'maxBudgetUsd', 'contextTokens'] as const),
-  ...(['outputSchema', 'where', 'background', 'color'] as const),
-];
-
-function pickGiven<K extends AgentKey>(fields: AgentFile, keys: readonly K[]): {[P in K]?: NonNullable<AgentFile[P]>} {
-  const given = keys.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]]]));
-  return Object.fromEntries(given) as {[P in K]?: NonNullable<AgentFile[P]>};
 }
 
 function warnAboutNewerFormat(fields: AgentFile, at: (key: string) => Position, problems: ProblemList): void {

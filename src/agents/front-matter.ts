@@ -1,5 +1,5 @@
 /** Front matter: the YAML between two `---` at the start of a markdown file. Invalid YAML is read line by line. */
-import {isMap, isScalar, LineCounter, type Pair, parseDocument, Scalar} from 'yaml';
+import {isMap, isScalar, LineCounter, type Pair, parseDocument} from 'yaml';
 import {getErrorMessage} from '../core/util/errors.ts';
 import {type Position, type ProblemList, quote} from '../core/util/problem.ts';
 
@@ -82,9 +82,6 @@ function readStrictly(
       const name = String(key.value);
       const position = getPosition(key.range?.[0] ?? 0);
       if (values.has(name)) problems.warn('double-key', position, `${quote(name)} appears twice: the last one is used`);
-      if (isCutByComment(value)) {
-        problems.warn('yaml', position, `${quote(name)}: YAML ignores the text after " #" as a comment`);
-      }
       values.set(name, isNode(value) ? value.toJS(document) : value);
       positions.set(name, position);
     }
@@ -97,14 +94,6 @@ function readStrictly(
 
 function isNode(value: unknown): value is {toJS(document: unknown): unknown} {
   return typeof value === 'object' && value !== null && 'toJS' in value;
-}
-
-/**
- * Says whether YAML cut the text at a `#`, as in `description: Knows C #1`. A `#` after several words is probably not
- * meant as a comment. After a single word it may be one.
- */
-function isCutByComment(value: unknown): boolean {
-  return isScalar(value) && value.type === Scalar.PLAIN && Boolean(value.comment) && String(value.value).includes(' ');
 }
 
 /**

@@ -10,7 +10,7 @@ import {readDefinitionFile} from './definition-file.ts';
 import {AGENT_KEYS, agentFileSchema, SOFT_KEYS, toAgentName} from './schema.ts';
 
 export interface SourceResult {
-  readonly agent?: ParsedAgent;
+  readonly agent?: ParsedAgent | undefined;
   readonly problems: readonly Problem[];
 }
 
@@ -46,7 +46,7 @@ export function parseJsonAgent(text: string, file: string, options: DefineOption
     problems.error('file-name', position, message, quote(expected));
     return {problems: problems.all};
   }
-  return agent ? {agent, problems: problems.all} : {problems: problems.all};
+  return {agent, problems: problems.all};
 }
 
 /** Parses `{"NAME": {"description", "prompt", …}, …}`. An agent without `tools` gets all, as in Claude Code. */
@@ -68,8 +68,7 @@ export function parseInlineAgents(text: string, label: string, options: DefineOp
     }
     fields.addDefault('name', key.value, positionAt(text, key.offset));
     fields.addDefault('tools', '*', position);
-    const agent = parseAgent(fields, options);
-    return agent ? {agent, problems: own.all} : {problems: own.all};
+    return {agent: parseAgent(fields, options), problems: own.all};
   });
   return results.length > 0 ? results : [{problems: problems.all}];
 }

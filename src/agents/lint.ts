@@ -11,7 +11,7 @@ import {ANY_SERVER, isWriting, type ListableTools, type MissingTool} from './too
 export interface AgentLint {
   readonly name: string;
   readonly source: AgentSource;
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** False for a broken file without a last valid definition, and for a hidden agent. */
   readonly usable: boolean;
   /** Tools that the agent really has. */
@@ -55,7 +55,7 @@ export async function lintAgents(
     const list = new ProblemList(file ?? source);
     list.warn('hidden', START, `${name} is hidden by ${by.file ?? `the ${by.source} agent of that name`}`);
     const findings = [...(source === 'inline' ? [] : take((problem) => problem.file === file)), ...list.all];
-    return {...UNUSABLE, name, source, findings, ...(file ? {file} : {})};
+    return {...UNUSABLE, name, source, findings, file};
   });
   const broken = [...new Set(problems.filter((each) => !seen.has(each) && isBrokenFile(each)).map(({file}) => file))];
   const unusable = broken.map((file): AgentLint => {
@@ -81,7 +81,7 @@ async function lintAgent(
     lintPrompt(agent, listable, agent.positions.get('prompt') ?? START, list);
   }
   const findings = [...own, ...list.all].toSorted((a, b) => a.line - b.line || a.column - b.column);
-  return {name: definition.name, source, usable: true, tools, missing, readOnly, findings, ...(file ? {file} : {})};
+  return {name: definition.name, source, usable: true, tools, missing, readOnly, findings, file};
 }
 
 /** Checks the output schema, because each run of an agent with an invalid one fails. */

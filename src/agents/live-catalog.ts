@@ -137,7 +137,7 @@ export class LiveCatalog implements AgentCatalog {
     const isRecent = Math.abs(Date.now() - changedAt) < COARSEST_FILE_TIME_MS;
     const entry = readEntry(folder.source, file, options);
     const good = entry.agent ?? old?.good;
-    return {entry, stamp, isRecent, ...(good === undefined ? {} : {good})};
+    return {entry, stamp, isRecent, good};
   }
 }
 
@@ -149,7 +149,7 @@ function getEntryInUse({entry, good}: KnownFile): SourceEntry {
 interface FileVersion {
   readonly entry: SourceEntry;
   /** Last valid definition. */
-  readonly good?: ParsedAgent;
+  readonly good: ParsedAgent | undefined;
 }
 
 interface CatalogVersion {

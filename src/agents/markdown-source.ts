@@ -1,12 +1,13 @@
 /** Reads agents of `.claude/agents/*.md`, which people have for Claude Code. mini-cc never writes them. */
 import path from 'node:path';
 import {findTypo} from '../core/util/names.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import {type Position, type Problem, ProblemList, quote, START} from '../core/util/problem.ts';
 import {type DefineOptions, defineAgent} from './define.ts';
 import {readDefinitionFile} from './definition-file.ts';
 import {type FrontMatter, readFrontMatter, splitFrontMatter} from './front-matter.ts';
 import {checkFields, type SourceResult} from './json-source.ts';
-import {AGENT_KEYS, COLORS, isAgentName, toAgentName} from './schema.ts';
+import {AGENT_KEYS, isAgentName, toAgentName} from './schema.ts';
 
 /** Keys of Claude Code that mini-cc does not support. */
 const WITHOUT_COUNTERPART: ReadonlySet<string> = new Set('memory effort initialPrompt requiredMcpServers'.split(' '));
@@ -36,7 +37,7 @@ export function readMarkdownAgent(file: string, options: MarkdownOptions): Sourc
   const {text, problems} = readDefinitionFile(file, {lossy: true});
   if (text === undefined) return {problems};
   const {agent, problems: found} = parseMarkdownAgent(text, file, options);
-  return {...(agent === undefined ? {} : {agent}), problems: [...problems, ...found].map(toHint)};
+  return {agent, problems: [...problems, ...found].map(toHint)};
 }
 
 /**
@@ -70,7 +71,7 @@ export function parseMarkdownAgent(text: string, file: string, options: Markdown
   const positions = new Map([...head.positions, ['prompt', {line: split.bodyLine, column: 1}]]);
   const fields = checkFields(values, getPosition, problems, {reported: new Set(['prompt']), soft: SOFT_KEYS});
   const agent = fields && defineAgent(fields, positions, {...options, dialect: 'claude'}, problems);
-  return agent ? {agent, problems: problems.all} : {problems: problems.all};
+  return {agent, problems: problems.all};
 }
 
 /** Converts the values to the types of our schema. Unknown keys are reported. */
@@ -93,9 +94,9 @@ function readFields(
   values.tools = readTools(values.tools, 'tools' in values, getPosition('tools'), problems);
   if (typeof values.disallowedTools === 'string') values.disallowedTools = splitList(values.disallowedTools);
   if (typeof values.skills === 'string') values.skills = splitList(values.skills);
-  if (typeof values.color === 'string') values.color = normalizeColor(values.color);
+  if (typeof values.color === 'string') values.color = values.color.trim().toLowerCase();
   if (typeof values.model === 'string' && values.model.trim() === '') delete values.model;
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  return withoutUndefined(values);
 }
 
 function reportUnknownKey(key: string, position: Position, problems: ProblemList): void {
@@ -155,9 +156,4 @@ function splitList(text: string): string[] {
     else entries[entries.length - 1] += character;
   }
   return entries.map((entry) => entry.trim().replace(/^(["'`])(.*)\1$/, '$2')).filter((entry) => entry !== '');
-}
-
-function normalizeColor(written: string): string {
-  const color = written.trim().toLowerCase();
-  return findTypo(color, COLORS) === 'gray' ? 'gray' : color;
 }

@@ -56,7 +56,7 @@ export const FORMAT_VERSION = 1;
 
 export const SCHEMA_ID = `urn:mini-cc:schema:agent:${FORMAT_VERSION}`;
 
-export const COLORS = 'red orange yellow green cyan blue purple magenta pink white gray'.split(' ');
+const COLORS = 'red orange yellow green cyan blue purple magenta pink white gray'.split(' ');
 
 function text(what: string) {
   return z.string(mustBe(what)).refine((value) => value.trim() !== '', {error: `must be ${what}, and is empty`});

@@ -11,7 +11,7 @@ export interface MissingTool {
   readonly name: string;
   readonly reason: string;
   /** Nearest tool. */
-  readonly meant?: string;
+  readonly meant?: string | undefined;
   /** True when the definition lists it. */
   readonly listed: boolean;
 }
@@ -119,7 +119,7 @@ function listedTools(
     }
     if (tool.kind !== 'known') {
       const meant = getSuggestion(tool, options);
-      missing.push({name: written, reason: tool.reason, listed: true, ...(meant === undefined ? {} : {meant})});
+      missing.push({name: written, reason: tool.reason, listed: true, meant});
       problems.warn(RULES[tool.kind], position, `tool ${quote(written)} is left out: ${tool.reason}`, meant);
       continue;
     }
@@ -207,7 +207,7 @@ function isFetching(name: string, {known}: ListableTools): boolean {
 
 /** The tool that one entry of a tool list names, or the reason why it names none. */
 type ResolvedToolName =
-  | {readonly kind: 'known'; readonly written: string; readonly name: string; readonly pattern?: string}
+  | {readonly kind: 'known'; readonly written: string; readonly name: string; readonly pattern: string | undefined}
   /** A tool of an MCP server, or all of them: `mcp__x__y`, `mcp__x`, `mcp__x__*`. */
   | {readonly kind: 'mcp'; readonly written: string; readonly name: string}
   | {readonly kind: 'dispatching' | 'unavailable'; readonly written: string; readonly reason: string}
@@ -216,7 +216,7 @@ type ResolvedToolName =
       readonly written: string;
       readonly reason: string;
       /** The nearest tool, even when its name is very different. */
-      readonly meant?: string;
+      readonly meant: string | undefined;
       /** True when the nearest tool is so near that the entry must be a misspelling. */
       readonly slip: boolean;
     };
@@ -233,7 +233,7 @@ export function resolveToolName(written: string, tools: ListableTools): Resolved
     /^([^()]*)(?:\((.*)\))?$/s.exec(written.trim())?.map((part) => part?.trim()) ?? [];
   const tool = findListed(bare, tools.known);
   const name = tool?.name ?? bare;
-  if (available.includes(name)) return {kind: 'known', written, name, ...(pattern === undefined ? {} : {pattern})};
+  if (available.includes(name)) return {kind: 'known', written, name, pattern};
   if (tool?.dispatches) {
     return {kind: 'dispatching', written, reason: `subagents never have ${name}, only the main agent dispatches`};
   }
@@ -246,13 +246,12 @@ export function resolveToolName(written: string, tools: ListableTools): Resolved
   if (listMissingTools(tools.known).some((each) => isSame(each, bare))) {
     return {kind: 'unavailable', written, reason: 'it has no counterpart in mini-cc'};
   }
-  const meant = findMeant(bare, available);
   return {
     kind: 'unknown',
     written,
     reason: 'there is no such tool',
     slip: findTypo(bare, available) !== undefined,
-    ...(meant === undefined ? {} : {meant}),
+    meant: findMeant(bare, available),
   };
 }
 

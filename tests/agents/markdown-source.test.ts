@@ -177,14 +177,6 @@ test.each([
   expect(parse(markdown(`${head}\n${tools}`)).agent?.definition.tools).toEqual(expected);
 });
 
-test('a comment that cuts a description short is a warning', () => {
-  const {agent, problems} = parse(
-    markdown('name: helper\ndescription: Closes ticket #12 and its kin\nmodel: opus # fast'),
-  );
-  expect(agent?.definition).toMatchObject({description: 'Closes ticket', model: 'opus'});
-  expect(problems).toMatchObject([{severity: 'warning', rule: 'yaml', line: 3}]);
-});
-
 test('endless aliases, nesting and brackets neither throw nor hang', () => {
   const bomb = Array.from(
     {length: 12},

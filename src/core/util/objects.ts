@@ -1,7 +1,13 @@
-/** Reads values of JSON that may be of any type. */
+/** Reads objects whose fields may have any type, or no value. */
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the fields that have a value. */
+export function withoutUndefined<T extends object>(fields: T): {[K in keyof T]?: Exclude<T[K], undefined>} {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as {[K in keyof T]?: Exclude<T[K], undefined>};
 }
 
 /** Returns the value if it is an object, otherwise an empty object. */
