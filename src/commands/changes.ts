@@ -1,6 +1,8 @@
 /** Implements `/diff`, and formats what changed, what was restored, and the gaps in what is known of changes. */
+
 import path from 'node:path';
 import type {CheckpointGaps, Command, FileDiff, RestoredFiles} from '../core/contract/session-requests.ts';
+import {formatCount} from '../core/util/text.ts';
 
 /** Maximal number of names in a list. The others are counted. */
 const MAX_NAMES = 30;
@@ -31,12 +33,8 @@ export function formatList(lines: readonly string[], what: string, done: string)
   if (lines.length === 0) return [];
   const more = lines.length - MAX_NAMES;
   const shown = lines.slice(0, MAX_NAMES).map((line) => `  ${line}`);
-  const head = `${lines.length} ${what}${lines.length === 1 ? '' : 's'} ${done}:`;
+  const head = `${formatCount(lines.length, what)} ${done}:`;
   return [head, ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
-}
-
-export function formatFiles(count: number): string {
-  return `${count} file${count === 1 ? '' : 's'}`;
 }
 
 /** Returns one line for each gap. */
@@ -66,7 +64,7 @@ export const diffCommand: Command = {
     }
     const width = Math.max(...meant.map((file) => named(file.path).length));
     const list = meant.map((file) => `  ${named(file.path).padEnd(width)}  ${countLines(file)}`);
-    const head = `${meant.length} file${meant.length === 1 ? '' : 's'} changed in this session:`;
+    const head = `${formatCount(meant.length, 'file')} changed in this session:`;
     const patches = meant.map(({patch}) => patch);
     return {ok: true, text: [[head, ...list, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n'), isDiff: true};
   },

@@ -4,7 +4,7 @@ import type {HookListing} from '../core/contract/hook.ts';
 import type {McpServerState} from '../core/contract/mcp.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {showControls, toShortLine} from '../core/util/text.ts';
+import {formatCount, showControls, toShortLine} from '../core/util/text.ts';
 
 const USAGE = '/mcp [NAME | reconnect NAME | enable NAME | disable NAME]';
 const MAX_CHARS = 90;
@@ -63,7 +63,7 @@ const STATUS: Readonly<Record<McpServerState['status'], string>> = {
 };
 
 function formatLine({name, status, problem, tools}: McpServerState): string {
-  const count = status === 'connected' ? `, ${tools.length} tool${tools.length === 1 ? '' : 's'}` : '';
+  const count = status === 'connected' ? `, ${formatCount(tools.length, 'tool')}` : '';
   return `${name}: ${STATUS[status]}${count}${problem === undefined ? '' : `: ${problem}`}`;
 }
 

@@ -8,8 +8,8 @@ import {describeSent, formatDuration, formatRunTitle} from '../core/runs/progres
 import {hasEnded} from '../core/runs/run-record.ts';
 import {formatRunList, formatState} from '../core/runs/run-table.ts';
 import {formatCost, getText} from '../core/util/messages.ts';
-import {toShortLine} from '../core/util/text.ts';
-import {formatFiles, formatGaps, formatRestored} from './changes.ts';
+import {formatCount, toShortLine} from '../core/util/text.ts';
+import {formatGaps, formatRestored} from './changes.ts';
 
 const FORMS = `/subagents [list]
 /subagents stop <id|#|all>
@@ -56,7 +56,7 @@ function createCommand(name: string, description: string): Command {
 async function stop({request}: CommandContext, args: string): Promise<CommandResult> {
   if (args === 'all') {
     const {length} = await request({type: 'stop_runs'});
-    return done(length === 0 ? 'No subagent is at work.' : `Stopped ${length} subagent${length === 1 ? '' : 's'}.`);
+    return done(length === 0 ? 'No subagent is at work.' : `Stopped ${formatCount(length, 'subagent')}.`);
   }
   return named(args, async (run) => {
     const {record} = request({type: 'run', run});
@@ -92,7 +92,7 @@ function send({request}: CommandContext, args: string): CommandResult | Promise<
 
 async function diff({request}: CommandContext, run: string): Promise<CommandResult> {
   const {record, files, patches, gaps} = await request({type: 'diff_run', run});
-  const changed = `changed ${files === 0 ? 'no files' : formatFiles(files)}`;
+  const changed = `changed ${files === 0 ? 'no files' : formatCount(files, 'file')}`;
   const head = `${formatRunTitle(record)} ${changed}${hasEnded(record) ? '' : ' so far'}.`;
   return {...done([[head, ...formatGaps(gaps)].join('\n'), ...patches].join('\n\n')), isDiff: true};
 }
@@ -158,7 +158,7 @@ function formatLog(entries: readonly TranscriptEntry[], limit: number, withTools
     return text === '' ? [] : [`${entry.at.slice(11, 19)} ${text}`];
   });
   const hidden = shown.length - limit;
-  const head = hidden > 0 ? [`… ${hidden} earlier ${hidden === 1 ? 'message' : 'messages'}`] : [];
+  const head = hidden > 0 ? [`… ${formatCount(hidden, 'earlier message')}`] : [];
   return shown.length === 0 ? 'It has said nothing yet.' : [...head, ...shown.slice(-limit)].join('\n\n');
 }
 
@@ -196,7 +196,7 @@ export const stopCommand: Command = {
   async run({request}) {
     const {wasBusy, runs} = await request({type: 'stop'});
     if (!wasBusy) return {ok: true, text: 'Nothing is running.'};
-    return {ok: true, text: runs === 0 ? 'Stopped.' : `Stopped, with ${runs} subagent${runs === 1 ? '' : 's'}.`};
+    return {ok: true, text: runs === 0 ? 'Stopped.' : `Stopped, with ${formatCount(runs, 'subagent')}.`};
   },
 };
 

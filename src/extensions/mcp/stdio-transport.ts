@@ -2,6 +2,8 @@
  * Exchanges messages with a server over its standard input and output, one JSON object a line. The bytes that a server
  * may send between two answers are limited, and a server that sends more is ended.
  */
+import {once} from 'node:events';
+import {setTimeout} from 'node:timers/promises';
 import type {JSONRPCMessage, Transport} from '@modelcontextprotocol/client';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
@@ -57,7 +59,7 @@ export class StdioTransport implements Transport {
   async #closeAfter(server: RunningServer): Promise<void> {
     this.#end = await server.ended;
     // Output from just before the end may still arrive.
-    if (!server.stdout.readableEnded) await Promise.race([closed(server.stdout), wait(100)]);
+    if (!server.stdout.readableEnded) await Promise.race([once(server.stdout, 'close'), setTimeout(100)]);
     this.#close();
   }
 
@@ -113,12 +115,4 @@ export class StdioTransport implements Transport {
     this.#parts = [];
     inBackground(this.close(), neverRejects);
   }
-}
-
-function closed(stream: NodeJS.ReadableStream): Promise<void> {
-  return new Promise((resolve) => stream.once('close', resolve));
-}
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -8,7 +8,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolSource} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import {toShortLine} from '../../core/util/text.ts';
+import {formatCount, toShortLine} from '../../core/util/text.ts';
 import {findTool} from '../../core/util/tool-names.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import {toResourceContent} from './result.ts';
@@ -134,7 +134,7 @@ export class Toolset implements ToolSource {
         ...(others.length > 0 ? [`Others of these servers: ${cutNames(others, MAX_NAMES_CHARS)}`] : []),
         ...problems,
       ].join('\n'),
-      summary: `${hits.length} tool${hits.length === 1 ? '' : 's'}`,
+      summary: formatCount(hits.length, 'tool'),
     };
   }
 }

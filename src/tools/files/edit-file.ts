@@ -1,8 +1,10 @@
 /** Defines the tool `edit_file`, which replaces strings in a file that the agent has read. */
+
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, TrialContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {formatCount} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {
   changeFile,
@@ -18,10 +20,9 @@ import {editLarge} from './large-edit.ts';
 import {createNotFoundError, titlePath} from './model-paths.ts';
 import {cutPatch, formatPatch} from './patch.ts';
 import {applyEdits, type TextEdit} from './text-edits.ts';
-import {decodeText, encodeText, isBinary} from './text-file.ts';
+import {decodeText, encodeText, isBinary, readStart} from './text-file.ts';
 
 const MAX_RESULT_PATCH_CHARS = 8000;
-const PROBE_BYTES = 8192;
 
 const edit = {old_string: z.string(), new_string: z.string(), replace_all: z.boolean().optional()};
 const input = z.object({
@@ -72,7 +73,7 @@ async function editFile(file: FileToChange, edits: readonly TextEdit[], context:
     const {message} = await createNotFoundError(path, context.workspace);
     return errorResult(`${message} To create a file, use write_file.`);
   }
-  const start = old.content ?? (await old.handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0)).buffer;
+  const start = old.content ?? (await readStart(old.handle));
   if (isBinary(start)) return errorResult(`${shown} is a binary file: it is not edited.`);
   return old.content ? editText(file, old.content, edits) : editInParts(file, old, edits, context.signal);
 }
@@ -104,7 +105,7 @@ async function editInParts(
 }
 
 function formatEdited(path: string, shown: string, replacements: number, patch: string): ToolResult {
-  const count = replacements === 1 ? '1 replacement' : `${replacements} replacements`;
+  const count = formatCount(replacements, 'replacement');
   return textResult(`Edited ${shown} (${count}).\n${cutPatch(patch, MAX_RESULT_PATCH_CHARS)}`, {
     display: {type: 'diff', path, patch},
     facts: {changed: [path]},

@@ -6,7 +6,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {readAll} from '../../core/util/files/whole-file.ts';
 import {formatPatch} from './patch.ts';
 import {describeProblem, fitReplacement, fold, MAX_LINES_NAMED, offsetsIn, type TextEdit} from './text-edits.ts';
-import {decodeUtf16, detectEncoding, encodeBody, getLineEnd, type TextEncodingName} from './text-file.ts';
+import {decodeUtf16, detectEncoding, encodeBody, getLineEnd, readStart, type TextEncodingName} from './text-file.ts';
 
 /** A range of bytes of the old file, or new bytes. */
 type Piece = {readonly from: number; readonly to: number} | Buffer;
@@ -35,7 +35,7 @@ export async function editLarge(
   edits: readonly TextEdit[],
   signal: AbortSignal,
 ): Promise<LargeEdited> {
-  const units = createUnits(detectEncoding(await readBytes([{from: 0, to: size}], handle, 0, PROBE_BYTES)));
+  const units = createUnits(detectEncoding(await readStart(handle, PROBE_BYTES)));
   let pieces: Piece[] = [{from: 0, to: size}];
   let replacements = 0;
   const patches: string[] = [];

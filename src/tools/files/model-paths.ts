@@ -2,11 +2,12 @@
 import {existsSync} from 'node:fs';
 import {readdir, readlink, realpath} from 'node:fs/promises';
 import {homedir} from 'node:os';
-import {basename, dirname, isAbsolute, join, relative, resolve, sep} from 'node:path';
+import {basename, dirname, join, relative, resolve} from 'node:path';
 import leven from 'leven';
 import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
+import {isInside} from '../../core/util/paths.ts';
 
 /** Returns the absolute path. Links are not resolved, and the path need not exist. */
 export function absolutePath(path: string, workspace: Workspace): string {
@@ -15,19 +16,20 @@ export function absolutePath(path: string, workspace: Workspace): string {
 }
 
 /** Returns the path as results show it: relative to the agent's cwd when it is inside, otherwise absolute. */
-export function shownPath(path: string, workspace: Workspace): string {
-  const fromCwd = relative(workspace.cwd, path);
-  if (fromCwd === '') return '.';
-  return fromCwd === '..' || fromCwd.startsWith(`..${sep}`) || isAbsolute(fromCwd) ? path : fromCwd;
+export function shownPath(path: string, {cwd}: Workspace): string {
+  return pathFrom(cwd, path) ?? path;
 }
 
 /**
  * Returns the path as a person reads it: relative to the workspace when it is inside, otherwise as the model wrote it.
  */
 export function titlePath(path: string, workspace: Workspace): string {
-  const fromRoot = relative(workspace.root, absolutePath(path, workspace));
-  if (fromRoot === '') return '.';
-  return fromRoot === '..' || fromRoot.startsWith(`..${sep}`) || isAbsolute(fromRoot) ? path : fromRoot;
+  return pathFrom(workspace.root, absolutePath(path, workspace)) ?? path;
+}
+
+/** Returns the path relative to the folder; undefined when it is outside. */
+function pathFrom(folder: string, path: string): string | undefined {
+  return isInside(path, [folder]) ? relative(folder, path) || '.' : undefined;
 }
 
 /** Returns ` in src` for the title of a search; an empty text for the whole workspace. */

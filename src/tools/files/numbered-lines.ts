@@ -1,4 +1,6 @@
 /** Collects the lines of a file that a model asked for, with their numbers and within limits. */
+import {formatCount} from '../../core/util/text.ts';
+
 export const DEFAULT_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
 /** Characters of a line that are stored while a file is streamed. It is more than is shown of a line. */
@@ -55,7 +57,7 @@ export class NumberedLines {
   /** Describes the shown lines for a person: `120 lines`, `lines 1-2000 of 2993`. @param isAll as for `text` */
   summary(isAll: boolean): string {
     const shown = this.#lines.length;
-    if (shown === this.#count && this.#first === 1) return shown === 1 ? '1 line' : `${shown} lines`;
+    if (shown === this.#count && this.#first === 1) return formatCount(shown, 'line');
     return `lines ${this.#first}-${this.#first + shown - 1}${isAll ? ` of ${this.#count}` : ''}`;
   }
 

@@ -21,9 +21,8 @@ import {
 } from './model-paths.ts';
 import {addFileLines, DEFAULT_LINES, NumberedLines, splitLines} from './numbered-lines.ts';
 import description from './read-file.md';
-import {decodeChunks, decodeText, isBinary} from './text-file.ts';
+import {decodeChunks, decodeText, isBinary, readStart} from './text-file.ts';
 
-const PROBE_BYTES = 8192;
 /** The API accepts 5 MB of base64. */
 const MAX_IMAGE_BYTES = 3.75 * 1024 * 1024;
 
@@ -75,7 +74,7 @@ async function readHandle(
 ): Promise<ToolResult> {
   const stamp = await handle.stat({bigint: true});
   const size = Number(stamp.size);
-  const start = await firstBytes(handle);
+  const start = await readStart(handle);
   if (looksLikeImage(start)) {
     if (size > MAX_IMAGE_BYTES) {
       return errorResult(
@@ -146,11 +145,6 @@ async function openForModel(
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
   }
   throw await createNotFoundError(named, context.workspace);
-}
-
-async function firstBytes(handle: FileHandle): Promise<Buffer> {
-  const {buffer, bytesRead} = await handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
-  return buffer.subarray(0, bytesRead);
 }
 
 function megabytes(bytes: number): string {

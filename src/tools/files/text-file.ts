@@ -2,6 +2,7 @@
  * Decodes a file's bytes to text and back. It keeps encoding, byte order mark and line ends, so that the bytes that an
  * edit does not touch stay the same.
  */
+import type {FileHandle} from 'node:fs/promises';
 import {StringDecoder} from 'node:string_decoder';
 import {MiniCcError} from '../../core/util/errors.ts';
 
@@ -25,6 +26,12 @@ const BYTE_ORDER_MARKS: readonly {readonly encoding: TextEncodingName; readonly 
 
 /** Number of first bytes in which a NUL means that the file is not text. */
 const PROBE_BYTES = 8192;
+
+/** Returns the first bytes of a file. */
+export async function readStart(handle: FileHandle, bytes = PROBE_BYTES): Promise<Buffer> {
+  const {buffer, bytesRead} = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+  return buffer.subarray(0, bytesRead);
+}
 
 /** True when the bytes are not text in one of the known encodings. The first 8 KB decide. */
 export function isBinary(bytes: Buffer): boolean {

@@ -1,8 +1,10 @@
 /** Defines the tool `write_file`, which writes a whole file: a new one, or one that the agent has read. */
+
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {formatCount} from '../../core/util/text.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import {
   changeFile,
@@ -16,7 +18,7 @@ import {
 import {titlePath} from './model-paths.ts';
 import {splitLines} from './numbered-lines.ts';
 import {formatPatch} from './patch.ts';
-import {decodeText, encodeAs, isBinary} from './text-file.ts';
+import {decodeText, encodeAs, isBinary, readStart} from './text-file.ts';
 import description from './write-file.md';
 
 const input = z.object({path: z.string().min(1), content: z.string()});
@@ -61,7 +63,7 @@ async function write({path, shown, old, replace}: FileToChange, given: string): 
   await replace(bytes, {before, after: text});
   const lines = splitLines(content).length;
   const how = kept.length > 0 ? `; ${kept.join(' and ')} kept` : '';
-  return textResult(`${old ? 'Updated' : 'Created'} ${shown} (${lines} ${lines === 1 ? 'line' : 'lines'}${how}).`, {
+  return textResult(`${old ? 'Updated' : 'Created'} ${shown} (${formatCount(lines, 'line')}${how}).`, {
     display: {type: 'diff', path, patch: old && !old.content ? LARGE_DIFF : formatPatch(before, text)},
     facts: {changed: [path]},
   });
@@ -70,8 +72,7 @@ async function write({path, shown, old, replace}: FileToChange, given: string): 
 const LARGE_DIFF = '(the old content is too large for a diff)';
 
 async function readHead({handle}: OldFile): Promise<Buffer> {
-  const {buffer, bytesRead} = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-  const head = buffer.subarray(0, bytesRead);
+  const head = await readStart(handle, HEAD_BYTES);
   // Cut at a line end, and not in the middle of a character.
   return head.subarray(0, head.lastIndexOf('\n') + 1);
 }

@@ -7,10 +7,10 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {runRipgrep} from '../../core/util/ripgrep.ts';
+import {formatCount} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import description from './glob.md';
-import {plural} from './grep-lines.ts';
 import {createPathGlob, formatSearchNotes, getSearchPath, isCut, splitGlob} from './search-path.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -67,10 +67,10 @@ async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolRe
     context,
   );
   const notes = formatSearchNotes(end);
-  if (more > 0) notes.unshift(`(${more} more ${more === 1 ? 'file' : 'files'}: narrow the pattern, or set limit)`);
+  if (more > 0) notes.unshift(`(${formatCount(more, 'more file')}: narrow the pattern, or set limit)`);
   const lines = [...(found.length > 0 ? found : ['No files found']), ...notes];
   return textResult(lines.join('\n'), {
-    summary: plural(found.length + more, 'file'),
+    summary: formatCount(found.length + more, 'file'),
     ...(isCut(end) && {isError: true}),
     facts: {read: [], scanned: found.length + more},
   });

@@ -1,5 +1,7 @@
 /** Collects the lines that ripgrep prints by file, so that their order does not depend on ripgrep's threads. */
 
+import {formatCount} from '../../core/util/text.ts';
+
 /** Limit of lines in memory. Further ones are only counted. */
 const MAX_KEPT_LINES = 50_000;
 /** Number of lines at which the search ends. */
@@ -66,8 +68,8 @@ export class FoundLines {
   /** Says for a person how much was found. */
   get summary(): string {
     if (this.#counted === 0) return 'no matches';
-    const lines = this.#mode === 'count' ? [] : [plural(this.#counted, 'line')];
-    return [...lines, plural(this.#files.size, 'file')].join(' in ');
+    const lines = this.#mode === 'count' ? [] : [formatCount(this.#counted, 'line')];
+    return [...lines, formatCount(this.#files.size, 'file')].join(' in ');
   }
 
   /** Returns the lines sorted by path, at most `limit`, and one line about the rest. Empty when nothing was found. */
@@ -88,10 +90,10 @@ export class FoundLines {
     if (more > 0) {
       const atLeast = this.#counted >= MAX_COUNTED_LINES ? 'at least ' : '';
       const what = this.#mode === 'count' ? 'more file' : 'more line';
-      shown.push(`(${atLeast}${plural(more, what)}: narrow the pattern, or set limit)`);
+      shown.push(`(${atLeast}${formatCount(more, what)}: narrow the pattern, or set limit)`);
     } else if (this.#mode === 'count' && files.length > 1) {
       const total = files.reduce((sum, [, file]) => sum + file.matches, 0);
-      shown.push(`(${plural(total, 'line')} in ${plural(files.length, 'file')})`);
+      shown.push(`(${formatCount(total, 'line')} in ${formatCount(files.length, 'file')})`);
     }
     return shown;
   }
@@ -103,8 +105,4 @@ export class FoundLines {
     const text = rest.slice(number.length + 1);
     return this.#isNumbered ? `${path}${mark}${number}${mark}${text}` : `${path}${mark}${text}`;
   }
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -7,10 +7,11 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {type RipgrepEnd, runRipgrep} from '../../core/util/ripgrep.ts';
+import {formatCount} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import description from './grep.md';
-import {FoundLines, plural} from './grep-lines.ts';
+import {FoundLines} from './grep-lines.ts';
 import {createPathGlob, formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
 
 const DEFAULT_LIMIT = 250;
@@ -116,8 +117,8 @@ async function searchFiles({args, path, limit, wants}: GrepSearch, context: Tool
   const ordered = await newestFirst(files, context.workspace.cwd);
   const more = ordered.length - limit;
   const found = ordered.slice(0, limit);
-  if (more > 0) found.push(`(${plural(more, 'more file')}: narrow the pattern, or set limit)`);
-  return {found, end, summary: ordered.length === 0 ? 'no matches' : plural(ordered.length, 'file')};
+  if (more > 0) found.push(`(${formatCount(more, 'more file')}: narrow the pattern, or set limit)`);
+  return {found, end, summary: ordered.length === 0 ? 'no matches' : formatCount(ordered.length, 'file')};
 }
 
 interface SearchResult {

@@ -1,4 +1,5 @@
 /** Defines the tool `symbols`, which finds definitions and uses of names from syntax trees. */
+
 import {realpath, stat} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {z} from 'zod';
@@ -15,9 +16,9 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {isInside} from '../../core/util/paths.ts';
+import {formatCount} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
-import {plural} from './grep-lines.ts';
 import {getSearchPath} from './search-path.ts';
 import description from './symbols.md';
 import {type Found, formatFiles, formatRename, formatSyntax, type Show} from './symbols-checks.ts';
@@ -94,7 +95,7 @@ async function findSymbols(
   const more = lines.length - MAX_LINES;
   const text = [
     ...(lines.length > 0 ? lines.slice(0, MAX_LINES) : [empty]),
-    ...(more > 0 ? [`(${plural(more, 'more line')}: narrow by path)`] : []),
+    ...(more > 0 ? [`(${formatCount(more, 'more line')}: narrow by path)`] : []),
     ...notes,
     ...describeGaps(coverage, show),
   ];
@@ -131,7 +132,7 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
     }
     case 'definitions': {
       const answer = await index.definitions({...(name !== '' && {name}), path}, options);
-      const empty = `No definition${name === '' ? '' : ` of ${name}`} in ${plural(answer.coverage.files, 'file')}.`;
+      const empty = `No definition${name === '' ? '' : ` of ${name}`} in ${formatCount(answer.coverage.files, 'file')}.`;
       return toFound(
         answer,
         answer.found.map((each) => formatDefinition(each, show)),
@@ -142,7 +143,7 @@ async function ask(question: SymbolQuestion, options: QueryOptions, show: Show):
       return formatReferences(await index.references({name, path}, options), name, show);
     case 'importers': {
       const answer = await index.importers(path, options);
-      const empty = `No import of ${show(path)} in ${plural(answer.coverage.files, 'file')}.`;
+      const empty = `No import of ${show(path)} in ${formatCount(answer.coverage.files, 'file')}.`;
       return toFound(
         answer,
         answer.found.map((each) => formatImport(each, show)),
@@ -172,10 +173,10 @@ function sortByPlace(definitions: readonly Definition[]): readonly Definition[] 
 function formatReferences({found, coverage}: Answer<Reference>, name: string, show: Show): Found {
   const meant = found.filter(({target}) => target !== 'local');
   const locals = found.length - meant.length;
-  const note = `(${plural(locals, 'use')} of local variables of this name left out)`;
+  const note = `(${formatCount(locals, 'use')} of local variables of this name left out)`;
   return {
     lines: meant.map((each) => formatReference(each, show)),
-    empty: `No use of ${name} in ${plural(coverage.files, 'file')}.`,
+    empty: `No use of ${name} in ${formatCount(coverage.files, 'file')}.`,
     notes: locals > 0 ? [note] : [],
     coverage,
   };
