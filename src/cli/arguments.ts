@@ -18,6 +18,7 @@ import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {parseRule, splitRules} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {findTypo, formatMeant} from '../core/util/names.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {
   FLAGS,
@@ -76,7 +77,7 @@ export function parseArguments(
   const isDriven = last(flags.inputFormat) === 'stream-json';
   const mayBypass = (flags.allowDangerouslySkipPermissions || flags.dangerouslySkipPermissions) ?? false;
   return {
-    ...optional('subcommand', subcommand),
+    ...withoutUndefined({subcommand}),
     print: flags.print || isDriven,
     prompt: input.join(' '),
     ...((isDriven || subcommand?.name === 'acp') && {driver: {mayBypass}}),
@@ -97,8 +98,8 @@ function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): A
   return {
     cwd,
     which: getWhich(flags),
-    ...(flags.forkSession && {fork: optional('id', getSessionId(flags))}),
-    limits: {...optional('maxTurns', maxTurns), ...optional('timeoutSeconds', timeoutSeconds)},
+    ...(flags.forkSession && {fork: withoutUndefined({id: getSessionId(flags)})}),
+    limits: withoutUndefined({maxTurns, timeoutSeconds}),
     allowedTools: (flags.allowedTools ?? []).flatMap(splitRules),
     disallowedTools: (flags.disallowedTools ?? []).flatMap(splitRules),
     addDirs: (flags.addDir ?? []).map((dir) => getFolder(dir, () => cwd)),
@@ -108,24 +109,26 @@ function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): A
     rawStream: flags.includePartialMessages ?? false,
     driverAnswers: last(flags.permissionPromptTool) !== undefined,
     debug: flags.debug || isDebugSet(env),
-    ...optional('permissionMode', flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode),
-    ...optional('fanOut', fanOut),
-    ...optional('maxBudgetUsd', amount('maxBudgetUsd', last(flags.maxBudgetUsd))),
-    ...optional('jsonSchema', last(flags.jsonSchema)),
-    ...optional('model', last(flags.model)),
-    ...optional('fallback', splitNames(last(flags.fallbackModel))),
-    ...optional('thinking', toThinking(last(flags.effort))),
-    ...optional('thinkingTokens', wholeNumber('maxThinkingTokens', last(flags.maxThinkingTokens), 0)),
-    ...optional('appendSystemPrompt', last(flags.appendSystemPrompt)),
-    ...optional('systemPrompt', last(flags.systemPrompt)),
-    ...optional('tools', parseTools(last(flags.tools))),
-    ...optional('settingsFile', last(flags.settings)),
-    ...optional('settingSources', parseSources(last(flags.settingSources))),
-    ...optional('mcpConfig', flags.mcpConfig),
-    ...optional('strictMcpConfig', flags.strictMcpConfig),
-    ...optional('isTemporary', flags.noSessionPersistence),
-    ...optional('agentsJson', last(flags.agents)),
-    ...optional('agent', last(flags.agent)),
+    ...withoutUndefined({
+      permissionMode: flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode,
+      fanOut,
+      maxBudgetUsd: amount('maxBudgetUsd', last(flags.maxBudgetUsd)),
+      jsonSchema: last(flags.jsonSchema),
+      model: last(flags.model),
+      fallback: splitNames(last(flags.fallbackModel)),
+      thinking: toThinking(last(flags.effort)),
+      thinkingTokens: wholeNumber('maxThinkingTokens', last(flags.maxThinkingTokens), 0),
+      appendSystemPrompt: last(flags.appendSystemPrompt),
+      systemPrompt: last(flags.systemPrompt),
+      tools: parseTools(last(flags.tools)),
+      settingsFile: last(flags.settings),
+      settingSources: parseSources(last(flags.settingSources)),
+      mcpConfig: flags.mcpConfig,
+      strictMcpConfig: flags.strictMcpConfig,
+      isTemporary: flags.noSessionPersistence,
+      agentsJson: last(flags.agents),
+      agent: last(flags.agent),
+    }),
   };
 }
 
@@ -260,9 +263,9 @@ function getSubcommand([word, ...words]: readonly string[], flags: Flags): Subco
     words,
     json: flags.json ?? false,
     sure: flags.yes ?? false,
-    ...optional('template', last(flags.template)),
+    ...withoutUndefined({template: last(flags.template)}),
     ...(found === 'mcp' && {
-      server: {...optional('transport', last(flags.transport)), ...optional('scope', last(flags.scope)), env, headers},
+      server: {...withoutUndefined({transport: last(flags.transport), scope: last(flags.scope)}), env, headers},
     }),
     ...((found === 'worker' || found === 'workers') && {worker: flags}),
   };
@@ -325,7 +328,7 @@ function getWhich(flags: Flags): SessionOptions['which'] {
   if (resume === CHOOSE) return {type: 'choose'};
   if (resume !== undefined) return {type: 'resume', id: resume};
   if (flags.continue) return {type: 'continue'};
-  return {type: 'new', ...optional('id', getSessionId(flags))};
+  return {type: 'new', ...withoutUndefined({id: getSessionId(flags)})};
 }
 
 function getSessionId(flags: Flags): string | undefined {
@@ -384,10 +387,6 @@ function parseSources(value: string | undefined): readonly SettingSource[] | und
 
 function last<T>(values: readonly T[] | undefined): T | undefined {
   return values?.at(-1);
-}
-
-function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
-  return value === undefined ? {} : ({[key]: value} as Record<K, V>);
 }
 
 /** Commands of similar programs that mini-cc does not have. */

@@ -1,6 +1,5 @@
 /** Creates the slash commands of a session, and serves `mini-cc config …`. */
 import {realpathSync} from 'node:fs';
-import {homedir} from 'node:os';
 import {version} from '../../package.json';
 import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/command-line.ts';
 import {formatSettings, type ShownSettings} from '../commands/config.ts';
@@ -16,8 +15,7 @@ import {quote} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
 import {createPromptCommands, createSkillsCommand} from '../extensions/prompts/slash-commands.ts';
 import {createAgentsCommandDeps, type SessionAgents} from './agents.ts';
-import {ALL_TOOLS} from './known-tools.ts';
-import type {SessionOptions} from './options.ts';
+import {getSettingsOptions, type SessionOptions} from './options.ts';
 import type {Project, Records} from './project.ts';
 import type {SessionTools} from './tools.ts';
 import {getEffectiveTrust} from './trust.ts';
@@ -48,21 +46,10 @@ type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile
 
 /** Reads the settings from their files again. @throws UsageError for settings that are wrong */
 function readShownSettings(options: ConfigOptions): ShownSettings {
-  const {home, cwd, env, settingsFile, settingSources} = options;
+  const {home, cwd, env} = options;
   const root = realpathSync(cwd);
   const trust = new DirectoryTrust(home, root);
-  const {claims, ...inForce} = getEffectiveSettings(
-    {
-      home,
-      tools: ALL_TOOLS,
-      cwd: root,
-      userHome: homedir(),
-      trusts: trust.trusts,
-      ...(settingsFile !== undefined && {explicit: settingsFile}),
-      ...(settingSources && {sources: settingSources}),
-    },
-    env,
-  );
+  const {claims, ...inForce} = getEffectiveSettings(getSettingsOptions(options, root, trust.trusts), env);
   const {warnings, ...trusted} = getEffectiveTrust(home, trust, {claims});
   return {...inForce, trust: trusted, warnings: [...inForce.warnings, ...warnings]};
 }

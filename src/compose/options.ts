@@ -3,7 +3,7 @@
 import {homedir} from 'node:os';
 import {isModelConfigured} from '../config/environment.ts';
 import type {SettingSource} from '../config/layers.ts';
-import {type LoadedSettings, loadSettings, type Settings} from '../config/settings.ts';
+import {type LoadedSettings, loadSettings, type Settings, type SettingsOptions} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
 import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
@@ -16,6 +16,7 @@ import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.t
 import {Redactor} from '../core/secrets/redaction.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import type {Hook} from '../extensions/hooks.ts';
 import type {DriverServers} from '../extensions/mcp/driver-transport.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
@@ -113,16 +114,21 @@ export interface SessionOptions {
   readonly clock?: Clock;
 }
 
+/** Returns where the settings of a directory are. @param root the directory @param trusts what its user trusts */
+export function getSettingsOptions(
+  {
+    home,
+    settingsFile: explicit,
+    settingSources: sources,
+  }: Pick<SessionOptions, 'home' | 'settingsFile' | 'settingSources'>,
+  root: string,
+  trusts: Trusts,
+): SettingsOptions {
+  return {home, tools: ALL_TOOLS, cwd: root, userHome: homedir(), trusts, ...withoutUndefined({explicit, sources})};
+}
+
 export function readSettings(options: SessionOptions, root: string, trusts: Trusts): LoadedSettings {
-  return loadSettings({
-    home: options.home,
-    tools: ALL_TOOLS,
-    cwd: root,
-    userHome: homedir(),
-    trusts,
-    ...(options.settingsFile === undefined ? {} : {explicit: options.settingsFile}),
-    ...(options.settingSources && {sources: options.settingSources}),
-  });
+  return loadSettings(getSettingsOptions(options, root, trusts));
 }
 
 /**

@@ -10,8 +10,17 @@ import {createSession} from '../core/session.ts';
 import {RunAborted} from '../core/turn/run-ending.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {NO_USAGE} from '../core/util/messages.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import {toToolName} from '../core/util/tool-names.ts';
-import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './compose-session.ts';
+import {
+  checkCount,
+  checkFolders,
+  checkMode,
+  checkTimeout,
+  composeSession,
+  isRunEvent,
+  toSeconds,
+} from './compose-session.ts';
 import type * as shipped from './public.d.ts';
 
 export {runAgent};
@@ -33,15 +42,10 @@ export async function createAgentRun(options: shipped.AgentRunOptions): Promise<
   checkFolders(options);
   const own = (tools ?? []).filter((tool) => typeof tool !== 'string').map(toTool);
   const parts = await composeSession(options, {
-    ...(typeof model === 'string' ? {model} : {}),
-    ...(agent === undefined ? {} : {agent}),
-    ...(resume === undefined ? {} : {which: {type: 'resume', id: resume}}),
-    ...(allowedTools === undefined ? {} : {allowedTools}),
-    ...(disallowedTools === undefined ? {} : {disallowedTools}),
-    limits: {
-      ...(maxTurns === undefined ? {} : {maxTurns}),
-      ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
-    },
+    ...(typeof model === 'string' && {model}),
+    ...(resume !== undefined && {which: {type: 'resume', id: resume}}),
+    ...withoutUndefined({agent, allowedTools, disallowedTools}),
+    limits: withoutUndefined({maxTurns, timeoutSeconds: toSeconds(timeout)}),
   });
   const session = createSession(parts);
   try {

@@ -6,6 +6,7 @@ import {composeParts} from '../compose/session.ts';
 import {type AgentEvent, PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import type {RunEvent, SessionConfig} from './public.d.ts';
 
 /** Variables that decide which server answers. They are removed, because the configuration decides this here. */
@@ -38,13 +39,13 @@ export async function composeSession(config: SessionConfig, more: Partial<Sessio
     which: {type: 'new'},
     env: {
       ...Object.fromEntries(environment),
-      ...(apiKey ? {ANTHROPIC_API_KEY: apiKey} : {}),
-      ...(baseURL ? {ANTHROPIC_BASE_URL: baseURL} : {}),
+      ...(apiKey && {ANTHROPIC_API_KEY: apiKey}),
+      ...(baseURL && {ANTHROPIC_BASE_URL: baseURL}),
     },
     home: home ?? process.env.MINI_CC_HOME ?? path.join(homedir(), '.mini-cc'),
     // A timer would keep a program alive that does not close its session.
     archiveAfterMinutes: 0,
-    ...(permissionMode === undefined ? {} : {permissionMode}),
+    ...withoutUndefined({permissionMode}),
     ...more,
   });
 }
@@ -64,6 +65,11 @@ export function checkTimeout(timeout: number | undefined): void {
   if (timeout !== undefined && !(Number.isFinite(timeout) && timeout >= 0)) {
     throw new UsageError(`timeout must be a number of milliseconds, or 0 for none, not ${String(timeout)}`);
   }
+}
+
+/** @param timeout milliseconds */
+export function toSeconds(timeout: number | undefined): number | undefined {
+  return timeout === undefined ? undefined : timeout / 1000;
 }
 
 /** @throws UsageError when the number is not whole or below 1. */

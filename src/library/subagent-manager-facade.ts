@@ -12,9 +12,18 @@ import {createSession} from '../core/session.ts';
 import {formatReason} from '../core/turn/run-ending.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {countTokens} from '../core/util/messages.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import {findTool} from '../core/util/tool-names.ts';
 import {TOOLS} from '../tools/index.ts';
-import {checkCount, checkFolders, checkMode, checkTimeout, composeSession, isRunEvent} from './compose-session.ts';
+import {
+  checkCount,
+  checkFolders,
+  checkMode,
+  checkTimeout,
+  composeSession,
+  isRunEvent,
+  toSeconds,
+} from './compose-session.ts';
 import type {
   FanOutResult,
   RunEvent,
@@ -55,7 +64,6 @@ export class SubagentManagerFacade {
     } finally {
       this.#pending.delete(runId);
     }
-    const {timeout} = this.#config;
     const ended = await session.request({
       type: 'spawn_run',
       runId,
@@ -63,7 +71,7 @@ export class SubagentManagerFacade {
       prompt,
       description,
       ...(request.tools && {tools: request.tools}),
-      limits: {timeoutSeconds: timeout === undefined ? undefined : timeout / 1000},
+      limits: {timeoutSeconds: toSeconds(this.#config.timeout)},
     });
     return toSubtaskResult(ended);
   }
@@ -78,13 +86,10 @@ export class SubagentManagerFacade {
     this.#opening ??= this.#open();
     const session = await this.#opening;
     const startedAt = performance.now();
-    const {timeout} = this.#config;
     const {parts, text, results, changed} = await session.request({
       type: 'fan_out',
       instruction,
-      ...(files && {files}),
-      ...(tools && {tools}),
-      ...(timeout === undefined ? {} : {timeoutSeconds: timeout / 1000}),
+      ...withoutUndefined({files, tools, timeoutSeconds: toSeconds(this.#config.timeout)}),
     });
     return {
       success: results.failed === 0,
@@ -173,10 +178,7 @@ export class SubagentManagerFacade {
 
   async #open(): Promise<Session> {
     const {model, maxConcurrent} = this.#config;
-    const parts = await composeSession(this.#config, {
-      ...(model === undefined ? {} : {model}),
-      ...(maxConcurrent === undefined ? {} : {maxConcurrent}),
-    });
+    const parts = await composeSession(this.#config, withoutUndefined({model, maxConcurrent}));
     const session = createSession(parts);
     session.subscribe((event) => {
       // No user talks to the main agent here, so it must not start a turn when the end of a run is announced to it.

@@ -2,6 +2,7 @@
 import type {ModelApi} from '../core/contract/model.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import type {ModelServer} from './protocol.ts';
 
 /** The entry `providers.NAME` of the settings. */
@@ -143,8 +144,7 @@ export class Providers {
       baseURL,
       api,
       ...(key && {apiKey: key, sendsKeyAs: auth ?? 'bearer'}),
-      ...(region && {region}),
-      ...(project && {project}),
+      ...withoutUndefined({region, project}),
     };
   }
 

@@ -6,6 +6,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import type {ClientOptions as VertexOptions} from '@anthropic-ai/vertex-sdk';
 import type {ModelRequest, StreamEvent} from '../../core/contract/model.ts';
 import {getErrorMessage, type ModelError, UsageError} from '../../core/util/errors.ts';
+import {withoutUndefined} from '../../core/util/objects.ts';
 import {ASK_MS, askContextSize} from '../context-size.ts';
 import {createFetch} from '../http-fetch.ts';
 import {toCredentialsError, toModelError} from '../model-errors.ts';
@@ -68,10 +69,8 @@ async function createBedrockClient({baseURL, apiKey, region}: ModelServer) {
   const defaultHeaders = withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS);
   return new AnthropicBedrock({
     ...COMMON,
+    ...withoutUndefined({baseURL: baseURL || undefined, awsRegion: region, apiKey}),
     defaultHeaders,
-    ...(baseURL === '' ? {} : {baseURL}),
-    ...(region === undefined ? {} : {awsRegion: region}),
-    ...(apiKey === undefined ? {} : {apiKey}),
   });
 }
 
@@ -86,12 +85,10 @@ async function createVertexClient({baseURL, apiKey, region, project}: ModelServe
   const defaultHeaders = withoutCustomHeaders(process.env.ANTHROPIC_CUSTOM_HEADERS);
   return new AnthropicVertex({
     ...COMMON,
+    ...withoutUndefined({baseURL: baseURL || undefined, region, projectId: project}),
     defaultHeaders,
-    ...(baseURL === '' ? {} : {baseURL}),
-    ...(region === undefined ? {} : {region}),
-    ...(project === undefined ? {} : {projectId: project}),
     // A token that the user names is sent unchanged. Without one, the package asks Google for it.
-    ...(apiKey === undefined ? {} : {authClient: createTokenClient(apiKey, project)}),
+    ...(apiKey !== undefined && {authClient: createTokenClient(apiKey, project)}),
   });
 }
 
