@@ -3,6 +3,7 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import type {SessionOptions} from '../compose/options.ts';
 import {isModelConfigured} from '../config/environment.ts';
+import {tryOr} from '../core/util/errors.ts';
 import {type FirstPaint, startFirstPaint} from '../ui/first-paint/first-paint.ts';
 import {PromptHistory} from '../ui/input/prompt-history.ts';
 import {EXIT_CODES, type Start} from './start.ts';
@@ -37,12 +38,8 @@ function mayHaveModel(home: string, cwd: string, model: string): boolean {
   if (isModelConfigured(process.env) || model.includes('/')) return true;
   const project = path.join(cwd, '.mini-cc');
   const files = [path.join(home, 'settings.json'), path.join(project, 'settings.json')];
-  return [...files, path.join(project, 'settings.local.json')].some((file) => {
-    try {
-      return readFileSync(file, 'utf8').includes('"providers"');
-    } catch {
-      // Usually there is no such file. Other errors are reported when the settings are read.
-      return false;
-    }
-  });
+  // Usually there is no such file. Other errors are reported when the settings are read.
+  return [...files, path.join(project, 'settings.local.json')].some((file) =>
+    tryOr(() => readFileSync(file, 'utf8').includes('"providers"'), false),
+  );
 }

@@ -4,6 +4,7 @@ import module from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import {version} from '../../package.json';
+import {tryOr} from '../core/util/errors.ts';
 import {createPrivateFolder, withPrivateUmask} from '../core/util/files/private-file.ts';
 import {paintFirst} from './first-paint.ts';
 import {SUBCOMMANDS} from './flags.ts';
@@ -59,12 +60,8 @@ function startsRepl(): boolean {
 /** Paints at once when there are no arguments to parse. */
 function paintBareStart(start: Start): Start {
   if (args.length > 0 || !process.stdin.isTTY || !process.stdout.isTTY) return start;
-  try {
-    return {...start, firstPaint: paintFirst(start, {cwd: getCurrentFolder()})};
-  } catch {
-    // The folder was removed, or a file cannot be read. The code that needs it reports the error.
-    return start;
-  }
+  // When the folder was removed, or a file cannot be read, the code that needs it reports the error.
+  return tryOr(() => ({...start, firstPaint: paintFirst(start, {cwd: getCurrentFolder()})}), start);
 }
 
 /**

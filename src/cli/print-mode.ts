@@ -2,7 +2,7 @@
 import {fstatSync, readdirSync, readlinkSync} from 'node:fs';
 import type {Session} from '../core/contract/session-requests.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {tryOr, UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
 import {createWriter, onSignals, type Pipes} from './process.ts';
@@ -126,14 +126,9 @@ async function readPrompt(typed: string): Promise<{prompt: string; isTyped: bool
 
 /** Tells whether standard input can be read to its end. A terminal cannot, and this check needs no stream. */
 function isReadable(): boolean {
-  try {
-    const stat = fstatSync(0);
-    return stat.isFile() || stat.isFIFO() || stat.isSocket();
-  } catch (error) {
-    // Standard input was closed before mini-cc started.
-    if (error instanceof Error && 'code' in error && error.code === 'EBADF') return false;
-    throw error;
-  }
+  // Standard input may have been closed before mini-cc started.
+  const stat = tryOr(() => fstatSync(0), undefined);
+  return stat !== undefined && (stat.isFile() || stat.isFIFO() || stat.isSocket());
 }
 
 /** @param isOptional true to continue without it when its first byte does not come in time */
@@ -179,13 +174,7 @@ async function isPipeline(): Promise<boolean> {
 
 /** Returns false for a process of another user and for one that has ended. */
 function hasOpen(pid: number, name: string): boolean {
-  const read = <T>(look: () => T): T | undefined => {
-    try {
-      return look();
-    } catch {
-      return undefined;
-    }
-  };
   const folder = `/proc/${pid}/fd`;
-  return (read(() => readdirSync(folder)) ?? []).some((fd) => read(() => readlinkSync(`${folder}/${fd}`)) === name);
+  const open = tryOr(() => readdirSync(folder), []);
+  return open.some((fd) => tryOr(() => readlinkSync(`${folder}/${fd}`), undefined) === name);
 }

@@ -4,18 +4,15 @@ import {homedir} from 'node:os';
 import {getKnownSecrets} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
+import {tryOr} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import {EXIT_CODES} from './start.ts';
 
 /** Creates a redactor for use without a session. It knows only the keys that the environment shows. */
 export function createEnvironmentRedactor(env: NodeJS.ProcessEnv): Redactor {
-  let folders = [homedir()];
-  try {
-    folders = [process.cwd(), ...folders];
-  } catch {
-    // The working directory was removed. The error that reports this is printed through this redactor.
-  }
-  return new Redactor(getKnownSecrets(env, [], folders));
+  // The working directory may have been removed. The error that reports this is printed through this redactor.
+  const folders = tryOr(() => [process.cwd()], []);
+  return new Redactor(getKnownSecrets(env, [], [...folders, homedir()]));
 }
 
 /**

@@ -11,7 +11,7 @@ import {getRuleWarning, parseRule, RULE_KINDS, type Rule} from '../core/permissi
 import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {tryOr, UsageError} from '../core/util/errors.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {findTool, listMissingTools, toToolName} from '../core/util/tool-names.ts';
 import {confinedEnvironment} from '../sandbox/environment.ts';
@@ -139,14 +139,11 @@ export function createSessionSandbox(
   }
   const hosts: AllowedHosts = {
     names,
-    mayResolveTo(host, address) {
-      try {
+    mayResolveTo: (host, address) =>
+      tryOr(() => {
         refusePrivateAddress(host, address, () => true);
         return true;
-      } catch {
-        return false;
-      }
-    },
+      }, false),
   };
   return createSandbox({home: homedir(), miniCcHome, show, hide, env, trusts, hosts, unixSockets, knownIn});
 }

@@ -9,6 +9,7 @@ import type {HookSetting} from '../core/contract/hook.ts';
 import type {RuleKind} from '../core/contract/permission.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {getRuleWarning, parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
+import {tryOr} from '../core/util/errors.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {toFields} from '../core/util/objects.ts';
 import {type Position, type Problem, ProblemList, quote} from '../core/util/problem.ts';
@@ -79,9 +80,5 @@ function toTexts(value: unknown): string[] {
 
 function findFolder(written: string, base: string, home: string): string | undefined {
   const folder = path.resolve(base, written.replace(/^~(?=\/|$)/, home));
-  try {
-    return statSync(folder).isDirectory() ? realpathSync(folder) : undefined;
-  } catch {
-    return undefined;
-  }
+  return tryOr(() => (statSync(folder).isDirectory() ? realpathSync(folder) : undefined), undefined);
 }

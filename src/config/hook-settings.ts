@@ -1,6 +1,7 @@
 /** Reads `hooks` of a settings file, in the format of Claude Code. */
 
 import {HOOK_EVENTS, type HookSetting} from '../core/contract/hook.ts';
+import {tryOr} from '../core/util/errors.ts';
 import {findTypo} from '../core/util/names.ts';
 import {toFields} from '../core/util/objects.ts';
 
@@ -17,7 +18,7 @@ const MAX_TIMEOUT_S = 3600;
 export function readHookSettings(value: unknown, from: string): HookSettings {
   const hooks: HookSetting[] = [];
   const problems: string[] = [];
-  for (const [name, groups] of entries(value)) {
+  for (const [name, groups] of Object.entries(toFields(value))) {
     const event = HOOK_EVENTS.find((each) => each === name);
     if (!event) {
       const meant = findTypo(name, HOOK_EVENTS);
@@ -52,16 +53,8 @@ function readHook({type = 'command', command, timeout = DEFAULT_TIMEOUT_S}: Reco
 }
 
 function findPatternProblem(matcher: string): string | undefined {
-  try {
-    if (matcher !== '*') new RegExp(`^(?:${matcher})$`, 'u');
-    return undefined;
-  } catch {
-    return `matcher is no regular expression: ${JSON.stringify(matcher)}`;
-  }
-}
-
-function entries(value: unknown): [string, unknown][] {
-  return Object.entries(toFields(value));
+  const isPattern = matcher === '*' || tryOr(() => new RegExp(`^(?:${matcher})$`, 'u'), undefined);
+  return isPattern ? undefined : `matcher is no regular expression: ${JSON.stringify(matcher)}`;
 }
 
 function toList(value: unknown): readonly unknown[] {

@@ -6,7 +6,7 @@
 import {existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {tryOr, UsageError} from '../core/util/errors.ts';
 import {createPrivateFolder} from '../core/util/files/private-file.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {findLinkOut, isInside, listProjectFolders} from '../core/util/paths.ts';
@@ -124,13 +124,8 @@ function getLinkClaim(file: string, root: string): Claim | undefined {
 
 /** Says whether the path is a file, and not a folder or a pipe, where reading would wait. */
 function isFile(file: string): boolean {
-  try {
-    return statSync(file, {throwIfNoEntry: false})?.isFile() ?? false;
-  } catch (error) {
-    // A link to itself, or a link through a file, cannot be read.
-    if (error instanceof Error) return false;
-    throw error;
-  }
+  // A link to itself, or a link through a file, cannot be read.
+  return tryOr(() => statSync(file, {throwIfNoEntry: false})?.isFile() ?? false, false);
 }
 
 interface MemoryFile {
@@ -152,14 +147,9 @@ const DOCUMENT = /\.(?:md|mdc|markdown|txt|rst|adoc)$/i;
 
 /** @returns undefined when the path is not a readable file */
 function readMemoryFile(file: string): MemoryFile | undefined {
-  try {
-    if (!statSync(file).isFile()) return undefined;
-    const text = readFileSync(file, 'utf8');
-    return {path: file, text: text.slice(0, MAX_CHARS).toWellFormed(), isCut: text.length > MAX_CHARS};
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
-    throw error;
-  }
+  const text = isFile(file) ? tryOr(() => readFileSync(file, 'utf8'), undefined) : undefined;
+  if (text === undefined) return undefined;
+  return {path: file, text: text.slice(0, MAX_CHARS).toWellFormed(), isCut: text.length > MAX_CHARS};
 }
 
 /**
@@ -197,12 +187,7 @@ function findImports(text: string): string[] {
   return [...prose.matchAll(/(?:^|[\s(])@([^\s@]+)/g)].map(([, name = '']) => name.replace(/[),.;:!?]+$/, ''));
 }
 
+/** Returns undefined when the file does not exist or cannot be reached. */
 function getRealPath(file: string): string | undefined {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    // The file does not exist or cannot be reached.
-    if (error instanceof Error && 'code' in error) return undefined;
-    throw error;
-  }
+  return tryOr(() => realpathSync(file), undefined);
 }

@@ -53,12 +53,8 @@ function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[
   const newer = isNewer(tree, problems);
   for (const path of tree.protoKeys) reportUnknown(path, tree, newer, problems);
   const values = structuredClone(tree.values);
-  const parsed = settingsSchema.safeParse(values);
-  if (parsed.success) {
-    checkRules(parsed.data, tree, {newer, tools}, problems);
-    return problems.failed ? {} : withoutFileKeys(parsed.data);
-  }
-  for (const issue of parsed.error.issues.flatMap(innermost)) {
+  const {data, error} = settingsSchema.safeParse(values);
+  for (const issue of (error?.issues ?? []).flatMap(innermost)) {
     const path = issue.path.map(String);
     if (issue.code !== 'unrecognized_keys') {
       problems.error('wrong-value', tree.valuePlace(path), `${formatIssuePath(issue.path)}: ${issue.message}`);
@@ -70,7 +66,7 @@ function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[
     }
   }
   if (problems.failed) return {};
-  const rest = settingsSchema.parse(values);
+  const rest = data ?? settingsSchema.parse(values);
   checkRules(rest, tree, {newer, tools}, problems);
   return problems.failed ? {} : withoutFileKeys(rest);
 }

@@ -5,7 +5,7 @@ import type {HookSetting} from '../core/contract/hook.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {QUEUE_SECRET} from '../core/secrets/known-secrets.ts';
-import {UsageError} from '../core/util/errors.ts';
+import {tryOr, UsageError} from '../core/util/errors.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
@@ -193,12 +193,8 @@ function layerFiles({home, cwd, explicit, sources}: SettingsOptions): SourceFile
 }
 
 function getRealPath(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    // The folder does not exist or cannot be entered. Reading files in it reports that.
-    return path.resolve(folder);
-  }
+  // When the folder does not exist or cannot be entered, reading files in it reports that.
+  return tryOr(() => realpathSync(folder), path.resolve(folder));
 }
 
 function dropUsersOwn({values}: SettingsFile, file: string, warnings: string[]): void {
