@@ -6,13 +6,9 @@ import type {Model, ModelProgress, ModelReply, ModelRequest} from '../core/contr
 import type {Clock} from '../core/contract/results.ts';
 import {ModelError, type ModelErrorKind} from '../core/util/errors.ts';
 import {formatReason} from './retry.ts';
+import type {ServerModel} from './server-model.ts';
 
 type OnProgress = (progress: ModelProgress) => void;
-
-/** A model whose retries can be limited for a single call. */
-interface WaitingModel extends Model {
-  reply(request: ModelRequest, onProgress: OnProgress, maxWaitSeconds?: number): Promise<ModelReply>;
-}
 
 /** Share of the time for failed calls that one model may use when another model can answer, too. */
 const SHARE = 0.25;
@@ -67,7 +63,7 @@ interface ChainOptions {
 export interface ChainLink {
   /** Name of the model and the key. An agent's own key and the provider's key make two links with the same model. */
   readonly key: string;
-  readonly model: WaitingModel;
+  readonly model: ServerModel;
   /** Asked only when the link before it failed with this kind of error. */
   readonly onlyFor?: ModelErrorKind;
 }

@@ -1,5 +1,5 @@
 /**
- * Defines what `ServerModel` needs from a protocol. Each kind of server has its own implementation, which is loaded
+ * Defines what a model behind a server needs from a protocol. Each kind of server has its own implementation, which is loaded
  * when it is used.
  */
 import type {ModelApi, ModelRequest, StreamEvent, Thinking} from '../core/contract/model.ts';

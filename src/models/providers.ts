@@ -108,7 +108,7 @@ export class Providers {
   get(name: string): Provider {
     if (name === DEFAULT_PROVIDER && !Object.hasOwn(this.settings, name)) return this.getDefault('');
     const own = Object.hasOwn(this.settings, name) ? this.settings[name] : LOCAL_PROVIDERS[name]?.settings;
-    if (!own) throw new UsageError(this.#describeUnknown(name));
+    if (!own) throw new UsageError(this.describeUnknown(name));
     const {api = 'anthropic', apiKeyEnv, local, webSearch = false} = own;
     const isCloud = api === 'bedrock' || api === 'vertex';
     const baseURL = isCloud ? (own.baseURL ?? '') : normalize(own.baseURL ?? '', api);
@@ -170,7 +170,8 @@ export class Providers {
     };
   }
 
-  #describeUnknown(name: string): string {
+  /** Returns why there is no such provider, and which one may be meant. */
+  describeUnknown(name: string): string {
     const known = [...this.names, ...Object.keys(LOCAL_PROVIDERS).filter((local) => !this.names.includes(local))];
     const meant = findTypo(name, known);
     const hint =

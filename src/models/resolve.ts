@@ -12,7 +12,7 @@ import {findLocalServers} from './local-servers.ts';
 import type {PriceList} from './prices.ts';
 import type {ModelServer, Protocol, ServerWords} from './protocol.ts';
 import {DEFAULT_PROVIDER, type Provider, type ProviderSettings, Providers} from './providers.ts';
-import {type ModelSettings, ServerModel} from './server-model.ts';
+import {createServerModel, type ModelSettings, type ServerModel} from './server-model.ts';
 
 export interface ModelOptions
   extends Pick<ModelSettings, 'maxWaitSeconds' | 'replyLimits' | 'maxOutputTokens' | 'clock'> {
@@ -149,22 +149,13 @@ export class ModelResolver {
     const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
     if (!this.providers.has(prefix) || id === '') {
       const slashed = id === '' ? '' : `; for a model of the default provider: ${DEFAULT_PROVIDER}/${name}`;
-      throw new UsageError(
-        `the model ${JSON.stringify(given)} cannot be used: ${this.#describe(prefix, id)}${slashed}`,
-      );
+      const why = this.providers.has(prefix)
+        ? `it names no model of ${prefix}`
+        : this.providers.describeUnknown(prefix);
+      throw new UsageError(`the model ${JSON.stringify(given)} cannot be used: ${why}${slashed}`);
     }
     const provider = this.providers.get(prefix);
     return {provider, id, name: getName(provider, id)};
-  }
-
-  #describe(prefix: string, id: string): string {
-    if (this.providers.has(prefix) && id === '') return `it names no model of ${prefix}`;
-    try {
-      this.providers.get(prefix);
-      return '';
-    } catch (error) {
-      return (error as Error).message;
-    }
   }
 
   #expand(given: string): string {
@@ -203,7 +194,7 @@ export class ModelResolver {
     const protocol = this.#getProtocol(provider, keyEnv);
     const {api, baseURL, local, webSearch} = provider;
     const size = this.#sizes.get(name) ?? this.#createSize(name, id, protocol);
-    const model = new ServerModel(
+    const model = createServerModel(
       {
         name,
         id,

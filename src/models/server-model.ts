@@ -18,7 +18,7 @@ import {hasThoughts, withoutServerBlocks, withoutThoughts} from '../core/turn/va
 import {inBackground, neverRejects} from '../core/util/background.ts';
 import type {ContextSize} from './context-size.ts';
 import type {PriceList} from './prices.ts';
-import type {Protocol, ReplyEvents} from './protocol.ts';
+import type {CallOptions, Protocol, ReplyEvents} from './protocol.ts';
 import {ReplyBuilder} from './reply-builder.ts';
 import {type ReplyLimits, ReplyWatch} from './reply-watch.ts';
 import {type Attempt, withRetries} from './retry.ts';
@@ -47,128 +47,103 @@ export interface ModelSettings {
 /** Milliseconds that a response may take to end after its last event. Then its connection is closed. */
 const RELEASE_MS = 1_000;
 
-export class ServerModel implements Model {
-  readonly offline = false;
-  /** Replies without parts that some server refuses. Each reply is checked once. */
-  readonly #forAll = new WeakSet<Message>();
+type OnProgress = (progress: ModelProgress) => void;
+type GetProtocol = () => Promise<Protocol>;
 
-  /** @param protocol loads the protocol at the first call */
-  constructor(
-    private readonly settings: ModelSettings,
-    private readonly protocol: () => Promise<Protocol>,
-  ) {}
-
-  contextWindow(mayAsk: boolean): Promise<number | undefined> {
-    return this.settings.contextSize(mayAsk);
-  }
-
-  get maxOutputTokens(): number {
-    return this.settings.maxOutputTokens;
-  }
-
-  get outputPrice(): number | undefined {
-    return this.settings.prices.getOutputPrice(this.name);
-  }
-
-  get name(): string {
-    return this.settings.name;
-  }
-
-  get local(): boolean {
-    return this.settings.local;
-  }
-
-  get source(): ModelSource | undefined {
-    return this.settings.source;
-  }
-
-  get thinking(): Thinking | undefined {
-    return this.settings.thinking;
-  }
-
+export interface ServerModel extends Model {
   /** @param maxWaitSeconds replaces the limit of the settings when another model can answer, too */
-  async reply(
-    request: ModelRequest,
-    onProgress: (progress: ModelProgress) => void,
-    maxWaitSeconds = this.settings.maxWaitSeconds,
-  ): Promise<ModelReply> {
-    const {clock} = this.settings;
-    const messages = this.#withoutForeignParts(request);
-    return withRetries({maxWaitSeconds, clock, signal: request.signal, onProgress}, (attempt) =>
-      this.#once({...request, messages}, attempt, onProgress),
-    );
-  }
+  reply(request: ModelRequest, onProgress: OnProgress, maxWaitSeconds?: number): Promise<ModelReply>;
+}
 
-  async #once(
-    request: ModelRequest,
-    attempt: Attempt,
-    onProgress: (progress: ModelProgress) => void,
-  ): Promise<ModelReply> {
-    const {replyLimits, clock, name, prices} = this.settings;
-    const protocol = await this.protocol();
-    const watch = new ReplyWatch(replyLimits, clock, request.signal);
-    const builder = new ReplyBuilder();
-    try {
-      const events = await protocol.open(request, this.#getOptions(request), watch);
-      for (;;) {
-        const {done, value: event} = await events.next();
-        if (done) break;
-        builder.add(event);
-        watch.addEvent(event);
-        reportProgress(event, onProgress);
-        if (event.type === 'message_start' || event.type === 'message_delta') {
-          onProgress({type: 'usage', usage: prices.addCost(builder.usage, name), model: name});
-        }
-        if (event.type === 'message_stop') {
-          inBackground(releaseConnection(events, watch), neverRejects);
-          break;
-        }
+/** @param getProtocol loads the protocol at the first call */
+export function createServerModel(settings: ModelSettings, getProtocol: GetProtocol): ServerModel {
+  const {name, local, source, thinking, maxOutputTokens, clock} = settings;
+  const withoutForeignParts = createPartFilter(settings);
+  return {
+    name,
+    local,
+    source,
+    thinking,
+    maxOutputTokens,
+    offline: false,
+    outputPrice: settings.prices.getOutputPrice(name),
+    contextWindow: settings.contextSize,
+    async reply(request, onProgress, maxWaitSeconds = settings.maxWaitSeconds) {
+      const messages = withoutForeignParts(request);
+      return withRetries({maxWaitSeconds, clock, signal: request.signal, onProgress}, (attempt) =>
+        callOnce(settings, getProtocol, {...request, messages}, attempt, onProgress),
+      );
+    },
+  };
+}
+
+async function callOnce(
+  settings: ModelSettings,
+  getProtocol: GetProtocol,
+  request: ModelRequest,
+  attempt: Attempt,
+  onProgress: OnProgress,
+): Promise<ModelReply> {
+  const {replyLimits, clock, name, id, prices} = settings;
+  const protocol = await getProtocol();
+  const watch = new ReplyWatch(replyLimits, clock, request.signal);
+  const builder = new ReplyBuilder();
+  try {
+    const events = await protocol.open(request, getCallOptions(settings, request), watch);
+    for (;;) {
+      const {done, value: event} = await events.next();
+      if (done) break;
+      builder.add(event);
+      watch.addEvent(event);
+      reportProgress(event, onProgress);
+      if (event.type === 'message_start' || event.type === 'message_delta') {
+        onProgress({type: 'usage', usage: prices.addCost(builder.usage, name), model: name});
       }
-      const whole = builder.finish(this.settings.id);
-      const model = this.#getFullName(whole.model);
-      return {...whole, usage: prices.addCost(whole.usage, model, name), model, asked: name};
-    } catch (error) {
-      watch.abort();
-      request.signal.throwIfAborted();
-      throw watch.failure ?? protocol.toModelError(error);
-    } finally {
-      watch.stop();
-      attempt.begunAt = watch.begunAt;
+      if (event.type === 'message_stop') {
+        inBackground(releaseConnection(events, watch), neverRejects);
+        break;
+      }
     }
+    const whole = builder.finish(id);
+    const model = name.endsWith(id) ? `${name.slice(0, name.length - id.length)}${whole.model}` : whole.model;
+    return {...whole, usage: prices.addCost(whole.usage, model, name), model, asked: name};
+  } catch (error) {
+    watch.abort();
+    request.signal.throwIfAborted();
+    throw watch.failure ?? protocol.toModelError(error);
+  } finally {
+    watch.stop();
+    attempt.begunAt = watch.begunAt;
   }
+}
 
-  #getOptions({maxOutputTokens = Number.POSITIVE_INFINITY}: ModelRequest) {
-    const {id, thinking, thinkingTokens, searchesWeb = false} = this.settings;
-    const maxTokens = Math.max(1, Math.min(this.settings.maxOutputTokens, maxOutputTokens));
-    return {id, thinking, thinkingTokens, searchesWeb, maxTokens};
-  }
+function getCallOptions(
+  {id, thinking, thinkingTokens, searchesWeb = false, maxOutputTokens}: ModelSettings,
+  {maxOutputTokens: limit = Number.POSITIVE_INFINITY}: ModelRequest,
+): CallOptions {
+  return {id, thinking, thinkingTokens, searchesWeb, maxTokens: Math.max(1, Math.min(maxOutputTokens, limit))};
+}
 
-  /** @param answered the server's name of the model that answered */
-  #getFullName(answered: string): string {
-    const {name, id} = this.settings;
-    return name.endsWith(id) ? `${name.slice(0, name.length - id.length)}${answered}` : answered;
-  }
-
-  /** Tells whether the message has no parts that must be left out for some server. */
-  #isForAll(message: Message): boolean {
-    if (this.#forAll.has(message)) return true;
+/**
+ * Creates a function that removes parts that other models made. A signature is valid only for the model that made it:
+ * other models refuse the block, or would read thoughts that are not theirs. Blocks of web searches stay only for servers
+ * that search.
+ */
+function createPartFilter({name, searchesWeb = false}: ModelSettings) {
+  // Replies without parts that some server refuses. Each reply is checked once.
+  const forAll = new WeakSet<Message>();
+  const isForAll = (message: Message) => {
+    if (forAll.has(message)) return true;
     if (hasThoughts(message) || withoutServerBlocks(message) !== message) return false;
-    this.#forAll.add(message);
+    forAll.add(message);
     return true;
-  }
-
-  /**
-   * Removes parts that other models made. A signature is valid only for the model that made it: other models refuse the
-   * block, or would read thoughts that are not theirs. Blocks of web searches stay only for servers that search.
-   */
-  #withoutForeignParts({messages, thinkerOf}: ModelRequest): readonly Message[] {
-    const {name, searchesWeb = false} = this.settings;
-    return messages.flatMap((message) => {
-      if (message.role !== 'assistant' || this.#isForAll(message)) return message;
+  };
+  return ({messages, thinkerOf}: ModelRequest): readonly Message[] =>
+    messages.flatMap((message) => {
+      if (message.role !== 'assistant' || isForAll(message)) return message;
       const own = thinkerOf ? withoutThoughts(message, (seal) => (thinkerOf(seal) ?? name) !== name) : message;
       return (searchesWeb || !own ? own : withoutServerBlocks(own)) ?? [];
     });
-  }
 }
 
 /**

@@ -7,7 +7,11 @@ import {createMessagesProtocol} from '../../src/models/anthropic/protocol.ts';
 import {createContextSize} from '../../src/models/context-size.ts';
 import {PriceList} from '../../src/models/prices.ts';
 import type {ModelServer, Protocol, ServerWords} from '../../src/models/protocol.ts';
-import {ServerModel, type ModelSettings as ServerModelSettings} from '../../src/models/server-model.ts';
+import {
+  createServerModel,
+  type ServerModel,
+  type ModelSettings as ServerModelSettings,
+} from '../../src/models/server-model.ts';
 import {type MessagesServer, type Script, startMessagesServer} from '../support/messages-server.ts';
 
 export interface Asked {
@@ -42,7 +46,7 @@ export function modelAt(
   const protocol = Promise.resolve(createProtocol(server, words));
   const ask = async () => (await protocol).askContextWindow(settings.id);
   const contextSize = createContextSize(settings.id, contextWindow, ask);
-  return new ServerModel({...settings, contextSize}, () => protocol);
+  return createServerModel({...settings, contextSize}, () => protocol);
 }
 
 export function hello(change: Partial<ModelRequest> = {}): ModelRequest {
