@@ -16,15 +16,27 @@ const MAX_TEMPORARY = 40;
 /** Of two mounts at the same path, the later kind in `ORDER` wins. */
 interface Mount {
   readonly path: string;
-  readonly kind: (typeof ORDER)[number];
+  readonly kind: Kind;
   /** Target of a link. */
   readonly target?: string;
 }
 const ORDER = [
-  ...(['folder', 'link', 'proc', 'dev', 'private', 'system', 'temporary', 'shown', 'writable', 'pinned'] as const),
-  ...(['read-only', 'empty', 'hidden-directory', 'hidden-file'] as const),
-];
-type Kind = Mount['kind'];
+  'folder',
+  'link',
+  'proc',
+  'dev',
+  'private',
+  'system',
+  'temporary',
+  'shown',
+  'writable',
+  'pinned',
+  'read-only',
+  'empty',
+  'hidden-directory',
+  'hidden-file',
+] as const;
+type Kind = (typeof ORDER)[number];
 const VISIBLE: ReadonlySet<Kind> = new Set(['system', 'shown', 'writable', 'pinned', 'read-only']);
 
 export interface MountPlan {

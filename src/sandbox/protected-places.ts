@@ -19,11 +19,7 @@ export interface ProtectedPlaces {
   readonly missing: readonly Placeholder[];
 }
 
-interface MutablePlaces {
-  readonly readOnly: string[];
-  readonly pinned: string[];
-  readonly missing: Placeholder[];
-}
+type MutablePlaces = {-readonly [Key in keyof ProtectedPlaces]: ProtectedPlaces[Key][number][]};
 
 /** Folders of mini-cc, and of Claude Code, whose agents mini-cc reads. */
 const OWN_FOLDERS = ['.mini-cc', '.claude'];
@@ -44,15 +40,13 @@ const START_UP_FILES: Readonly<Record<string, string>> = {
   ),
 };
 const START_UP_FOLDERS = ['.config/git', '.config/fish', '.config/systemd', '.config/autostart', '.local/bin', '.ssh'];
-/** Git looks for further settings, hooks and attributes in these folders, and few commands write them. */
-const GIT_READ_ONLY = ['modules', 'info'];
+/** Git looks for hooks, further settings and attributes in these folders, and few commands write them. */
+const GIT_READ_ONLY = ['hooks', 'modules', 'info'];
 /**
  * Git takes its configuration from the folder that this file names. `.` is the default, so the placeholder changes
  * nothing.
  */
-const COMMON_FOLDER = {name: 'commondir', content: '.\n'};
-/** The last place names folders elsewhere from which git takes objects. The folders above it must not be renamed. */
-const ALTERNATES = ['objects', 'objects/info', 'objects/info/alternates'];
+const COMMON_FOLDER = '.\n';
 /** Number of nested repositories, nearest first, in which a command may commit. Others are read-only as a whole. */
 const MAX_WRITABLE = 4;
 /**
@@ -123,10 +117,12 @@ function protectStartUpFiles(home: string, found: MutablePlaces): void {
 function addRepository(git: string, roots: readonly string[], found: MutablePlaces): void {
   const at = (name: string) => path.join(git, name);
   const configs = [at('config'), at('config.worktree')];
-  const folders = ['hooks', ...GIT_READ_ONLY].map(at);
-  const [common, objects, objectsInfo, alternates] = [COMMON_FOLDER.name, ...ALTERNATES].map(at) as [
-    ...[string, string, string, string],
-  ];
+  const folders = GIT_READ_ONLY.map(at);
+  const common = at('commondir');
+  const objects = at('objects');
+  const objectsInfo = at('objects/info');
+  // This file names folders elsewhere from which git takes objects. The folders above it must not be renamed.
+  const alternates = at('objects/info/alternates');
   const worktrees = at('worktrees');
   const all = [...configs, ...folders, common, objects, objectsInfo, alternates, worktrees];
   if (all.some((place) => getKind(place) === 'other')) {
@@ -138,7 +134,7 @@ function addRepository(git: string, roots: readonly string[], found: MutablePlac
   if (!roots.includes(git)) found.pinned.push(git);
   for (const place of folders) protect(place, found);
   for (const place of configs) protect(place, found, '');
-  protect(common, found, COMMON_FOLDER.content);
+  protect(common, found, COMMON_FOLDER);
   // A new worktree creates this folder. It is checked after the command.
   if (getKind(worktrees) !== 'missing') found.readOnly.push(worktrees);
   if (getKind(objects) === 'directory') {

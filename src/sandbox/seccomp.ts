@@ -46,10 +46,8 @@ const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
       ...[259, 268, 452].map((call) => [call, 2] as const),
     ],
     opens: [
-      ...([
-        [2, 1],
-        [257, 2],
-      ] as const),
+      [2, 1],
+      [257, 2],
     ],
   },
   arm64: {

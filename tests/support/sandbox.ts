@@ -24,7 +24,8 @@ export function permissionSandbox(isAvailable = true, hidden: readonly string[] 
   return {
     available: async () => isAvailable,
     isVisible: (place, {root, extraRoots}) =>
-      isInside(place, [root, ...extraRoots, ...SYSTEM_FOLDERS]) && !isInside(place, hidden),
+      isInside(place, [root, ...extraRoots, ...SYSTEM_FOLDERS, '/dev/null', '/proc/cpuinfo']) &&
+      !isInside(place, hidden),
     keepsVariable: (name, value) => name in confinedEnvironment({[name]: value}),
   };
 }

@@ -28,6 +28,7 @@ import type {AgentPermissions, PermissionSandbox} from './context.ts';
 import {resolveLinks} from './files/resolve-links.ts';
 import type {PermissionPolicy} from './policy.ts';
 import type {Questions} from './questions.ts';
+import type {AskVerdict} from './verdict.ts';
 
 export interface PermitDeps {
   readonly policy: PermissionPolicy;
@@ -159,7 +160,7 @@ class Decider {
    */
   async #answerByHook(
     request: PermitRequest,
-    {onlyPerson}: Extract<Verdict, {verdict: 'ask'}>,
+    {onlyPerson}: AskVerdict,
     signal: AbortSignal,
   ): Promise<{readonly verdict: 'allow'; readonly because: string} | Exclude<CallDecision, AllowedCall> | undefined> {
     if (onlyPerson || request.changed || !this.deps.answerCall) return undefined;
@@ -175,7 +176,7 @@ class Decider {
    */
   async #ask(
     request: PermitRequest,
-    verdict: Extract<Verdict, {verdict: 'ask'}>,
+    verdict: AskVerdict,
     signal: AbortSignal,
     opinion: CallOpinion | undefined,
   ): Promise<Answer | CallDecision | 'again'> {
@@ -206,7 +207,7 @@ class Decider {
    * Saves what the answer allows for later calls. The offer was about the input that was shown, so it does not count
    * when the answer changes the input.
    */
-  async #keepAnswer(request: PermitRequest, {rule}: Extract<Verdict, {verdict: 'ask'}>, answer: Answer): Promise<void> {
+  async #keepAnswer(request: PermitRequest, {rule}: AskVerdict, answer: Answer): Promise<void> {
     const {policy, questions} = this.deps;
     const isChanged = answer.input !== undefined;
     if (answer.choice === 'session' && !isChanged) policy.grant(request, this.workspace);
@@ -255,10 +256,7 @@ class Decider {
     return {hint: '/sandbox auto runs commands confined to the workspace without asking'};
   }
 
-  #createQuestion(
-    request: PermitRequest,
-    {because, onlyOnce = false, rule}: Extract<Verdict, {verdict: 'ask'}>,
-  ): Question {
+  #createQuestion(request: PermitRequest, {because, onlyOnce = false, rule}: AskVerdict): Question {
     const {policy} = this.deps;
     const {label, ...run} = this.asker;
     const canSave = !onlyOnce && rule !== undefined && policy.rules.canSave(rule);
@@ -325,7 +323,7 @@ function planFileAttempts(accesses: readonly Access[], {confinement}: Workspace)
 const MAX_FLAG_CHARS = 200;
 
 /** Returns the flag that would allow a call where no person can be asked. */
-function formatWayToAllow(tool: string, {rule, onlyOnce, onlyPerson}: Extract<Verdict, {verdict: 'ask'}>): string {
+function formatWayToAllow(tool: string, {rule, onlyOnce, onlyPerson}: AskVerdict): string {
   if (rule !== undefined && !onlyOnce && !onlyPerson) {
     const isShort = rule.length <= MAX_FLAG_CHARS && !/[\p{Cc}\p{Cf}]/u.test(rule);
     return `--allowed-tools '${(isShort ? rule : tool).replaceAll("'", String.raw`'\''`)}' allows it`;

@@ -19,7 +19,7 @@ import {describeGrant, getFetchGrant, getGrant, getMcpGrant} from './grants.ts';
 import {findMaskedFiles} from './rules/masked-files.ts';
 import {createRule, formatHostRule, formatRule, matchesHost, matchesName, RULE_KINDS, type Rule} from './rules/rule.ts';
 import type {RuleBook} from './rules/rule-book.ts';
-import {ALLOWED, combineVerdicts, deny, type Restriction} from './verdict.ts';
+import {ALLOWED, askByRule, combineVerdicts, deny, type Restriction, refuseToAsk} from './verdict.ts';
 
 export class PermissionPolicy {
   #mode: PermissionMode;
@@ -175,13 +175,11 @@ export class PermissionPolicy {
 /** Judges by the rules that apply to every call of the tool. */
 function judgeTool({rules, tool, mode, neverAsks}: PermissionContext): Restriction | undefined {
   const [denied] = rules.getToolRules(tool, 'deny');
-  if (denied) return {verdict: 'deny', because: `${tool} is not allowed in this session: ${formatRule(denied)}`};
+  if (denied) return deny(`${tool} is not allowed in this session: ${formatRule(denied)}`);
   const [asked] = rules.getToolRules(tool, 'ask');
   if (!asked) return undefined;
-  if (neverAsks) return {verdict: 'deny', because: `${formatRule(asked)} asks, and a read-only agent does not ask`};
-  return mode === 'bypassPermissions'
-    ? undefined
-    : {verdict: 'ask', because: `is used: ${formatRule(asked)}`, onlyOnce: true};
+  if (neverAsks) return refuseToAsk(asked);
+  return mode === 'bypassPermissions' ? undefined : askByRule(asked, 'is used');
 }
 
 async function judgeAccess(access: Access, context: PermissionContext): Promise<Verdict> {
@@ -249,9 +247,8 @@ function judgeName(
 ): Restriction | undefined {
   const find = (kind: Rule['kind']) => rules.getPatternRules([tool], kind).find((rule) => matches(rule.pattern, name));
   const denied = find('deny');
-  if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses ${name}`};
+  if (denied) return deny(`${formatRule(denied)} refuses ${name}`);
   const asked = find('ask');
   if (!asked || mode === 'bypassPermissions') return undefined;
-  if (neverAsks) return {verdict: 'deny', because: `${formatRule(asked)} asks, and a read-only agent does not ask`};
-  return {verdict: 'ask', because: `is used for ${name}: ${formatRule(asked)}`, onlyOnce: true};
+  return neverAsks ? refuseToAsk(asked) : askByRule(asked, `is used for ${name}`);
 }

@@ -1,13 +1,25 @@
 /** Defines verdicts, and combines the verdicts on several accesses into one. */
 import type {Verdict} from '../contract/permission.ts';
+import {formatRule, type Rule} from './rules/rule.ts';
 
 /** A verdict that does not allow the call by itself. */
 export type Restriction = Exclude<Verdict, {verdict: 'allow'}>;
+export type AskVerdict = Extract<Verdict, {verdict: 'ask'}>;
 
 export const ALLOWED: Extract<Verdict, {verdict: 'allow'}> = {verdict: 'allow'};
 
-export function deny(because: string): Verdict {
+export function deny(because: string): Extract<Verdict, {verdict: 'deny'}> {
   return {verdict: 'deny', because};
+}
+
+/** @param what the call does, worded as the start of a sentence */
+export function askByRule(rule: Rule, what: string): AskVerdict {
+  return {verdict: 'ask', because: `${what}: ${formatRule(rule)}`, onlyOnce: true};
+}
+
+/** Refuses what a rule asks about, to an agent that never asks. */
+export function refuseToAsk(rule: Rule): Restriction {
+  return deny(`${formatRule(rule)} asks, and a read-only agent does not ask`);
 }
 
 /**

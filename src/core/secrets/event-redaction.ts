@@ -30,7 +30,7 @@ class StreamedReply {
 
   text(kind: TextKind, text: string): AgentEventBody[] {
     // Blocks come one after the other: when one kind of text begins, the other kind has ended.
-    const rest = this.#endTexts(kind);
+    const rest = this.end(kind);
     const stream = this.#texts.get(kind) ?? new RedactingStream(this.redactor);
     this.#texts.set(kind, stream);
     const shown = stream.push(text);
@@ -39,12 +39,12 @@ class StreamedReply {
 
   raw(event: StreamEvent): AgentEventBody[] {
     if (event.type === 'content_block_delta') {
-      const piece = getPiece(event);
-      if (piece !== undefined) {
+      const field = getField(event);
+      if (field !== undefined) {
         const block = this.#raw.get(event.index) ?? {stream: new RedactingStream(this.redactor), last: event};
         block.last = event;
         this.#raw.set(event.index, block);
-        return createDelta(event, block.stream.push(piece));
+        return createDelta(event, block.stream.push((event.delta as unknown as Record<string, string>)[field]!));
       }
     }
     const redacted: AgentEventBody = {type: 'stream', event: this.redactor.values(event)};
@@ -54,12 +54,8 @@ class StreamedReply {
     return block ? [...createDelta(block.last, block.stream.end()), redacted] : [redacted];
   }
 
-  /** Ends the reply. @returns the text that waited */
-  end(): AgentEventBody[] {
-    return this.#endTexts();
-  }
-
-  #endTexts(except?: TextKind): AgentEventBody[] {
+  /** Ends the texts of other kinds. @returns what waited of them */
+  end(except?: TextKind): AgentEventBody[] {
     return [...this.#texts].flatMap(([kind, stream]) => {
       if (kind === except) return [];
       this.#texts.delete(kind);
@@ -108,22 +104,13 @@ function isReplyEnd(body: AgentEventBody): boolean {
   return body.type === 'retry' || body.type === 'run_end';
 }
 
-function getPiece({delta}: DeltaEvent): string | undefined {
-  switch (delta.type) {
-    case 'text_delta':
-      return delta.text;
-    case 'thinking_delta':
-      return delta.thinking;
-    case 'input_json_delta':
-      return delta.partial_json;
-    default:
-      return undefined;
-  }
+/** Returns the name of the field that contains a piece of text; undefined for a delta without text. */
+function getField({delta}: DeltaEvent): string | undefined {
+  return PIECES[delta.type as keyof typeof PIECES];
 }
 
 /** Returns the same delta with another text, or nothing for an empty text. */
 function createDelta(like: DeltaEvent, text: string): AgentEventBody[] {
   if (text === '') return [];
-  const field = PIECES[like.delta.type as keyof typeof PIECES];
-  return [{type: 'stream', event: {...like, delta: {...like.delta, [field]: text}} as DeltaEvent}];
+  return [{type: 'stream', event: {...like, delta: {...like.delta, [getField(like)!]: text}} as DeltaEvent}];
 }

@@ -36,13 +36,7 @@ type Reader = (lines: readonly Line[], path: string) => Partial<Manifest>;
 
 const READERS: Readonly<Record<string, Reader>> = {
   'package.json': readJson,
-  'deno.json': readJson,
   'pyproject.toml': readPyproject,
-  'setup.py': (lines) => ({
-    name: findFirst(lines, /\bname\s*=\s*['"]([^'"]+)['"]/, 'name'),
-    dependencies: readInstallRequires(lines),
-    build: command('pip install .', findLine(lines, /\bsetup\(/)),
-  }),
   'requirements.txt': readRequirements,
   'Cargo.toml': readCargo,
   'go.mod': (lines) => ({
@@ -60,7 +54,6 @@ const READERS: Readonly<Record<string, Reader>> = {
   'build.gradle.kts': readGradle,
   Makefile: readMakefile,
   makefile: readMakefile,
-  justfile: readMakefile,
   'CMakeLists.txt': (lines) => ({
     name: findFirst(lines, /project\s*\(\s*([\w-]+)/i, 'project'),
     entries: findAll(lines, /add_executable\s*\(\s*([\w-]+)\s+([^)]*)/i),
@@ -71,17 +64,12 @@ const READERS: Readonly<Record<string, Reader>> = {
   Gemfile: (lines) => ({
     dependencies: findAll(lines, /^\s*gem\s+['"]([\w-]+)['"](?:,\s*['"]([^'"]+)['"])?/),
   }),
-  'mix.exs': (lines) => ({
-    name: findFirst(lines, /app:\s*:(\w+)/, 'app'),
-    test: command('mix test'),
-    build: command('mix compile'),
-  }),
 };
 
 export const MANIFEST_NAMES: readonly string[] = Object.keys(READERS);
 /** Manifests from which this module reads a list of dependencies. */
 export const LISTS_DEPENDENCIES =
-  /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile|setup\.py)$/;
+  /(^|\/)(package\.json|composer\.json|pyproject\.toml|Cargo\.toml|go\.mod|requirements\.txt|Gemfile)$/;
 
 /** @param path path whose last part is one of `MANIFEST_NAMES` */
 export function parseManifest(path: string, text: string | readonly Line[]): Manifest {
@@ -120,7 +108,7 @@ function findAll(lines: readonly Line[], form: RegExp): readonly Fact[] {
   });
 }
 
-function readJson(lines: readonly Line[], path: string): Partial<Manifest> {
+function readJson(lines: readonly Line[]): Partial<Manifest> {
   const json = parseJson(lines.map((line) => line.text).join('\n'));
   // JSON.parse reports no lines. The line of a key is the first line with the key after the line of its section.
   const findKey = (key: string, section?: string): number => {
@@ -139,13 +127,11 @@ function readJson(lines: readonly Line[], path: string): Partial<Manifest> {
   const own = toFields(json.scripts);
   // In composer.json a script may be a list of commands. A number or an object is not a script.
   const isScript = ({name}: Fact) => typeof own[name] === 'string' || Array.isArray(own[name]);
-  const scripts = [...section('scripts').filter(isScript), ...section('tasks')];
+  const scripts = section('scripts').filter(isScript);
   const bin = single('bin');
-  const prefix = /deno/.test(path) ? 'deno task' : 'npm run';
   const script = (name: string): Fact | undefined => {
     const found = scripts.find((one) => one.name === name);
-    const command = `${prefix} ${name}`.replace(/^npm run (?=(?:test|start)$)/, 'npm ');
-    return found && {...found, name: command};
+    return found && {...found, name: /^(?:test|start)$/.test(name) ? `npm ${name}` : `npm run ${name}`};
   };
   const exports = section('exports')
     .filter((one) => /^\.?\.?\//.test(one.value))
@@ -187,13 +173,12 @@ function parseJson(text: string): Record<string, unknown> {
   }
 }
 
-function readMakefile(lines: readonly Line[], path: string): Partial<Manifest> {
-  const program = /(^|\/)justfile$/.test(path) ? 'just' : 'make';
+function readMakefile(lines: readonly Line[]): Partial<Manifest> {
   const targets = lines.flatMap(({text, number}, index): readonly Fact[] => {
     const name = /^([A-Za-z0-9][\w.-]*)(?:\s+[^:=]*)?:(?!=)/.exec(text)?.[1];
     if (name === undefined) return [];
     const recipe = lines[index + 1]?.text ?? '';
-    return [{name: `${program} ${name}`, value: /^\s/.test(recipe) ? recipe.trim() : '', line: number}];
+    return [{name: `make ${name}`, value: /^\s/.test(recipe) ? recipe.trim() : '', line: number}];
   });
   const target = (names: RegExp) => targets.find((one) => names.test(one.name));
   return {
@@ -216,14 +201,6 @@ function readRequirements(lines: readonly Line[], path: string): Partial<Manifes
     test: pytest && {...pytest, value: ''},
     build: command(`pip install -r ${path}`, dependencies[0]?.line),
   };
-}
-
-/** Reads the items of `install_requires=[…]` in setup.py. */
-function readInstallRequires(lines: readonly Line[]): readonly Fact[] {
-  const start = lines.findIndex((line) => /\binstall_requires\s*=\s*\[/.test(line.text));
-  if (start < 0) return [];
-  const end = lines.findIndex((line, index) => index >= start && /\]\s*,?\s*\)?\s*$/.test(line.text));
-  return lines.slice(start, end < 0 ? undefined : end + 1).flatMap(({number, text}) => findQuoted(text, number));
 }
 
 function findQuoted(text: string, line: number): readonly Fact[] {

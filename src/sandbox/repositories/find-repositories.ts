@@ -2,7 +2,7 @@
  * Finds all repositories below some folders: each `.git`, in any spelling, and each bare repository. It searches every
  * folder, even node_modules, because git looks for a repository wherever a person or a program starts it.
  */
-import {type BigIntStats, lstatSync, readdirSync} from 'node:fs';
+import {lstatSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import {isGitFolder, isGitName} from '../../core/util/files/git-folder.ts';
 
@@ -68,8 +68,8 @@ export class RepositoryFinder {
         seen.set(folder, entries);
         if (entries.hasOddName) unread.push(folder);
         for (const name of entries.folders) folders.push(path.join(folder, name));
-        for (const name of entries.git) addEntry(path.join(folder, name), found);
-        if (entries.looksBare && !found.has(folder) && isGitFolder(folder)) addBare(folder, found);
+        for (const name of entries.git) add(path.join(folder, name), found, false);
+        if (entries.looksBare && !found.has(folder) && isGitFolder(folder)) add(folder, found, true);
       } catch {
         unread.push(folder);
       }
@@ -99,22 +99,12 @@ export class RepositoryFinder {
   }
 }
 
-function addEntry(entry: string, found: Map<string, FoundRepository>): void {
-  const stat = lstatSync(entry, {bigint: true, throwIfNoEntry: false});
+/** @param isBare whether the place is the folder of a bare repository instead of a `.git` */
+function add(place: string, found: Map<string, FoundRepository>, isBare: boolean): void {
+  const stat = lstatSync(place, {bigint: true, throwIfNoEntry: false});
   if (stat === undefined) return;
-  const kind = stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : 'other';
-  found.set(entry, describe(entry, kind, stat));
-}
-
-function addBare(folder: string, found: Map<string, FoundRepository>): void {
-  found.set(folder, describe(folder, 'bare', lstatSync(folder, {bigint: true})));
-}
-
-function describe(
-  place: string,
-  kind: FoundRepository['kind'],
-  {dev, ino, ctimeNs, ctimeMs}: BigIntStats,
-): FoundRepository {
-  const changes = kind === 'file' || kind === 'other' ? ` ${ctimeNs}` : '';
-  return {path: place, kind, identity: `${dev} ${ino}${changes}`, changedAt: Number(ctimeMs)};
+  const kind = isBare ? 'bare' : stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : 'other';
+  const changes = kind === 'file' || kind === 'other' ? ` ${stat.ctimeNs}` : '';
+  const identity = `${stat.dev} ${stat.ino}${changes}`;
+  found.set(place, {path: place, kind, identity, changedAt: Number(stat.ctimeMs)});
 }

@@ -5,7 +5,7 @@
 import {existsSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {findPasswords, isSecretName} from '../../core/secrets/known-secrets.ts';
-import {findRepository, type GitSetting, readBranch, readSettings} from '../../core/util/files/git-folder.ts';
+import {findReadableRepository, type GitSetting, readSettings} from '../../core/util/files/git-folder.ts';
 import {Glob} from '../../core/util/glob.ts';
 import {listWords} from '../../core/util/text.ts';
 
@@ -81,18 +81,17 @@ class Reader {
     });
   }
 
-  /** Whether an include counts in the workspace. Conditions that only git can decide (`hasconfig`) do not hold. */
+  /** Whether an include counts in the workspace. Other conditions than `gitdir` do not hold. */
   #holds(condition: string, file: string): boolean {
-    const [, kind, pattern = ''] = /^(gitdir|gitdir\/i|onbranch):(.*)$/s.exec(condition) ?? [];
+    const [, pattern] = /^gitdir:(.*)$/s.exec(condition) ?? [];
+    const repository = findReadableRepository(this.root);
+    if (pattern === undefined || repository === undefined) return false;
+    const whole = expandHome(pattern, this.home)
+      .replace(/^\.\//, `${path.dirname(file)}/`)
+      .replace(/\/$/, '/**');
     // Match paths as git does: `*` and `?` stay within a name, `**` does not.
-    const matches = (glob: string, text: string) =>
-      new Glob(glob.replace(/\/$/, '/**'), {ignoreCase: kind === 'gitdir/i', openStars: true}).matches(text);
-    if (kind === 'onbranch') return matches(pattern, readBranch(this.root) ?? '');
-    if (kind === undefined) return false;
-    const repository = findRepository(this.root);
-    if (repository === undefined || repository.kind === 'unreadable') return false;
-    const whole = expandHome(pattern, this.home).replace(/^\.\//, `${path.dirname(file)}/`);
-    return matches(path.isAbsolute(whole) ? whole : `**/${whole}`, repository.folder);
+    const glob = new Glob(path.isAbsolute(whole) ? whole : `**/${whole}`, {openStars: true});
+    return glob.matches(repository.folder);
   }
 }
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import {tryOr} from '../../core/util/errors.ts';
 import {
-  findRepository,
+  findReadableRepository,
   type GitRepository,
   pointsBack,
   readRepository,
@@ -53,8 +53,8 @@ export function alternatesClaims(root: string, home: string): Claim[] {
 
 /** Undefined where the top is the home, a folder above it, or one in which other users may write, such as `/tmp`. */
 function findOwnRepository(root: string, home: string): GitRepository | undefined {
-  const found = findRepository(root);
-  if (found === undefined || found.kind === 'unreadable') return undefined;
+  const found = findReadableRepository(root);
+  if (found === undefined) return undefined;
   return found.top !== root && (isInside(home, [found.top]) || isWritableByOthers(found.top, getOwner(root)))
     ? undefined
     : found;

@@ -22,22 +22,27 @@ export class SessionFolder {
    * Absolute, with links resolved, mode 0700. Confined commands must not write in it. @throws Error of the file system
    */
   get path(): string {
-    return this.#open();
+    if (this.#folder === undefined) {
+      this.#folder = mkdtempSync(path.join(realpathSync(tmpdir()), PREFIX));
+      mkdirSync(path.join(this.#folder, TEMPORARY), {mode: 0o700});
+      this.#stopListening = onProcessExit(() => this.close());
+    }
+    return this.#folder;
   }
 
   /** `TMPDIR` of the session's commands, inside the session's folder. */
   get temporary(): string {
-    return path.join(this.#open(), TEMPORARY);
+    return path.join(this.path, TEMPORARY);
   }
 
   /** Returns the path of a file of mini-cc that commands may read but not write. */
   getFile(name: string): string {
-    return path.join(this.#open(), name);
+    return path.join(this.path, name);
   }
 
   /** Creates a folder for one command. Its caller removes it when the command has ended. */
   createPrivate(): string {
-    return mkdtempSync(path.join(this.#open(), 'command-'));
+    return mkdtempSync(path.join(this.path, 'command-'));
   }
 
   /** Returns the names in `temporary`. */
@@ -69,14 +74,5 @@ export class SessionFolder {
     } catch {
       // A mount that a command left may prevent the removal. The system cleans its temporary folder itself.
     }
-  }
-
-  #open(): string {
-    if (this.#folder === undefined) {
-      this.#folder = mkdtempSync(path.join(realpathSync(tmpdir()), PREFIX));
-      mkdirSync(path.join(this.#folder, TEMPORARY), {mode: 0o700});
-      this.#stopListening = onProcessExit(() => this.close());
-    }
-    return this.#folder;
   }
 }

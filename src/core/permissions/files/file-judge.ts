@@ -6,7 +6,7 @@ import type {PermissionContext} from '../context.ts';
 import {EDITS, getReadGrant, getWriteGrant, WORKTREE_EDITS} from '../grants.ts';
 import {formatRule} from '../rules/rule.ts';
 import {toPathPattern} from '../rules/rule-book.ts';
-import {ALLOWED, deny} from '../verdict.ts';
+import {ALLOWED, askByRule, deny, refuseToAsk} from '../verdict.ts';
 import {getFileZone, getRoots, isAlwaysAsked} from './file-zone.ts';
 import {expandHome, resolveLinks} from './resolve-links.ts';
 
@@ -23,12 +23,12 @@ export function judgeRead(given: string, context: PermissionContext): Verdict {
   if (zone === 'own') return ALLOWED;
   if (zone === 'secret' && neverAsks) return deny(`${target} is where keys are kept`);
   const asked = rules.findFileRule(tool, 'ask', targets, workspace.root);
-  if (asked && neverAsks) return deny(`${formatRule(asked)} asks, and a read-only agent does not ask`);
+  if (asked && neverAsks) return refuseToAsk(asked);
   if (zone === 'outside' && neverAsks) {
     return deny(`${target} is outside the workspace, and a read-only agent does not ask`);
   }
   if (mode === 'bypassPermissions') return ALLOWED;
-  if (asked) return {verdict: 'ask', because: `reads ${target}: ${formatRule(asked)}`, onlyOnce: true};
+  if (asked) return askByRule(asked, `reads ${target}`);
   if (zone === 'workspace' || zone === 'system') return ALLOWED;
   if (isGranted(getReadGrant(given, workspace, zonePaths))) return ALLOWED;
   if (zone === 'secret') return {verdict: 'ask', because: `reads where keys are kept: ${target}`, onlyPerson: true};
@@ -83,7 +83,7 @@ export function judgeWrite(given: string, context: PermissionContext): Verdict {
   if (mode === 'bypassPermissions') return ALLOWED;
   const grant = getWriteGrant(given, workspace, zonePaths);
   const asked = rules.findFileRule(tool, 'ask', targets, workspace.root) ?? rules.getToolRules(tool, 'ask')[0];
-  if (asked) return {verdict: 'ask', because: `writes ${target}: ${formatRule(asked)}`, onlyOnce: true};
+  if (asked) return askByRule(asked, `writes ${target}`);
   if (isGranted(grant)) return ALLOWED;
   if (isAlwaysAsked(target, workspace, zonePaths))
     return {verdict: 'ask', because: `writes a protected file: ${target}`, onlyPerson: true};

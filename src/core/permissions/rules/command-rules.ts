@@ -11,7 +11,7 @@ import {formatWords, type ParsedCommand, type ReadCommand} from '../shell/comman
 import type {CommandPart, PartWord} from '../shell/command-shape.ts';
 import {findNamedFiles, type NamedFiles} from '../shell/named-files.ts';
 import {UnclearCommand} from '../shell/shell-words.ts';
-import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
+import {ALLOWED, askByRule, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {Spellings} from './command-spellings.ts';
 import {formatRule} from './rule.ts';
 
@@ -48,7 +48,7 @@ function judgeSpellings(
       .getPatternRules(['bash'], kind)
       .find(({pattern}) => [whole.trim(), ...texts].some((text) => matchesCommand(pattern, text)));
   const denied = find('deny');
-  if (denied) return {verdict: 'deny', because: `${formatRule(denied)} refuses it`};
+  if (denied) return deny(`${formatRule(denied)} refuses it`);
   const doubted = rules
     .getPatternRules(['bash'], 'deny')
     .find(({pattern}) => [...starts].some((start) => couldMatchCommand(pattern, start)));
@@ -60,10 +60,10 @@ function judgeSpellings(
     const because = `${why}, so it is not known whether ${formatRule(doubted)} refuses it`;
     return mode !== 'bypassPermissions' && !neverAsks
       ? {verdict: 'ask', because, onlyOnce: true}
-      : {verdict: 'deny', because: `${because}: write it plainly`};
+      : deny(`${because}: write it plainly`);
   }
   const asked = find('ask');
-  return asked && {verdict: 'ask', because: `runs a command: ${formatRule(asked)}`, onlyOnce: true};
+  return asked && askByRule(asked, 'runs a command');
 }
 
 /** Judges the files that the command line shows to be read or written by the rules about files. */
@@ -103,9 +103,7 @@ function judgeByFileRules(tool: string, given: string, cwd: string, {rules, work
   const denied = rules.findFileRule(tool, 'deny', [target], workspace.root);
   if (denied) return deny(`${formatRule(denied)} refuses ${target}`);
   const asked = rules.findFileRule(tool, 'ask', [target], workspace.root);
-  return asked
-    ? {verdict: 'ask', because: `runs a command on ${target}: ${formatRule(asked)}`, onlyOnce: true}
-    : ALLOWED;
+  return asked ? askByRule(asked, `runs a command on ${target}`) : ALLOWED;
 }
 
 /**

@@ -19,7 +19,7 @@ import {
   toCommandPattern,
 } from '../rules/command-rules.ts';
 import {formatRule} from '../rules/rule.ts';
-import {ALLOWED, combineVerdicts, deny, type Restriction} from '../verdict.ts';
+import {ALLOWED, type AskVerdict, combineVerdicts, deny, type Restriction} from '../verdict.ts';
 import {type ReadCommand, readCommand} from './command-parser.ts';
 import {type CommandPart, isHarmlessAssignment, joinPath} from './command-shape.ts';
 import {findHiddenPlaces, findLostVariable} from './hidden-places.ts';
@@ -96,7 +96,7 @@ function writesOnlyAllowed({confinement, mode, workspace: {scope}}: PermissionCo
   return mode === 'acceptEdits' || scope.files.every((file) => scope.allowed.includes(file));
 }
 
-function askToRun({text}: ReadCommand, because = 'runs a command'): Extract<Verdict, {verdict: 'ask'}> {
+function askToRun({text}: ReadCommand, because = 'runs a command'): AskVerdict {
   return {verdict: 'ask', because, rule: `bash(${toCommandPattern(text)})`};
 }
 

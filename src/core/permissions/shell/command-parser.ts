@@ -9,7 +9,6 @@ import {readWord, type ShellWord, UnclearCommand, unlessUnclear} from './shell-w
 type Parser = typeof import('unbash');
 
 export interface ParsedCommand {
-  readonly script: ParsedScript;
   /** Simple commands of the command, including those inside substitutions, functions and loops. */
   readonly parts: readonly CommandPart[];
   readonly shape: CommandShape;
@@ -43,7 +42,7 @@ function parseCommand(command: string, parser: Parser): ParsedCommand {
   checkTree(script, command, parser);
   const nodes = [...listNodes(script, parser)];
   const parts = nodes.flatMap((node) => (node.type === 'Command' && node.name ? [createPart(node, node.name)] : []));
-  return {script, parts, shape: findShape(nodes, parts)};
+  return {parts, shape: findShape(nodes, parts)};
 }
 
 function createPart(node: Command, name: Word): CommandPart {

@@ -10,9 +10,8 @@ import type {ParsedCommand} from './command-parser.ts';
 import {joinPath} from './command-shape.ts';
 import {findNamedFiles} from './named-files.ts';
 
-/** The sandbox shows these paths, but with its own processes and devices. */
+/** The sandbox has devices and processes of its own, so a device that is not here may be there. */
 const OF_THE_SANDBOX = /^\/(?:dev|proc)(?:\/|$)/;
-const ALIKE = /^\/(?:dev\/(?:null|zero|urandom)|proc\/(?:cpuinfo|meminfo|version|filesystems))$/;
 
 /** Returns the existing places that the words show and the sandbox hides: absolute, with links resolved. */
 export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: PermissionContext): string[] {
@@ -30,10 +29,8 @@ export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: Pe
   );
   const guessed = directories.flatMap((folder) => unknown.map((each) => joinPath(folder, each)));
   const matching = globs.flatMap((pattern) => [getFolder(pattern), ...expandPattern(pattern, cwd)]);
-  const isHidden = (place: string) => {
-    if (OF_THE_SANDBOX.test(place)) return !ALIKE.test(place);
-    return exists(place) && !sandbox.isVisible(place, workspace);
-  };
+  const isHidden = (place: string) =>
+    (OF_THE_SANDBOX.test(place) || exists(place)) && !sandbox.isVisible(place, workspace);
   // A path in a circle of links counts as the current folder: nothing can be read through it.
   const places = [...reads, ...guessed, ...matching].map((given) => tryOr(() => resolveLinks(given, cwd), cwd));
   return [...new Set(places)].filter(isHidden);

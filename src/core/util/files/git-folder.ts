@@ -49,6 +49,12 @@ export function findRepository(folder: string): GitRepository | UnreadableGit | 
   }
 }
 
+/** Finds the repository that git uses; undefined also for one that cannot be read. */
+export function findReadableRepository(folder: string): GitRepository | undefined {
+  const found = findRepository(folder);
+  return found?.kind === 'unreadable' ? undefined : found;
+}
+
 /** Reads the repository with its top here: because of its `.git`, or because the folder is a bare repository. */
 export function readRepository(top: string): GitRepository | UnreadableGit | undefined {
   const entry = path.join(top, '.git');
@@ -98,8 +104,8 @@ function findCommonFolder(folder: string): string {
  * repository.
  */
 export function readBranch(folder: string): string | undefined {
-  const repository = findRepository(folder);
-  if (repository === undefined || repository.kind === 'unreadable') return undefined;
+  const repository = findReadableRepository(folder);
+  if (repository === undefined) return undefined;
   const [head] = readSmallFile(path.join(repository.folder, 'HEAD'))?.trim().split('\n', 1) ?? [];
   return head?.startsWith('ref: ') ? head.replace(/^ref: (?:refs\/heads\/)?/, '') : head?.slice(0, 8);
 }

@@ -72,6 +72,9 @@ it.each([
   ['ls\u00a0x', /invisible/],
   ['ls \u200b', /invisible/],
   ['ls\rx', /invisible/],
+  // The parser skips these characters without an error.
+  ['ls (', /a part of it was not understood/],
+  ['rm ${ ~x=(then<>= {1..3} ', /a part of it was not understood/],
 ])('%# is not understood: %s', async (command, message) => {
   await expect(parse(command)).rejects.toThrow(message);
 });
