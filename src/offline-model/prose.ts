@@ -1,7 +1,7 @@
 /** Finds prose that explains code: doc comments, docstrings, file headers, and the first paragraph of a README. */
 
 import type {Line} from './results.ts';
-import {isComment} from './text-forms.ts';
+import {isComment} from './words.ts';
 
 /** Returns the comment above the definition at that line, or else the docstring below it. */
 export function getDocComment(lines: readonly Line[], at: number): string | undefined {

@@ -8,10 +8,8 @@ import {bullets, cannot, notDone, paragraphs} from '../report.ts';
 import {parseHits} from '../results.ts';
 import {ask, type Job, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbols.ts';
-import {escapeRegExp} from '../text-forms.ts';
-import {findKeywords, getStem} from '../words.ts';
-import {explainSymbol} from './symbols/explain-symbol.ts';
-import {citeDefinition} from './symbols/known-symbol.ts';
+import {escapeRegExp, findKeywords, getStem} from '../words.ts';
+import {citeDefinition, explainSymbol} from './symbols/explain-symbol.ts';
 
 /** Verbs of work that needs a language model. */
 const ACTION =

@@ -8,12 +8,11 @@ import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
 import {type Hit, parseHits, parseLines, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {type FoundReference, parseImporters, parseReferences} from '../symbols.ts';
-import {escapeRegExp, isComment} from '../text-forms.ts';
-import {findKeywords} from '../words.ts';
+import {escapeRegExp, findKeywords, isComment} from '../words.ts';
 import {delegate} from './delegate.ts';
 import {findTopic} from './explain-topic.ts';
 import {readOwnManifests} from './project/list-manifests.ts';
-import {citeDefinition} from './symbols/known-symbol.ts';
+import {citeDefinition} from './symbols/explain-symbol.ts';
 
 const PLAN =
   /^(?:(?:make|write|draft|create|give me|prepare|propose|sketch)\s+(?:me\s+)?(?:a|an|the)\s+(?:\w+\s+)?(?:plan|design)\s*(?:for|to|of|on how to)?|plan(?:\s+(?:out|how to|for|to|the))?|design|how (?:would|should|could|can) (?:you|i|we) (?:implement|add|build|change|support|fix|refactor)|(?:what|which) (?:files|places) (?:would|need|must|should)\b[^?]*?(?:to|for)|planifie[rz]?|conçois|plane|entwirf|спланируй|составь план|план|计划|规划|设计)(?![\w-])[\s:：]*/iu;

@@ -5,8 +5,7 @@ import {bullets, citeHit, count, getReason, isCannot, notDone, paragraphs} from 
 import {type Hit, type Hits, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {parseSyntax, type SyntaxFinding} from '../symbols.ts';
-import {isComment, isQuoted} from '../text-forms.ts';
-import {findPaths} from '../words.ts';
+import {findPaths, isComment, isQuoted} from '../words.ts';
 import {delegate} from './delegate.ts';
 
 const REVIEW =

@@ -2,15 +2,14 @@
  * Handles "rename A to B", which renames a symbol in all files by the syntax tree or not at all, and "replace A with B
  * in src/", which replaces a text.
  */
-import {applyEdits} from '../../../code-index/rename/apply-edits.ts';
+import {applyEdits} from '../../../code-index/rename/source-lines.ts';
 import {isCode, isGenerated} from '../../../core/util/file-kinds.ts';
 import {bullets, cannot, clip, count, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
 import {parseRenamePlan, type RenamePlan} from '../../symbols.ts';
-import {escapeRegExp} from '../../text-forms.ts';
 import {quote} from '../../toolbox.ts';
-import {looksLikeFile} from '../../words.ts';
+import {escapeRegExp, looksLikeFile} from '../../words.ts';
 import {applyChanges, type FileChange, MAX_FILES, readFiles} from './change-files.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
 import {replaceName, replaceText} from './text-edits.ts';

@@ -1,7 +1,7 @@
 /** Turns a changed text into edits for a tool that matches plain strings, and replaces texts and names. */
 import {getLanguage} from '../../../core/util/file-kinds.ts';
-import {escapeRegExp} from '../../text-forms.ts';
 import type {Edit} from '../../toolbox.ts';
+import {escapeRegExp} from '../../words.ts';
 
 /**
  * Creates one edit for each run of changed lines, with enough lines around it to be unique. The edits are checked by

@@ -4,14 +4,24 @@
  */
 
 import {getExtension, isTest} from '../../../core/util/file-kinds.ts';
-import {phrase} from '../../language.ts';
+import {type Language, phrase} from '../../language.ts';
 import {getDocComment} from '../../prose.ts';
-import {bullets, fenced, firstSentence, getReason, notDone, numbered, paragraphs, quoteLines} from '../../report.ts';
+import {
+  bullets,
+  citeHit,
+  code,
+  fenced,
+  firstSentence,
+  getReason,
+  notDone,
+  numbered,
+  paragraphs,
+  quoteLines,
+} from '../../report.ts';
 import {type Line, parseLines} from '../../results.ts';
 import {ask, askOne, type Job, type Work} from '../../skill.ts';
-import {type FoundDefinition, parseDefinitions} from '../../symbols.ts';
-import {isComment} from '../../text-forms.ts';
-import {citeDefinition, citePlace, formatUsage, type Known} from './known-symbol.ts';
+import {type Found, type FoundDefinition, type FoundReference, parseDefinitions} from '../../symbols.ts';
+import {isComment} from '../../words.ts';
 
 /** Number of lines of code in one answer. */
 const MAX_LINES = 120;
@@ -118,4 +128,37 @@ function* findCallees(main: FoundDefinition, body: readonly Line[], job: Job): W
     const about = doc ? ` — “${firstSentence(doc)}”` : '';
     return `${main.path}:${places.get(name)!.line} \`${name}\` → ${near.path}:${near.line} (${near.kind})${about}`;
   });
+}
+
+export interface Known {
+  readonly name: string;
+  readonly definitions: Found<FoundDefinition>;
+  readonly references: Found<FoundReference>;
+  readonly language: Language;
+}
+
+/** Says what was not searched, since otherwise "no other use" would be untrue. */
+export function formatOpen({open}: Found<unknown>, language: Language): string {
+  return open === '' ? '' : phrase('open', language, {list: open});
+}
+
+export function citePlace(
+  {path, line, inside, text}: FoundReference,
+  {language}: {readonly language: Language},
+): string {
+  const where = inside === undefined ? '' : ` ${phrase('inside', language)} \`${inside}\``;
+  return `${path}:${line}${where} — ${code(text)}`;
+}
+
+export function citeDefinition({path, line, kind, text}: FoundDefinition): string {
+  return citeHit({path, line, kind, text});
+}
+
+export function formatUsage({name, references, language}: Known): string {
+  const [first] = references.found;
+  if (!first)
+    return paragraphs(phrase('unused', language, {name, files: references.files}), formatOpen(references, language));
+  const files = new Set(references.found.map((one) => one.path)).size;
+  const place = `${first.path}:${first.line}${first.inside === undefined ? '' : ` (\`${first.inside}\`)`}`;
+  return phrase('used', language, {n: references.found.length + references.more, files, place});
 }

@@ -14,10 +14,16 @@ import {
   parseImporters,
   parseReferences,
 } from '../../symbols.ts';
-import {escapeRegExp} from '../../text-forms.ts';
-import {looksLikeFile} from '../../words.ts';
-import {explainSymbol, showCode} from './explain-symbol.ts';
-import {citeDefinition, citePlace, formatOpen, formatUsage, type Known} from './known-symbol.ts';
+import {escapeRegExp, looksLikeFile} from '../../words.ts';
+import {
+  citeDefinition,
+  citePlace,
+  explainSymbol,
+  formatOpen,
+  formatUsage,
+  type Known,
+  showCode,
+} from './explain-symbol.ts';
 import {parseQuestion, type Question, type Want} from './question.ts';
 
 /** Number of places in one answer. */
