@@ -96,13 +96,7 @@ export interface Import {
 
 export interface IndexedFile {
   readonly path: string;
-  readonly language: Language;
   readonly lines: number;
-  /**
-   * Share of all ranks. 1 divided by the number of files is average. A file that many important files import ranks
-   * high.
-   */
-  readonly rank: number;
   /** Number of files that import this one. */
   readonly importers: number;
   readonly definitions: number;
@@ -192,9 +186,8 @@ export interface RenamePlan {
 export interface RenameRequest {
   readonly from: string;
   readonly to: string;
-  /** File, and if needed line, of the definition that is meant when several have the name. */
+  /** File of the definition that is meant when several have the name. */
   readonly path?: string;
-  readonly line?: number;
   /**
    * Only files at or below these paths may change. A rename that needs other files is refused and names them. Default:
    * all.
@@ -229,7 +222,7 @@ export interface QueryOptions {
 export interface CodeIndex {
   /** Absolute path, with links resolved. */
   readonly root: string;
-  /** Sorted by kind (classes and functions before fields), then by rank of the file. */
+  /** Sorted by kind (classes and functions before fields), then by the number of files that import the file. */
   definitions(query: NameQuery, options?: QueryOptions): Promise<Answer<Definition>>;
   /** All uses of a name, without its definitions. Sorted by path and place. */
   references(query: NameQuery & {readonly name: string}, options?: QueryOptions): Promise<Answer<Reference>>;
@@ -237,7 +230,7 @@ export interface CodeIndex {
   outline(path: string, options?: QueryOptions): Promise<Answer<Definition>>;
   /** The imports that name a file. For a folder: imports from outside the folder that name a file below it. */
   importers(path: string, options?: QueryOptions): Promise<Answer<Import>>;
-  /** The files, highest rank first. */
+  /** The files, those that most others import first. */
   files(query: {readonly path?: string}, options?: QueryOptions): Promise<Answer<IndexedFile>>;
   /** The functions and syntax problems of one file, or of all files below a folder together. */
   syntax(path: string, options?: QueryOptions): Promise<SyntaxFacts & {readonly coverage: Coverage}>;

@@ -14,7 +14,7 @@ import type {
   RenamePlan,
   SyntaxFacts,
 } from './contract.ts';
-import type {Message, Question, Reply} from './thread/messages.ts';
+import type {Message, Question, Reply} from './thread/answer.ts';
 
 export type * from './contract.ts';
 

@@ -1,8 +1,8 @@
 /** Rules of C and C++. Both use the grammar of C++. */
-import type {DefinitionKind} from '../contract.ts';
+import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
 import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
-import {openBlock, openBlockOutside, reportEmptyCatch} from './rules.ts';
+import {openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
 
 interface Declared {
   /** Leaf of the name. */
@@ -280,13 +280,13 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   return {kind: getKind(leaf, parent, tree)};
 }
 
-function getTypeKind(parent: number, tree: SyntaxTree): NameUse['kind'] {
+function getTypeKind(parent: number, tree: SyntaxTree): ReferenceKind {
   const holder = tree.type(parent) === 'template_type' ? tree.parent(parent) : parent;
   if (tree.type(holder) === 'base_class_clause') return 'inherit';
   return tree.type(holder) === 'new_expression' ? 'call' : 'type';
 }
 
-function getKind(node: number, parent: number, tree: SyntaxTree): NameUse['kind'] {
+function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const type = tree.type(parent);
   const role = tree.role(node);
   if (type === 'qualified_identifier' || type === 'template_function')
@@ -299,17 +299,6 @@ function getKind(node: number, parent: number, tree: SyntaxTree): NameUse['kind'
 
 export const cpp: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'namespace_identifier', 'statement_identifier']),
-  functions: new Set(['function_definition', 'lambda_expression']),
-  nesting: new Set([
-    'if_statement',
-    'for_statement',
-    'for_range_loop',
-    'while_statement',
-    'do_statement',
-    'switch_statement',
-    'try_statement',
-    'conditional_expression',
-  ]),
   use: getUse,
   seesMembersBare: true,
   rules: {
@@ -340,6 +329,6 @@ export const cpp: LanguageRules = {
     for_statement: openBlock,
     if_statement: openBlock,
     while_statement: openBlock,
-    compound_statement: openBlockOutside(/^(?:function_definition|lambda_expression)$/),
+    compound_statement: openInnerBlock,
   },
 };

@@ -1,7 +1,7 @@
 /** Rules of C#. */
-import type {DefinitionKind} from '../contract.ts';
+import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE} from '../syntax/syntax-tree.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
 import {bindLocal, openBlock, reportEmptyCatch} from './rules.ts';
 
 /** Returns whether a member is visible outside of its class. Members of interfaces are public without a modifier. */
@@ -146,7 +146,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   return {kind: isType ? getTypeKind(leaf, tree) : getKind(leaf, parent, tree)};
 }
 
-function getTypeKind(node: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getTypeKind(node: number, tree: SyntaxTree): ReferenceKind {
   const parent = tree.parent(node);
   const holder = tree.type(parent) === 'generic_name' ? tree.parent(parent) : parent;
   if (tree.type(holder) === 'object_creation_expression') return 'call';
@@ -154,7 +154,7 @@ function getTypeKind(node: number, tree: FactsReader['tree']): NameUse['kind'] {
   return tree.type(holder) === 'base_list' ? 'inherit' : 'type';
 }
 
-function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const type = tree.type(parent);
   if (type === 'generic_name') return getKind(parent, tree.parent(parent), tree);
   if (type === 'invocation_expression' && tree.role(node) === 'function') return 'call';
@@ -165,25 +165,6 @@ function getKind(node: number, parent: number, tree: FactsReader['tree']): NameU
 
 export const csharp: LanguageRules = {
   names: new Set(['identifier']),
-  functions: new Set([
-    'method_declaration',
-    'constructor_declaration',
-    'local_function_statement',
-    'lambda_expression',
-    'anonymous_method_expression',
-  ]),
-  nesting: new Set([
-    'if_statement',
-    'for_statement',
-    'foreach_statement',
-    'while_statement',
-    'do_statement',
-    'switch_statement',
-    'try_statement',
-    'conditional_expression',
-    'lock_statement',
-    'using_statement',
-  ]),
   use: getUse,
   seesMembersBare: true,
   rules: {

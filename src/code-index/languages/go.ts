@@ -1,8 +1,8 @@
 /** Rules of Go. */
-import type {DefinitionKind} from '../contract.ts';
+import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE} from '../syntax/syntax-tree.ts';
-import {openBlock, openBlockOutside} from './rules.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
+import {openBlock, openInnerBlock} from './rules.ts';
 
 function openFunction(node: number, reader: FactsReader): void {
   const {tree} = reader;
@@ -116,11 +116,11 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   return {kind: getKind(leaf, parent, tree)};
 }
 
-function isEmbedded(leaf: number, parent: number, tree: FactsReader['tree']): boolean {
+function isEmbedded(leaf: number, parent: number, tree: SyntaxTree): boolean {
   return tree.type(parent) === 'field_declaration' && tree.field(parent, 'name') === NONE && tree.role(leaf) === 'type';
 }
 
-function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const type = tree.type(parent);
   if (type === 'call_expression' && tree.role(node) === 'function') return 'call';
   const isLeft = type === 'expression_list' && tree.role(parent) === 'left';
@@ -132,14 +132,6 @@ function getKind(node: number, parent: number, tree: FactsReader['tree']): NameU
 
 export const go: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'package_identifier', 'label_name']),
-  functions: new Set(['function_declaration', 'method_declaration', 'func_literal']),
-  nesting: new Set([
-    'if_statement',
-    'for_statement',
-    'expression_switch_statement',
-    'type_switch_statement',
-    'select_statement',
-  ]),
   use: getUse,
   isExported: ({name}) => /^\p{Lu}/u.test(name),
   rules: {
@@ -172,7 +164,7 @@ export const go: LanguageRules = {
     receive_statement: (node, reader) => {
       if (reader.tree.has(node, ':=')) bindLeft('left')(node, reader);
     },
-    block: openBlockOutside(/^(?:function_declaration|method_declaration|func_literal)$/),
+    block: openInnerBlock,
     if_statement: openBlock,
     for_statement: openBlock,
     expression_switch_statement: openBlock,

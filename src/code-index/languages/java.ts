@@ -1,7 +1,7 @@
 /** Rules of Java. */
-import type {DefinitionKind} from '../contract.ts';
+import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE} from '../syntax/syntax-tree.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
 import {bindLocal, openBlock, reportEmptyCatch} from './rules.ts';
 
 /** Returns whether a definition is not private, so that other classes may see it. */
@@ -121,39 +121,20 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   return {kind: getKind(leaf, parent, tree)};
 }
 
-function getTypeKind(leaf: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getTypeKind(leaf: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const holder = tree.type(parent) === 'generic_type' && leaf === parent + 1 ? tree.parent(parent) : parent;
   if (tree.type(holder) === 'object_creation_expression') return 'call';
   const above = tree.type(holder) === 'type_list' ? tree.parent(holder) : holder;
   return /^(?:superclass|super_interfaces|extends_interfaces)$/.test(tree.type(above)) ? 'inherit' : 'type';
 }
 
-function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
   if (tree.type(parent) === 'assignment_expression' && tree.role(node) === 'left') return 'write';
   return tree.type(parent) === 'update_expression' ? 'write' : 'read';
 }
 
 export const java: LanguageRules = {
   names: new Set(['identifier', 'type_identifier']),
-  functions: new Set([
-    'method_declaration',
-    'constructor_declaration',
-    'compact_constructor_declaration',
-    'lambda_expression',
-  ]),
-  nesting: new Set([
-    'if_statement',
-    'for_statement',
-    'enhanced_for_statement',
-    'while_statement',
-    'do_statement',
-
-    'switch_expression',
-    'try_statement',
-    'try_with_resources_statement',
-    'ternary_expression',
-    'synchronized_statement',
-  ]),
   use: getUse,
   seesMembersBare: true,
   rules: {

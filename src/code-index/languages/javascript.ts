@@ -1,17 +1,9 @@
 /** Rules of TypeScript, TSX and JavaScript. */
-import type {DefinitionKind} from '../contract.ts';
+import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE} from '../syntax/syntax-tree.ts';
-import {bindLocal, openBlock, openBlockOutside, reportEmptyCatch} from './rules.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
+import {bindLocal, openBlock, openInnerBlock, reportEmptyCatch} from './rules.ts';
 
-const FUNCTIONS = new Set([
-  'function_declaration',
-  'function_expression',
-  'arrow_function',
-  'method_definition',
-  'generator_function_declaration',
-  'generator_function',
-]);
 const FUNCTION_VALUES = new Set(['arrow_function', 'function_expression', 'generator_function']);
 
 /** Returns whether a declaration follows `export` or `export declare`. */
@@ -333,17 +325,17 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
 }
 
 /** Returns the left side of `module.exports = {…}` when `object` is its right side, otherwise NONE. */
-function getExportsObject(object: number, tree: FactsReader['tree']): number {
+function getExportsObject(object: number, tree: SyntaxTree): number {
   const left = tree.field(tree.parent(object), 'left');
   return tree.role(object) === 'right' && tree.textOf(left) === 'module.exports' ? left : NONE;
 }
 
-function getClause(leaf: number, tree: FactsReader['tree']): string {
+function getClause(leaf: number, tree: SyntaxTree): string {
   const parent = tree.parent(leaf);
   return tree.type(/generic_type|nested/.test(tree.type(parent)) ? tree.parent(parent) : parent);
 }
 
-function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const role = tree.role(node);
   const type = tree.type(parent);
   if (role === 'function' || role === 'constructor') return 'call';
@@ -355,7 +347,7 @@ function getKind(node: number, parent: number, tree: FactsReader['tree']): NameU
   return 'read';
 }
 
-function getAccessKind(parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getAccessKind(parent: number, tree: SyntaxTree): ReferenceKind {
   if (!/member_expression/.test(tree.type(parent))) return tree.type(parent) === 'pair' ? 'write' : 'read';
   return getKind(parent, tree.parent(parent), tree);
 }
@@ -369,17 +361,6 @@ export const javascript: LanguageRules = {
     'shorthand_property_identifier',
     'shorthand_property_identifier_pattern',
     'statement_identifier',
-  ]),
-  functions: FUNCTIONS,
-  nesting: new Set([
-    'if_statement',
-    'for_statement',
-    'for_in_statement',
-    'while_statement',
-    'do_statement',
-    'switch_statement',
-    'try_statement',
-    'ternary_expression',
   ]),
   use: getUse,
   rules: {
@@ -411,8 +392,7 @@ export const javascript: LanguageRules = {
     mapped_type_clause: bindLocal('name'),
     internal_module: defineNamespace,
     module: defineNamespace,
-    // The body of a namespace opens no scope of its own either.
-    statement_block: openBlockOutside(new RegExp(`^(?:${[...FUNCTIONS].join('|')})$|module$`)),
+    statement_block: openInnerBlock,
     catch_clause: readCatch,
     for_statement: openBlock,
     for_in_statement: readFor,

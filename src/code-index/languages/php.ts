@@ -1,7 +1,7 @@
 /** Rules of PHP. Variables begin with `$` and are never definitions; fields of classes are. */
-import type {DefinitionKind} from '../contract.ts';
+import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE} from '../syntax/syntax-tree.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
 import {reportEmptyCatch} from './rules.ts';
 
 function defineClass(kind: DefinitionKind): Rule {
@@ -119,7 +119,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
 }
 
 /** A variable is a use only when it names a static field: `X::$name`. */
-function getVariableUse(variable: number, tree: FactsReader['tree']): NameUse | 'skip' {
+function getVariableUse(variable: number, tree: SyntaxTree): NameUse | 'skip' {
   const parent = tree.parent(variable);
   if (tree.type(parent) === 'scoped_property_access_expression' && tree.role(variable) === 'name') {
     return {kind: getKind(parent, tree), object: tree.field(parent, 'scope')};
@@ -127,7 +127,7 @@ function getVariableUse(variable: number, tree: FactsReader['tree']): NameUse | 
   return 'skip';
 }
 
-function getQualifiedKind(node: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getQualifiedKind(node: number, tree: SyntaxTree): ReferenceKind {
   const parent = tree.parent(node);
   const type = tree.type(parent);
   if (/^(?:base_clause|class_interface_clause)$/.test(type)) return 'inherit';
@@ -135,24 +135,13 @@ function getQualifiedKind(node: number, tree: FactsReader['tree']): NameUse['kin
   return type === 'named_type' ? 'type' : 'read';
 }
 
-function getKind(node: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getKind(node: number, tree: SyntaxTree): ReferenceKind {
   if (/call_expression$/.test(tree.type(node))) return 'call';
   return tree.role(node) === 'left' && /assignment/.test(tree.type(tree.parent(node))) ? 'write' : 'read';
 }
 
 export const php: LanguageRules = {
   names: new Set(['name']),
-  functions: new Set(['function_definition', 'method_declaration', 'anonymous_function', 'arrow_function']),
-  nesting: new Set([
-    'if_statement',
-    'for_statement',
-    'foreach_statement',
-    'while_statement',
-    'do_statement',
-    'switch_statement',
-    'try_statement',
-    'match_expression',
-  ]),
   use: getUse,
   rules: {
     namespace_definition: (node, reader) => {

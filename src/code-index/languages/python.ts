@@ -1,6 +1,7 @@
 /** Rules of Python. */
+import type {ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse} from '../syntax/facts-reader.ts';
-import {NONE} from '../syntax/syntax-tree.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
 
 function defineFunction(node: number, reader: FactsReader): void {
   const {tree} = reader;
@@ -151,7 +152,7 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
   return {kind: getKind(leaf, parent, tree)};
 }
 
-function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const role = tree.role(node);
   const type = tree.type(parent);
   if (type === 'call' && role === 'function') return 'call';
@@ -164,16 +165,6 @@ function getKind(node: number, parent: number, tree: FactsReader['tree']): NameU
 
 export const python: LanguageRules = {
   names: new Set(['identifier']),
-  functions: new Set(['function_definition', 'lambda']),
-  nesting: new Set([
-    'if_statement',
-    'for_statement',
-    'while_statement',
-    'try_statement',
-    'with_statement',
-    'match_statement',
-    'conditional_expression',
-  ]),
   use: getUse,
   isExported: ({name, container}) => container.length === 0 && !name.startsWith('_'),
   rules: {

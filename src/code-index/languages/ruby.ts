@@ -98,8 +98,6 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
 
 export const ruby: LanguageRules = {
   names: new Set(['identifier', 'constant']),
-  functions: new Set(['method', 'singleton_method', 'lambda']),
-  nesting: new Set(['if', 'unless', 'while', 'until', 'for', 'case', 'begin', 'do_block', 'case_match']),
   use: getUse,
   seesMembersBare: true,
   rules: {

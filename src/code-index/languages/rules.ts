@@ -1,15 +1,14 @@
 /** Rules that several languages share. */
-import type {FactsReader, Rule} from '../syntax/facts-reader.ts';
+import {type FactsReader, FUNCTIONS, type Rule} from '../syntax/facts-reader.ts';
 
 /** Opens a block scope for the node. */
 export const openBlock: Rule = (node, reader) => reader.openScope(node, 'block');
 
-/** Opens a block scope unless the parent matches `bodies`, because such a parent has opened a scope already. */
-export function openBlockOutside(bodies: RegExp): Rule {
-  return (node, reader) => {
-    if (!bodies.test(reader.tree.type(reader.tree.parent(node)))) reader.openScope(node, 'block');
-  };
-}
+/** Opens a block scope, unless the node is the body of a function or namespace, which has opened a scope already. */
+export const openInnerBlock: Rule = (node, reader) => {
+  const parent = reader.tree.type(reader.tree.parent(node));
+  if (!FUNCTIONS.has(parent) && !parent.endsWith('module')) reader.openScope(node, 'block');
+};
 
 /** Declares the child with this role as a local variable. */
 export function bindLocal(role: string): Rule {

@@ -1,8 +1,8 @@
 /** Rules of Rust. */
-import type {DefinitionKind} from '../contract.ts';
+import type {DefinitionKind, ReferenceKind} from '../contract.ts';
 import type {FactsReader, LanguageRules, NameUse, Rule} from '../syntax/facts-reader.ts';
-import {NONE} from '../syntax/syntax-tree.ts';
-import {bindLocal, openBlock, openBlockOutside} from './rules.ts';
+import {NONE, type SyntaxTree} from '../syntax/syntax-tree.ts';
+import {bindLocal, openBlock, openInnerBlock} from './rules.ts';
 
 function isPublic(node: number, {tree}: FactsReader): boolean {
   return tree.has(node, 'visibility_modifier');
@@ -162,14 +162,14 @@ function getUse(leaf: number, {tree}: FactsReader): NameUse | 'skip' {
 }
 
 /** Finds the use of a name in a macro call, whose tokens have no structure: `.`, `:` and `(` around the name decide. */
-function getTokenUse(leaf: number, tree: FactsReader['tree']): NameUse {
+function getTokenUse(leaf: number, tree: SyntaxTree): NameUse {
   const before = tree.text[tree.start(leaf) - 1];
   const after = tree.text[tree.end(leaf)];
   const kind = after === '(' ? 'call' : 'read';
   return before === '.' || before === ':' ? {kind, object: leaf - 2} : {kind};
 }
 
-function getImportUse(leaf: number, parent: number, tree: FactsReader['tree']): NameUse | 'skip' {
+function getImportUse(leaf: number, parent: number, tree: SyntaxTree): NameUse | 'skip' {
   const type = tree.type(parent);
   const isLast =
     type === 'use_list' ||
@@ -182,7 +182,7 @@ function getImportUse(leaf: number, parent: number, tree: FactsReader['tree']): 
   return isLast ? {kind: 'import'} : 'skip';
 }
 
-function getTypeKind(leaf: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getTypeKind(leaf: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const role = tree.role(leaf);
   const isGeneric = tree.type(parent) === 'generic_type';
   if (role === 'trait' || (isGeneric && tree.role(parent) === 'trait')) return 'inherit';
@@ -190,7 +190,7 @@ function getTypeKind(leaf: number, parent: number, tree: FactsReader['tree']): N
   return 'type';
 }
 
-function getKind(node: number, parent: number, tree: FactsReader['tree']): NameUse['kind'] {
+function getKind(node: number, parent: number, tree: SyntaxTree): ReferenceKind {
   const type = tree.type(parent);
   const role = tree.role(node);
   if (type === 'call_expression' && role === 'function') return 'call';
@@ -202,8 +202,6 @@ function getKind(node: number, parent: number, tree: FactsReader['tree']): NameU
 
 export const rust: LanguageRules = {
   names: new Set(['identifier', 'type_identifier', 'field_identifier', 'shorthand_field_identifier']),
-  functions: new Set(['function_item', 'closure_expression']),
-  nesting: new Set(['if_expression', 'for_expression', 'while_expression', 'loop_expression', 'match_expression']),
   use: getUse,
   rules: {
     use_declaration: readUse,
@@ -249,7 +247,7 @@ export const rust: LanguageRules = {
       reader.openScope(node, 'block');
       for (const part of reader.tree.named(reader.tree.field(node, 'pattern'))) bindPattern(part, reader);
     },
-    block: openBlockOutside(/^(?:function_item|closure_expression)$/),
+    block: openInnerBlock,
     if_expression: openBlock,
     while_expression: openBlock,
   },

@@ -32,27 +32,21 @@ export class Meanings {
   readonly #files: ProjectFiles;
   /** For each file, the files that each of its imports names. */
   readonly importedFiles: ReadonlyMap<string, readonly (readonly string[])[]>;
-  readonly #byName = new Map<string, Meaning[]>();
+  readonly #byName: ReadonlyMap<string, readonly Meaning[]>;
   readonly #exports = new Map<string, Meaning | undefined>();
   readonly #bases = new Map<string, readonly Meaning[]>();
 
   constructor(files: ProjectFiles) {
     this.#files = files;
     const resolve = createImportResolver(files);
-    const imported = new Map<string, readonly (readonly string[])[]>();
-    for (const entry of files.sorted) {
-      if (!entry.facts) continue;
-      imported.set(
+    this.importedFiles = new Map(
+      files.sorted.map((entry) => [
         entry.path,
-        entry.facts.imports.map((each) => resolve(entry, each).filter((file) => file !== entry.path)),
-      );
-      for (const [index, {name}] of entry.facts.definitions.entries()) {
-        const list = this.#byName.get(name);
-        if (list) list.push({path: entry.path, index});
-        else this.#byName.set(name, [{path: entry.path, index}]);
-      }
-    }
-    this.importedFiles = imported;
+        (entry.facts?.imports ?? []).map((each) => resolve(entry, each).filter((file) => file !== entry.path)),
+      ]),
+    );
+    const all = files.sorted.flatMap(({path, facts}) => facts?.definitions.map((_, index) => ({path, index})) ?? []);
+    this.#byName = Map.groupBy(all, (each) => this.get(each)!.name);
   }
 
   named(name: string): readonly Meaning[] {

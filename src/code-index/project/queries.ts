@@ -15,7 +15,6 @@ import type {
 import {type Use, unpackUses} from '../syntax/file-facts.ts';
 import {type Meaning, Meanings} from './meanings.ts';
 import type {ProjectFiles} from './project-files.ts';
-import {rankFiles} from './ranks.ts';
 import type {IndexedEntry} from './read-entry.ts';
 
 /** Order of kinds in answers: members of classes and constants come after the definitions that contain them. */
@@ -40,7 +39,7 @@ const KIND_ORDER = [
 export class Queries {
   readonly project: ProjectFiles;
   #meanings: Meanings | undefined;
-  #ranks: ReadonlyMap<string, number> | undefined;
+  /** Numbers of files that import a file. */
   #importers: ReadonlyMap<string, number> | undefined;
   #madeFor = -1;
 
@@ -51,7 +50,7 @@ export class Queries {
   get meanings(): Meanings {
     if (this.#madeFor !== this.project.changes || !this.#meanings) {
       this.#meanings = new Meanings(this.project);
-      this.#ranks = undefined;
+      this.#importers = undefined;
       this.#madeFor = this.project.changes;
     }
     return this.#meanings;
@@ -87,13 +86,13 @@ export class Queries {
         isBelow(each.path, normalize(path)) &&
         around.every((part, at) => each.container.at(at - around.length) === part),
     );
-    const ranks = this.#getRanks();
+    const importers = this.#countImporters();
     return {
       found: found.sort(
         (a, b) =>
           KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind) ||
           Number(a.declaration) - Number(b.declaration) ||
-          (ranks.get(b.path) ?? 0) - (ranks.get(a.path) ?? 0) ||
+          (importers.get(b.path) ?? 0) - (importers.get(a.path) ?? 0) ||
           (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line),
       ),
       coverage: this.coverage(path),
@@ -182,16 +181,14 @@ export class Queries {
   }
 
   files({path = ''}: NameQuery): Answer<IndexedFile> {
-    const ranks = this.#getRanks();
-    const found = this.entries(path).flatMap(({path: file, language, facts}): IndexedFile[] =>
+    const importers = this.#countImporters();
+    const found = this.entries(path).flatMap(({path: file, facts}): IndexedFile[] =>
       facts
         ? [
             {
               path: file,
-              language,
               lines: facts.lines,
-              rank: ranks.get(file) ?? 0,
-              importers: this.#importers?.get(file) ?? 0,
+              importers: importers.get(file) ?? 0,
               definitions: facts.definitions.length,
               isTest: isTestPath(file),
             },
@@ -199,22 +196,20 @@ export class Queries {
         : [],
     );
     return {
-      found: found.sort((a, b) => b.rank - a.rank || (a.path < b.path ? -1 : 1)),
+      found: found.sort((a, b) => b.importers - a.importers || (a.path < b.path ? -1 : 1)),
       coverage: this.coverage(path),
     };
   }
 
-  #getRanks(): ReadonlyMap<string, number> {
+  #countImporters(): ReadonlyMap<string, number> {
     const {importedFiles} = this.meanings;
-    if (this.#ranks) return this.#ranks;
-    const links = new Map([...importedFiles].map(([file, imports]) => [file, new Set(imports.flat())]));
+    if (this.#importers) return this.#importers;
     const importers = new Map<string, number>();
-    for (const targets of links.values()) {
-      for (const target of targets) importers.set(target, (importers.get(target) ?? 0) + 1);
+    for (const imports of importedFiles.values()) {
+      for (const target of new Set(imports.flat())) importers.set(target, (importers.get(target) ?? 0) + 1);
     }
     this.#importers = importers;
-    this.#ranks = rankFiles(links);
-    return this.#ranks;
+    return importers;
   }
 
   syntax({path}: NameQuery): SyntaxFacts & {readonly coverage: Coverage} {

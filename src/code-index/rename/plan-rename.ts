@@ -75,15 +75,15 @@ class RenamePlanner {
   }
 
   #findTargets(): Meaning[] | string {
-    const {from, path, line} = this.#request;
+    const {from, path} = this.#request;
     const {meanings} = this.#queries;
     const all = meanings.named(this.#name);
     const around = from.split('.').slice(0, -1);
     const fitting = all.filter((each) => {
-      const {container, line: own} = meanings.get(each)!;
+      const {container} = meanings.get(each)!;
       const isThere = path === undefined || isBelow(each.path, normalize(path));
       const isNamed = around.every((part, at) => container.at(at - around.length) === part);
-      return isThere && isNamed && (line === undefined || own === line);
+      return isThere && isNamed;
     });
     if (all.length === 0) {
       return `No definition of ${from} was found in the ${this.#queries.coverage().files} files that are parsed.`;

@@ -18,7 +18,7 @@ import {NONE, type SyntaxTree} from './syntax-tree.ts';
 /** Reads a node of one type. A rule runs before the rules of the nodes below the node. */
 export type Rule = (node: number, reader: FactsReader) => void;
 
-export interface LanguageRules extends NestingRules {
+export interface LanguageRules {
   /** Types of the leaves that are names. */
   readonly names: ReadonlySet<string>;
   readonly rules: Readonly<Record<string, Rule>>;
@@ -49,21 +49,15 @@ interface DefineOptions {
 }
 
 /** Kinds of definitions that become containers of the definitions inside them. */
-const HOLDERS: ReadonlySet<DefinitionKind> = new Set([
-  ...([
-    'function',
-    'method',
-    'constructor',
-    'class',
-    'interface',
-    'struct',
-    'enum',
-    'trait',
-    'type',
-    'module',
-  ] as const),
-]);
-const FUNCTION_KINDS: ReadonlySet<DefinitionKind> = new Set(['function', 'method', 'constructor']);
+const HOLDERS = /^(?:function|method|constructor|class|interface|struct|enum|trait|type|module)$/;
+
+/** Types of nodes that are functions in any grammar. */
+export const FUNCTIONS: ReadonlySet<string> = new Set(
+  `function_declaration function_definition function_expression function_item generator_function
+  generator_function_declaration arrow_function anonymous_function anonymous_method_expression closure_expression
+  func_literal lambda lambda_expression local_function_statement method method_declaration method_definition
+  singleton_method constructor_declaration compact_constructor_declaration`.split(/\s+/),
+);
 
 export class FactsReader {
   readonly tree: SyntaxTree;
@@ -194,10 +188,10 @@ export class FactsReader {
     if (seen !== 'nowhere' && (seen !== 'member' || this.#rules.seesMembersBare)) {
       this.#bind(text, {binding: 'definition', to: index, ...(type !== undefined && {type})}, seen === 'function');
     }
-    if (FUNCTION_KINDS.has(kind) && !declaration) {
-      this.#functions.push({name: text, container, line, column, endLine, ...measureFunction(node, tree, this.#rules)});
+    if (/^(?:function|method|constructor)$/.test(kind) && !declaration) {
+      this.#functions.push({name: text, container, line, column, endLine, ...measureFunction(node, tree)});
     }
-    this.#around.push({node, definition: index, container: HOLDERS.has(kind) ? [...container, text] : container});
+    this.#around.push({node, definition: index, container: HOLDERS.test(kind) ? [...container, text] : container});
     return index;
   }
 
@@ -418,14 +412,17 @@ function getTypeName(type: string | undefined): string | undefined {
   return plain !== undefined && /^[\p{L}_$][\w$.]*$/u.test(plain) ? plain : undefined;
 }
 
-interface NestingRules {
-  /** Types of nodes that count as nesting: `if`, loops, `switch`, `try`. */
-  readonly nesting: ReadonlySet<string>;
-  readonly functions: ReadonlySet<string>;
-}
+/** Types of nodes that count as nesting in any grammar. */
+const NESTING: ReadonlySet<string> = new Set(
+  `if_statement for_statement for_in_statement foreach_statement enhanced_for_statement for_range_loop while_statement
+  do_statement switch_statement expression_switch_statement type_switch_statement select_statement match_statement
+  try_statement try_with_resources_statement with_statement lock_statement using_statement synchronized_statement
+  if_expression for_expression while_expression loop_expression match_expression switch_expression
+  conditional_expression ternary_expression if unless while until for case case_match begin do_block`.split(/\s+/),
+);
 
 /** @param node the function, or the variable whose value it is */
-function measureFunction(node: number, tree: SyntaxTree, rules: NestingRules) {
+function measureFunction(node: number, tree: SyntaxTree) {
   const first = tree.line(tree.start(node));
   const last = tree.line(Math.max(tree.end(node) - 1, tree.start(node)));
   let parameters = 0;
@@ -436,22 +433,22 @@ function measureFunction(node: number, tree: SyntaxTree, rules: NestingRules) {
     }
     break;
   }
-  return {lines: last - first + 1, nesting: measureNesting(node, tree, rules), parameters};
+  return {lines: last - first + 1, nesting: measureNesting(node, tree), parameters};
 }
 
-function measureNesting(node: number, tree: SyntaxTree, {nesting, functions}: NestingRules): number {
+function measureNesting(node: number, tree: SyntaxTree): number {
   let deepest = 0;
-  let isInside = functions.has(tree.type(node));
+  let isInside = FUNCTIONS.has(tree.type(node));
   const open: number[] = [];
   for (let at = node + 1; at < tree.after(node); at += 1) {
     while (open.length > 0 && at >= tree.after(open.at(-1)!)) open.pop();
     const type = tree.type(at);
     if (!tree.isNamed(at)) continue;
-    if (functions.has(type)) {
+    if (FUNCTIONS.has(type)) {
       // The first function may be the value of a variable. Functions inside it are measured separately.
       if (isInside) at = tree.after(at) - 1;
       isInside = true;
-    } else if (nesting.has(type) && !isElseIf(at, tree)) {
+    } else if (NESTING.has(type) && !isElseIf(at, tree)) {
       open.push(at);
       deepest = Math.max(deepest, open.length);
     }

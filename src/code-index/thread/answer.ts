@@ -1,11 +1,11 @@
 /** Answers questions inside the thread of the index. */
+import type {NameQuery, RenameRequest} from '../contract.ts';
 import {FactsCache} from '../project/facts-cache.ts';
 import {ProjectFiles} from '../project/project-files.ts';
 import {Queries} from '../project/queries.ts';
 import type {Parse} from '../project/read-entry.ts';
 import {planRename} from '../rename/plan-rename.ts';
 import {SourceParser} from '../syntax/parser.ts';
-import type {Message, ThreadOptions} from './messages.ts';
 import {createReadFiles} from './read-files.ts';
 
 interface Answerer {
@@ -39,3 +39,25 @@ export function openAnswerer({root, cacheFolder}: ThreadOptions): Answerer {
     },
   };
 }
+
+export interface ThreadOptions {
+  readonly root: string;
+  readonly cacheFolder?: string;
+}
+
+/** A question to the thread: a method of `Queries` with its query, or the plan of a rename. */
+export type Question =
+  | {
+      readonly ask: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'unusedExports';
+      readonly query: NameQuery;
+    }
+  | {readonly ask: 'rename'; readonly request: RenameRequest};
+
+/** Message to the thread. `listed` holds all files at this moment. It is absent for an outline, which needs no list. */
+export interface Message {
+  readonly id: number;
+  readonly listed?: readonly string[];
+  readonly question: Question;
+}
+
+export type Reply = {readonly id: number; readonly value: unknown} | {readonly id: number; readonly error: string};

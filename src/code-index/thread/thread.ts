@@ -1,6 +1,6 @@
 /** Runs the thread that reads, parses and answers. The thread runs this same file. */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
-import type {Message, Reply, ThreadOptions} from './messages.ts';
+import type {Message, Reply, ThreadOptions} from './answer.ts';
 
 /**
  * Limit of the JavaScript heap in megabytes, without the memory of WebAssembly. Above it the thread ends with an error.

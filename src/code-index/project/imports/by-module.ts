@@ -43,13 +43,11 @@ export function createGoResolver(files: ProjectFiles): ImportResolver {
       return name === undefined ? [] : [{name, folder: posix.dirname(file)}];
     })
     .sort((a, b) => b.name.length - a.name.length);
-  const byFolder = new Map<string, string[]>();
-  for (const {path, language} of files.sorted) {
-    if (language !== 'go' || path.endsWith('_test.go')) continue;
-    const list = byFolder.get(posix.dirname(path));
-    if (list) list.push(path);
-    else byFolder.set(posix.dirname(path), [path]);
-  }
+  const sources = files.sorted.filter(({path, language}) => language === 'go' && !path.endsWith('_test.go'));
+  const byFolder = Map.groupBy(
+    sources.map(({path}) => path),
+    (path) => posix.dirname(path),
+  );
   return (_from, {specifier}) => {
     const module = modules.find(({name}) => specifier === name || specifier.startsWith(`${name}/`));
     if (!module) return [];

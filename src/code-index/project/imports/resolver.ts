@@ -1,4 +1,5 @@
 /** Defines what the import rules of all languages share. */
+import {posix} from 'node:path';
 import type {RawImport} from '../../syntax/file-facts.ts';
 import type {IndexedEntry} from '../read-entry.ts';
 
@@ -7,21 +8,16 @@ export type ImportResolver = (from: IndexedEntry, imported: RawImport) => readon
 
 /** Finds files by the end of their path: `b/c.h` finds `a/b/c.h`. */
 export class PathEnds {
-  readonly #byName = new Map<string, string[]>();
+  readonly #byName: ReadonlyMap<string, readonly string[]>;
 
   constructor(files: Iterable<string>) {
-    for (const file of files) {
-      const name = file.slice(file.lastIndexOf('/') + 1);
-      const list = this.#byName.get(name);
-      if (list) list.push(file);
-      else this.#byName.set(name, [file]);
-    }
+    this.#byName = Map.groupBy(files, (file) => posix.basename(file));
   }
 
   /** Finds the file whose path ends with `end` and shares the most folders with `from`. */
   find(end: string, from: string): string | undefined {
     const plain = end.replace(/^(?:\.{0,2}\/)+/, '');
-    const all = this.#byName.get(plain.slice(plain.lastIndexOf('/') + 1)) ?? [];
+    const all = this.#byName.get(posix.basename(plain)) ?? [];
     const matches = all.filter((file) => file === plain || file.endsWith(`/${plain}`));
     const near = (file: string) => countCommon(file, from);
     return matches.toSorted((a, b) => near(b) - near(a) || a.length - b.length || (a < b ? -1 : 1))[0];
