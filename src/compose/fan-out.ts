@@ -70,10 +70,8 @@ async function decideRename({instruction, model, files}: FanOutPlan, index: Code
   const request = parseRename(plainRequest(instruction));
   if (!request || 'unclear' in request || !request.rename) return undefined;
   const {from, to} = request;
-  const {verdict, definitions, edits, reasons, concerns} = await index.rename({from, to, within: files}, {signal});
+  const {verdict, edits, reasons, concerns} = await index.rename({from, to, within: files}, {signal});
   if (verdict === 'safe') return edits;
-  // A name that the index does not know is replaced as a word.
-  if (definitions.length === 0) return undefined;
   const places = concerns.slice(0, 5).map(({path, line, why}) => `\n- ${path}:${line}: ${why}`);
   throw new MiniCcError('RENAME_REFUSED', `${reasons[0]} Nothing was changed.${places.join('')}`);
 }

@@ -15,10 +15,10 @@ import {part} from './skills/part.ts';
 import {plan} from './skills/plan.ts';
 import {explore} from './skills/project/explore.ts';
 import {projectQuestion} from './skills/project/project-question.ts';
-import {fetchPage, read} from './skills/read.ts';
+import {read} from './skills/read.ts';
 import {rename} from './skills/rename/rename.ts';
 import {review} from './skills/review.ts';
-import {git, run} from './skills/run.ts';
+import {run} from './skills/run.ts';
 import {symbolQuestion} from './skills/symbols/symbol-question.ts';
 import {Toolbox} from './toolbox.ts';
 import {plainRequest} from './words.ts';
@@ -101,12 +101,10 @@ const ROUTES: readonly Route[] = [
   delegateSeveral,
   delegateTyped,
   createAgent,
-  fetchPage,
   part,
   rename,
   create,
   run,
-  git,
   (job) => plan({...job, role: 'other'}),
   (job) => review({...job, role: 'other'}),
   projectQuestion,

@@ -20,7 +20,7 @@ export function findSpeech(text: string): Language {
   return FRENCH.test(prose) && !/^(?:where|what|who|which|how|show|find|list)\b/i.test(prose) ? 'fr' : 'en';
 }
 
-/** Sentences with placeholders for the findings: `{name}`, `{n}`, `{files}`, `{place}` and `{list}`. */
+/** Sentences with placeholders for the findings: `{what}`, `{name}`, `{n}`, `{files}`, `{place}` and `{list}`. */
 const SENTENCES = {
   absent: {
     en: 'No definition of `{name}` in the {files} files that were searched{place}.',
@@ -65,20 +65,6 @@ const SENTENCES = {
     zh: '在搜索过的 {files} 个文件中没有其他地方使用 `{name}`。',
     ru: 'В просмотренных файлах ({files}) других использований `{name}` нет.',
   },
-  calls: {
-    en: 'Calls of `{name}`: {n}, in {files} files:',
-    fr: 'Appels de `{name}` : {n}, dans {files} fichiers :',
-    de: 'Aufrufe von `{name}`: {n}, in {files} Dateien:',
-    zh: '`{name}` 的调用：{n} 处，在 {files} 个文件中：',
-    ru: 'Вызовы `{name}`: {n}, файлов: {files}:',
-  },
-  uncalled: {
-    en: 'No call of `{name}` in the {files} files that were searched.',
-    fr: 'Aucun appel de `{name}` dans les {files} fichiers parcourus.',
-    de: 'Kein Aufruf von `{name}` in den {files} durchsuchten Dateien.',
-    zh: '在搜索过的 {files} 个文件中没有调用 `{name}`。',
-    ru: 'В просмотренных файлах ({files}) вызовов `{name}` нет.',
-  },
   otherwise: {
     en: 'Not called, but named:',
     fr: 'Nommé sans être appelé :',
@@ -86,54 +72,19 @@ const SENTENCES = {
     zh: '没有调用，但提到：',
     ru: 'Не вызывается, но упоминается:',
   },
-  uses: {
-    en: 'Uses of `{name}`: {n}, in {files} files:',
-    fr: 'Utilisations de `{name}` : {n}, dans {files} fichiers :',
-    de: 'Verwendungen von `{name}`: {n}, in {files} Dateien:',
-    zh: '`{name}` 的使用：{n} 处，在 {files} 个文件中：',
-    ru: 'Использования `{name}`: {n}, файлов: {files}:',
+  some: {
+    en: '{what} of `{name}`: {n}, in {files} files:',
+    fr: '{what} de `{name}` : {n}, dans {files} fichiers :',
+    de: '{what} von `{name}`: {n}, in {files} Dateien:',
+    zh: '`{name}` 的{what}：{n} 处，在 {files} 个文件中：',
+    ru: '{what} `{name}`: {n}, файлов: {files}:',
   },
-  imports: {
-    en: 'Imports of `{name}`: {n}, in {files} files:',
-    fr: 'Imports de `{name}` : {n}, dans {files} fichiers :',
-    de: 'Importe von `{name}`: {n}, in {files} Dateien:',
-    zh: '`{name}` 的导入：{n} 处，在 {files} 个文件中：',
-    ru: 'Импорты `{name}`: {n}, файлов: {files}:',
-  },
-  unimported: {
-    en: 'No import of `{name}` in the {files} files that were searched.',
-    fr: 'Aucun import de `{name}` dans les {files} fichiers parcourus.',
-    de: 'Kein Import von `{name}` in den {files} durchsuchten Dateien.',
-    zh: '在搜索过的 {files} 个文件中没有导入 `{name}`。',
-    ru: 'В просмотренных файлах ({files}) импортов `{name}` нет.',
-  },
-  tests: {
-    en: 'Tests that use `{name}`: {n} places in {files} files:',
-    fr: 'Tests qui utilisent `{name}` : {n} endroits, dans {files} fichiers :',
-    de: 'Tests, die `{name}` verwenden: {n} Stellen, in {files} Dateien:',
-    zh: '使用 `{name}` 的测试：{n} 处，在 {files} 个文件中：',
-    ru: 'Тесты, которые используют `{name}`: {n}, файлов: {files}:',
-  },
-  untested: {
-    en: 'No test uses `{name}`, in the {files} files that were searched.',
-    fr: 'Aucun test n’utilise `{name}`, dans les {files} fichiers parcourus.',
-    de: 'Kein Test verwendet `{name}`, in den {files} durchsuchten Dateien.',
-    zh: '在搜索过的 {files} 个文件中没有测试使用 `{name}`。',
-    ru: 'В просмотренных файлах ({files}) ни один тест не использует `{name}`.',
-  },
-  subclasses: {
-    en: 'Extend or implement `{name}`: {n}, in {files} files:',
-    fr: 'Étendent ou implémentent `{name}` : {n}, dans {files} fichiers :',
-    de: 'Erweitern oder implementieren `{name}`: {n}, in {files} Dateien:',
-    zh: '继承或实现 `{name}`：{n} 处，在 {files} 个文件中：',
-    ru: 'Наследуют или реализуют `{name}`: {n}, файлов: {files}:',
-  },
-  childless: {
-    en: 'Nothing extends or implements `{name}` in the {files} files that were searched.',
-    fr: 'Rien n’étend ni n’implémente `{name}` dans les {files} fichiers parcourus.',
-    de: 'Nichts erweitert oder implementiert `{name}` in den {files} durchsuchten Dateien.',
-    zh: '在搜索过的 {files} 个文件中没有继承或实现 `{name}` 的类型。',
-    ru: 'В просмотренных файлах ({files}) ничто не наследует и не реализует `{name}`.',
+  none: {
+    en: 'No {what} of `{name}` in the {files} files that were searched.',
+    fr: 'Pas d’{what} de `{name}` dans les {files} fichiers parcourus.',
+    de: 'Keine {what} von `{name}` in den {files} durchsuchten Dateien.',
+    zh: '在搜索过的 {files} 个文件中没有 `{name}` 的{what}。',
+    ru: 'В просмотренных файлах ({files}) не найдены {what} `{name}`.',
   },
   definedAt: {en: 'Defined at', fr: 'Défini dans', de: 'Definiert in', zh: '定义于', ru: 'Определено в'},
   inside: {en: 'in', fr: 'dans', de: 'in', zh: '位于', ru: 'в'},
@@ -168,12 +119,38 @@ const SENTENCES = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<Language, string>>>>;
 
-export type Sentence = keyof typeof SENTENCES;
+/** What is listed about a name, in the plural. */
+const LISTED = {
+  calls: {en: 'Calls', fr: 'Appels', de: 'Aufrufe', zh: '调用', ru: 'Вызовы'},
+  uses: {en: 'Uses', fr: 'Utilisations', de: 'Verwendungen', zh: '使用', ru: 'Использования'},
+  imports: {en: 'Imports', fr: 'Imports', de: 'Importe', zh: '导入', ru: 'Импорты'},
+  tests: {
+    en: 'Uses in tests',
+    fr: 'Utilisations dans les tests',
+    de: 'Verwendungen in Tests',
+    zh: '测试中的使用',
+    ru: 'Использования в тестах',
+  },
+  subclasses: {en: 'Subtypes', fr: 'Héritiers', de: 'Untertypen', zh: '子类型', ru: 'Наследники'},
+} as const satisfies Readonly<Record<string, Readonly<Record<Language, string>>>>;
+
+export type Listed = keyof typeof LISTED;
+
+/** Says how many places were found, or that there are none. */
+export function phraseCount(
+  listed: Listed,
+  language: Language,
+  values: {readonly name: string; readonly n: string | number; readonly files: number},
+): string {
+  const noun = LISTED[listed][language];
+  if (values.n !== 0) return phrase('some', language, {...values, what: noun});
+  return phrase('none', language, {...values, what: language === 'de' ? noun : noun.toLowerCase()});
+}
 
 export function phrase(
-  sentence: Sentence,
+  sentence: keyof typeof SENTENCES,
   language: Language,
-  values: Readonly<Partial<Record<'name' | 'n' | 'files' | 'place' | 'list', string | number>>> = {},
+  values: Readonly<Partial<Record<'what' | 'name' | 'n' | 'files' | 'place' | 'list', string | number>>> = {},
 ): string {
   // When the number of files is unknown (0), the sentence leaves it out.
   const form =

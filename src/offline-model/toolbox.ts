@@ -1,6 +1,5 @@
 /**
- * Creates calls for the tools of a request. When a tool is missing, bash replaces it if possible. Each method returns
- * undefined, or no calls, when no tool can do the work.
+ * Creates calls for the tools of a request. Each method returns undefined when the agent does not have the tool.
  */
 
 import type {ToolSpec} from '../core/contract/model.ts';
@@ -13,7 +12,6 @@ export interface Call {
 }
 
 export interface Search {
-  /** Must use only syntax that both ripgrep and `grep -E` know: plain groups, `\b`, `\s`, `\w`, no look-around. */
   readonly pattern: string;
   readonly ignoreCase?: boolean;
   readonly path?: string | undefined;
@@ -25,15 +23,7 @@ export interface Search {
 export interface Edit {
   readonly old_string: string;
   readonly new_string: string;
-  readonly replace_all?: boolean;
 }
-
-/**
- * A shell command that lists all files that .gitignore does not hide. Without git it lists all files outside of
- * node_modules.
- */
-export const LIST_FILES =
-  "{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path '*/.git/*' -not -path '*/node_modules/*' | sed 's|^\\./||'; }";
 
 export class Toolbox {
   readonly #properties: ReadonlyMap<string, ReadonlySet<string>>;
@@ -57,39 +47,23 @@ export class Toolbox {
 
   search(search: Search): Call | undefined {
     const {pattern, ignoreCase = false, path, glob, mode = 'content', limit = 100} = search;
-    if (this.has('grep')) {
-      return this.#call('grep', {
-        pattern: ignoreCase ? `(?i)${pattern}` : pattern,
-        path,
-        glob,
-        mode,
-        limit,
-        '-n': true,
-      });
-    }
-    const modeFlag = {content: 'n', files: 'l', count: 'c'}[mode];
-    const names = expandBraces(glob).map((one) => ` --include=${quote(one.replace(/^.*\//, ''))}`);
-    const skip = '--exclude-dir=.git --exclude-dir=node_modules';
-    const flags = `-rIE${modeFlag}${ignoreCase ? 'i' : ''}`;
-    const drop = mode === 'count' ? " | grep -v ':0$'" : '';
-    return this.bash(
-      `grep ${flags} ${skip}${names.join('')} -e ${quote(pattern)} ${quote(path ?? '.')}${drop} | head -n ${limit}`,
-      'Search the files',
-    );
+    return this.#call('grep', {
+      pattern: ignoreCase ? `(?i)${pattern}` : pattern,
+      path,
+      glob,
+      mode,
+      limit,
+      '-n': true,
+    });
   }
 
   files(pattern: string, options: {path?: string | undefined; limit?: number} = {}): Call | undefined {
     const {path, limit = 100} = options;
-    if (this.has('glob')) return this.#call('glob', {pattern, path, limit});
-    const whole = path && path !== '.' ? `${path.replace(/\/$/, '')}/${pattern}` : pattern;
-    return this.bash(`${LIST_FILES} | grep -E ${quote(globToRegExp(whole))} | head -n ${limit}`, 'List files');
+    return this.#call('glob', {pattern, path, limit});
   }
 
   read(path: string, offset?: number, limit?: number): Call | undefined {
-    if (this.has('read_file')) return this.#call('read_file', {path, offset, limit});
-    const from = offset ?? 1;
-    const range = `${from},${from + (limit ?? 400) - 1}p`;
-    return this.bash(`cat -n -- ${quote(path)} | sed -n ${range}`, 'Read a file');
+    return this.#call('read_file', {path, offset, limit});
   }
 
   /**
@@ -100,28 +74,19 @@ export class Toolbox {
     mode: 'definitions' | 'references' | 'outline' | 'importers' | 'files' | 'syntax' | 'rename',
     options: {name?: string; path?: string | undefined} = {},
   ): Call | undefined {
-    return this.has('symbols') ? this.#call('symbols', {mode, ...options}) : undefined;
+    return this.#call('symbols', {mode, ...options});
   }
 
   bash(command: string, description?: string): Call | undefined {
-    return this.has('bash') ? this.#call('bash', {command, description}) : undefined;
-  }
-
-  fetch(url: string): Call | undefined {
-    return this.has('web_fetch') ? this.#call('web_fetch', {url}) : undefined;
+    return this.#call('bash', {command, description});
   }
 
   write(path: string, content: string): Call | undefined {
-    return this.has('write_file') ? this.#call('write_file', {path, content}) : undefined;
+    return this.#call('write_file', {path, content});
   }
 
-  /** Creates one call when the tool takes several edits at once, otherwise one call per edit. */
-  edit(path: string, edits: readonly Edit[]): readonly Call[] {
-    if (!this.has('edit_file')) return [];
-    if (edits.length > 1 && this.#properties.get('edit_file')?.has('edits')) {
-      return [this.#call('edit_file', {path, edits})];
-    }
-    return edits.map((edit) => this.#call('edit_file', {path, ...edit}));
+  edit(path: string, edit: Edit): Call | undefined {
+    return this.#call('edit_file', {path, ...edit});
   }
 
   task(agent_type: string, description: string, prompt: string, background = false): Call | undefined {
@@ -130,40 +95,10 @@ export class Toolbox {
   }
 
   /** Creates a call without undefined fields and without fields that the tool does not have. */
-  #call(name: string, input: Record<string, unknown>): Call {
+  #call(name: string, input: Record<string, unknown>): Call | undefined {
     const taken = this.#properties.get(name);
-    const fits = ([key, value]: [string, unknown]) =>
-      value !== undefined && (taken === undefined || taken.size === 0 ? key !== '-n' : taken.has(key));
+    if (!taken) return undefined;
+    const fits = ([key, value]: [string, unknown]) => value !== undefined && taken.has(key);
     return {name, input: Object.fromEntries(Object.entries(input).filter(fits))};
   }
-}
-
-/** Quotes the text as one word of a POSIX shell. */
-export function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** Converts a glob to an anchored regular expression over relative paths. */
-function globToRegExp(glob: string): string {
-  let depth = 0;
-  const body = glob.replace(/\*\*\/|\*\*|[*?{},]|[.+^$()|[\]\\]/g, (token) => {
-    if (token === '**/') return '(.*/)?';
-    if (token === '**') return '.*';
-    if (token === '*') return '[^/]*';
-    if (token === '?') return '[^/]';
-    if (token === '{') depth++;
-    if (token === '}') depth--;
-    if (token === '{') return '(';
-    if (token === '}') return ')';
-    if (token === ',') return depth > 0 ? '|' : ',';
-    return `\\${token}`;
-  });
-  return `^${body}$`;
-}
-
-/** Expands one pair of braces: `*.{ts,js}` becomes `*.ts` and `*.js`. */
-function expandBraces(glob: string | undefined): readonly string[] {
-  if (glob === undefined) return [];
-  const match = /^(.*)\{([^{}]*)\}(.*)$/.exec(glob);
-  return match ? match[2]!.split(',').map((part) => `${match[1]}${part}${match[3]}`) : [glob];
 }

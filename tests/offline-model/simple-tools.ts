@@ -11,16 +11,7 @@ import type {ToolContext} from '../../src/core/contract/tool.ts';
 import {getText} from '../../src/core/util/messages.ts';
 import {createSymbols} from '../../src/tools/search/symbols.ts';
 
-export type ToolName =
-  | 'symbols'
-  | 'bash'
-  | 'read_file'
-  | 'write_file'
-  | 'edit_file'
-  | 'grep'
-  | 'glob'
-  | 'web_fetch'
-  | 'Task';
+export type ToolName = 'symbols' | 'bash' | 'read_file' | 'write_file' | 'edit_file' | 'grep' | 'glob' | 'Task';
 type Input = Record<string, unknown>;
 export interface Result {
   readonly text: string;
@@ -35,7 +26,6 @@ const FIELDS: Record<ToolName, readonly string[]> = {
   grep: ['pattern', 'path', 'glob', 'type', 'mode', '-A', '-B', '-C', '-i', '-n', 'limit'],
   glob: ['pattern', 'path', 'limit'],
   symbols: ['name', 'path', 'mode'],
-  web_fetch: ['url', 'prompt'],
   Task: ['description', 'prompt', 'agent_type'],
 };
 
@@ -74,7 +64,6 @@ export function folder(files: Readonly<Record<string, string>>): string {
 export async function runTool(root: string, name: string, input: Input, seen = new Set<string>()): Promise<Result> {
   try {
     if (name === 'symbols') return await symbols(root, input);
-    if (name === 'web_fetch') return {text: `the page of ${input.url}`};
     if (name === 'bash') return bash(root, String(input.command));
     if (name === 'read_file') {
       const text = readNumbered(root, input);

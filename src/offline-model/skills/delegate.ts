@@ -1,6 +1,6 @@
 /** Starts subagents by the Task tool, side by side, and reports their results. */
 import {parseTypedTask} from '../../core/util/prompt-syntax.ts';
-import {bullets, notDone, notPermitted, paragraphs} from '../report.ts';
+import {notDone, notPermitted, paragraphs} from '../report.ts';
 import {ask, type Job, type Observation, type Route, say, type Work} from '../skill.ts';
 
 interface Delegation {
@@ -142,31 +142,21 @@ function parseTaskResult(result: string): {readonly text: string; readonly unver
   return {text: own.join('\n').trim(), unverified};
 }
 
-/**
- * Formats the announcement of a background run in one or two sentences, with the agent's result below when it is long.
- */
+/** Formats the announcement of a background run in a sentence, with the agent's result below it. */
 export function formatAnnouncement(announcement: string): string {
   const field = (name: string) =>
     new RegExp(`^${name}:\\s*([\\s\\S]*?)(?=^(?:Status|Result|Notes|Stats):|$(?![\\s\\S]))`, 'm')
       .exec(announcement)?.[1]
-      ?.trim();
-  const status = field('Status') ?? 'unknown';
-  const {text} = parseTaskResult(field('Result') ?? '');
-  const lines = text === '(not available)' ? [] : text.split('\n').filter((line) => line.trim() !== '');
-  const notes = (field('Notes') ?? '')
-    .split('\n')
-    .map((line) => line.replace(/^\s*-\s*/, ''))
-    .filter((line) => line !== '' && line !== '(none)');
+      ?.trim() ?? '';
+  const status = field('Status');
+  const {text} = parseTaskResult(field('Result'));
+  const [note = ''] = field('Notes')
+    .replace(/^- (?:\(none\))?/, '')
+    .split('\n');
   const ended =
     status === 'success'
       ? 'A background agent is done.'
-      : `A background agent ended with status ${status}${notes.length > 0 ? `: ${notes[0]}` : ''}.`;
-  if (lines.length === 0) return `${ended} It gave no result.`;
-  if (lines.length === 1) return `${ended} It found: ${lines[0]}`;
-  return paragraphs(
-    `${ended} It found:`,
-    lines.length <= 12
-      ? lines.join('\n')
-      : `${lines.slice(0, 10).join('\n')}\n${bullets([`… ${lines.length - 10} more lines in its transcript`])}`,
-  );
+      : `A background agent ended with status ${status}${note && `: ${note}`}.`;
+  if (text === '' || text === '(not available)') return `${ended} It gave no result.`;
+  return text.includes('\n') ? paragraphs(`${ended} It found:`, text) : `${ended} It found: ${text}`;
 }

@@ -8,12 +8,11 @@ import {
   TEST_FILES,
 } from '../../core/util/file-kinds.ts';
 import {compareByLocation, getFolder, getPathRank, inlineTestSearch, inlineTests} from '../places.ts';
-import {bullets, cannot, citeHit, count, countListed, getReason, isCannot, notDone, paragraphs} from '../report.ts';
+import {bullets, cannot, citeHit, count, countListed, getReason, notDone, paragraphs} from '../report.ts';
 import {parseCounts, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../skill.ts';
 import {type FoundDefinition, parseDefinitions} from '../symbols.ts';
 import {findGlobs, findPaths} from '../words.ts';
-import {explainTopic} from './explain-topic.ts';
 import {listFromManifests} from './project/list-manifests.ts';
 import {isMarkedUnfinished} from './review.ts';
 import {parseQuestion} from './symbols/question.ts';
@@ -22,9 +21,6 @@ const VERBS =
   /^(?:(?:list|enumerate|ls|count|show(?: me)?|give me|print|find(?: me)?|what are|which are|get|are there|is there)\b(?:\s+(?:me|all|every|the|of|any|out)\b)*|how many|what|which|liste[rz]?(?:\s+(?:tous|toutes|les|moi)\b)*|(?:выведи\s+)?(?:список|перечисли|покажи)(?:\s+(?:все|всех))?|(?:列出|显示)(?:所有|全部)?)\s*/iu;
 const PURE_LIST = /^(?:list|enumerate|ls|count|how many|liste|список|перечисли|列出)/iu;
 const TODO = '\\b(TODO|FIXME|XXX|HACK)\\b';
-/** Matches "which file is the biggest?". */
-const LONGEST =
-  /^\S+(?:\s+\w+)*?\s+(?:(?:big|larg|long)g?est (?:\w+ )?files?|files?(?: is| are)?(?: the)? (?:big|larg|long)g?est)(?: here| (?:in|of) .*)?[\s?.!]*$/i;
 /** Matches "what is in src?". */
 const CONTENTS =
   /^what(?:'s| is)\s+(?:in|inside|under)\s+(?:the\s+)?[`"']?[\w@./-]+[`"']?(?:\s+(?:folder|directory|dir))?[\s?.!]*$/i;
@@ -72,10 +68,9 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
 export const list: Route = (job) => {
   const {text} = job;
   if (!VERBS.test(text) || text.length > 200) return undefined;
-  if (LONGEST.test(text)) return listLongest(findScope(text), job);
   const rest = text.replace(VERBS, '');
   const scope = findScope(rest);
-  if (scope !== undefined && CONTENTS.test(text)) return listContents(scope, job);
+  if (scope !== undefined && CONTENTS.test(text)) return listFiles('files', '', scope, job);
   const named = scope === undefined ? rest : rest.replace(scope, ' ');
   const kind = KINDS.find(([form]) => form.test(named))?.[1];
   if (!PURE_LIST.test(text)) {
@@ -99,27 +94,6 @@ export const list: Route = (job) => {
     ? say(cannot(`I do not understand "${filter}" here: I list by kind, folder and pattern only.`))
     : undefined;
 };
-
-/** Lists a folder. When there is no such folder, the word is a topic. */
-function* listContents(scope: string, job: Job): Work<string> {
-  const text = yield* listFiles('files', '', scope, job);
-  return isCannot(text) && !scope.includes('/') ? yield* explainTopic(job) : text;
-}
-
-/** Lists the files with the most lines, which a counting search finds. */
-function* listLongest(scope: string | undefined, job: Job): Work<string> {
-  const call = job.toolbox.search({pattern: '^', path: scope, mode: 'count', limit: 800});
-  const result = yield* askOne(call);
-  if (!parseHits(result).known)
-    return notDone(`the lines were not counted: ${getReason(result, 'no tool here counts them')}.`);
-  const sizes = [...parseCounts(result)].filter(([path]) => getPathRank(path) < 3).sort(([, a], [, b]) => b - a);
-  if (sizes.length === 0) return `No text files${scope ? ` in ${scope}` : ''}.`;
-  const some = parseHits(result).more === 0 ? '' : ', of those that were counted';
-  return paragraphs(
-    `The longest files by lines${scope ? ` in ${scope}` : ''}${some}:`,
-    bullets(sizes.slice(0, 10).map(([path, lines]) => `${path}:1 — ${count(lines, 'line')}`)),
-  );
-}
 
 /** Returns the words of the request that are not a kind, place, language or pattern. */
 function findUnknownWords(text: string, kind: Kind): string {

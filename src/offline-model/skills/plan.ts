@@ -5,7 +5,7 @@
 import {isCode, isTest} from '../../core/util/file-kinds.ts';
 import {getFolder, getPathRank} from '../places.ts';
 import {bullets, cannot, citeHit, clip, count, paragraphs} from '../report.ts';
-import {type Hit, parseHits, parseLines, parsePaths} from '../results.ts';
+import {type Hit, parseHits, parsePaths} from '../results.ts';
 import {ask, askOne, type Job, type Route, type Work} from '../skill.ts';
 import {type FoundReference, parseImporters, parseReferences} from '../symbols.ts';
 import {escapeRegExp, findKeywords, isComment} from '../words.ts';
@@ -85,8 +85,7 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
     (hit) => getPathRank(hit.path) === 0 && !/(^|\/)(examples?|benchmarks?|scripts?|docs?)\//.test(hit.path),
   );
   const byFile = [...Map.groupBy(own, (hit) => hit.path)].toSorted(([, a], [, b]) => b.length - a.length);
-  const [file, some] = byFile[0] ?? [];
-  const lines = file === undefined ? [] : yield* leaveOutComments(file, some!, job);
+  const [file, lines = []] = byFile[0] ?? [];
   // A single line may call another program with its options.
   if (file === undefined || lines.length < 2) return undefined;
   const words = findKeywords(goal.replace(OPTION, ' ')).map((word) => word.toLowerCase());
@@ -118,19 +117,6 @@ function* planOption(goal: string, job: Job): Work<Model | undefined> {
         : 'Add a test: no test names the neighbouring option.',
     ],
   };
-}
-
-/** Returns the hits outside of comments with several lines. */
-function* leaveOutComments(path: string, hits: readonly Hit[], job: Job): Work<readonly Hit[]> {
-  const lines = parseLines(yield* askOne(job.toolbox.read(path))) ?? [];
-  const commented = new Set<number>();
-  let inside = false;
-  for (const {number, text} of lines) {
-    if (inside) commented.add(number);
-    const [open, close] = [text.lastIndexOf('/*'), text.lastIndexOf('*/')];
-    inside = open > close || (inside && close < 0);
-  }
-  return hits.filter((hit) => !commented.has(hit.line));
 }
 
 function countWords({text}: Hit, words: readonly string[]): number {

@@ -1,9 +1,8 @@
-/** Handles "read FILE", "show lines 10-20 of FILE", "summarise FILE", "what does FILE do" and "fetch URL". */
+/** Handles "read FILE", "show lines 10-20 of FILE", "summarise FILE" and "what does FILE do". */
 import {getExtension, isCode} from '../../core/util/file-kinds.ts';
 import {getFileHeader} from '../prose.ts';
 import {
   bullets,
-  cannot,
   clip,
   count,
   fenced,
@@ -23,17 +22,13 @@ const SHOW =
   /^(?:read|show|open|cat|print|display|view|head|type out|dump|lis|lire|montre[rz]?|affiche[rz]?|прочитай|прочти|покажи|открой|读取|读一下|查看|显示|打开)(?=[\s`"']|\P{ASCII})/iu;
 const SUMMARY =
   /^(?:summari[sz]e|outline|explain|describe|what(?:'s| is| does| do| are)|tell me (?:about|what)|give (?:me )?(?:a|an) (?:summary|outline|overview)|how does|résume[rz]?|que (?:fait|contient)|explique|объясни|опиши|что (?:делает|в|находится)|перескажи|总结|解释|说明)(?=[\s`"']|\P{ASCII})/iu;
-/** Number of lines of one file or page in an answer. */
+/** Number of lines of one file in an answer. */
 const MAX_LINES = 60;
 
 /** Number of files in one answer. */
 const MAX_FILES = 4;
 /** Number of lines shown before and after the line in FILE:LINE. */
 const CONTEXT_LINES = 8;
-
-/** Matches "fetch URL". */
-const PAGE_REQUEST =
-  /^(?:fetch|get|open|load|visit|read|show)(?: me)?(?: (?:the )?(?:web ?)?(?:page|site|url|content|contents)(?: (?:at|of|from))?)?\s+[<`"']?(https?:\/\/[^\s<>`"']+?)[>`"']?[.!]?$/i;
 
 interface ReadRequest {
   readonly path: string;
@@ -55,7 +50,7 @@ export const read: Route = (job) => {
   if (summary && /\b(how|why|when|whether)\b/i.test(text.slice(8)) && text.split(/\s+/).length > 7) return undefined;
   const {from, to} = parseLineRange(text);
   const requests = paths.map((path) => ({path, summary: summary && from === undefined, from, to}));
-  return named.length === 1 && quoted.length === 0 ? readWithSpaces(bare, requests[0]!, job) : readAll(requests, job);
+  return readAll(requests, job);
 };
 
 /** Matches `src/a.ts:12`, also with a column or a last line. */
@@ -75,28 +70,6 @@ function findKnownFile(text: string): readonly string[] {
   const name = /\b(readme|changelog|license|makefile|dockerfile)\b/i.exec(text)?.[1]?.toLowerCase();
   if (name === undefined) return [];
   return [name === 'makefile' ? 'Makefile' : name === 'dockerfile' ? 'Dockerfile' : `${name.toUpperCase()}.md`];
-}
-
-/**
- * Reads a file whose name has spaces, as in "read src/sp ace.ts". The longest end of the text that is a file counts.
- */
-function* readWithSpaces(text: string, request: ReadRequest, job: Job): Work<string> {
-  const [before, after] = text.split(request.path) as [string, string];
-  const words = before
-    .replace(SHOW, '')
-    .replace(SUMMARY, '')
-    .replace(/^\s*(?:(?:me|the|my|file|contents?|of|le|la|fichier|файл|文件|lines?|first|last|[\d-]+)\s+)+/iu, '')
-    .trim();
-  if (words === '' || after.trim().split(/\s+/).length > 3) return yield* readAll([request], job);
-  const name = request.path.replace(/^.*\//, '');
-  const {paths} = parsePaths(yield* askOne(job.toolbox.files(`**/*${name}`, {limit: 100})));
-  const whole = `${words} ${request.path}`;
-  const meant = paths
-    .filter(
-      (path) => path.includes(' ') && (whole === path || whole.endsWith(` ${path}`) || path.endsWith(`/${whole}`)),
-    )
-    .toSorted((a, b) => b.length - a.length)[0];
-  return yield* readAll([meant === undefined ? request : {...request, path: meant}], job);
 }
 
 function* readAll(requests: readonly ReadRequest[], job: Job): Work<string> {
@@ -202,24 +175,4 @@ function* readOutline(path: string, job: Job): Work<string> {
   const {found, more} = parseDefinitions(yield* askOne(job.toolbox.symbols('outline', {path})));
   const lines = found.map((one) => `${one.path}:${one.line} — ${one.kind} \`${one.name}\``);
   return lines.length > 0 ? `Defines:\n${bullets(lines, 40, more)}` : '';
-}
-
-export const fetchPage: Route = (job) => {
-  const url = PAGE_REQUEST.exec(job.text)?.[1];
-  return url === undefined ? undefined : showPage(url, job);
-};
-
-function* showPage(url: string, {toolbox}: Job): Work<string> {
-  const call = toolbox.fetch(url);
-  if (!call) return cannot('I have no web_fetch tool here, so I cannot reach the network.');
-  const {outcome, text} = yield* askOne(call);
-  if (outcome === 'missing') return notDone(`I did not fetch ${url}: no more calls were allowed.`);
-  if (outcome !== 'ok') return notDone(text.split('\n')[0] ?? '');
-  const lines = text.trim().split('\n');
-  const more = lines.length - MAX_LINES;
-  return paragraphs(
-    `${url}:`,
-    fenced(lines.slice(0, MAX_LINES).join('\n')),
-    more > 0 && `… and ${count(more, 'more line')}.`,
-  );
 }

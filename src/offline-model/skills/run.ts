@@ -1,4 +1,4 @@
-/** Handles "run CMD" and questions that git answers: runs a command by bash and shows its result. */
+/** Handles "run CMD": runs a command by bash and shows its result. */
 
 import {cannot, fenced, notDone, paragraphs} from '../report.ts';
 import {askOne, type Job, type Observation, type Route, type Work} from '../skill.ts';
@@ -11,24 +11,6 @@ const NAMED =
 const REPORT =
   /\s*(?:,|;)?\s*\b(?:and|then|et)\s+(?:then\s+)?(?:show|tell|report|say|give|print|explain|summari[sz]e|see|check whether)\b.*$/is;
 const SHOWN_LINES = 60;
-
-const LOG = 'git log --oneline -n 15';
-/** Git commands by form of the question. The first form that matches decides. */
-const GIT_FORMS: readonly (readonly [RegExp, string])[] = [
-  [
-    /^(?:what (?:did i|have i|has been|is|was)|which files (?:did i|have i|are)|show(?: me)?(?: my| the)?|list(?: my| the)?|are there(?: any)?)\s+(?:change[ds]?|modified|uncommitted(?: changes)?|changes)(?: files| yet| locally| so far)?[\s?.!]*$/i,
-    'git status --short',
-  ],
-  [/^what(?:'s| has| was)? changed (?:recently|lately|last)[\s?.!]*$/i, LOG],
-  [
-    /^(?:show|list|what (?:are|is|was|were)|give)(?: me)?(?: the)?\s+(?:(?:recent|last|latest|newest) (?:\d+ )?(?:commits?|changes)|(?:git|commit) (?:history|log))[\s?.!]*$/i,
-    LOG,
-  ],
-  [
-    /^(?:what|which)(?: is the| is my)?(?: current)?(?: git)? branch(?: (?:am i on|is this|are we on))?[\s?.!]*$/i,
-    'git branch --show-current',
-  ],
-];
 
 export const run: Route = (job) => {
   const shell = /^[!$]\s*(\S[\s\S]*)$/.exec(job.text)?.[1];
@@ -103,13 +85,3 @@ function* runNamed(what: string, job: Job): Work<string> {
     );
   return yield* runCommand(command, job);
 }
-
-/** Answers what changed, the last commits, and the current branch. */
-export const git: Route = (job) => {
-  const typed = /^(?:show(?: me)?(?: the)?\s+)?(git (?:status|log|diff|branch|show|blame|remote)\b[^?\n]*)$/i.exec(
-    job.text,
-  )?.[1];
-  const command = typed ?? GIT_FORMS.find(([form]) => form.test(job.text))?.[1];
-  if (command === undefined || !job.toolbox.has('bash')) return undefined;
-  return runCommand(command === 'git log' ? LOG : command.trim(), job);
-};

@@ -29,27 +29,6 @@ describe('running', () => {
   });
 });
 
-describe('fetching', () => {
-  const url = 'https://example.com/a?b=1';
-
-  it.each([`fetch ${url}`, `please open the page at ${url}.`, `read <${url}>`, `get "${url}"`])(
-    '%s',
-    async (prompt) => {
-      const {replies, text: answer} = await at(folder({}), prompt, [...MAIN_TOOLS, 'web_fetch']);
-      expect(replies.at(-1)).toMatchObject([{name: 'web_fetch', input: {url}}]);
-      expect(answer).toContain(`the page of ${url}`);
-    },
-  );
-
-  it('says so when there is no web_fetch, and fetches nothing when the request asks for more', async () => {
-    const answer = (await at(folder({}), `fetch ${url}`)).text;
-    expect(answer.startsWith(OFFLINE_CANNOT)).toBe(true);
-    expect(answer).toContain('no web_fetch');
-    const {replies} = await at(folder({}), `fetch ${url} and install it`, [...MAIN_TOOLS, 'web_fetch']);
-    expect(JSON.stringify(replies)).not.toContain('web_fetch');
-  });
-});
-
 describe('creating', () => {
   it.each([
     ['create a.txt with "hello"', 'hello'],
@@ -131,7 +110,7 @@ describe('renaming and replacing', () => {
     const root = folder(files);
     const {text: answer, replies} = await at(
       root,
-      'Rename foo to bar in all files.\n\nFiles: src/a.ts, docs/c.md',
+      'Replace foo with bar in all files.\n\nFiles: src/a.ts, docs/c.md',
       PART_TOOLS,
     );
     expect(answer).toContain('in 2 files');

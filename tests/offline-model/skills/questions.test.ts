@@ -82,7 +82,7 @@ describe('finding', () => {
   });
 
   it('searches the text where there is no `symbols` tool, and says so', async () => {
-    const {text} = await main('where is track defined?', ['bash', 'read_file']);
+    const {text} = await main('where is track defined?', ['grep', 'read_file']);
     expect(text).toMatch(/^- src\/\S+:\d+ — `.*track/);
     expect(text).toContain('no `symbols` tool');
   });
@@ -186,7 +186,7 @@ describe('planning and reviewing', () => {
     expect(plan.text).toContain('**Steps**');
     const review = await converse('src/core', {
       root,
-      tools: ['bash', 'read_file'],
+      tools: ['grep', 'read_file'],
       system: 'You are a code review expert.',
     });
     expect(review.text).toContain('src/core/config.ts:1');

@@ -145,13 +145,10 @@ it('A review names long functions, deep nesting and empty handlers by the syntax
   expect(text).toContain('**Errors swallowed** (1)');
 });
 
-it('A part of a larger job renames in its own files, in code alone, without an index', async () => {
-  const at = folder({'a.ts': '// foo is here\nconst foo = \'foo\';\nuse(foo, "foo");\n', 'b.ts': 'foo();\n'});
-  const {text} = await converse('Rename foo to bar in all files.\n\nFiles: a.ts', {
-    root: at,
-    tools: ['read_file', 'edit_file', 'write_file'],
-  });
-  expect(text).toContain('in 2 places in 1 file');
-  expect(readFileSync(join(at, 'a.ts'), 'utf8')).toBe('// foo is here\nconst bar = \'foo\';\nuse(bar, "foo");\n');
-  expect(readFileSync(join(at, 'b.ts'), 'utf8')).toBe('foo();\n');
+it('A name in code is not renamed without an index', async () => {
+  const at = folder({'a.ts': 'const foo = 1;\n'});
+  const {text} = await converse('Rename foo to bar in a.ts', {root: at, tools: ['read_file', 'edit_file']});
+  expect(text.startsWith(OFFLINE_CANNOT)).toBe(true);
+  expect(text).toContain('no `symbols` tool');
+  expect(readFileSync(join(at, 'a.ts'), 'utf8')).toBe('const foo = 1;\n');
 });

@@ -24,7 +24,7 @@ const VOCABULARY =
 const STRUCTURE =
   'Explore this project: languages, entry points, main folders and documentation. Report with file:line.';
 const TESTS =
-  'Explore the tests and scripts of this project: where the tests are, how they run, which commands and CI there are. Report with file:line.';
+  'Explore the tests and scripts of this project: where the tests are, how they run, which commands there are. Report with file:line.';
 
 /** Maximum number of files with many importers in a report. */
 const MAX_RANKED = 6;
@@ -97,7 +97,7 @@ function* exploreHere(job: Job, scope: string | undefined, focus: Focus): Work<s
 }
 
 function formatReport(view: ProjectView): string {
-  if (view.focus === 'tests') return paragraphs(formatTests(view), formatScripts(view), formatCi(view));
+  if (view.focus === 'tests') return paragraphs(formatTests(view), formatScripts(view));
   return paragraphs(
     formatIdentity(view),
     formatLanguages(view),
@@ -107,11 +107,10 @@ function formatReport(view: ProjectView): string {
     view.focus === 'all' && formatScripts(view),
     view.focus === 'all' && formatTests(view),
     formatDocuments(view),
-    view.focus === 'all' && formatCi(view),
   );
 }
 
-export function formatIdentity({facts, readme, place}: ProjectView): string | undefined {
+function formatIdentity({facts, readme, place}: ProjectView): string | undefined {
   const main = facts.find((fact) => fact.name);
   const name = main?.name && `**${main.name.value}** (${main.path}:${main.name.line})`;
   const description =
@@ -264,8 +263,4 @@ function formatDocuments({documents: found, readme}: ProjectView): string | unde
       ? `; ${readme!.path}:${headings[0]!.number} onwards: ${headings.map((line) => clip(line.text.replace(/^#+\s*/, ''), 40)).join(' · ')}`
       : '';
   return found.length > 0 ? `**Documents**: ${found.slice(0, 6).join(', ')}${parts}` : undefined;
-}
-
-function formatCi({ci: found}: ProjectView): string | undefined {
-  return found.length > 0 ? `**CI**: ${found.slice(0, 5).join(', ')}` : undefined;
 }

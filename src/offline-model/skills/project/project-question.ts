@@ -1,32 +1,20 @@
 /**
- * Answers short questions about the project: entry points, languages, licence, version, and how to build, start and
- * test it.
+ * Answers short questions about the project: entry points, languages, and how to build, start and test it.
  */
 
-import {getLanguage, isCode, isGenerated} from '../../../core/util/file-kinds.ts';
+import {getLanguage, isCode} from '../../../core/util/file-kinds.ts';
 import type {Fact} from '../../../core/util/manifests.ts';
 import {getPathRank} from '../../places.ts';
-import {bullets, citeHit, code, getReason, notDone, paragraphs} from '../../report.ts';
-import {parseHits, parseLines, parsePaths} from '../../results.ts';
-import {ask, askOne, type Job, type Observation, type Route, type Work} from '../../skill.ts';
-import {formatEntries, formatIdentity, formatLanguages, formatTests} from './explore.ts';
+import {bullets, code, notDone, paragraphs} from '../../report.ts';
+import type {Job, Route, Work} from '../../skill.ts';
+import {formatEntries, formatLanguages, formatTests} from './explore.ts';
 import {type Focus, type ProjectView, viewProject} from './project-view.ts';
 
-const MANIFEST_GLOB = '{package.json,composer.json,Cargo.toml,pyproject.toml,setup.cfg,go.mod}';
-
-const TOOLCHAIN = /\b(?:node|go|python|rust)\b/i;
-
-type Topic = 'entries' | 'languages' | 'build' | 'start' | 'test' | 'task' | 'name' | 'licence' | 'version';
+type Topic = 'entries' | 'languages' | 'build' | 'start' | 'test';
 
 const ASKED =
   /^(?:what|which|where|how|in (?:what|which)|list|show|find|name|tell me|give me|is there|are there|quels?|quelles?|comment|как|какие|какой|на как|где|怎么|如何|什么|哪些)(?![\w-])/iu;
 const TOPICS: readonly (readonly [RegExp, Topic])[] = [
-  [/\blicen[cs]e\b|лиценз|许可/iu, 'licence'],
-  [/^(?:what|which)\b.*\bversion\b/i, 'version'],
-  [
-    /^what(?:'s| is) (?:the )?(?:name of (?:this|the) )?(?:project|module|package|crate|app)(?:'s)?(?: name| called)?[\s?.!]*$|^what(?:'s| is) (?:this|the) \w+ called[\s?.!]*$/i,
-    'name',
-  ],
   [/\bentry ?-?points?\b|points? d'entrée|точк\S+ вход|入口/iu, 'entries'],
   [/\b(?:program|app\w*|execution|code|it|project)\s+(?:start|begin|enter)s?(?: (?:up|running))?[\s?.!]*$/i, 'entries'],
   [/\b(?:programming |coding )?languages?\b|\bwritten in[\s?.!]*$|langages?|язык|什么语言|编程语言/iu, 'languages'],
@@ -39,14 +27,10 @@ const TOPICS: readonly (readonly [RegExp, Topic])[] = [
   [/^comment (?:compiler|construire|installer)|^как (?:собрать|установить)|(?:怎么|如何)(?:构建|编译|安装)/iu, 'build'],
   [/^how\b.*\b(?:run|start|launch|execute|use)\b|\b(?:start|run) command\b/i, 'start'],
   [/^comment (?:lancer|démarrer)|^как запустить|(?:怎么|如何)(?:运行|启动)/iu, 'start'],
-  [
-    /^how\b.*\b(?:lint|format|bench\w*|type-?check|deploy|release)\b|\b(?:lint\w*|format\w*|bench\w*|check) command\b/i,
-    'task',
-  ],
 ];
 /** Words of such questions. A question with other words is for another skill. */
 const COMMON =
-  /\b(?:what|which|where|how|in|list|show|find|name|tell|give|me|is|are|there|the|this|that|these|it|its|here|do|does|can|could|should|would|to|i|we|you|one|all|any|of|for|a|an|main|project'?s?|code|code ?base|repo|repository|app|application|program|programming|coding|software|package|library|crate|module|thing|used|use|uses|using|written|with|made|entry|entrypoints?|points?|languages?|build|built|compile|compiled|install|installed|set|up|setup|run|running|execute|executed|start|starts|begin|begins|launch|test|tests|tested|testing|suite|unit|command|commands|scripts?|npm|available|exist|defined|lint|linter|format|formatter|formatted|bench|benchmark|benchmarks|typecheck|type-check|check|checks|deploy|release|runner|execution|enter|locally|from|source|and|please|kind|have|has|get|works?|name|called|licen[cs]e|licensed|under|version|node|go|python|rust|needs?|needed|required|requires?|minimum|live|located|current|where's|what's)\b|file:line/giu;
+  /\b(?:what|which|where|how|in|list|show|find|name|tell|give|me|is|are|there|the|this|that|these|it|its|here|do|does|can|could|should|would|to|i|we|you|one|all|any|of|for|a|an|main|project'?s?|code|code ?base|repo|repository|app|application|program|programming|coding|software|package|library|crate|module|thing|used|use|uses|using|written|with|made|entry|entrypoints?|points?|languages?|build|built|compile|compiled|install|installed|set|up|setup|run|running|execute|executed|start|starts|begin|begins|launch|test|tests|tested|testing|suite|unit|command|commands|scripts?|npm|available|exist|defined|runner|execution|enter|locally|from|source|and|please|kind|have|has|get|works?|live|located|current|where's|what's)\b|file:line/giu;
 
 export const projectQuestion: Route = (job) => {
   const {text} = job;
@@ -59,60 +43,13 @@ export const projectQuestion: Route = (job) => {
 };
 
 function* answerTopic(topic: Topic, job: Job): Work<string> {
-  if (topic === 'licence') return yield* answerLicence(job);
-  if (topic === 'version') return yield* answerVersion(job, TOOLCHAIN.test(job.text));
   const focus: Focus = topic === 'test' ? 'tests' : 'structure';
   const view = yield* viewProject(job, undefined, focus);
   if (typeof view === 'string') return view;
   if (topic === 'entries') return formatEntries(view);
   if (topic === 'languages') return answerLanguages(view);
-  if (topic === 'test')
-    return paragraphs(formatTests(view), suggestPythonTests(view), quoteReadme(view, /\btests?\b|pytest|vitest|jest/i));
-  if (topic === 'name') return formatIdentity(view) ?? notDone('no manifest or README here names the project.');
-  if (topic === 'build') return answerBuild(view);
-  if (topic === 'task') return answerTask(view, job.text);
-  return answerStart(view);
-}
-
-/** Answers with the first line of each licence file, and with the licences that the manifests name. */
-function* answerLicence({toolbox}: Job): Work<string> {
-  const [named, said] = yield* ask([
-    toolbox.files('{LICENSE*,LICENCE*,COPYING*,license*}', {limit: 5}),
-    toolbox.search({pattern: '^\\s*"?license"?\\s*[:=]', glob: MANIFEST_GLOB, limit: 40}),
-  ]);
-  const paths = parsePaths(named!).paths.toSorted();
-  const texts = yield* ask(paths.slice(0, 2).map((path) => toolbox.read(path, 1, 5)));
-  const heads = paths.slice(0, 2).flatMap((path, index) => {
-    const first = parseLines(texts[index])?.find((line) => line.text.trim() !== '');
-    return first ? [`${path}:${first.number} — ${code(first.text)}`] : [];
-  });
-  const stated = parseHits(said!)
-    .hits.filter((hit) => !hit.path.includes('/'))
-    .map(citeHit);
-  if (heads.length + stated.length > 0) return bullets([...heads, ...stated]);
-  return parsePaths(named!).known
-    ? notDone('no LICENSE or COPYING file is here, and no manifest names a licence.')
-    : notDone(`I could not look for it: ${getReason(named!, 'no tool here lists files')}.`);
-}
-
-/** Answers with the project's version, or with the required version of a language when the question names one. */
-function* answerVersion({toolbox}: Job, ofLanguage: boolean): Work<string> {
-  const pattern = ofLanguage
-    ? '^go [0-9]|^\\s*"?(node|requires-python|python|rust-version|edition)"?\\s*[:=]\\s*["\']?[\\^~<>=v0-9]'
-    : '^\\s*"?version"?\\s*[:=]';
-  const said = yield* askOne(toolbox.search({pattern, glob: MANIFEST_GLOB, limit: 40}));
-  const stated = formatStatements(said);
-  if (stated.length > 0) return bullets(stated);
-  return parseHits(said).known
-    ? notDone('no manifest here has a version.')
-    : notDone(`I could not look for it: ${getReason(said, 'no tool here searches')}.`);
-}
-
-/** Formats one line of each manifest in the root folder: the first hit, which is the project's own. */
-function formatStatements(said: Observation): readonly string[] {
-  const own = parseHits(said).hits.filter((hit) => !hit.path.includes('/') && !isGenerated(hit.path));
-  const first = new Map(own.toReversed().map((hit) => [hit.path, hit]));
-  return [...first.values()].map(citeHit);
+  if (topic === 'test') return paragraphs(formatTests(view), quoteReadme(view, /\btests?\b|pytest|vitest|jest/i));
+  return topic === 'build' ? answerBuild(view) : answerStart(view);
 }
 
 /** Answers with the languages, and an example file of the main one. */
@@ -168,26 +105,6 @@ function getRunCommand(path: string, line: number, text: string): readonly strin
           ? `python ${path}`
           : undefined;
   return command === undefined ? [] : [`\`${command}\` — ${path}:${line} is its main function`];
-}
-
-function answerTask(view: ProjectView, text: string): string {
-  const word = /\b(lint|format|bench|type-?check|check|deploy|release)/i.exec(text)?.[1]?.toLowerCase() ?? '';
-  const form = new RegExp(word.replace('-', '-?'), 'i');
-  const found = view.facts.flatMap((fact) =>
-    fact.scripts
-      .filter((one) => form.test(`${one.name} ${one.value}`))
-      .map((one) => formatFact(fact.path, fact.path.endsWith('.json') ? {...one, name: `npm run ${one.name}`} : one)),
-  );
-  const readme = quoteReadme(view, form);
-  if (found.length === 0 && readme === '') return notFound(view, `is for "${word}"`);
-  return paragraphs(found.length > 0 && bullets(found, 6), readme);
-}
-
-function suggestPythonTests({facts, tests}: ProjectView): string | undefined {
-  const python = tests.paths.some((path) => /\.py$/.test(path));
-  return facts.some((fact) => fact.test) || !python
-    ? undefined
-    : 'Tests in Python are usually run with `python -m pytest` or `python -m unittest`.';
 }
 
 function formatFacts(

@@ -8,7 +8,7 @@ import {getReason, notDone} from '../../report.ts';
 import {type Hit, type Line, type Paths, parseHits, parseLines, parsePaths} from '../../results.ts';
 import {ask, type Job, type Observation, type Work} from '../../skill.ts';
 import {parseFiles, type RankedFile} from '../../symbols.ts';
-import {LIST_FILES, quote, type Toolbox} from '../../toolbox.ts';
+import type {Toolbox} from '../../toolbox.ts';
 import {MANIFESTS} from './list-manifests.ts';
 
 export type Focus = 'structure' | 'tests' | 'all';
@@ -32,7 +32,6 @@ export interface ProjectView {
     readonly total: number | undefined;
     readonly extensions: ReadonlyMap<string, number>;
     readonly folders: ReadonlyMap<string, number>;
-    readonly ci: readonly string[];
   };
   /** Files by rank. The files that most others import come first. */
   readonly ranked: readonly RankedFile[];
@@ -43,7 +42,6 @@ export interface ProjectView {
   readonly mains: readonly Hit[];
   readonly tests: Paths;
   readonly inline: readonly InlineTests[];
-  readonly ci: readonly string[];
 }
 
 const ENTRY_NAMES = 'cli,main,index,app,server,__main__,lib,mod,program,Main,App,Program';
@@ -53,15 +51,15 @@ const STARTS =
 const DOCUMENTS = '**/{README*,readme*,CONTRIBUTING*,ARCHITECTURE*,DESIGN*,AGENTS.md,CLAUDE.md,CHANGELOG*}';
 /** Counts files by extension and folder, for projects that are too large to list. */
 const COUNTING = `awk -F/ '{n++; f=$NF; if (match(f, /\\.[A-Za-z0-9]+$/)) e[substr(f, RSTART+1)]++; d=(NF==1) ? "." : (NF==2 ? $1 : $1 "/" $2); c[d]++} END {print "total", n+0; for (x in e) print "ext", e[x], x; for (x in c) print "dir", c[x], x}' | sort -k2,2nr | head -n 300`;
-/** Lists CI files, because globs skip hidden files. */
-const CI_FILES =
-  "ls -d .github/workflows/* .gitlab-ci.yml .circleci/config.yml Jenkinsfile .ci/* 2>/dev/null | sed 's/^/ci 0 /'";
+/** Lists all files that .gitignore does not hide. Without git it lists all files outside of node_modules. */
+const LIST_FILES =
+  "{ git ls-files -co --exclude-standard 2>/dev/null || find . -type f -not -path '*/.git/*' -not -path '*/node_modules/*' | sed 's|^\\./||'; }";
 
-/** Makes at most 17 calls in three replies. @returns the reason as a text when it cannot look into the folder */
+/** Makes at most 16 calls in three replies. @returns the reason as a text when it cannot look into the folder */
 export function* viewProject(job: Job, scope: string | undefined, focus: Focus): Work<ProjectView | string> {
   const path = scope?.replace(/(.)\/$/, '$1');
   const {toolbox} = job;
-  const {all, manifests, documents, starters, ci, counted} = yield* listFiles(job, path, focus);
+  const {all, manifests, documents, starters, counted} = yield* listFiles(job, path, focus);
   const listing = parsePaths(all);
   if (!listing.known && counted.total === undefined) return formatListFailure(toolbox, all, path);
   if (listing.paths.length === 0 && (counted.total ?? 0) === 0)
@@ -102,7 +100,6 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
         ? parsePaths(starters)
         : {paths: listing.paths.filter(isTest), more: listing.more, known: listing.known},
     inline: inlineTests(parseHits(second[near.length + 2]!).hits),
-    ci: [...new Set([...parsePaths(ci).paths, ...counted.ci])],
   };
 }
 
@@ -110,24 +107,23 @@ export function* viewProject(job: Job, scope: string | undefined, focus: Focus):
 function* listFiles({main, toolbox}: Job, path: string | undefined, focus: Focus) {
   const counting = main
     ? undefined
-    : toolbox.bash(`(cd ${quote(path ?? '.')} && ${LIST_FILES}) | ${COUNTING}; ${CI_FILES}`, 'Count files');
-  const [all, manifests, documents, starters, ci, counts] = yield* ask([
+    : toolbox.bash(`(cd '${(path ?? '.').replaceAll("'", "'\\''")}' && ${LIST_FILES}) | ${COUNTING}`, 'Count files');
+  const [all, manifests, documents, starters, counts] = yield* ask([
     toolbox.files('**/*', {path, limit: 400}),
     toolbox.files(`**/${MANIFESTS}`, {path, limit: 60}),
     toolbox.files(DOCUMENTS, {path, limit: 60}),
     focus === 'tests'
       ? toolbox.files(TEST_FILES, {path, limit: 300})
       : toolbox.files(`**/{${ENTRY_NAMES}}.{${ENTRY_EXTENSIONS}}`, {path, limit: 100}),
-    toolbox.files('{.github/workflows/*,.gitlab-ci.yml,.circleci/config.yml,Jenkinsfile,.ci/*}', {path, limit: 20}),
     counting,
   ]);
   const counted = parseFileCounts(counts?.outcome === 'ok' ? counts.text : '');
-  return {all: all!, manifests: manifests!, documents: documents!, starters: starters!, ci: ci!, counted};
+  return {all: all!, manifests: manifests!, documents: documents!, starters: starters!, counted};
 }
 
 function formatListFailure(toolbox: Toolbox, all: Observation, path = 'this folder'): string {
   return notDone(
-    toolbox.has('glob') || toolbox.has('bash')
+    toolbox.has('glob')
       ? `I could not look into ${path}: ${getReason(all, 'the tools failed')}.`
       : `I have no tool here that lists files, so I could not look into ${path}.`,
   );
@@ -188,14 +184,12 @@ function findEntry(path: string, lines: readonly Line[] | undefined): readonly E
 function parseFileCounts(text: string): ProjectView['counted'] {
   const extensions = new Map<string, number>();
   const folders = new Map<string, number>();
-  const ci: string[] = [];
   let total: number | undefined;
   for (const line of text.split('\n')) {
-    const match = /^(total|ext|dir|ci) (\d+)(?: (.+))?$/.exec(line.trim());
+    const match = /^(total|ext|dir) (\d+)(?: (.+))?$/.exec(line.trim());
     if (match?.[1] === 'total') total = Number(match[2]);
     else if (match?.[1] === 'ext') extensions.set(match[3]!, Number(match[2]));
     else if (match?.[1] === 'dir') folders.set(match[3]!, Number(match[2]));
-    else if (match?.[1] === 'ci') ci.push(match[3]!);
   }
-  return {total, extensions, folders, ci};
+  return {total, extensions, folders};
 }

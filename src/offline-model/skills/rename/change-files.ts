@@ -2,7 +2,7 @@
 import {bullets, clip, count, notDone, paragraphs} from '../../report.ts';
 import {hasMoreLines, parseLines} from '../../results.ts';
 import {ask, type Job, type Observation, type Work} from '../../skill.ts';
-import {createEdits} from './text-edits.ts';
+import {createEdit} from './text-edits.ts';
 
 export const MAX_FILES = 300;
 /** Maximum number of reads of one file, 2,000 lines each. */
@@ -52,14 +52,15 @@ export interface FileChange {
 /** Makes the edits and reports them. @param done the start of the report's sentence: "Renamed `a` to `b`" */
 export function* applyChanges(done: string, changes: readonly FileChange[], job: Job): Work<string> {
   const plans = changes.map((change) => {
-    const edits = change.problem === '' && change.places > 0 ? createEdits(change.before, change.after) : [];
-    const problem = edits ? change.problem : 'its lines are too similar to change them safely';
-    return {...change, problem, calls: edits && edits.length > 0 ? job.toolbox.edit(change.path, edits) : []};
+    const isDue = change.problem === '' && change.places > 0;
+    const edit = isDue ? createEdit(change.before, change.after) : undefined;
+    const problem = isDue && !edit ? 'its lines are too similar to change them safely' : change.problem;
+    return {...change, problem, call: edit && job.toolbox.edit(change.path, edit)};
   });
-  const results = [...(yield* ask(plans.flatMap((plan) => plan.calls)))];
-  const ended = plans.map((plan) => ({
+  const results = yield* ask(plans.map((plan) => plan.call));
+  const ended = plans.map((plan, index) => ({
     ...plan,
-    problem: plan.problem || findProblem(results.splice(0, plan.calls.length)),
+    problem: plan.problem || (plan.call ? getEditProblem(results[index]!) : ''),
   }));
   const changed = ended.filter((one) => one.places > 0 && one.problem === '');
   const failed = ended.filter((one) => one.problem !== '');
@@ -79,11 +80,8 @@ export function* applyChanges(done: string, changes: readonly FileChange[], job:
   );
 }
 
-function findProblem(results: readonly Observation[]): string {
-  const bad = results.find((result) => result.outcome !== 'ok');
-  if (!bad) return '';
-  const partly = results.some((result) => result.outcome === 'ok') ? 'only partly changed: ' : '';
-  if (bad.outcome === 'denied') return `${partly}the edit was not permitted`;
-  if (bad.outcome === 'missing') return `${partly}the edit was not made: no more calls were allowed`;
-  return partly + clip(bad.text, 160);
+function getEditProblem({outcome, text}: Observation): string {
+  if (outcome === 'ok') return '';
+  if (outcome === 'denied') return 'the edit was not permitted';
+  return outcome === 'missing' ? 'the edit was not made: no more calls were allowed' : clip(text, 160);
 }

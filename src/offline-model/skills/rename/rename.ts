@@ -4,15 +4,14 @@
  */
 import {applyEdits} from '../../../code-index/rename/source-lines.ts';
 import {isCode, isGenerated} from '../../../core/util/file-kinds.ts';
-import {bullets, cannot, clip, count, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
+import {bullets, cannot, clip, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {parsePaths} from '../../results.ts';
 import {ask, askOne, type Job, type Route, say, type Work} from '../../skill.ts';
 import {parseRenamePlan, type RenamePlan} from '../../symbols.ts';
-import {quote} from '../../toolbox.ts';
 import {escapeRegExp, looksLikeFile} from '../../words.ts';
 import {applyChanges, type FileChange, MAX_FILES, readFiles} from './change-files.ts';
 import {parseRename, type RenameRequest} from './rename-request.ts';
-import {replaceName, replaceText} from './text-edits.ts';
+import {replaceText} from './text-edits.ts';
 
 export const rename: Route = (job) => {
   const request = parseRename(job.text);
@@ -20,15 +19,15 @@ export const rename: Route = (job) => {
   if ('unclear' in request) return say(cannot(`${request.unclear} Nothing was changed.`));
   const {from, to, files, folders} = request;
   const isFile = request.rename && [from, to].every((name) => looksLikeFile(name.replaceAll(' ', '_')));
-  if (isFile && files.length + folders.length === 0) return renameFile(request, job);
+  if (isFile && files.length + folders.length === 0)
+    return say(
+      notDone(`I rename names in code, and no files. Say: run \`git mv ${from} ${to}\`. Nothing was changed.`),
+    );
   if (!job.toolbox.has('edit_file')) return say(cannot('I have no edit_file tool here, so I cannot change files.'));
   if (from === to) return say(notDone('both names are the same. Nothing was changed.'));
-  // Without the `symbols` tool, as in a part of a fan-out, or when only prose files are named, the name is replaced as
-  // text.
+  // In files without code the name is replaced as text.
   const isProse = files.length > 0 && folders.length + request.globs.length === 0 && !files.some(isCode);
-  return request.rename && job.toolbox.has('symbols') && !isProse
-    ? renameSymbol(request, job)
-    : changeTexts(request, job);
+  return request.rename && !isProse ? renameSymbol(request, job) : changeTexts(request, job);
 };
 
 function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
@@ -39,7 +38,12 @@ function* renameSymbol(request: RenameRequest, job: Job): Work<string> {
       `a rename by syntax is made in all files or in none, and ${globs.join(', ')} leaves some out. Say \`rename ${from} to ${to}\`. Nothing was changed.`,
     );
   const path = scopes.length === 1 ? scopes[0] : undefined;
-  const result = yield* askOne(job.toolbox.symbols('rename', {name: `${from} as ${to}`, path}));
+  const call = job.toolbox.symbols('rename', {name: `${from} as ${to}`, path});
+  if (!call)
+    return notDone(
+      `I have no \`symbols\` tool here, so I rename no code. To change it as text, say: replace "${from}" with "${to}".`,
+    );
+  const result = yield* askOne(call);
   if (result.outcome !== 'ok') return notDone(`${getReason(result)}. Nothing was changed.`);
   const plan = parseRenamePlan(result, from, to);
   const outside = plan.edits.filter((edit) => scopes.length > 1 && !scopes.some((one) => isBelow(edit.path, one)));
@@ -85,13 +89,12 @@ function* changeTexts(request: RenameRequest, job: Job): Work<string> {
   const targets = yield* findTargets(request, job);
   if (typeof targets === 'string') return targets;
   const texts = yield* readFiles(targets, job);
-  const change = (path: string, lines: readonly string[]) => {
-    if (request.rename && isCode(path)) return replaceName(path, lines, request.from, request.to);
+  const change = (lines: readonly string[]) => {
     const asWords = request.words && replaceText(lines, request.from, request.to, true);
     return asWords && asWords.places > 0 ? asWords : replaceText(lines, request.from, request.to, false);
   };
   const changes = texts.map((text): FileChange => {
-    const {lines, places} = change(text.path, text.lines ?? []);
+    const {lines, places} = change(text.lines ?? []);
     return {path: text.path, before: text.lines ?? [], after: lines, places, problem: text.problem};
   });
   const from = clip(request.from, 80);
@@ -131,24 +134,4 @@ function* findTargets(request: RenameRequest, job: Job): Work<readonly string[] 
     return notDone(`it is in more than ${MAX_FILES} files. Name a folder. Nothing was changed.`);
   const place = [...folders, ...globs].join(', ') || 'any file here';
   return paths.length > 0 ? paths : notDone(`\`${clip(request.from, 80)}\` is not in ${place}. Nothing was changed.`);
-}
-
-/** Handles "rename a.ts to b.ts", which renames the file itself. */
-function* renameFile({from, to}: RenameRequest, job: Job): Work<string> {
-  const call = job.toolbox.bash(
-    `if test -e ${quote(to)}; then echo ${quote(`${to} exists already`)} >&2; exit 1; fi; mv -- ${quote(from)} ${quote(to)}`,
-    'Rename a file',
-  );
-  if (!call) return cannot('I have no bash tool here, so I cannot rename a file.');
-  const importers = job.toolbox.symbols('importers', {path: from});
-  const used = importers ? yield* askOne(importers) : undefined;
-  const named = used?.outcome === 'ok' ? used.text.split('\n').flatMap((line) => /^\S+:\d+/.exec(line)?.[0] ?? []) : [];
-  const result = yield* askOne(call);
-  if (result.outcome !== 'ok') return notDone(`${from} was not renamed: ${getReason(result)}.`);
-  return paragraphs(
-    `Renamed the file ${from} to ${to}.`,
-    named.length > 0
-      ? `Imports of it were not changed, ${count(named.length, 'place')}:\n${bullets(named, 12)}`
-      : 'Imports of it were not changed.',
-  );
 }

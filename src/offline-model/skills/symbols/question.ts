@@ -26,6 +26,71 @@ export interface Question {
 
 const THINGS = '(?:files?|modules?|functions?|methods?|class(?:es)?|tests?|places?|code|types?)';
 
+/** How a use of a name is asked for. Each word is a part of a regular expression. */
+interface Relation {
+  readonly want: Want;
+  /** Active, passive and noun. */
+  readonly english: readonly [string, string, string];
+  /** Active and passive; `X` stands for the name where it is not the last word. */
+  readonly french: readonly [string, string];
+  readonly german: readonly [string, string];
+  readonly russian: readonly [string, string];
+  readonly chinese: string;
+}
+
+const RELATIONS: readonly Relation[] = [
+  {
+    want: 'imports',
+    english: ['imports?|includes?|requires?|depends? on', 'imported|included|required', 'imports?|importers'],
+    french: ['importe(?:nt)?|inclut|incluent', 'importée?s?'],
+    german: ['importier(?:t|en) X', 'importiert'],
+    russian: ['импортиру(?:ет|ют)', 'импортируется'],
+    chinese: '导入',
+  },
+  {
+    want: 'calls',
+    english: ['calls?|invokes?', 'called|invoked', 'callers?|calls?|call sites?'],
+    french: ['appelle(?:nt)?', 'appelée?s?'],
+    german: ['ruf(?:t|en) X auf', 'aufgerufen'],
+    russian: ['вызыва(?:ет|ют)', 'вызывается'],
+    chinese: '调用',
+  },
+  {
+    want: 'uses',
+    english: [
+      'uses?|references?|mentions?|needs?',
+      'used|referenced|consumed',
+      'uses?|usages?|references?|occurrences?',
+    ],
+    french: ['utilise(?:nt)?', 'utilisée?s?'],
+    german: ['(?:benutz|verwende|nutz)(?:e?t|en) X', 'verwendet|benutzt|genutzt'],
+    russian: ['использу(?:ет|ют)', 'используется|используются|применяется'],
+    chinese: '(?:使用|用到|用)',
+  },
+];
+
+function createForms({want, english, french, german, russian, chinese}: Relation): readonly [Want, readonly string[]] {
+  const [verb, passive, noun] = english;
+  return [
+    want,
+    [
+      `(?:who|what|which ${THINGS}) (?:${verb}) X`,
+      `where(?: is| are|'s) X (?:being )?(?:${passive})(?: from)?`,
+      `where do (?:we|you|they|i) (?:${verb}) X`,
+      `(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:${noun}) (?:of|to|for) X`,
+      `(?:qui|quoi|qu'est-ce qui|quels \\w+) (?:${french[0]}) X`,
+      `où (?:est|sont) ${french[1]} X`,
+      `où X (?:est|sont)(?:-il|-elle)? ${french[1]}`,
+      `(?:wer|was|welche \\w+) ${german[0]}`,
+      `wo (?:wird|werden) X (?:${german[1]})`,
+      `(?:кто|что|какие файлы) ${russian[0]} X`,
+      `где (?:${russian[1]}) X`,
+      `(?:谁|哪里|哪些函数|哪些文件|哪个文件)${chinese}了? ?X`,
+      `X ?在哪(?:里|儿)?(?:被)?${chinese}`,
+    ],
+  ];
+}
+
 /** Forms of questions. Each form matches a whole request; `X` stands for the subject. The first match decides. */
 const FORMS: readonly (readonly [Want, readonly string[]])[] = [
   [
@@ -53,23 +118,6 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
     ],
   ],
   [
-    'imports',
-    [
-      `(?:who|what|which ${THINGS}) (?:imports?|includes?|requires?|depends? on) X`,
-      'where(?: is| are) X (?:being )?(?:imported|included|required)',
-      'where do (?:we|you|they|i) import X',
-      '(?:find|show|list)(?: me)?(?: all| the| every)* (?:imports?|importers) of X',
-      '(?:qui|quels fichiers|quels modules) (?:importe|importent|inclut|incluent) X',
-      'où (?:est|sont) importée?s? X',
-      '(?:wer|welche dateien|welche module) (?:importiert|importieren) X',
-      'wo (?:wird|werden) X importiert',
-      '(?:кто|какие файлы|что) импортиру(?:ет|ют) X',
-      'где импортируется X',
-      '(?:谁|哪里|哪些文件|哪个文件)导入了? ?X',
-      'X ?在哪(?:里|儿)?(?:被)?导入',
-    ],
-  ],
-  [
     'subclasses',
     [
       `(?:who|what|which (?:\\w+ )?${THINGS.replace('?:', '?:structs?|interfaces?|errors?|traits?|')}) (?:extends?|inherits?(?: from)?|implements?|subclass(?:es)?|derives?(?: from)?) X`,
@@ -80,41 +128,7 @@ const FORMS: readonly (readonly [Want, readonly string[]])[] = [
       '(?:哪些|什么)类(?:继承|实现|扩展)了? ?X',
     ],
   ],
-  [
-    'calls',
-    [
-      `(?:who|what|which ${THINGS}) (?:calls?|invokes?) X`,
-      "where(?: is| are|'s) X (?:being )?(?:called|invoked)(?: from)?",
-      'where do (?:we|you|they|i) (?:call|invoke) X',
-      '(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:callers?|calls?|call sites?) (?:of|to|for) X',
-      'qui appelle X',
-      'où (?:est|sont) appelée?s? X',
-      'où X est(?:-il|-elle)? appelée?',
-      'wer ruft X auf',
-      'wo (?:wird|werden) X aufgerufen',
-      '(?:кто|что) вызывает X',
-      'где вызывается X',
-      '(?:谁|哪里|哪些函数|哪些文件)调用了? ?X',
-      'X ?在哪(?:里|儿)?(?:被)?调用',
-    ],
-  ],
-  [
-    'uses',
-    [
-      `(?:who|what|which ${THINGS}) (?:uses?|references?|mentions?|needs?) X`,
-      "where(?: is| are|'s) X (?:being )?(?:used|referenced|consumed)",
-      'where do (?:we|you|they|i) (?:use|reference) X',
-      '(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:uses?|usages?|references?|occurrences?) (?:of|to|for) X',
-      "(?:qui|quoi|qu'est-ce qui) utilise X",
-      'où (?:est|sont) utilisée?s? X',
-      '(?:wer|was) (?:benutzt|verwendet|nutzt) X',
-      'wo (?:wird|werden) X (?:verwendet|benutzt|genutzt)',
-      '(?:кто|что) использует X',
-      'где (?:используется|используются|применяется) X',
-      '(?:谁|哪里|哪些文件)(?:使用|用到|用)了? ?X',
-      'X ?在哪(?:里|儿)?(?:被)?使用',
-    ],
-  ],
+  ...RELATIONS.map(createForms),
   [
     'outline',
     [
@@ -274,7 +288,7 @@ function isName(name: string): boolean {
   return (
     /^[\p{L}_$#@][\p{L}\p{N}_$.:#/\\-]*$/u.test(name) &&
     !PRONOUNS.test(name) &&
-    !/^(?:here|there|going|wrong|up|everything|nothing|something)$/i.test(name)
+    !/^(?:here|there|going|wrong|up|everything|nothing|something|biggest|largest|longest|smallest|shortest|oldest|newest)$/i.test(name)
   );
 }
 

@@ -1,7 +1,7 @@
 /** Answers "where is X?", "who calls X?", "what imports F?" and "where is X tested?" from the `symbols` tool. */
 
 import {getLanguage, isTest} from '../../../core/util/file-kinds.ts';
-import {findSpeech, phrase, type Sentence} from '../../language.ts';
+import {findSpeech, type Listed, phrase, phraseCount} from '../../language.ts';
 import {getPathRank} from '../../places.ts';
 import {bullets, cannot, citeHit, countListed, getProblem, getReason, notDone, paragraphs} from '../../report.ts';
 import {type Hit, parseHits, parsePaths} from '../../results.ts';
@@ -94,7 +94,7 @@ function formatKnown(known: Known, want: Want): string {
     const calls = references.found.filter(isCall);
     const others = references.found.filter((one) => !isCall(one) && one.kind !== 'import');
     return paragraphs(
-      listPlaces(known, calls, 'calls', 'uncalled'),
+      listPlaces(known, calls, 'calls'),
       others.length > 0 &&
         `${phrase('otherwise', known.language)}\n${bullets(
           others.map((one) => citePlace(one, known)),
@@ -102,21 +102,15 @@ function formatKnown(known: Known, want: Want): string {
         )}`,
     );
   }
-  if (want === 'uses') return listPlaces(known, references.found, 'uses', 'unused');
-  if (want === 'tests')
-    return listPlaces(
-      known,
-      references.found.filter((one) => isTest(one.path)),
-      'tests',
-      'untested',
-    );
-  if (want === 'subclasses')
-    return listPlaces(
-      known,
-      references.found.filter((one) => one.kind === 'inherit'),
-      'subclasses',
-      'childless',
-    );
+  if (want === 'uses') return listPlaces(known, references.found, want);
+  if (want === 'tests') {
+    const inTests = references.found.filter((one) => isTest(one.path));
+    return listPlaces(known, inTests, want);
+  }
+  if (want === 'subclasses') {
+    const inheriting = references.found.filter((one) => one.kind === 'inherit');
+    return listPlaces(known, inheriting, want);
+  }
   return paragraphs(formatDefinitions(known), formatUsage(known));
 }
 
@@ -189,14 +183,11 @@ function* findSimilar(name: string, job: Job): Work<Similar> {
   };
 }
 
-function listPlaces(known: Known, places: readonly FoundReference[], some: Sentence, none: Sentence): string {
+function listPlaces(known: Known, places: readonly FoundReference[], listed: Listed): string {
   const {name, references, language} = known;
   const files = new Set(places.map((one) => one.path)).size;
-  const isCut = references.more > 0;
-  const head =
-    places.length === 0
-      ? phrase(none, language, {name, files: references.files})
-      : phrase(some, language, {name, n: isCut ? `≥ ${places.length}` : places.length, files});
+  const n = places.length > 0 && references.more > 0 ? `≥ ${places.length}` : places.length;
+  const head = phraseCount(listed, language, {name, n, files: places.length === 0 ? references.files : files});
   const sorted = places.toSorted((a, b) => getPathRank(a.path) - getPathRank(b.path));
   const list = bullets(
     sorted.map((one) => citePlace(one, known)),
@@ -221,7 +212,7 @@ function formatDefinitions({definitions, language}: Known): string {
 /** Lists the imports of a name. For a module that is not defined here, it lists the import statements that name it. */
 function* listImports(known: Known, job: Job): Work<string> {
   const own = known.references.found.filter((one) => one.kind === 'import');
-  if (known.definitions.found.length > 0) return listPlaces(known, own, 'imports', 'unimported');
+  if (known.definitions.found.length > 0) return listPlaces(known, own, 'imports');
   return yield* findModule(known.name, known, job);
 }
 
@@ -234,7 +225,7 @@ function* findImporters(path: string, job: Job): Work<string> {
   if (!references.known) return notDone(`${getProblem(result)}.`);
   const none: Found<FoundDefinition> = {...references, found: []};
   const known: Known = {name: path, definitions: none, references, language};
-  if (references.found.length > 0) return listPlaces(known, references.found, 'imports', 'unimported');
+  if (references.found.length > 0) return listPlaces(known, references.found, 'imports');
   // An import that the index cannot resolve names the file without its folder or extension.
   const file = path.replace(/^.*\//, '');
   const stem = file.replace(/\.\w+$/, '').replace(/^(?:index|__init__|mod)$/, '') || path.split('/').at(-2)!;
@@ -254,12 +245,7 @@ function* findModule(name: string, {name: asked, language, references}: Known, j
     .filter((hit) => getPathRank(hit.path) < 2 && IMPORT.test(hit.text))
     .map((hit): FoundReference => ({...hit, kind: 'import', inside: undefined, text: hit.text.trim()}));
   const all = {...references, found, more: more ?? 0};
-  return listPlaces(
-    {name: asked, definitions: {...all, found: []}, references: all, language},
-    found,
-    'imports',
-    'unimported',
-  );
+  return listPlaces({name: asked, definitions: {...all, found: []}, references: all, language}, found, 'imports');
 }
 
 function* showOutline(path: string, job: Job): Work<string> {
