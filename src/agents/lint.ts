@@ -59,9 +59,14 @@ export async function lintAgents(
   });
   const broken = [...new Set(problems.filter((each) => !seen.has(each) && isBrokenFile(each)).map(({file}) => file))];
   const unusable = broken.map((file): AgentLint => {
-    const name = path.basename(file).replace(/\.(?:json|md)$/, '');
     const findings = take((problem) => problem.file === file);
-    return {...UNUSABLE, name, source: file.endsWith('.md') ? 'claude-project' : 'project', file, findings};
+    return {
+      ...UNUSABLE,
+      name: path.parse(file).name,
+      source: file.endsWith('.md') ? 'claude-project' : 'project',
+      file,
+      findings,
+    };
   });
   return {agents: [...usable, ...hidden, ...unusable], others: take(() => true)};
 }

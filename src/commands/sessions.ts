@@ -2,7 +2,7 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import {UsageError} from '../core/util/errors.ts';
 import {formatFileName} from '../core/util/paths.ts';
-import {formatCount, showControls, toOneLine} from '../core/util/text.ts';
+import {formatCount, showControls, toShortLine} from '../core/util/text.ts';
 import {listRunFolders} from '../storage/sessions/archive.ts';
 import {getRestoredMessages} from '../storage/sessions/conversation.ts';
 import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
@@ -102,9 +102,7 @@ function formatRow(row: SessionRow): string {
   if (row.error !== undefined) return `${start}  ${'damaged'.padEnd(COUNT_CHARS)}  ${row.error}`;
   const {messages = 0, prompt: first = ''} = row;
   const count = formatCount(messages, 'message');
-  const prompt = showControls(toOneLine(first));
-  const shown = prompt.length <= PROMPT_CHARS ? prompt : `${prompt.slice(0, PROMPT_CHARS - 1)}…`;
-  return `${start}  ${count.padEnd(COUNT_CHARS)}  ${shown}`;
+  return `${start}  ${count.padEnd(COUNT_CHARS)}  ${toShortLine(showControls(first), PROMPT_CHARS)}`;
 }
 
 function formatSummary(summary: SessionRow, conversation: string): string {

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {formatDefinition} from '../../src/agents/definition-file.ts';
 import {lintAgents} from '../../src/agents/lint.ts';
 import {createAgentSchema} from '../../src/agents/schema.ts';
-import {getTemplates} from '../../src/agents/templates.ts';
+import {getTemplates} from '../../src/commands/agents/create.ts';
 import {agentWorkspace, LISTABLE, readCatalog} from './fixture.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');

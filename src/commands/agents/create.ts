@@ -1,13 +1,20 @@
 /** Drafts an agent, shows it with the tools that it will really have, and saves it when the person agrees. */
+
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import architect from '../../../.mini-cc/agents/architect.json';
+import debuggerAgent from '../../../.mini-cc/agents/debugger.json';
+import docReader from '../../../.mini-cc/agents/doc-reader.json';
+import documenter from '../../../.mini-cc/agents/documenter.json';
+import refactorer from '../../../.mini-cc/agents/refactorer.json';
+import reviewer from '../../../.mini-cc/agents/reviewer.json';
+import tester from '../../../.mini-cc/agents/tester.json';
 import {formatDefinition} from '../../agents/definition-file.ts';
 import {createDraftPrompt, createDraftSchema, parseDraft} from '../../agents/draft.ts';
 import {parseJsonAgent} from '../../agents/json-source.ts';
 import {saveAgent} from '../../agents/save.ts';
-import type {AgentFile} from '../../agents/schema.ts';
-import {getTemplates} from '../../agents/templates.ts';
+import {type AgentFile, agentFileSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
@@ -133,4 +140,12 @@ async function save(fields: AgentFile, deps: AgentsDeps): Promise<AgentsResult> 
     text: `Saved ${deps.shownPath(file)}. Use it at once: Task(${fields.name}): …`,
     data: {name: fields.name, file},
   };
+}
+
+/** The agents of this repository's own `.mini-cc/agents`, bundled with mini-cc as templates and examples. */
+const SHIPPED: readonly unknown[] = [architect, debuggerAgent, docReader, documenter, refactorer, reviewer, tester];
+
+export function getTemplates(): Readonly<Record<string, AgentFile>> {
+  const definitions = SHIPPED.map((each) => agentFileSchema.parse(each));
+  return Object.fromEntries(definitions.map((definition) => [definition.name, definition]));
 }

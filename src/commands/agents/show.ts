@@ -5,7 +5,7 @@ import {type AgentLint, lintAgents} from '../../agents/lint.ts';
 import type {ListableTools} from '../../agents/tool-list.ts';
 import type {CommandContext} from '../../core/contract/session-requests.ts';
 import {findTypo} from '../../core/util/names.ts';
-import {formatMessage, formatProblem, hasError, type Position, type Problem} from '../../core/util/problem.ts';
+import {formatMessage, formatProblem, hasError, type Problem} from '../../core/util/problem.ts';
 import {formatCount, toShortLine} from '../../core/util/text.ts';
 
 const DESCRIPTION_CHARS = 100;
@@ -41,59 +41,33 @@ function formatListed({definition, source, tools, readOnly, stale}: LoadedAgent)
   return [`${name} · ${marks.join(' · ')}${broken}`, `  ${shown}`, `  tools: ${tools.join(', ')}`];
 }
 
-interface AgentEntry {
-  readonly name: string;
-  readonly description: string;
-  readonly source: string;
-  readonly file: string | null;
-  readonly tools: readonly string[];
-  readonly model: string | null;
-  readonly readOnly: boolean;
-  readonly hidden: boolean;
-  readonly errors: readonly FileProblem[];
-  readonly warnings: readonly FileProblem[];
-}
-
-/** A problem in a file. Line and column count from 1. */
-interface FileProblem extends Position {
-  readonly file: string;
-  readonly text: string;
-}
-
 /** Returns entries for all agents, including hidden ones and broken files. */
-export function getAgentEntries({agents, hidden, problems}: LoadedCatalog): AgentEntry[] {
-  const getProblems = (file: string | undefined) => {
-    const own = problems.filter((problem) => problem.file === file);
-    const list = (severity: Problem['severity']) => own.filter((each) => each.severity === severity).map(toFileProblem);
-    return {errors: list('error'), warnings: list('warning')};
-  };
-  const entries = agents.map(
-    ({definition, source, file, tools, readOnly}): AgentEntry => ({
-      name: definition.name,
-      description: definition.description,
-      source,
-      file: file ?? null,
-      tools,
-      model: definition.model ?? null,
-      readOnly,
-      hidden: false,
-      ...getProblems(file),
-    }),
-  );
-  const unknown = {description: '', tools: [], model: null, readOnly: false};
-  for (const {name, source, file} of hidden) {
-    entries.push({...unknown, name, source, file: file ?? null, hidden: true, ...getProblems(file)});
-  }
-  const listed = new Set(entries.map(({file}) => file));
-  for (const file of new Set(problems.filter(isNoHint).map((problem) => problem.file))) {
-    if (listed.has(file)) continue;
-    const name = path.basename(file).replace(/\.(?:json|md)$/, '');
-    entries.push({...unknown, name, source: 'broken', file, hidden: false, ...getProblems(file)});
-  }
-  return entries;
+export function getAgentEntries({agents, hidden, problems}: LoadedCatalog) {
+  const list = (file: string | undefined, severity: Problem['severity']) =>
+    problems.filter((problem) => problem.file === file && problem.severity === severity).map(toFileProblem);
+  const toEntry = (name: string, source: string, file: string | undefined, agent?: LoadedAgent, isHidden = false) => ({
+    name,
+    description: agent?.definition.description ?? '',
+    source,
+    file: file ?? null,
+    tools: agent?.tools ?? [],
+    model: agent?.definition.model ?? null,
+    readOnly: agent?.readOnly ?? false,
+    hidden: isHidden,
+    errors: list(file, 'error'),
+    warnings: list(file, 'warning'),
+  });
+  const listed = new Set([...agents, ...hidden].map(({file}) => file));
+  const others = new Set(problems.filter(isNoHint).map(({file}) => file));
+  return [
+    ...agents.map((agent) => toEntry(agent.definition.name, agent.source, agent.file, agent)),
+    ...hidden.map(({name, source, file}) => toEntry(name, source, file, undefined, true)),
+    ...[...others].filter((file) => !listed.has(file)).map((file) => toEntry(path.parse(file).name, 'broken', file)),
+  ];
 }
 
-function toFileProblem(problem: Problem): FileProblem {
+/** Returns a problem for scripts. Line and column count from 1. */
+function toFileProblem(problem: Problem) {
   const {file, line, column} = problem;
   return {file, line, column, text: formatMessage(problem)};
 }

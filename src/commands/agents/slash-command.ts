@@ -1,10 +1,9 @@
 /** Implements `/agents` in all its forms. */
 import {formatDefinition} from '../../agents/definition-file.ts';
 import {deleteAgent, findDeletableFile} from '../../agents/save.ts';
-import {getTemplates} from '../../agents/templates.ts';
 import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
 import {hasError} from '../../core/util/problem.ts';
-import {createAgent} from './create.ts';
+import {createAgent, getTemplates} from './create.ts';
 import {type AgentsDeps, type AgentsResult, findAgent, lint, listAgents, showAgent} from './show.ts';
 
 /** Dependencies that are not in the context of the command. */

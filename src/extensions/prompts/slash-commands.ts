@@ -1,5 +1,6 @@
 /** Creates a slash command for each command and skill that the user may type. */
 import type {Command} from '../../core/contract/session-requests.ts';
+import {toShortLine} from '../../core/util/text.ts';
 import {expandPrompt, type PromptFile} from './prompt-file.ts';
 
 export function createPromptCommands(prompts: readonly PromptFile[], taken: readonly string[]): Command[] {
@@ -32,7 +33,7 @@ export function createSkillsCommand(prompts: readonly PromptFile[], problems: re
     run() {
       const lines = prompts.map(({kind, name, description, from, isForModel}) => {
         const note = kind === 'skill' && !isForModel ? ', not for the model' : '';
-        return `  /${name}  ${cut(description)}  [${kind} of ${from}${note}]`;
+        return `  /${name}  ${toShortLine(description, 80)}  [${kind} of ${from}${note}]`;
       });
       const none =
         'No skills and no custom commands. They are read from .mini-cc and .claude, of the project and yours.';
@@ -44,10 +45,4 @@ export function createSkillsCommand(prompts: readonly PromptFile[], problems: re
       };
     },
   };
-}
-
-const MAX_CHARS = 80;
-
-function cut(text: string): string {
-  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS - 1)}…`.toWellFormed();
 }
