@@ -167,17 +167,12 @@ export function QuestionView({rows, maxRows}: {readonly rows: QuestionRows['rows
 function fitRows(rows: QuestionRows['rows'], maxRows: number): QuestionRows['rows'] {
   if (rows.length <= maxRows) return rows;
   const details = rows.filter(isDetail);
-  const others = rows.length - details.length;
-  const shown = Math.max(0, maxRows - others - 1);
+  const shown = Math.max(0, maxRows - (rows.length - details.length) - 1);
+  const [first, ...others] = details.slice(shown);
   const text = `… ${details.length - shown} more rows, shown in full above`;
-  const missing: Row = {text, style: 'detail'};
-  const last = details[shown];
   return rows
-    .flatMap((row) => {
-      if (!isDetail(row)) return [row];
-      if (row === last) return [missing];
-      return details.indexOf(row) < shown ? [row] : [];
-    })
+    .filter((row) => !others.includes(row))
+    .map((row): Row => (row === first ? {text, style: 'detail'} : row))
     .slice(-maxRows);
 }
 

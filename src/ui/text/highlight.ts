@@ -1,20 +1,6 @@
 /** Colours code with highlight.js, without a DOM. It is loaded with the markdown renderer, after the first frame. */
 import type {Emitter} from 'highlight.js';
-import hljs from 'highlight.js/lib/core';
-import bash from 'highlight.js/lib/languages/bash';
-import cpp from 'highlight.js/lib/languages/cpp';
-import css from 'highlight.js/lib/languages/css';
-import diff from 'highlight.js/lib/languages/diff';
-import go from 'highlight.js/lib/languages/go';
-import java from 'highlight.js/lib/languages/java';
-import javascript from 'highlight.js/lib/languages/javascript';
-import json from 'highlight.js/lib/languages/json';
-import python from 'highlight.js/lib/languages/python';
-import rust from 'highlight.js/lib/languages/rust';
-import sql from 'highlight.js/lib/languages/sql';
-import typescript from 'highlight.js/lib/languages/typescript';
-import xml from 'highlight.js/lib/languages/xml';
-import yaml from 'highlight.js/lib/languages/yaml';
+import hljs from 'highlight.js/lib/common';
 import type {Tone} from '../theme.ts';
 import type {TextStyle} from './styled-text.tsx';
 
@@ -24,7 +10,6 @@ interface CodeSpan {
   readonly scope: string;
 }
 
-const LANGUAGES = {bash, cpp, css, diff, go, java, javascript, json, python, rust, sql, typescript, xml, yaml};
 /** Characters. Longer code is not coloured, because it takes too long. */
 const MAX_CODE = 20_000;
 
@@ -81,11 +66,9 @@ export interface Highlighter {
 }
 
 export function createHighlighter(): Highlighter {
-  const instance = hljs.newInstance();
-  instance.configure({__emitter: SpanEmitter});
-  for (const [name, language] of Object.entries(LANGUAGES)) instance.registerLanguage(name, language);
-  const isKnown = (code: string, language: string) => code.length <= MAX_CODE && instance.getLanguage(language);
-  const run = (code: string, language: string) => instance.highlight(code, {language, ignoreIllegals: true});
+  hljs.configure({__emitter: SpanEmitter});
+  const isKnown = (code: string, language: string) => code.length <= MAX_CODE && hljs.getLanguage(language);
+  const run = (code: string, language: string) => hljs.highlight(code, {language, ignoreIllegals: true});
   return {
     highlight: (code, language) => {
       const result = isKnown(code, language) ? run(code, language) : undefined;

@@ -45,46 +45,31 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
     left -= given;
     return given;
   };
-  const prompt = Math.max(1, take(wants.prompt, Math.max(1, Math.floor(windowRows / 3))));
-  const question = take(wants.question);
-  const status = take(wants.status);
-  const busy = take(wants.busy);
-  const completion = take(wants.completion);
-  const frame = take(wants.frame, windowRows >= MIN_FRAMED && left > 4 ? 2 : 0);
-  const gap = take(wants.gap, left > 2 ? 1 : 0);
-  const panel = take(wants.panel, Math.ceil(left / 2));
-  const queued = take(wants.queued, Math.max(1, Math.floor(left / 3)));
-  // Rows that leave the window do not return when the run is closed, so a third of the window stays free.
-  const view = take(
-    wants.view,
-    Math.min(Math.floor((windowRows * 2) / 3), wants.lead > 0 && left > 2 ? left - 1 : left),
-  );
-  // The text and the tools keep a few rows, however many agents run.
-  const others = Math.min(4, wants.tail + wants.tools);
-  const subagents = take(wants.subagents, Math.max(2, left - others));
-  const tools = take(wants.tools, wants.tail > 0 ? left - 1 : left);
-  const todos = take(wants.todos, Math.min(MAX_TODOS, left - Math.min(2, wants.tail)));
-  // A window that becomes lower pushes rows into the scrollback, where they stay. So a third of the window is kept free
-  // of text.
-  const tail = take(wants.tail, Math.max(4, Math.min(MAX_TAIL, left - Math.floor(windowRows / 3))));
-  const lead = take(wants.lead, left > 1 || view > 0 ? 1 : 0);
-  return {
-    lead,
-    prompt,
-    question,
-    status,
-    busy,
-    gap,
-    frame,
-    completion,
-    panel,
-    view,
-    queued,
-    subagents,
-    tools,
-    todos,
-    tail,
+  // The parts take their rows in this order.
+  const given = {
+    prompt: Math.max(1, take(wants.prompt, Math.max(1, Math.floor(windowRows / 3)))),
+    question: take(wants.question),
+    status: take(wants.status),
+    busy: take(wants.busy),
+    completion: take(wants.completion),
+    frame: take(wants.frame, windowRows >= MIN_FRAMED && left > 4 ? 2 : 0),
+    gap: take(wants.gap, left > 2 ? 1 : 0),
+    panel: take(wants.panel, Math.ceil(left / 2)),
+    queued: take(wants.queued, Math.max(1, Math.floor(left / 3))),
+    // Rows that leave the window do not return when the run is closed, so a third of the window stays free.
+    view: take(
+      wants.view,
+      Math.min(Math.floor((windowRows * 2) / 3), wants.lead > 0 && left > 2 ? left - 1 : left),
+    ),
+    // The text and the tools keep a few rows, however many agents run.
+    subagents: take(wants.subagents, Math.max(2, left - Math.min(4, wants.tail + wants.tools))),
+    tools: take(wants.tools, wants.tail > 0 ? left - 1 : left),
+    todos: take(wants.todos, Math.min(MAX_TODOS, left - Math.min(2, wants.tail))),
+    // A window that becomes lower pushes rows into the scrollback, where they stay. So a third of the window is kept
+    // free of text.
+    tail: take(wants.tail, Math.max(4, Math.min(MAX_TAIL, left - Math.floor(windowRows / 3)))),
   };
+  return {...given, lead: take(wants.lead, left > 1 || given.view > 0 ? 1 : 0)};
 }
 
 /** Returns the first shown row of a list when `rows` of its `count` rows are shown around the marked one. */
