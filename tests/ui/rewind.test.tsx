@@ -1,7 +1,7 @@
 /** Going back to an earlier prompt by two presses of Esc. */
 import {render} from 'ink-testing-library';
 import {describe, expect, test} from 'vitest';
-import {DiffText} from '../../src/ui/components/diff.tsx';
+import {DiffText} from '../../src/ui/components/tool-line.tsx';
 import {createFormatter} from '../../src/ui/text/format.ts';
 import {CTRL_C, ESC, open} from './app-fixture.ts';
 

@@ -4,21 +4,21 @@
  * arrive, also during a turn. On this side, tools have Claude Code's names and inputs. An error in one line is reported
  * as the answer to that line only.
  */
-
 import {randomUUID} from 'node:crypto';
+import {z} from 'zod';
 import type {AgentEvent} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {Session} from '../../core/contract/session-requests.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getTotals} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
-import {getErrorCode, getErrorMessage, UsageError} from '../../core/util/errors.ts';
+import {getErrorCode, getErrorMessage, MiniCcError, UsageError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
+import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 import {countReported, createInitObject, createResultObject, createStreamJson, toRunResult} from '../json-output.ts';
 import {getExitCode} from '../print.ts';
 import {RunTitles} from '../progress.ts';
 import {answerControlRequest} from './control-requests.ts';
-import {MessageServers} from './driver-servers.ts';
 import {type CallHook, describeSession, type Initialize, initializeSchema} from './initialize.ts';
 import {type BadLine, type ControlRequest, type ControlResponse, parseDriverLine, type UserLine} from './lines.ts';
 import {toClaudeShape} from './output.ts';
@@ -300,3 +300,56 @@ interface Opened {
 }
 
 const DRIVER_HAS_LEFT = {subtype: 'error', request_id: '', error: 'the driver has left'} as const;
+
+/**
+ * Sends a request to the driver.
+ * @returns its response.
+ * @throws Error when the driver refuses the request or has left
+ */
+type CallDriver = (request: object, signal: AbortSignal) => Promise<Readonly<Record<string, unknown>>>;
+
+/** The tools of a server, which the driver sends before the server is started. */
+const manifestSchema = z.looseObject({
+  toolsListResult: z.looseObject({
+    tools: z.array(z.looseObject({name: z.string(), inputSchema: z.looseObject({type: z.literal('object')})})),
+  }),
+});
+
+/** Connects MCP servers in the driver's own process. Their messages go both ways as `mcp_message` requests. */
+class MessageServers implements DriverServers {
+  readonly names: readonly string[];
+  readonly #manifests: Readonly<Record<string, unknown>>;
+  readonly #call: CallDriver;
+  readonly #listeners = new Map<string, (message: object) => void>();
+
+  constructor({sdkMcpServers = [], sdkMcpServerManifests = {}}: Initialize, call: CallDriver) {
+    this.names = sdkMcpServers;
+    this.#manifests = sdkMcpServerManifests;
+    this.#call = call;
+  }
+
+  getTools(server: string): ReturnType<DriverServers['getTools']> {
+    const manifest = Object.hasOwn(this.#manifests, server) ? this.#manifests[server] : undefined;
+    return manifestSchema.safeParse(manifest).data?.toolsListResult.tools ?? [];
+  }
+
+  async send(server: string, message: object): Promise<unknown> {
+    const {mcp_response: answer} = await this.#call(
+      {subtype: 'mcp_message', server_name: server, message},
+      new AbortController().signal,
+    );
+    return answer;
+  }
+
+  listen(server: string, listener: (message: object) => void): () => void {
+    this.#listeners.set(server, listener);
+    return () => this.#listeners.delete(server);
+  }
+
+  /** Passes on a message that the driver's server sends by itself. */
+  receive(server: string, message: object): void {
+    const listener = this.#listeners.get(server);
+    if (!listener) throw new MiniCcError('NO_SUCH_SERVER', `the MCP server ${server} is not connected`);
+    listener(message);
+  }
+}

@@ -6,10 +6,9 @@ import type {Formatter} from '../text/format.ts';
 import {indentLines, type LinePlace, layoutLines, linesFrom, START, splitLines} from '../text/lines.ts';
 import {Rows, type Span, type TextStyle, Wrapped} from '../text/styled-text.tsx';
 import {finishedThought} from '../text/thinking.ts';
-import {DiffText, MoreLines} from './diff.tsx';
 import {QuestionDetail} from './question.tsx';
 import {endedRows, FinishedSubagents} from './subagent-lines.tsx';
-import {ToolLine} from './tool-line.tsx';
+import {DiffText, MoreLines, ToolLine} from './tool-line.tsx';
 
 interface FinishedProps {
   readonly item: FinishedItem;

@@ -1,11 +1,11 @@
 import {Box, useIsScreenReaderEnabled} from 'ink';
-import type {Question} from '../../core/contract/events.ts';
+import type {ListItem, Question} from '../../core/contract/events.ts';
 import {layoutText} from '../input/editor.ts';
-import {getCommand, type QuestionFocus} from '../input/question-keys.ts';
-import {findInList, listRows} from '../state/list-rows.ts';
+import {findInList, getCommand, type QuestionFocus} from '../input/question-keys.ts';
 import {formatAsked, isLongQuestion, MAX_HEAD_ROWS} from '../state/questions.ts';
 import type {Formatter} from '../text/format.ts';
 import {layoutLines} from '../text/lines.ts';
+import {firstAround} from '../text/live-rows.ts';
 import {screenLine} from '../text/screen-text.ts';
 import {Rows, type Row as Spans, type TextStyle, toRow, Wrapped} from '../text/styled-text.tsx';
 import {cutText, cutWords, textWidth, wrapText} from '../text/wrap.ts';
@@ -118,6 +118,44 @@ function listPart({question, focus, columns, windowRows = 30}: QuestionState): r
     ...list,
     {text: cutWords(hint, columns), style: 'hint'},
   ];
+}
+
+/** Maximal rows of a list in a high window. */
+const MAX_LIST_ROWS = 12;
+/** Rows of the window for the prompt, the status line and the question itself. */
+const OTHER_ROWS = 10;
+/** Columns. A narrower window shows only the information of the marked row. */
+const MIN_INFO_COLUMNS = 70;
+
+/**
+ * Lays out the rows of the list around the marked item.
+ * @param marked index of the marked item in `found`
+ */
+function listRows(
+  found: readonly ListItem[],
+  marked: number,
+  {columns, windowRows}: {readonly columns: number; readonly windowRows: number},
+): readonly Row[] {
+  if (found.length === 0) return [{text: '  Nothing matches what is typed.', style: 'hint'}];
+  const count = Math.max(1, Math.min(MAX_LIST_ROWS, windowRows - OTHER_ROWS));
+  const at = Math.min(marked, found.length - 1);
+  const first = firstAround(at, found.length, count);
+  const shown = found.slice(first, first + count);
+  const isWide = columns >= MIN_INFO_COLUMNS;
+  const infoWidth = isWide ? Math.max(...shown.map(({info = ''}) => textWidth(info))) : 0;
+  const rows = shown.map(({label, info = ''}, index): Row => {
+    const isMarked = first + index === at;
+    const width = columns - 3 - (infoWidth === 0 ? 0 : infoWidth + 2);
+    const cut = cutText(label, width);
+    const text = infoWidth === 0 ? cut : `${cut}${' '.repeat(Math.max(0, width - textWidth(cut)))}  ${info}`;
+    return {text: `${isMarked ? '>' : ' '} ${text.trimEnd()}`, style: isMarked ? 'marked' : 'option'};
+  });
+  const info = found[at]?.info;
+  const notes = [
+    ...(isWide || info === undefined ? [] : [cutText(info, columns - 4)]),
+    ...(found.length > shown.length ? [`${at + 1} of ${found.length}`] : []),
+  ];
+  return notes.length === 0 ? rows : [...rows, {text: `  ${cutText(notes.join(' · '), columns - 4)}`, style: 'hint'}];
 }
 
 function findCursor({focus, columns}: QuestionState, row: number): QuestionRows['cursor'] {

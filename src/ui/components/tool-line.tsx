@@ -4,9 +4,9 @@ import {REFUSED, USER_SAYS} from '../../core/util/tool-output.ts';
 import type {FinishedTool, RunningTool} from '../state/ui-state.ts';
 import {countChanges} from '../text/diff-lines.ts';
 import type {Formatter} from '../text/format.ts';
+import {layoutLines} from '../text/lines.ts';
 import {Rows, type Span, Styled, type TextStyle, toRow, Wrapped, wrapSpans} from '../text/styled-text.tsx';
 import {cutText, textWidth, wrapText} from '../text/wrap.ts';
-import {MoreLines, Patch} from './diff.tsx';
 
 /** Maximal number of rows of a result that are shown. An error gets more rows. */
 const MAX_ROWS = 3;
@@ -185,4 +185,47 @@ function formatRunning(tool: RunningTool, mark: string, columns: number): string
 function progressRows(tool: RunningTool): string[] {
   const text = tool.progress.replace(/\s+$/, '');
   return text === '' ? [] : text.split('\n').slice(-PROGRESS_ROWS);
+}
+
+const MAX_DIFF_ROWS = 60;
+
+interface PatchProps {
+  readonly patch: string;
+  /** Path of the file. The language follows from it. */
+  readonly path: string;
+  readonly columns: number;
+  readonly formatter: Formatter | undefined;
+}
+
+/** Draws the diff of one file, below a line that names the file. */
+export function Patch({patch, path, columns, formatter}: PatchProps) {
+  if (!formatter) return null;
+  const lines = formatter.diff(patch, path);
+  const shown = lines.slice(0, MAX_DIFF_ROWS);
+  return (
+    <Box flexDirection="column">
+      <Rows rows={layoutLines(shown, columns)} />
+      <MoreLines count={lines.length - shown.length} />
+    </Box>
+  );
+}
+
+/** Says how many lines are not shown. @param where a hint how to see them */
+export function MoreLines({
+  count,
+  kind = 'more',
+  where = '',
+}: {
+  readonly count: number;
+  readonly kind?: 'more' | 'earlier';
+  readonly where?: string;
+}) {
+  if (count <= 0) return null;
+  const shown = count.toLocaleString('en-US');
+  return <Styled tone="muted">{`… ${shown} ${kind} ${count === 1 ? 'line' : 'lines'}${where}`}</Styled>;
+}
+
+/** Draws the diffs of several files one after another, and the other lines around them. */
+export function DiffText({text, columns, formatter}: Omit<PatchProps, 'patch' | 'path'> & {readonly text: string}) {
+  return formatter ? <Rows rows={layoutLines(formatter.diffText(text), columns)} /> : null;
 }

@@ -80,46 +80,35 @@ function pressControl(controller: Controller, press: KeyPress): boolean {
     controller.nextMode();
     return true;
   }
-  if (!press.ctrl) return false;
-  const {ui, local} = controller;
-  switch (press.text) {
-    case 'b':
-      // Without agents to send to the background, the key moves the cursor.
-      if (!hasAwaitedWork(ui.get()) || local.get().focus?.note) return false;
-      controller.detachRuns();
-      return true;
-    case 'c':
-      pressCtrlC(controller);
-      return true;
-    case 'd':
-      if (local.get().editor.text !== '' || local.get().focus?.note) return false;
-      controller.askToLeave('Ctrl+D');
-      return true;
-    case 'g':
-      controller.change({handover: 'editor'});
-      return true;
-    case 'z':
-      controller.change({handover: 'shell'});
-      return true;
-    case 'l':
-      controller.repaint();
-      return true;
-    case 'o':
-      if (local.get().formatter) controller.change({handover: 'transcript'});
-      else controller.hint('The session is still opening: press Ctrl+O again in a moment.', 2000);
-      return true;
-    case 't':
-      pressCtrlT(controller);
-      return true;
-    case 'v':
-      inBackground(controller.pasteImage(), (error) =>
-        controller.hint(`No image was pasted: ${screenLine(getErrorMessage(error))}`, 6000),
-      );
-      return true;
-    default:
-      return false;
-  }
+  const act = press.ctrl ? CONTROL_KEYS[press.text] : undefined;
+  return act !== undefined && act(controller) !== false;
 }
+
+/** What Ctrl and a letter do. A key whose action returns false goes on to the question, the list and the editor. */
+const CONTROL_KEYS: Readonly<Record<string, (controller: Controller) => unknown>> = {
+  // Without agents to send to the background, the key moves the cursor.
+  b: (controller) => {
+    if (!hasAwaitedWork(controller.ui.get()) || controller.local.get().focus?.note) return false;
+    return controller.detachRuns();
+  },
+  c: pressCtrlC,
+  d: (controller) => {
+    const {editor, focus} = controller.local.get();
+    return editor.text === '' && !focus?.note && controller.askToLeave('Ctrl+D');
+  },
+  g: (controller) => controller.change({handover: 'editor'}),
+  z: (controller) => controller.change({handover: 'shell'}),
+  l: (controller) => controller.repaint(),
+  o: (controller) => {
+    if (controller.local.get().formatter) controller.change({handover: 'transcript'});
+    else controller.hint('The session is still opening: press Ctrl+O again in a moment.', 2000);
+  },
+  t: pressCtrlT,
+  v: (controller) =>
+    inBackground(controller.pasteImage(), (error) =>
+      controller.hint(`No image was pasted: ${screenLine(getErrorMessage(error))}`, 6000),
+    ),
+};
 
 /** Hides the todos, or shows them also between turns. */
 function pressCtrlT(controller: Controller): void {

@@ -3,8 +3,7 @@
  * uses none in its first 0.3 s. While text is typed in the prompt, a question without a list uses none until the person
  * goes to it by Tab.
  */
-import type {Answer, Question, QuestionOption} from '../../core/contract/events.ts';
-import {findInList} from '../state/list-rows.ts';
+import type {Answer, ListItem, Question, QuestionOption} from '../../core/contract/events.ts';
 import {createEditor, type EditorState, edit, expandedText} from './editor.ts';
 import {editorAction, type KeyPress} from './keys.ts';
 
@@ -114,6 +113,16 @@ function listKey(focus: QuestionFocus, question: Question, press: KeyPress, now:
       return action ? step({note: edit(filter, action), marked: 0}) : step();
     }
   }
+}
+
+/** Returns the items that contain each typed word, in their order. Case does not matter. */
+export function findInList(list: readonly ListItem[], typed: string): readonly ListItem[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return list;
+  return list.filter(({label, info = ''}) => {
+    const text = `${label}\n${info}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }
 
 /**
