@@ -50,9 +50,7 @@ function Body({item, columns, formatter}: FinishedProps): ReactNode {
       );
     case 'detail':
       return <QuestionDetail question={item.question} columns={columns} formatter={formatter} />;
-    case 'answered':
-      return <Wrapped tone="muted" text={`${item.title} · ${item.answer}`} columns={columns} />;
-    case 'time':
+    case 'remark':
       return <Wrapped tone="muted" text={item.text} columns={columns} />;
     case 'lines':
     case 'printed':

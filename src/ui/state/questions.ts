@@ -37,7 +37,7 @@ export function endQuestion(state: UiState, askId: string, choice: string): UiSt
   if (!question || question.editor || question.list) return withQuestions(state, left);
   const title = formatAsked(question);
   const what = question.detailType === 'command' ? ` ${cutText(screenLine(question.detail), MAX_ASKED_COLUMNS)}` : '';
-  const answered = addItem(state, {kind: 'answered', title: title + what, answer: formatAnswer(question, choice)});
+  const answered = addItem(state, {kind: 'remark', text: `${title}${what} · ${formatAnswer(question, choice)}`});
   return withQuestions(answered, left);
 }
 

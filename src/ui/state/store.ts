@@ -237,7 +237,7 @@ const LONG_TURN_MS = 10_000;
 function addTime(state: UiState, ms: number): UiState {
   if (ms < LONG_TURN_MS) return state;
   const used = state.turnTokens > 0 ? ` · ${formatTokens(state.turnTokens)} tokens` : '';
-  return addItem(state, {kind: 'time', text: `Took ${formatSeconds(ms)}${used}`});
+  return addItem(state, {kind: 'remark', text: `Took ${formatSeconds(ms)}${used}`});
 }
 
 /**

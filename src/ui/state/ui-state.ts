@@ -23,10 +23,8 @@ export type FinishedBody =
   | {readonly kind: 'announcement'; readonly announcement: AnnouncementItem}
   | {readonly kind: 'notice'; readonly level: NoticeLevel; readonly text: string; readonly isDiff?: boolean}
   | {readonly kind: 'detail'; readonly question: Question}
-  /** How long a turn took. */
-  | {readonly kind: 'time'; readonly text: string}
-  /** One line about a question that has ended. */
-  | {readonly kind: 'answered'; readonly title: string; readonly answer: string}
+  /** How long a turn took, or how a question was answered. */
+  | {readonly kind: 'remark'; readonly text: string}
   /** An item that was printed and whose text was freed. */
   | {readonly kind: 'printed'};
 

@@ -1,5 +1,4 @@
 /** Colours code with highlight.js, without a DOM. It is loaded with the markdown renderer, after the first frame. */
-import type {Emitter} from 'highlight.js';
 import hljs from 'highlight.js/lib/common';
 import type {Tone} from '../theme.ts';
 import type {TextStyle} from './styled-text.tsx';
@@ -66,7 +65,6 @@ export interface Highlighter {
 }
 
 export function createHighlighter(): Highlighter {
-  hljs.configure({__emitter: SpanEmitter});
   const isKnown = (code: string, language: string) => code.length <= MAX_CODE && hljs.getLanguage(language);
   const run = (code: string, language: string) => hljs.highlight(code, {language, ignoreIllegals: true});
   return {
@@ -74,7 +72,7 @@ export function createHighlighter(): Highlighter {
       const result = isKnown(code, language) ? run(code, language) : undefined;
       // When highlight.js fails, its result has only the beginning of the code.
       if (!result || result.errorRaised) return [{text: code, scope: ''}];
-      return (result._emitter as SpanEmitter).spans;
+      return toSpans((result._emitter as unknown as {readonly rootNode: TokenNode}).rootNode);
     },
     endsOutside: (code, language) => {
       if (!isKnown(code, language)) return true;
@@ -85,45 +83,13 @@ export function createHighlighter(): Highlighter {
   };
 }
 
-/**
- * Collects the pieces that highlight.js finds, with their innermost scope. HTML output would have to be parsed again.
- */
-class SpanEmitter implements Emitter {
-  readonly spans: {text: string; readonly scope: string}[] = [];
-  readonly #scopes: string[] = [];
+/** A node of the tree that highlight.js makes before its HTML. HTML would have to be parsed again. */
+interface TokenNode {
+  readonly scope?: string;
+  readonly children: readonly (TokenNode | string)[];
+}
 
-  addText(text: string): void {
-    const scope = this.#scopes.at(-1) ?? '';
-    const last = this.spans.at(-1);
-    if (last?.scope === scope) last.text += text;
-    else if (text !== '') this.spans.push({text, scope});
-  }
-
-  startScope(scope: string): void {
-    this.#scopes.push(scope);
-  }
-
-  endScope(): void {
-    this.#scopes.pop();
-  }
-
-  openNode(scope: string): void {
-    this.startScope(scope);
-  }
-
-  closeNode(): void {
-    this.endScope();
-  }
-
-  __addSublanguage(inner: SpanEmitter): void {
-    this.spans.push(...inner.spans);
-  }
-
-  finalize(): void {
-    // Every piece is already complete.
-  }
-
-  toHTML(): string {
-    return '';
-  }
+/** Returns the pieces of the tree, each with its innermost scope. */
+function toSpans({scope = '', children}: TokenNode): CodeSpan[] {
+  return children.flatMap((child) => (typeof child === 'string' ? [{text: child, scope}] : toSpans(child)));
 }

@@ -2,7 +2,7 @@
  * Represents formatted text as lines that are not wrapped yet, so that they do not depend on the width of the window.
  * `layoutLine` wraps a line into rows of the screen.
  */
-import {cutSpans, plainText, type Row, type Span} from './styled-text.tsx';
+import {cutSpans, plainText, type Row, type Span, spaces} from './styled-text.tsx';
 import {layoutTableRow, type TableRow} from './table.ts';
 import {rowWidth, wrapRows} from './wrap.ts';
 
@@ -86,7 +86,7 @@ export function layoutLine(line: Line, columns: number): LaidRow[] {
   const width = Math.max(1, columns - rowWidth(plainText(rest)));
   if (line.table) {
     return layoutTableRow(line.table, width).map((row, index) => ({
-      row: joinSpans([...(index === 0 ? first : rest), ...row]),
+      row: [...(index === 0 ? first : rest), ...row],
       next: 0,
     }));
   }
@@ -95,13 +95,8 @@ export function layoutLine(line: Line, columns: number): LaidRow[] {
   const indent = line.isRest ? hang : 0;
   const wrapped = wrapRows(text, width - indent);
   return wrapped.map(({start, end, indent: wrapIndent}, index) => {
-    const spaces = indent + wrapIndent;
-    const row = [
-      ...(index === 0 ? first : rest),
-      ...(spaces > 0 ? [{text: ' '.repeat(spaces), style: {}}] : []),
-      ...cutSpans(line.spans, start, end),
-    ];
-    return {row: joinSpans(row), next: wrapped[index + 1]?.start ?? text.length};
+    const row = [...(index === 0 ? first : rest), ...spaces(indent + wrapIndent), ...cutSpans(line.spans, start, end)];
+    return {row, next: wrapped[index + 1]?.start ?? text.length};
   });
 }
 
@@ -114,15 +109,4 @@ function fitPrefix(prefix: readonly Span[], columns: number): readonly Span[] {
   const text = plainText(prefix);
   const most = Math.max(0, columns - Math.min(MIN_WIDTH, Math.floor(columns / 2)));
   return text.length <= most ? prefix : cutSpans(prefix, text.length - most, text.length);
-}
-
-/** Joins neighbours that have the same style into one span, so that there are fewer parts to draw. */
-function joinSpans(spans: readonly Span[]): Row {
-  const joined: Span[] = [];
-  for (const span of spans) {
-    const last = joined.at(-1);
-    if (last?.style === span.style) joined[joined.length - 1] = {text: last.text + span.text, style: last.style};
-    else joined.push(span);
-  }
-  return joined;
 }

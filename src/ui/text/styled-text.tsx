@@ -43,6 +43,10 @@ export function toRow(text: string, style: TextStyle = {}): Row {
   return [{text, style}];
 }
 
+export function spaces(count: number): Row {
+  return count > 0 ? toRow(' '.repeat(count)) : [];
+}
+
 /** Paints a row. Neighbours that look the same get their codes once. */
 export function paintRow(row: Row, theme: Theme): string {
   let painted = '';
@@ -96,7 +100,7 @@ function cutRow(row: Row, columns: number): Row {
 /** Wraps styled text into rows. Ink would begin a row with the space at the break. */
 export function wrapSpans(spans: readonly Span[], columns: number): Row[] {
   return wrapRows(plainText(spans), columns).map(({start, end, indent}) => [
-    ...(indent > 0 ? toRow(' '.repeat(indent)) : []),
+    ...spaces(indent),
     ...cutSpans(spans, start, end),
   ]);
 }

@@ -2,7 +2,7 @@
  * Lays out the rows of a table: columns that fit the window, cells that wrap, and rules. The first rows of a table
  * decide the widths of its columns, so that a long table can be printed while it grows.
  */
-import {cutSpans, plainText, type Row, type Span, type TextStyle} from './styled-text.tsx';
+import {cutSpans, plainText, type Row, type Span, spaces, type TextStyle} from './styled-text.tsx';
 import {rowWidth, wrapRows} from './wrap.ts';
 
 type Cell = readonly Span[];
@@ -80,10 +80,6 @@ function alignCell(cell: Cell, width: number, align: 'left' | 'right' | 'center'
   const left = align === 'right' ? space : align === 'center' ? Math.floor(space / 2) : 0;
   const right = isLast ? 0 : space - left;
   return [...spaces(left), ...cell, ...spaces(right)];
-}
-
-function spaces(count: number): Span[] {
-  return count > 0 ? [{text: ' '.repeat(count), style: {}}] : [];
 }
 
 /** Lays out one row as `name: value` lines, with a rule between rows. */

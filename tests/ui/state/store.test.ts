@@ -235,7 +235,7 @@ describe('questions', () => {
       {type: 'ask_end', askId: 'q1', answer: 'yes'},
     );
     expect(second.finished).toMatchObject([
-      {kind: 'answered', answer: 'yes'},
+      {kind: 'remark', text: expect.stringMatching(/ · yes$/)},
       {kind: 'detail', question: {detail: long.detail}},
     ]);
   });
@@ -300,5 +300,5 @@ test('a turn of ten seconds or more says at its end how long it took, a shorter 
     return played(['main', START, 1000], ['main', end, 1000 + ms]).finished;
   };
   expect(turn(9_900)).toEqual([]);
-  expect(turn(72_000)).toMatchObject([{kind: 'time', text: 'Took 1m12s'}]);
+  expect(turn(72_000)).toMatchObject([{kind: 'remark', text: 'Took 1m12s'}]);
 });
