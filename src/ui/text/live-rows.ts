@@ -57,10 +57,7 @@ export function shareRows(windowRows: number, wants: LiveRows): LiveRows {
     panel: take(wants.panel, Math.ceil(left / 2)),
     queued: take(wants.queued, Math.max(1, Math.floor(left / 3))),
     // Rows that leave the window do not return when the run is closed, so a third of the window stays free.
-    view: take(
-      wants.view,
-      Math.min(Math.floor((windowRows * 2) / 3), wants.lead > 0 && left > 2 ? left - 1 : left),
-    ),
+    view: take(wants.view, Math.min(Math.floor((windowRows * 2) / 3), wants.lead > 0 && left > 2 ? left - 1 : left)),
     // The text and the tools keep a few rows, however many agents run.
     subagents: take(wants.subagents, Math.max(2, left - Math.min(4, wants.tail + wants.tools))),
     tools: take(wants.tools, wants.tail > 0 ? left - 1 : left),
