@@ -115,7 +115,7 @@ function watchEnding(pipes: Pipes) {
 const FIRST_BYTE_MS = {pipeline: 3_000, other: 300};
 
 /**
- * Joins the prompt of the command line and the piped text. The piped text may come from anybody, so its words attach no
+ * Joins the prompt of the command line and the piped text. The piped text may come from any source, so its words attach no
  * files.
  */
 async function readPrompt(typed: string): Promise<{prompt: string; isTyped: boolean}> {

@@ -93,8 +93,8 @@ function getProxyEnv(env: Environment): Record<string, string | undefined> {
 function exchange(request: ClientRequest, body: unknown, signal: AbortSignal | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // The error is not passed to `destroy`. A request that waits for a proxy has no socket, and emits no error before
-    // it has one. And when its connection was just returned, nobody listens, and Node.js throws an error that cannot be
-    // caught.
+    // it has one. A request whose connection was just returned has no listener for errors, and Node.js throws an error
+    // that cannot be caught.
     const end = (error: Error) => {
       reject(error);
       request.destroy();

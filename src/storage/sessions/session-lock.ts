@@ -2,8 +2,8 @@
  * Ensures that only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the
  * process and the place where it runs. A process is identified by its id and start time, since ids are reused.
  *
- * The lock of a process that has ended on this machine is taken over. Nobody can know whether a process of another
- * machine or container (with a shared home) still runs, so its lock is taken over only when the user says so.
+ * The lock of a process that has ended on this machine is taken over. Whether a process of another machine or container
+ * (with a shared home) still runs cannot be found out, so its lock is taken over only when the user says so.
  */
 import {linkSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {hostname} from 'node:os';

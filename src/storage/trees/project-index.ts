@@ -61,7 +61,7 @@ export async function copyProjectIndex(
     // During a merge a file has several entries; stage 2 is ours.
     if ((stage === '0' || stage === '2') && isTaken(entry)) {
       found.taken.push(entry);
-      // With a tag other than H, git is told not to check the file.
+      // A tag other than H means that git does not check the file.
       (tag === 'H' ? found.known : found.changed).push(entry);
     } else removed.push({...REMOVED, name: entry.name});
   }

@@ -1,5 +1,5 @@
 /**
- * Signs all messages of the queue by HMAC-SHA256 with the secret that both sides share. Somebody who reaches the Redis
+ * Signs all messages of the queue by HMAC-SHA256 with the secret that both sides share. A person who reaches the Redis
  * server without knowing the secret can give neither work to a worker nor a patch to a workspace.
  */
 import {createHmac, randomUUID, timingSafeEqual} from 'node:crypto';

@@ -30,7 +30,7 @@ export class OpenFolder {
   ) {}
 
   /**
-   * @param folder absolute, with links resolved. A link in it is an error, because somebody put it there after that
+   * @param folder absolute, with links resolved. A link in it is an error, because it was put there after that
    * @throws MiniCcError `LINK`; the file system's error, `ENOENT` among them
    */
   static async open(folder: string, {create = false, mode = 0o777}: OpenOptions = {}): Promise<OpenFolder> {

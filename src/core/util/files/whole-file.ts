@@ -280,7 +280,7 @@ export async function* readAll(
   }
 }
 
-/** @throws the error `EPERM` when the file belongs to somebody to whom the new file cannot be given */
+/** @throws the error `EPERM` when the file belongs to a user to whom the new file cannot be given */
 async function keepOwner(handle: FileHandle, old: BigIntStats | undefined): Promise<void> {
   if (!old) return;
   const now = await handle.stat({bigint: true});
