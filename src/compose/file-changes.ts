@@ -1,10 +1,11 @@
 /** Creates what a session needs to track changed files: checkpoints, to undo changes, and the worktrees of its runs. */
 import {homedir} from 'node:os';
 import path from 'node:path';
-import type {Checkpoints, Writer} from '../core/contract/checkpoints.ts';
+import type {Checkpoints} from '../core/contract/checkpoints.ts';
 import type {Worktrees} from '../core/contract/worktree.ts';
 import {isProtected} from '../core/permissions/files/file-zone.ts';
 import type {SessionState} from '../core/session/parts.ts';
+import {runWithSavedFiles} from '../core/turn/checkpointed-call.ts';
 import {createFileLedger, WriteLog} from '../core/turn/file-ledger.ts';
 import {hiddenPaths} from '../sandbox/view/view.ts';
 import {createChangedFiles} from '../storage/checkpoints/changed-files.ts';
@@ -57,28 +58,6 @@ function listHidden({options, settings}: Project): readonly string[] {
   return hiddenPaths({home: homedir(), miniCcHome: options.home, hide}).map(({path: place}) => place);
 }
 
-/**
- * Saves the files that `work` writes before and after it, for undo. Only these files change. @throws MiniCcError when
- * one cannot be saved
- */
-async function writeWithCheckpoints(
-  checkpoints: Checkpoints,
-  by: Writer,
-  files: readonly string[],
-  work: () => Promise<void>,
-): Promise<void> {
-  const saved: string[] = [];
-  try {
-    for (const file of files) {
-      await checkpoints.beforeWrite(by, file);
-      saved.push(file);
-    }
-    await work();
-  } finally {
-    for (const file of saved) await checkpoints.afterWrite(by, file);
-  }
-}
-
 /** Creates the trees that are shipped to workers. Their code is loaded with the first run that goes to a worker. */
 export async function createShippedTrees(
   project: Project,
@@ -91,7 +70,7 @@ export async function createShippedTrees(
     isProtected,
     folders: {trees: () => path.join(sessionFolder(), 'shipped'), run: runFolder},
     hidden: () => listHidden(project),
-    writing: (owner, files, work) => writeWithCheckpoints(checkpoints, owner, files, work),
+    writing: (owner, files, work) => runWithSavedFiles(checkpoints, owner, files, work),
   });
 }
 
@@ -112,7 +91,7 @@ function createWorktrees(
       hidden: () => listHidden(project),
       cached: project.options.cachedTree,
       warn: (text) => emit({type: 'notice', level: 'warning', text}),
-      writing: (owner, files, work) => writeWithCheckpoints(checkpoints, owner, files, work),
+      writing: (owner, files, work) => runWithSavedFiles(checkpoints, owner, files, work),
     });
   };
   return {

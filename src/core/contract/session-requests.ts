@@ -89,7 +89,7 @@ export interface Requests {
    * Restores the files that a run changed, unless they have changed since.
    * @throws MiniCcError while the run is at work
    */
-  undo_run(request: {readonly run: string}): Promise<RunUndone>;
+  undo_run(request: {readonly run: string}): Promise<RestoredFiles & {readonly record: RunRecord}>;
 
   /**
    * Splits the work of one instruction on many files among several runs, and resolves when they have ended.
@@ -102,7 +102,7 @@ export interface Requests {
    * Undoes everything that the last fan-out changed.
    * @throws UsageError when there is none, MiniCcError while it is at work
    */
-  undo_fan_out(): Promise<FanOutUndone>;
+  undo_fan_out(): Promise<RestoredFiles & {readonly fanOut: StoredFanOut}>;
 
   /** Ends the turn and every run that it started, and drops the queue. The session stays open. */
   stop(): Promise<Stopped>;
@@ -128,9 +128,14 @@ export interface Requests {
   /**
    * Takes the conversation, the files or both back to the point before a prompt.
    * @param keepNew true when files that were created since must stay
+   * @returns the prompt, and the files unless only the conversation went back
    * @throws MiniCcError while something is at work
    */
-  rewind(request: {readonly to: string; readonly what: RewindScope; readonly keepNew?: boolean}): Promise<Rewound>;
+  rewind(request: {
+    readonly to: string;
+    readonly what: RewindScope;
+    readonly keepNew?: boolean;
+  }): Promise<{readonly point: RewindPoint; readonly files?: RestoredFiles}>;
 
   /**
    * Replaces the older part of the conversation by a summary.
@@ -283,14 +288,6 @@ export interface FilesToRestore {
   readonly deleted: readonly string[];
 }
 
-interface RunUndone extends RestoredFiles {
-  readonly record: RunRecord;
-}
-
-interface FanOutUndone extends RestoredFiles {
-  readonly fanOut: StoredFanOut;
-}
-
 export interface Stopped {
   /** True when a turn or a run was at work. */
   readonly wasBusy: boolean;
@@ -330,12 +327,6 @@ export interface RewindPoint {
 }
 
 export type RewindScope = 'conversation' | 'files' | 'both';
-
-interface Rewound {
-  readonly point: RewindPoint;
-  /** Absent when only the conversation went back. */
-  readonly files?: RestoredFiles;
-}
 
 export interface Session {
   /** Plain data without known keys. */

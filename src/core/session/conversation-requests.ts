@@ -90,7 +90,7 @@ function rewindRequests({state, changes}: SessionParts, turns: Turns, emit: Emit
   } satisfies Partial<Requests>;
 }
 
-function assertIdle({isBusy}: Turns, what: string): void {
+export function assertIdle({isBusy}: Turns, what: string): void {
   if (!isBusy) return;
   throw new MiniCcError(
     'SESSION_BUSY',

@@ -12,7 +12,7 @@ import {type OnUsage, ToolSpecs} from '../turn/model-request.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {sumEntries} from '../util/messages.ts';
 import {findTool, toToolName} from '../util/tool-names.ts';
-import {conversationRequests} from './conversation-requests.ts';
+import {assertIdle, conversationRequests} from './conversation-requests.ts';
 import {explainCall} from './explain-call.ts';
 import type {SessionParts} from './parts.ts';
 import {createMainRun, type Turns} from './turns.ts';
@@ -177,8 +177,7 @@ function fanOutRequests({fanOuts}: SessionParts, turns: Turns) {
       return {...(last && {last}), results};
     },
     async undo_fan_out() {
-      if (turns.isBusy)
-        throw new MiniCcError('SESSION_BUSY', 'Something is at work: /stop ends it. Then take it back.');
+      assertIdle(turns, 'take it back');
       return fanOuts.undo();
     },
   } satisfies Partial<Requests>;

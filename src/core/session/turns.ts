@@ -27,6 +27,8 @@ import {UnattendedSession} from './unattended.ts';
 /** Milliseconds that an idle agent waits for further ends of background runs before it reads the first one. */
 const GATHER_MS = 250;
 
+const DURING_TURN = 'A turn is at work: wait for its end, or end it by /stop.';
+
 export class Turns {
   readonly #parts: SessionParts;
   readonly #emit: Emit;
@@ -70,7 +72,10 @@ export class Turns {
 
   async #submit({content, typed = false, id = randomUUID(), fanOut, command}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
-      if (fanOut) return {type: 'command', ok: false, text: this.#refuseDuringTurn(), exit: false};
+      if (fanOut) {
+        this.#emit({type: 'notice', level: 'error', text: DURING_TURN});
+        return {type: 'command', ok: false, text: DURING_TURN, exit: false};
+      }
       if (command) this.#parts.inbox.put({id, content, typed, kind: 'command', command, startsTurn: false});
       else this.#parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
       this.#emit({type: 'queued_prompt', id, text: command?.line ?? getText(content)});
@@ -138,7 +143,7 @@ export class Turns {
    */
   async between<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#turn || this.#pauses > 0) {
-      throw new MiniCcError('SESSION_BUSY', 'A turn is at work: wait for its end, or end it by /stop.');
+      throw new MiniCcError('SESSION_BUSY', DURING_TURN);
     }
     const turn = new AbortController();
     this.#turn = turn;
@@ -234,24 +239,14 @@ export class Turns {
   #submitLatePrompts(): boolean {
     if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
     const {inbox} = this.#parts;
-    const late = inbox.deliver('prompt');
+    let late = inbox.deliver('prompt');
+    if (late.length === 0) late = inbox.deliverCommand();
+    if (late.length === 0) return false;
+    const content = joinContents(late.map((message) => message.content));
     const typed = late.some((message) => message.typed);
-    if (late.length > 0) {
-      const content = joinContents(late.map((message) => message.content));
-      inBackground(this.#submit({content, typed}), neverRejects);
-    }
-    const next = late.length > 0 ? undefined : inbox.deliverCommand();
-    if (next) {
-      const {content, command, typed: isTyped = false} = next;
-      inBackground(this.#submit({content, typed: isTyped, ...(command && {command})}), neverRejects);
-    }
-    return late.length > 0 || next !== undefined;
-  }
-
-  #refuseDuringTurn(): string {
-    const text = 'A turn is at work: wait for its end, or end it by /stop.';
-    this.#emit({type: 'notice', level: 'error', text});
-    return text;
+    const {command} = late[0]!;
+    inBackground(this.#submit({content, typed, ...(command && {command})}), neverRejects);
+    return true;
   }
 
   async #runPrompt({typed, fanOut, command, ...prompt}: Omit<Prompt, 'id'>, signal: AbortSignal): Promise<RunResult> {

@@ -2,7 +2,7 @@
  * Runs a call with a checkpoint: saves what the call may change, runs it, and records what it changed. For a call that
  * names its files only these are saved, and for a command the whole workspace.
  */
-import type {Checkpoints} from '../contract/checkpoints.ts';
+import type {Checkpoints, Writer} from '../contract/checkpoints.ts';
 import type {ToolResult} from '../contract/results.ts';
 import type {FileLedger} from '../contract/tool.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
@@ -10,10 +10,7 @@ import {getErrorMessage} from '../util/errors.ts';
 import {errorResult} from '../util/tool-output.ts';
 import {RunAborted} from './run-ending.ts';
 
-export interface CheckpointedCaller {
-  readonly agentId: string;
-  /** Name of the agent in messages, see `Writer`. */
-  readonly label: string;
+export interface CheckpointedCaller extends Writer {
   readonly files: FileLedger;
   readonly checkpoints: Checkpoints;
 }
@@ -40,16 +37,21 @@ export async function runCheckpointed(
   work: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const mayWriteAny = writes.length === 0;
-  const runWithCheckpoint = mayWriteAny ? runWithSavedWorkspace : runWithSavedFiles;
-  return endSoonAfterAbort(signal, work, mayWriteAny, (step) => runWithCheckpoint(caller, step, writes));
+  return endSoonAfterAbort(signal, work, mayWriteAny, (step) =>
+    mayWriteAny ? runWithSavedWorkspace(caller, step) : runWithSavedFiles(caller.checkpoints, caller, writes, step),
+  );
 }
 
-async function runWithSavedFiles(
-  {checkpoints, agentId, label}: CheckpointedCaller,
-  work: () => Promise<ToolResult>,
+/**
+ * Saves the files that `work` writes before and after it. Only these files change.
+ * @throws MiniCcError when one cannot be saved, and what `work` throws
+ */
+export async function runWithSavedFiles<T>(
+  checkpoints: Checkpoints,
+  by: Writer,
   writes: readonly string[],
-): Promise<ToolResult> {
-  const by = {agentId, label};
+  work: () => Promise<T>,
+): Promise<T> {
   const saved: string[] = [];
   try {
     for (const path of writes) {

@@ -67,8 +67,6 @@ export class ContextWindow {
   #ratio = 1;
   #isCounted = false;
   readonly #estimates = new WeakMap<Message, number>();
-  /** Estimates of whole lists of messages and of tools, because each turn asks several times about the same ones. */
-  readonly #sums = new WeakMap<readonly unknown[], number>();
 
   /** True until a server has counted. */
   get isEstimate(): boolean {
@@ -166,20 +164,11 @@ export class ContextWindow {
   }
 
   #estimate({system, tools, messages}: WindowContent): number {
-    const ofTools = this.#getSum(tools, () => estimateText(JSON.stringify(tools)));
-    return estimateText(system) + ofTools + this.#estimateMessages(messages);
+    return estimateText(system) + estimateText(JSON.stringify(tools)) + this.#estimateMessages(messages);
   }
 
   #estimateMessages(messages: readonly Message[]): number {
-    return this.#getSum(messages, () => messages.reduce((sum, message) => sum + this.#estimateMessage(message), 0));
-  }
-
-  #getSum(of: readonly unknown[], count: () => number): number {
-    const known = this.#sums.get(of);
-    if (known !== undefined) return known;
-    const sum = count();
-    this.#sums.set(of, sum);
-    return sum;
+    return messages.reduce((sum, message) => sum + this.#estimateMessage(message), 0);
   }
 
   #estimateMessage(message: Message): number {
@@ -201,9 +190,8 @@ export class ContextWindow {
 const MIN_CUT = 400;
 
 type Block = Exclude<Message['content'], string>[number];
-type ResultBlock = ToolResultBlock;
 
-export function getResults({content}: Message): ResultBlock[] {
+export function getResults({content}: Message): ToolResultBlock[] {
   if (typeof content === 'string') return [];
   return (content as readonly Block[]).flatMap((block) => (block.type === 'tool_result' ? [block] : []));
 }
@@ -218,7 +206,7 @@ export function getCalls(messages: readonly Message[]): ReadonlyMap<string, Tool
 }
 
 /** Returns the text of a result, or undefined for a result with images. */
-export function getResultText({content}: ResultBlock): string | undefined {
+export function getResultText({content}: ToolResultBlock): string | undefined {
   if (typeof content === 'string') return content;
   const texts = (content ?? []).map((block) => (block.type === 'text' ? block.text : undefined));
   return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined;

@@ -61,18 +61,13 @@ export class Inbox {
    */
   deliver(kind?: QueuedMessage['kind']): readonly QueuedMessage[] {
     const due = this.#messages.filter((message) => (kind === undefined ? this.#isDue(message) : message.kind === kind));
-    const messages = this.#remove((message) => due.includes(message));
-    for (const message of messages) this.#watcher.delivered?.(message);
-    return messages;
+    return this.#deliver((message) => due.includes(message));
   }
 
-  /** Delivers the command that has waited longest. @returns undefined when none waits */
-  deliverCommand(): QueuedMessage | undefined {
+  /** Delivers only the command that has waited longest. @returns an empty list when none waits */
+  deliverCommand(): readonly QueuedMessage[] {
     const [first] = this.list('command');
-    if (!first) return undefined;
-    this.#remove((message) => message === first);
-    this.#watcher.delivered?.(first);
-    return first;
+    return this.#deliver((message) => message === first);
   }
 
   #isDue({kind}: QueuedMessage): boolean {
@@ -96,6 +91,12 @@ export class Inbox {
 
   get #hasPrompt(): boolean {
     return this.#messages.some(({kind}) => kind === 'prompt');
+  }
+
+  #deliver(matches: (message: QueuedMessage) => boolean): readonly QueuedMessage[] {
+    const messages = this.#remove(matches);
+    for (const message of messages) this.#watcher.delivered?.(message);
+    return messages;
   }
 
   #remove(matches: (message: QueuedMessage) => boolean): readonly QueuedMessage[] {
