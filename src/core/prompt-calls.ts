@@ -15,6 +15,8 @@ import {getErrorMessage} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {cutContent} from './util/tool-output.ts';
 
+type PromptRun = Caller & {readonly history: History};
+
 /** Most files that are attached. The model reads the names of further ones in the prompt. */
 const MAX_FILES = 10;
 const MENTION = /(?<![^\s(])@(?:"([^"\n]+)"|([^\s"]+))/g;
@@ -26,11 +28,7 @@ function findMentions(prompt: string): readonly string[] {
 }
 
 /** Appends the named files to the history. Never rejects: a file that could not be read is replaced by the reason. */
-export async function attachFiles(
-  prompt: PromptContent,
-  run: Caller & {readonly history: History},
-  signal: AbortSignal,
-): Promise<void> {
+export async function attachFiles(prompt: PromptContent, run: PromptRun, signal: AbortSignal): Promise<void> {
   const {root} = run.workspace;
   const calls = findMentions(getText(prompt))
     .flatMap((mention) => createCall(mention, root, run) ?? [])
@@ -44,7 +42,7 @@ export async function attachFiles(
   await attachResources(getText(prompt), run, signal);
 }
 
-function attach(mention: string, found: ToolResult['content'], run: Caller & {readonly history: History}): void {
+function attach(mention: string, found: ToolResult['content'], run: PromptRun): void {
   const content = [
     {type: 'text' as const, text: `The user's prompt names @${mention}. It contains:`},
     ...getBlocks(found),
@@ -54,7 +52,7 @@ function attach(mention: string, found: ToolResult['content'], run: Caller & {re
 }
 
 /** Attaches resources of MCP servers, which are named by `@SERVER:URI`. */
-async function attachResources(prompt: string, run: Caller & {readonly history: History}, signal: AbortSignal) {
+async function attachResources(prompt: string, run: PromptRun, signal: AbortSignal) {
   const {moreTools, output} = run;
   if (!moreTools) return;
   const mentions = findMentions(prompt).filter((mention) => mention.includes(':'));

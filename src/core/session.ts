@@ -28,7 +28,6 @@ export function createSession(parts: SessionParts): Session {
 }
 
 class LocalSession implements Session {
-  readonly #parts: SessionParts;
   readonly #emit: Emit;
   readonly #hooks: SessionHooks;
   readonly #turns: Turns;
@@ -39,8 +38,7 @@ class LocalSession implements Session {
   /** Announcements of an earlier process. They wait until a front end listens. */
   #pending: SessionParts['pending'];
 
-  constructor(parts: SessionParts) {
-    this.#parts = parts;
+  constructor(private readonly parts: SessionParts) {
     this.#emit = parts.bus.emitFor(parts.agentId);
     this.#hooks = new SessionHooks(parts, (why) => this.#turns.abort(why));
     this.#hooks.start(parts.state.conversation.restored.length > 0 ? 'resume' : 'startup');
@@ -51,7 +49,7 @@ class LocalSession implements Session {
   }
 
   get info(): SessionInfo {
-    const {info, state, manager, redactor} = this.#parts;
+    const {info, state, manager, redactor} = this.parts;
     const {id, transcript, restored, earlierMessages = 0} = state.conversation;
     const branch = readBranch(info.cwd);
     return {
@@ -66,7 +64,7 @@ class LocalSession implements Session {
             : manager.list().filter(({outcome, tool}) => outcome !== undefined && tool === undefined),
         model: state.model.name,
         offline: state.model.offline,
-        permissionMode: this.#parts.permissions().mode,
+        permissionMode: this.parts.permissions().mode,
         ...(state.theme && {theme: state.theme}),
         ...(state.notify && {notify: state.notify}),
         ...(branch !== undefined && {branch}),
@@ -77,7 +75,7 @@ class LocalSession implements Session {
   }
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
-    const unsubscribe = this.#parts.bus.subscribe(listener);
+    const unsubscribe = this.parts.bus.subscribe(listener);
     // The screen shows the announcements as soon as a front end listens. The model reads them with the next prompt.
     queueMicrotask(() => {
       for (const {event} of this.#pending) this.#emit(event);
@@ -88,7 +86,7 @@ class LocalSession implements Session {
 
   async submit(input: string | Prompt): Promise<SubmitResult> {
     const prompt = typeof input === 'string' ? {content: input.trim()} : input;
-    return this.#parts.redactor.values(await this.#submit(prompt));
+    return this.parts.redactor.values(await this.#submit(prompt));
   }
 
   async #submit(prompt: Prompt): Promise<SubmitResult> {
@@ -97,14 +95,14 @@ class LocalSession implements Session {
     const command = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
     if (!command) return this.#turns.submit(prompt);
     const {done, prompt: next} = await runCommand(command, {
-      parts: this.#parts,
+      parts: this.parts,
       session: this,
       emit: this.#emit,
       signal: this.#commands.signal,
     });
     if (next) return this.#turns.submit(next);
     // The command may have continued a run.
-    const result = this.#parts.manager.count() > 0 ? await this.#turns.settled() : undefined;
+    const result = this.parts.manager.count() > 0 ? await this.#turns.settled() : undefined;
     return result ? {type: 'turn', result} : done;
   }
 
@@ -114,13 +112,13 @@ class LocalSession implements Session {
     }
     const handle = this.#requests[type] as (request: object) => RequestAnswer<N>;
     const answer = handle(parameters);
-    const {redactor} = this.#parts;
+    const {redactor} = this.parts;
     if (!(answer instanceof Promise)) return redactor.values(answer);
     return answer.then((value) => redactor.values(value)) as RequestAnswer<N>;
   }
 
   answer(askId: string, answer: Answer): void {
-    this.#parts.questions.answer(askId, answer);
+    this.parts.questions.answer(askId, answer);
   }
 
   abort(): void {
@@ -141,10 +139,10 @@ class LocalSession implements Session {
   async #close(): Promise<void> {
     this.#turns.close();
     this.#abort(new RunAborted('close'));
-    await this.#parts.manager.close();
+    await this.parts.manager.close();
     await this.#turns.ended;
     await this.#hooks.end('other');
-    closeConversation(this.#parts.state.conversation, this.#emit);
-    await this.#parts.onClose();
+    closeConversation(this.parts.state.conversation, this.#emit);
+    await this.parts.onClose();
   }
 }

@@ -8,8 +8,8 @@ import {randomUUID} from 'node:crypto';
 import type {Emit} from './contract/events.ts';
 import type {Model} from './contract/model.ts';
 import type {RunLimits, ToolResult} from './contract/results.ts';
+import type {RunSpec} from './contract/run-spec.ts';
 import type {RunRecord, SubagentResult} from './contract/runs.ts';
-import type {BudgetShare} from './contract/tool.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
 import {createAnnouncement} from './runs/announcement.ts';
 import {RunArchive} from './runs/archive.ts';
@@ -23,7 +23,7 @@ import {formatRunTitle} from './runs/progress-line.ts';
 import {formatReport, getMaxTokens} from './runs/receipt.ts';
 import {RunRegistry} from './runs/registry.ts';
 import {type Restored, restoreRuns} from './runs/restore.ts';
-import {openNextRound, openRun} from './runs/run-record.ts';
+import {type OpenedRun, openNextRound, openRun} from './runs/run-record.ts';
 import {type ExecutionDeps, executeBackgroundCall, executeRun} from './subagent.ts';
 import type {BackgroundCall, BackgroundCalls} from './tool-calls.ts';
 import {checkPrice} from './turn/budget.ts';
@@ -277,13 +277,9 @@ export class SubagentManager {
   #start(request: RunRequest): LiveRun {
     const {agent, model, prompt, warnings, history, signal, endsForGood} = request;
     const spec = createSpec(request, this.deps.runs.remote);
-    const {background} = spec;
-    const limits = getLimits(this.deps.runs.limits, agent, {...spec.limits, prompt, background});
-    const {budget, release} = this.#setAside(agent.name, model, limits);
-    const opened = orRelease(release, () => openRun(this.deps.store, this.#registry, spec, prompt, history));
-    const live = new LiveRun(opened, background ? undefined : signal, endsForGood);
-    this.#begin(live, {agent, model, prompt, limits, budget, warnings}, release);
-    return live;
+    const open = () => openRun(this.deps.store, this.#registry, spec, prompt, history);
+    const parent = spec.background ? undefined : signal;
+    return this.#launch({agent, model, prompt, warnings}, spec, parent, open, endsForGood);
   }
 
   #startCall(call: BackgroundCall): ToolResult {
@@ -295,49 +291,69 @@ export class SubagentManager {
 
   /** @param parent ends the round with its parent's turn. Absent when the run continues in the background. */
   #continue(record: RunRecord, message: string, parent?: AbortSignal): LiveRun {
-    const {agent, model, warnings} = this.deps.revive(record);
     const background = parent === undefined;
-    const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: message, background});
-    const {budget, release} = this.#setAside(agent.name, model, limits);
-    const next = {message, model: model.name, background};
-    const opened = orRelease(release, () => openNextRound(this.deps.store, this.#registry, record, next));
-    this.#archive.cancel(record.runId);
-    const live = new LiveRun(opened, parent);
-    this.#begin(live, {agent, model, prompt: message, limits, budget, warnings}, release);
-    return live;
-  }
-
-  /** @throws MiniCcError `BUDGET` when nothing is left, UsageError for a limit of money when the model has no price */
-  #setAside(agent: string, model: Model, limits: RunLimits): BudgetShare {
-    const {budget} = this.deps;
-    if (budget.usedUp !== undefined) {
-      throw new MiniCcError('BUDGET', `The session's ${budget.usedUp} is used up: nothing was dispatched.`);
-    }
-    checkPrice(model, limits.maxBudgetUsd ?? budget.limitUsd);
-    return budget.setAside(agent, limits);
-  }
-
-  #begin(live: LiveRun, round: RunRound, release: () => void): void {
-    const {pool, sized} = this.#pools.get(round.model);
-    this.#work(live, async (execution) => {
-      // The run waits only while the pool's size is being determined. With a known size it begins at once.
-      if (sized) await sized;
-      const ended = await executeRun(live, round, {...execution, pool});
-      release();
-      return ended;
+    const revived = this.deps.revive(record);
+    const next = {message, model: revived.model.name, background};
+    return this.#launch({...revived, prompt: message}, {limits: record.limits, background}, parent, () => {
+      const opened = openNextRound(this.deps.store, this.#registry, record, next);
+      this.#archive.cancel(record.runId);
+      return opened;
     });
   }
 
   /** Follows a run that an earlier process left at a worker. Its end arrives as if the run had just been sent there. */
   #follow(record: RunRecord): void {
-    const {agent, model, warnings} = this.deps.revive(record, true);
+    const revived = this.deps.revive(record, true);
     this.#registry.add(record);
-    const {spec, messages, ...transcript} = this.deps.store.reopen(record.runId);
-    const history = new History(transcript.journal, messages);
-    const live = new LiveRun({spec, round: record.round, transcript, history}, undefined);
-    const limits = getLimits(this.deps.runs.limits, agent, {...record.limits, prompt: '', background: true});
+    const asked = {limits: record.limits, background: true};
+    this.#launch({...revived, prompt: '', isPending: true}, asked, undefined, () => {
+      const {spec, messages, ...transcript} = this.deps.store.reopen(record.runId);
+      return {spec, round: record.round, transcript, history: new History(transcript.journal, messages)};
+    });
+  }
+
+  /**
+   * Begins a round of a run.
+   * @param parent signal of the turn that awaits it; undefined for a background run
+   * @param open opens the transcript; what was set aside is given back when it throws
+   */
+  #launch(
+    round: Omit<RunRound, 'limits' | 'budget'>,
+    {limits: named, background}: Pick<RunSpec, 'limits' | 'background'>,
+    parent: AbortSignal | undefined,
+    open: () => OpenedRun,
+    endsForGood?: boolean,
+  ): LiveRun {
+    const {agent, model, prompt, isPending = false} = round;
+    const limits = getLimits(this.deps.runs.limits, agent, {...named, prompt, background});
+    // What a run at a worker spends is spent already.
+    if (!isPending) this.#assertAffordable(model, limits);
     const {budget, release} = this.deps.budget.setAside(agent.name, limits);
-    this.#begin(live, {agent, model, prompt: '', limits, budget, warnings, isPending: true}, release);
+    let live: LiveRun;
+    try {
+      live = new LiveRun(open(), parent, endsForGood);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    const {pool, sized} = this.#pools.get(model);
+    this.#work(live, async (execution) => {
+      // The run waits only while the pool's size is being determined. With a known size it begins at once.
+      if (sized) await sized;
+      const ended = await executeRun(live, {...round, limits, budget}, {...execution, pool});
+      release();
+      return ended;
+    });
+    return live;
+  }
+
+  /** @throws MiniCcError `BUDGET` when nothing is left, UsageError for a limit of money when the model has no price */
+  #assertAffordable(model: Model, limits: RunLimits): void {
+    const {budget} = this.deps;
+    if (budget.usedUp !== undefined) {
+      throw new MiniCcError('BUDGET', `The session's ${budget.usedUp} is used up: nothing was dispatched.`);
+    }
+    checkPrice(model, limits.maxBudgetUsd ?? budget.limitUsd);
   }
 
   #work(live: LiveRun, execute: (execution: ExecutionDeps) => Promise<SubagentResult>): void {
@@ -387,15 +403,5 @@ export class SubagentManager {
 
   #emitFor(runId: string): Emit {
     return this.deps.bus.emitFor(runId, this.deps.mainAgentId);
-  }
-}
-
-/** Releases the reserved budget when the run cannot begin. */
-function orRelease<T>(release: () => void, open: () => T): T {
-  try {
-    return open();
-  } catch (error) {
-    release();
-    throw error;
   }
 }

@@ -12,7 +12,6 @@ import type {SessionParts} from './parts.ts';
 type SessionStart = 'startup' | 'resume' | 'clear';
 
 export class SessionHooks {
-  readonly #parts: SessionParts;
   /** Resolves to the reason why a hook of the session's start forbids prompts, if one does. */
   #started: Promise<string | undefined> | undefined;
   /** Ids of the questions that wait for an answer. */
@@ -20,10 +19,9 @@ export class SessionHooks {
 
   /** @param endTurn ends the current turn */
   constructor(
-    parts: SessionParts,
+    private readonly parts: SessionParts,
     private readonly endTurn: (why: RunAborted) => void,
   ) {
-    this.#parts = parts;
     if (parts.hooks.listens('Notification')) parts.bus.subscribe((event) => this.#notify(event));
   }
 
@@ -32,7 +30,7 @@ export class SessionHooks {
    * session blocks all prompts.
    */
   start(source: SessionStart): void {
-    const {hooks} = this.#parts;
+    const {hooks} = this.parts;
     if (!hooks.listens('SessionStart')) return;
     const answered = this.#run({event: 'SessionStart', subject: source, input: {source}});
     this.#started = answered.then(({stops}) => stops);
@@ -43,7 +41,7 @@ export class SessionHooks {
    * @returns why the prompt must not be sent; undefined when it may be sent
    */
   beforePrompt(content: PromptContent): Promise<string | undefined> | undefined {
-    const isAsked = this.#parts.hooks.listens('UserPromptSubmit');
+    const isAsked = this.parts.hooks.listens('UserPromptSubmit');
     return isAsked || this.#started ? this.#askAbout(content, isAsked) : undefined;
   }
 
@@ -55,13 +53,13 @@ export class SessionHooks {
   }
 
   async end(reason: 'other' | 'clear' | 'resume'): Promise<void> {
-    const {hooks} = this.#parts;
+    const {hooks} = this.parts;
     if (hooks.listens('SessionEnd')) await hooks.run({event: 'SessionEnd', subject: reason, input: {reason}});
   }
 
   /** Runs hooks, and queues their texts for the model until the next prompt. */
   async #run(call: HookCall) {
-    const {hooks, inbox} = this.#parts;
+    const {hooks, inbox} = this.parts;
     const answer = await hooks.run(call);
     for (const content of answer.context) {
       inbox.put({id: randomUUID(), kind: 'companion', content, label: `a ${call.event} hook`, startsTurn: false});
@@ -78,7 +76,7 @@ export class SessionHooks {
 
   /** Runs hooks about a question. Instead of an answer, a hook may end the turn, or the background run that asks. */
   async #notifyOfQuestion(event: AgentEvent & {readonly type: 'ask'}): Promise<void> {
-    const {hooks, manager} = this.#parts;
+    const {hooks, manager} = this.parts;
     const type = 'permission_prompt';
     const input = {message: `mini-cc asks: ${event.question.title}`, notification_type: type};
     const {stops} = await hooks.run({event: 'Notification', subject: type, input});

@@ -30,8 +30,6 @@ const GATHER_MS = 250;
 const DURING_TURN = 'A turn is at work: wait for its end, or end it by /stop.';
 
 export class Turns {
-  readonly #parts: SessionParts;
-  readonly #emit: Emit;
   /** Present only when no person types more. */
   #unattended: UnattendedSession | undefined;
   /** Ends the current turn. */
@@ -44,12 +42,10 @@ export class Turns {
   #waking: NodeJS.Timeout | undefined;
 
   constructor(
-    parts: SessionParts,
+    private readonly parts: SessionParts,
     readonly hooks: SessionHooks,
-    emit: Emit,
+    private readonly emit: Emit,
   ) {
-    this.#parts = parts;
-    this.#emit = emit;
     parts.inbox.watch({queued: () => this.#wake(), delivered: (message) => this.#delivered(message)});
     for (const {message} of parts.pending) parts.inbox.put(message);
     this.#unattended = this.#createUnattended();
@@ -57,7 +53,7 @@ export class Turns {
 
   /** True when a turn or a subagent is at work, and while the turns are paused. */
   get isBusy(): boolean {
-    return this.#turn !== undefined || this.#pauses > 0 || this.#parts.manager.count() > 0;
+    return this.#turn !== undefined || this.#pauses > 0 || this.parts.manager.count() > 0;
   }
 
   /** Runs a turn, or queues the prompt during one. */
@@ -66,19 +62,19 @@ export class Turns {
     const refusal = asked && (await asked);
     if (refusal === undefined) return this.#submit(prompt);
     const text = `A hook did not let the prompt pass: ${refusal}`;
-    this.#emit({type: 'notice', level: 'error', text});
+    this.emit({type: 'notice', level: 'error', text});
     return {type: 'command', ok: false, text, exit: false, input: getText(prompt.content)};
   }
 
   async #submit({content, typed = false, id = randomUUID(), fanOut, command}: Prompt): Promise<SubmitResult> {
     if (this.#turn || this.#pauses > 0) {
       if (fanOut) {
-        this.#emit({type: 'notice', level: 'error', text: DURING_TURN});
+        this.emit({type: 'notice', level: 'error', text: DURING_TURN});
         return {type: 'command', ok: false, text: DURING_TURN, exit: false};
       }
-      if (command) this.#parts.inbox.put({id, content, typed, kind: 'command', command, startsTurn: false});
-      else this.#parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
-      this.#emit({type: 'queued_prompt', id, text: command?.line ?? getText(content)});
+      if (command) this.parts.inbox.put({id, content, typed, kind: 'command', command, startsTurn: false});
+      else this.parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
+      this.emit({type: 'queued_prompt', id, text: command?.line ?? getText(content)});
       return {type: 'queued', id};
     }
     // Limits apply to each prompt.
@@ -90,7 +86,7 @@ export class Turns {
   }
 
   #createUnattended(): UnattendedSession | undefined {
-    const {interactive, manager, limits} = this.#parts;
+    const {interactive, manager, limits} = this.parts;
     return interactive ? undefined : new UnattendedSession(manager, {...MAIN_LIMITS, ...limits});
   }
 
@@ -111,11 +107,11 @@ export class Turns {
 
   /** Ends the turn and every run that it started. */
   async stop(): Promise<Stopped> {
-    const {manager, inbox} = this.#parts;
+    const {manager, inbox} = this.parts;
     const wasBusy = this.#turn !== undefined || manager.count() > 0;
     const runs = manager.list().filter((run) => !hasEnded(run)).length;
     for (const {id, content, command} of [...inbox.drop('prompt'), ...inbox.drop('command')]) {
-      this.#emit({type: 'queued_prompt_dropped', id, text: command?.line ?? getText(content)});
+      this.emit({type: 'queued_prompt_dropped', id, text: command?.line ?? getText(content)});
     }
     await this.pause(async () => {
       this.abort(new RunAborted('stop'));
@@ -159,8 +155,8 @@ export class Turns {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#waking);
-    this.#parts.inbox.drop('prompt');
-    this.#parts.inbox.drop('command');
+    this.parts.inbox.drop('prompt');
+    this.parts.inbox.drop('command');
   }
 
   /** Resolves at the end of the last turn that began. Undefined before the first one. */
@@ -179,7 +175,7 @@ export class Turns {
   }
 
   get #mayWake(): boolean {
-    if (this.#turn || this.#isClosed || this.#pauses > 0 || !this.#parts.inbox.startsTurn) return false;
+    if (this.#turn || this.#isClosed || this.#pauses > 0 || !this.parts.inbox.startsTurn) return false;
     return this.#unattended?.mayWake ?? true;
   }
 
@@ -194,9 +190,9 @@ export class Turns {
 
   #delivered({kind, id}: QueuedMessage): void {
     if (kind === 'companion') return;
-    if (kind === 'prompt' || kind === 'command') this.#emit({type: 'queued_prompt_delivered', id});
+    if (kind === 'prompt' || kind === 'command') this.emit({type: 'queued_prompt_delivered', id});
     // The message counts as delivered after the loop has put it into the history, which it does first.
-    else queueMicrotask(() => this.#parts.manager.announced(id));
+    else queueMicrotask(() => this.parts.manager.announced(id));
   }
 
   #begin(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
@@ -208,8 +204,8 @@ export class Turns {
   async #run(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
     const turn = new AbortController();
     this.#turn = turn;
-    const {model} = this.#parts.state;
-    this.#emit({type: 'run_start', agent: 'main', description: '', model: model.name, queued: false});
+    const {model} = this.parts.state;
+    this.emit({type: 'run_start', agent: 'main', description: '', model: model.name, queued: false});
     let result: RunResult;
     try {
       result = await work(turn.signal);
@@ -217,10 +213,10 @@ export class Turns {
       result = createInternalError(error);
     } finally {
       this.#turn = undefined;
-      this.#parts.allowInTurn([]);
+      this.parts.allowInTurn([]);
     }
     const {outcome, tools, durationMs, usage} = result;
-    this.#emit({
+    this.emit({
       type: 'run_end',
       outcome,
       reason: formatReason(result),
@@ -238,7 +234,7 @@ export class Turns {
   /** Starts a turn for prompts that came too late for the last turn, or else for the next command. */
   #submitLatePrompts(): boolean {
     if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
-    const {inbox} = this.#parts;
+    const {inbox} = this.parts;
     let late = inbox.deliver('prompt');
     if (late.length === 0) late = inbox.deliverCommand();
     if (late.length === 0) return false;
@@ -250,9 +246,9 @@ export class Turns {
   }
 
   async #runPrompt({typed, fanOut, command, ...prompt}: Omit<Prompt, 'id'>, signal: AbortSignal): Promise<RunResult> {
-    const {inbox, manager} = this.#parts;
+    const {inbox, manager} = this.parts;
     const run = this.#createRun(signal, command?.model);
-    this.#parts.allowInTurn(command?.allowedTools ?? []);
+    this.parts.allowInTurn(command?.allowedTools ?? []);
     const content = command ? await runEmbeddedCommands(getText(prompt.content), run, signal) : prompt.content;
     for (const kind of ['announcement', 'companion'] as const) {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
@@ -262,7 +258,7 @@ export class Turns {
     // The parts of a fan-out read the files that the prompt names, so nothing is attached.
     await appendPrompt(run, {content, typed: typed === true && !task && !approved});
     if (typeof approved === 'string') return {...NO_TOTALS, outcome: 'stopped'};
-    if (approved) return runFanOutTurn(this.#parts.fanOuts, approved, run);
+    if (approved) return runFanOutTurn(this.parts.fanOuts, approved, run);
     if (!task) return runAgent(run);
     return runTypedTask(task, run, (callId) => manager.list().findLast((record) => record.callId === callId));
   }
@@ -277,15 +273,15 @@ export class Turns {
     fanOut: Prompt['fanOut'],
     signal: AbortSignal,
   ): Promise<ApprovedFanOut | string | undefined> {
-    const {fanOuts} = this.#parts;
+    const {fanOuts} = this.parts;
     if (fanOut === 'continue') return fanOuts.resume();
     return fanOut ? fanOuts.request({instruction: text}, signal, 'person') : fanOuts.consider(text, signal);
   }
 
   /** @param model model that a command file names @throws UsageError when it cannot be used */
   #createRun(signal: AbortSignal, model?: string): AgentRun {
-    const made = createMainRun(this.#parts, signal);
-    const run = model === undefined ? made : {...made, model: this.#parts.resolveModel(model)};
+    const made = createMainRun(this.parts, signal);
+    const run = model === undefined ? made : {...made, model: this.parts.resolveModel(model)};
     return this.#unattended ? {...run, limits: {...run.limits, ...this.#unattended.limitsLeft}} : run;
   }
 }

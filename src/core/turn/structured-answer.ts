@@ -72,11 +72,14 @@ export const ANSWER_PROMPT = `Your final answer is data. When the work is done, 
 /** Added to the report prompt when the model may not call tools. */
 export const ANSWER_AS_TEXT = `Report as JSON that matches the schema of ${ANSWER_TOOL}, and with nothing else.`;
 
-type TakenAnswer =
-  | {readonly type: 'answer'; readonly value: unknown; readonly message?: Message}
-  /** The answer does not match. `message` tells the model what is wrong. */
-  | {readonly type: 'again'; readonly message: Message}
-  | {readonly type: 'failed'; readonly error: string; readonly message?: Message};
+interface TakenAnswer {
+  /** How the run ends; `again` when the answer does not match and the model is asked again. */
+  readonly end: Ending | 'again';
+  /** Present when the answer matches. */
+  readonly answer?: {readonly value: unknown};
+  /** Answer to the model's call, or what is wrong. */
+  readonly message?: Message;
+}
 
 /** Ending for the offline model, which creates no structured data. */
 export const NO_DATA_OFFLINE: Ending = {
@@ -129,7 +132,7 @@ export class StructuredAnswer {
         ...((isError || id !== call.id) && {is_error: true}),
       })),
     });
-    if (problem === undefined) return {type: 'answer', value, message: respond('Taken.', false)};
+    if (problem === undefined) return {...accept(value), message: respond('Taken.', false)};
     return this.#again(problem, (text) => respond(text, true));
   }
 
@@ -138,7 +141,7 @@ export class StructuredAnswer {
     try {
       const value: unknown = JSON.parse(fenced ?? text);
       const problem = this.answer.findProblem(value);
-      if (problem === undefined) return {type: 'answer', value};
+      if (problem === undefined) return accept(value);
       return this.#again(problem, toUserText);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
@@ -150,11 +153,15 @@ export class StructuredAnswer {
     this.#asks += 1;
     const text = `The answer does not match the schema: ${problem}.`;
     if (this.#asks <= MAX_MORE_ASKS) {
-      return {type: 'again', message: toMessage(`${text} Call ${ANSWER_TOOL} with an input that matches.`)};
+      return {end: 'again', message: toMessage(`${text} Call ${ANSWER_TOOL} with an input that matches.`)};
     }
     const error = `no answer matched the schema, after ${MAX_MORE_ASKS} more asks: ${problem}`;
-    return {type: 'failed', error, message: toMessage(text)};
+    return {end: {outcome: 'error', code: NO_MATCHING_ANSWER, error}, message: toMessage(text)};
   }
+}
+
+function accept(value: unknown): TakenAnswer {
+  return {end: {outcome: 'success'}, answer: {value}};
 }
 
 /**
@@ -172,10 +179,9 @@ export function takeAnswer(
     run.history.append(taken.message);
     run.emit({type: 'message', role: 'user', content: taken.message.content as string | readonly UserBlock[]});
   }
-  if (taken.type === 'failed') return {outcome: 'error', code: NO_MATCHING_ANSWER, error: taken.error};
-  if (taken.type === 'again') return 'again';
-  tally.setStructured(taken.value);
-  return run.inbox.size > 0 ? 'again' : {outcome: 'success'};
+  if (!taken.answer) return taken.end;
+  tally.setStructured(taken.answer.value);
+  return run.inbox.size > 0 ? 'again' : taken.end;
 }
 
 function toUserText(text: string): Message {
