@@ -329,7 +329,8 @@ export function appendDelivered(
   emit({type: 'message', role: 'user', content});
 }
 
-function appendUserText(run: AgentRun, text: string): void {
+/** Appends a text of the runtime for the model, and emits it. */
+export function appendUserText(run: AgentRun, text: string): void {
   run.history.append({role: 'user', content: text});
   run.emit({type: 'message', role: 'user', content: text});
 }

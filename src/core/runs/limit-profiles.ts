@@ -19,27 +19,19 @@ export type Complexity = 'simple' | 'moderate' | 'complex';
 const STANDARD_SECONDS = {code: 900, other: 300, background: 1800};
 const STANDARD_TURNS = 50;
 
-/** Turns of a moderate task of 200 characters in the `graded` profile. */
-const GRADED_TURNS = new Map([
-  ['explore', 8],
-  ['code-explore', 8],
-  ['doc-reader', 6],
-  ['plan', 10],
-  ['architect', 10],
-  ['code-review', 12],
-  ['reviewer', 12],
-  ['coder', 15],
-  ['code', 15],
-  ['debugger', 15],
+/** In the `graded` profile: turns of a moderate task of 200 characters, and seconds. */
+const GRADED: ReadonlyMap<string, readonly [turns: number, seconds: number]> = new Map([
+  ['explore', [8, 30]],
+  ['code-explore', [8, 60]],
+  ['doc-reader', [6, 60]],
+  ['code-review', [12, 60]],
+  ['reviewer', [12, 60]],
+  ['coder', [15, 90]],
+  ['code', [15, 90]],
+  ['debugger', [15, 60]],
 ]);
-const GRADED_SECONDS = new Map([
-  ['explore', 30],
-  ['code-review', 60],
-  ['code', 90],
-  ['coder', 90],
-]);
-const OTHER_TURNS = 10;
-const OTHER_SECONDS = 60;
+/** All others, `plan` and `architect` among them. */
+const OTHERS = [10, 60] as const;
 const FACTORS: Readonly<Record<Complexity, number>> = {simple: 0.5, moderate: 1, complex: 1.5};
 const MIN_TURNS = 3;
 const MAX_TURNS = 30;
@@ -67,7 +59,7 @@ export function profileLimits(profile: LimitProfile, agent: string, prompt: stri
   if (profile === 'graded') {
     return {
       maxTurns: gradedTurns(agent, getComplexity(prompt), prompt.length),
-      timeoutSeconds: GRADED_SECONDS.get(agent) ?? OTHER_SECONDS,
+      timeoutSeconds: (GRADED.get(agent) ?? OTHERS)[1],
     };
   }
   const seconds = agent === 'code' ? STANDARD_SECONDS.code : STANDARD_SECONDS.other;
@@ -75,7 +67,7 @@ export function profileLimits(profile: LimitProfile, agent: string, prompt: stri
 }
 
 export function gradedTurns(agent: string, complexity: Complexity, promptLength: number): number {
-  const base = GRADED_TURNS.get(agent) ?? OTHER_TURNS;
+  const [base] = GRADED.get(agent) ?? OTHERS;
   const lengthFactor = Math.min(1.5, 1 + (promptLength - 200) / 1000);
   return Math.max(MIN_TURNS, Math.min(MAX_TURNS, Math.round(base * FACTORS[complexity] * lengthFactor)));
 }

@@ -7,7 +7,7 @@ import type {RunRecord} from '../contract/runs.ts';
 import type {ApprovedFanOut, FanOuts} from '../fan-out/fan-outs.ts';
 import {describeInBackground} from '../runs/progress-line.ts';
 import {createTypedCall, runToolCalls} from '../tool-calls.ts';
-import {formatTimeout, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
+import {formatTimeout, getAbortEnding, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
 import {Deadline} from '../turn/run-limits.ts';
 import {getText, NO_USAGE} from '../util/messages.ts';
 import type {TypedTask} from '../util/prompt-syntax.ts';
@@ -95,11 +95,7 @@ function appendAnswer(text: string, {history, emit}: AgentRun): void {
 
 /** Returns how the turn ended. It fails when all parts failed. The summary lists the parts that failed. */
 function getFanOutEnding({results, parts}: FanOutReport, signal: AbortSignal) {
-  if (signal.aborted) {
-    const {reason} = signal;
-    const isTimeout = reason instanceof RunAborted && reason.reason === 'timeout';
-    return isTimeout ? {outcome: 'timeout' as const, timeout: reason.message} : {outcome: 'stopped' as const};
-  }
+  if (signal.aborted) return getAbortEnding(signal.reason);
   if (results.successful > 0) return {outcome: 'success' as const};
   const error = `no part of the fan-out succeeded: ${parts[0]?.reason ?? 'unknown'}`;
   return {outcome: 'error' as const, code: 'FAN_OUT', error};

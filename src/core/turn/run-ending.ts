@@ -6,7 +6,7 @@ import type {Budget} from '../contract/tool.ts';
 import {getErrorMessage, MiniCcError, ModelError} from '../util/errors.ts';
 import {addUsage, INTERRUPTED, NO_USAGE} from '../util/messages.ts';
 import type {History} from './history.ts';
-import type {Tally} from './tally.ts';
+import type {Ending, Tally} from './tally.ts';
 
 /** Reason of the abort signal that ends a run. */
 export class RunAborted extends Error {
@@ -53,12 +53,20 @@ export function formatReason(result: RunResult): string {
 
 /** Creates the result of a run that failed outside the agent loop. */
 export function createInternalError(error: unknown): RunResult {
-  return {
-    outcome: 'error',
-    code: error instanceof MiniCcError ? error.code : 'INTERNAL',
-    error: getErrorMessage(error),
-    ...NO_TOTALS,
-  };
+  return {...toErrorEnding(error), ...NO_TOTALS};
+}
+
+function toErrorEnding(error: unknown) {
+  const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
+  return {outcome: 'error', code, error: getErrorMessage(error)} as const;
+}
+
+/** Returns how a run ends that was aborted. @param reason reason of its signal */
+export function getAbortEnding(reason: unknown): Ending {
+  const {reason: why, message = ''} = reason instanceof RunAborted ? reason : {};
+  if (why === 'timeout') return {outcome: 'timeout', timeout: message};
+  if (why === 'budget') return {outcome: 'limit', limit: message};
+  return why === 'hook' ? {outcome: 'error', code: 'HOOK', error: message} : {outcome: 'stopped'};
 }
 
 /** Totals of a run that made no model call. */
@@ -125,23 +133,11 @@ export function endFailedRun(error: unknown, run: FailedRun, tally: Tally): RunR
     const text = `What the run had is not in the transcript: ${getErrorMessage(failure)}`;
     run.emit({type: 'notice', level: 'error', text});
   }
-  if (signal.aborted) {
-    if (aborted instanceof RunAborted && aborted.reason === 'timeout') {
-      return tally.result({outcome: 'timeout', timeout: aborted.message});
-    }
-    if (aborted instanceof RunAborted && aborted.reason === 'budget') {
-      return tally.result({outcome: 'limit', limit: aborted.message});
-    }
-    if (aborted instanceof RunAborted && aborted.reason === 'hook') {
-      return tally.result({outcome: 'error', code: 'HOOK', error: aborted.message});
-    }
-    return tally.result({outcome: 'stopped'});
-  }
+  if (signal.aborted) return tally.result(getAbortEnding(signal.reason));
   if (error instanceof ModelError && error.kind === 'idle') {
     return tally.result({outcome: 'timeout', timeout: `timed out: ${error.message}`});
   }
-  const code = error instanceof MiniCcError ? error.code : 'INTERNAL';
-  return tally.result({outcome: 'error', code, error: getErrorMessage(error)});
+  return tally.result(toErrorEnding(error));
 }
 
 /** @throws what the journal throws */

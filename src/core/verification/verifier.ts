@@ -2,7 +2,7 @@
  * Verifies a change: the checks run before and after it, and the failures that it caused are separated from old ones.
  * They go back, for some rounds, to the agent that caused them.
  */
-import {type AgentRun, runAgent} from '../agent-loop.ts';
+import {type AgentRun, appendUserText, runAgent} from '../agent-loop.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Tool} from '../contract/tool.ts';
 import type {Caller} from '../tool-calls.ts';
@@ -92,9 +92,7 @@ export async function runVerified(run: AgentRun, verifier: Verifier, bash: Tool)
   if (!verify || run.signal.aborted || !hasChanged) return result;
   const {lines} = await verify(async (failures) => {
     if (result.outcome !== 'success') return false;
-    const content = formatFailures(failures, []);
-    run.history.append({role: 'user', content});
-    run.emit({type: 'message', role: 'user', content});
+    appendUserText(run, formatFailures(failures, []));
     result = joinTurns(result, await runAgent(run));
     return true;
   });
