@@ -195,8 +195,10 @@ async function runToEnd(
     const result = createInternalError(error);
     ended = {result, receipt: toReceipt(result)};
   }
-  publishEnd(live.runId, ended.result, getEndFacts(ended.result, ended.receipt, before), registry, emit);
-  return toResult(live, ended.result, ended.receipt, deps);
+  const {result, receipt} = ended;
+  const subagentResult = toResult(live, result, receipt, deps);
+  publishEnd(live.runId, result, getEndFacts(result, receipt, before), registry, emit);
+  return subagentResult;
 }
 
 /** What the record and the transcript have of an end. The sums include the tokens of calls that were cut off. */
