@@ -2,7 +2,7 @@
 import {type BigIntStats, type Dirent, lstatSync, readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../config/layers.ts';
-import {getErrorCode, getErrorMessage} from '../core/util/errors.ts';
+import {getErrorCode, getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
@@ -73,7 +73,8 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
   const folders: string[] = [];
   const problems: Problem[] = [];
   // This check saves time, because each turn asks for the files and most of the four folders do not exist.
-  if (isMissing(folder.path)) return {files, folders, problems};
+  if (tryOr(() => lstatSync(folder.path, {throwIfNoEntry: false}), null) === undefined)
+    return {files, folders, problems};
   const [root] = isProjects(folder.source) ? listProjectFolders(path.resolve(folder.path, '../..')) : [];
   const report = (file: string, message: string) => {
     const list = new ProblemList(file);
@@ -153,23 +154,8 @@ function getStamp(file: string): {stamp: string; changedAt: number} {
 
 /** Returns undefined for a file that does not exist or cannot be read, and for a broken or circular link. */
 function statFollowingLinks(file: string): BigIntStats | undefined {
-  try {
-    return statSync(file, {bigint: true, throwIfNoEntry: false});
-  } catch (error) {
-    // Reading the file meets the same error and reports it.
-    if (error instanceof Error) return undefined;
-    throw error;
-  }
-}
-
-function isMissing(folder: string): boolean {
-  try {
-    return lstatSync(folder, {throwIfNoEntry: false}) === undefined;
-  } catch (error) {
-    // Reading the folder meets the same error and reports it.
-    if (error instanceof Error) return false;
-    throw error;
-  }
+  // Reading the file meets the same error and reports it.
+  return tryOr(() => statSync(file, {bigint: true}), undefined);
 }
 
 /** Returns false when one of them does not exist. */

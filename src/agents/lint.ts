@@ -115,8 +115,8 @@ function lintServers({definition, positions, source}: LoadedAgent, known: readon
     const at = positions.get(key) ?? START;
     const message = `there is no MCP server ${quote(name)}: mini-cc mcp list`;
     // In files for another program, a missing server is not an error.
-    if (source.startsWith('claude')) list.warn('mcp-server', at, message, findTypo(name, known));
-    else list.error('mcp-server', at, message, findTypo(name, known));
+    const severity = source.startsWith('claude') ? 'warn' : 'error';
+    list[severity]('mcp-server', at, message, findTypo(name, known));
   }
 }
 

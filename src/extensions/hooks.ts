@@ -2,7 +2,7 @@
 import {z} from 'zod';
 import type {Emit} from '../core/contract/events.ts';
 import type {HookAnswer, HookCall, HookEvent, HookListing, HookSetting, Hooks} from '../core/contract/hook.ts';
-import {getErrorMessage} from '../core/util/errors.ts';
+import {getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {formatIssues} from '../core/util/problem.ts';
 import type {ProcessGroups} from '../sandbox/launch/process-groups.ts';
 import {runCollected} from '../sandbox/launch/run-shell.ts';
@@ -62,13 +62,9 @@ export function isMatching(matcher: string, {subject, otherNames = []}: HookCall
   if (matcher === '' || matcher === '*' || subject === undefined) return true;
   const subjects = [subject, ...otherNames];
   if (/^[\w|,\s-]+$/.test(matcher)) return matcher.split(/[|,\s]+/).some((name) => subjects.includes(name));
-  try {
-    const pattern = new RegExp(`^(?:${matcher})$`, 'u');
-    return subjects.some((each) => pattern.test(each));
-  } catch {
-    // The settings reported this when they were read.
-    return false;
-  }
+  // The settings reported a wrong expression when they were read.
+  const pattern = tryOr(() => new RegExp(`^(?:${matcher})$`, 'u'), undefined);
+  return subjects.some((each) => pattern?.test(each));
 }
 
 async function runHook(

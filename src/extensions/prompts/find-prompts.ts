@@ -1,10 +1,12 @@
 /** Finds commands and skills of the project and of the user, in `.mini-cc` and in `.claude`. */
+
 import {type Dirent, existsSync, readdirSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../../config/layers.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getRuleWarning, parseRule} from '../../core/permissions/rules/rule.ts';
+import {tryOr} from '../../core/util/errors.ts';
 import {findLinkOut} from '../../core/util/paths.ts';
 import {getCommandName, type PromptFile, type PromptKind, readPromptFile} from './prompt-file.ts';
 
@@ -131,9 +133,6 @@ function walk(folder: string, depth: number): string[] {
 
 /** Lists the entries in the order of their names. A folder that is missing or unreadable has none. */
 function readEntries(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, {withFileTypes: true}).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return [];
-  }
+  const entries = tryOr(() => readdirSync(folder, {withFileTypes: true}), []);
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -6,7 +6,7 @@ import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext, TrialContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {RunAborted} from '../../core/turn/run-ending.ts';
-import {getErrorMessage} from '../../core/util/errors.ts';
+import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {explainConfinement, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
@@ -166,11 +166,7 @@ function returnToRoot(workspace: Workspace, why: string): string {
 }
 
 function isDirectory(path: string): boolean {
-  try {
-    return statSync(path, {throwIfNoEntry: false})?.isDirectory() ?? false;
-  } catch {
-    return false;
-  }
+  return tryOr(() => statSync(path).isDirectory(), false);
 }
 
 function formatTitle(command: string): string {

@@ -102,7 +102,8 @@ async function nearest(path: string, workspace: Workspace): Promise<string[]> {
   if (fromRoot !== path && existsSync(fromRoot)) return [fromRoot];
   const directory = dirname(path);
   const wanted = basename(path).toLowerCase();
-  const names = await namesIn(directory);
+  // Suggestions are optional, so a directory that cannot be listed yields none.
+  const names = await readdir(directory).catch(() => []);
   return names
     .map((name) => ({name, distance: distanceTo(wanted, name.toLowerCase())}))
     .filter(({distance}) => distance <= Math.max(2, Math.floor(wanted.length / 3)))
@@ -116,15 +117,6 @@ function distanceTo(wanted: string, name: string): number {
   const sameStem = wanted.replace(/\.[^.]+$/, '') === name.replace(/\.[^.]+$/, '');
   // Cap the distance, so that a short wanted name does not match every name.
   return sameStem ? 1 : leven(wanted, name, {maxDistance: Math.max(3, wanted.length)});
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch {
-    // Suggestions are optional, so a directory that cannot be listed yields none.
-    return [];
-  }
 }
 
 const TRANSCRIPT = 'session.jsonl';

@@ -1,7 +1,7 @@
 /** Defines the tool `grep`, which searches the content of files with ripgrep. */
 
 import {stat} from 'node:fs/promises';
-import {join, relative} from 'node:path';
+import {relative, resolve} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
@@ -188,18 +188,13 @@ async function newestFirst(files: readonly string[], cwd: string): Promise<strin
   const byPath = [...files].sort();
   if (byPath.length > MAX_DATED_FILES) return byPath;
   const dated = await Promise.all(
-    byPath.map(async (file) => ({file, time: await getModifiedTime(join(cwd, file), file)})),
+    byPath.map(async (file) => {
+      // A file that no longer exists comes last.
+      const stats = await stat(resolve(cwd, file)).catch(() => undefined);
+      return {file, time: stats?.mtimeMs ?? 0};
+    }),
   );
   return dated.sort((a, b) => b.time - a.time).map(({file}) => file);
-}
-
-/** Milliseconds since the epoch; 0 for a file that no longer exists. */
-async function getModifiedTime(inCwd: string, file: string): Promise<number> {
-  try {
-    return (await stat(file.startsWith('/') ? file : inCwd)).mtimeMs;
-  } catch {
-    return 0;
-  }
 }
 
 function describeProblem({exitCode, errors}: RipgrepEnd, {pattern, type}: GrepInput): string | undefined {

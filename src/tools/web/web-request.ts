@@ -9,7 +9,7 @@ import https from 'node:https';
 import {isIP, type LookupFunction} from 'node:net';
 import {createBrotliDecompress, createGunzip} from 'node:zlib';
 import {version} from '../../../package.json';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorMessage, MiniCcError, tryOr} from '../../core/util/errors.ts';
 import {parseWebAddress, refusePrivateAddress, type WebAddress} from './web-address.ts';
 
 /** Limit of redirects within one host. */
@@ -214,12 +214,8 @@ function getCharset({body, charset}: WebReply, isUtf16: boolean): string {
 }
 
 function decode(body: Buffer, charset: string): string {
-  try {
-    return new TextDecoder(charset).decode(body);
-  } catch {
-    // The charset is unknown, so the page is read as UTF-8.
-    return new TextDecoder().decode(body);
-  }
+  // A page of an unknown charset is read as UTF-8.
+  return tryOr(() => new TextDecoder(charset), new TextDecoder()).decode(body);
 }
 
 /** Removes control characters, which no reader needs and no request may contain. */
