@@ -108,11 +108,5 @@ function findLastLine(fd: number, size: number): string {
 
 function readBytes(fd: number, from: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const read = readSync(fd, buffer, filled, length - filled, from + filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return buffer.subarray(0, filled);
+  return buffer.subarray(0, readSync(fd, buffer, 0, length, from));
 }

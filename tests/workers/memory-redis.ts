@@ -30,12 +30,6 @@ export class MemoryRedis {
     return this.values.get(key) ?? null;
   }
 
-  async getdelBuffer(key: string) {
-    const value = this.values.get(key) ?? null;
-    this.values.delete(key);
-    return value;
-  }
-
   async exists(key: string) {
     return this.values.has(key) ? 1 : 0;
   }

@@ -40,6 +40,16 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
     );
     return {restored, left, gaps: findGaps(checkpoints.ledger.lines, isMeant)};
   };
+  /** @param session id of a session that is not open; undefined for the open one */
+  const withCheckpoints = async <T>(session: string | undefined, work: (from: SessionCheckpoints) => Promise<T>) => {
+    if (session === undefined) return work(deps.checkpoints());
+    const earlier = deps.openCheckpoints(session);
+    try {
+      return await work(earlier);
+    } finally {
+      earlier.close();
+    }
+  };
   return {
     async diff(agentId) {
       const checkpoints = deps.checkpoints();
@@ -49,25 +59,16 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
       const gaps = findGaps(checkpoints.ledger.lines, ({by}) => by.agentId === agentId);
       return {files, patches: await unifiedDiff(changes, checkpoints.contents, deps), gaps};
     },
-    async changed(agents, session) {
-      const earlier = session === undefined ? undefined : deps.openCheckpoints(session);
-      const checkpoints = earlier ?? deps.checkpoints();
-      try {
+    changed: (agents, session) =>
+      withCheckpoints(session, async (checkpoints) => {
         await checkpoints.recover();
         return [...new Set(getNetChanges(checkpoints.ledger.changes, byAgents(agents)).map(({path}) => path))];
-      } finally {
-        earlier?.close();
-      }
-    },
-    async undoAll(agents, label, session) {
-      const earlier = session === undefined ? undefined : deps.openCheckpoints(session);
-      const isMeant = ({by}: CommandLedgerLine) => agents.includes(by.agentId);
-      try {
-        return await restore(byAgents(agents), isMeant, 'undo', label, false, earlier);
-      } finally {
-        earlier?.close();
-      }
-    },
+      }),
+    undoAll: (agents, label, session) =>
+      withCheckpoints(session, (checkpoints) => {
+        const isMeant = ({by}: CommandLedgerLine) => agents.includes(by.agentId);
+        return restore(byAgents(agents), isMeant, 'undo', label, false, checkpoints);
+      }),
     diffAll: () => diffAll(deps),
     undo: (agentId) => restore(byAgent(agentId), ({by}) => by.agentId === agentId, 'undo', '/subagents undo'),
     rewind: (from, keepNew) => restore(since(from), ({at}) => at >= from, 'rewind', '/rewind', keepNew),

@@ -178,7 +178,7 @@ async function createTree(
   await createGitDirectory(ownGit, {use: 'checkout', from: repository, settings});
   await copyHistory(ownGit, repository, head, options);
   const missing = head.head === undefined ? [] : await readMissing(top, trees.index, signal);
-  await skipLeftOut(missing, {repository, top, hidden, leftOut, signal});
+  await skipLeftOut(missing, repository, top, signal);
   const left = leftOut.filter(({name}) => !missing.includes(name.replace(/\/$/, '')));
   return {trees, start, notes: formatNotes(left)};
 }
@@ -194,31 +194,22 @@ async function readMissing(top: string, index: string, signal: AbortSignal): Pro
 /** Keeps git from reporting left-out files as deleted: files are marked, and submodules become empty folders. */
 async function skipLeftOut(
   missing: readonly string[],
-  {
-    repository,
-    top,
-    hidden,
-    leftOut,
-    signal,
-  }: {
-    readonly repository: Repository;
-    readonly top: string;
-    readonly hidden: readonly string[];
-    readonly leftOut: readonly LeftOutFile[];
-    readonly signal: AbortSignal;
-  },
+  repository: Repository,
+  top: string,
+  signal: AbortSignal,
 ): Promise<void> {
   if (missing.length === 0) return;
   const {stdout} = await gitOrThrow(repository.top, ['ls-files', '-z', '-t'], {signal});
-  const skipped = new Set(leftOut.map(({name}) => name));
-  // A sparse checkout leaves these files out.
-  for (const line of splitNames(stdout).map(String)) if (line.startsWith('S ')) skipped.add(line.slice(2));
+  // A sparse checkout leaves out the files with the tag S.
+  const sparse = new Set(
+    splitNames(stdout).flatMap((line) => (`${line}`.startsWith('S ') ? [`${line}`.slice(2)] : [])),
+  );
   const marked: string[] = [];
   for (const name of missing) {
     const file = path.join(repository.top, name);
-    if (skipped.has(name) || isInside(file, hidden)) marked.push(name);
-    else if (isReal(path.dirname(file)) && (await lstat(file).catch(ignoreMissing))?.isDirectory())
-      await mkdir(path.join(top, name), {recursive: true});
+    const stat = isReal(path.dirname(file)) ? await lstat(file).catch(ignoreMissing) : undefined;
+    if (stat?.isDirectory()) await mkdir(path.join(top, name), {recursive: true});
+    else if (stat || sparse.has(name)) marked.push(name);
   }
   if (marked.length === 0) return;
   const input = marked.join('\0');

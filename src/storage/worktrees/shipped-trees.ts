@@ -5,6 +5,7 @@
 import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import path from 'node:path';
+import {z} from 'zod';
 import type {BroughtBack, WorktreeOwner} from '../../core/contract/worktree.ts';
 import {createQueue} from '../../core/util/background.ts';
 import {isInside} from '../../core/util/paths.ts';
@@ -24,21 +25,30 @@ interface ShippedTreesDeps {
   readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
-/** The workspace at one moment. */
-export interface TreeState {
-  /** Equal for the same files, base, branch and folder. */
-  readonly key: string;
-  readonly repository: string;
-  readonly name: string;
-  /** Id of the git tree of all its files, by their bytes. */
-  readonly start: string;
-  readonly base?: string | undefined;
-  readonly branch?: string | undefined;
-  readonly prefix: string;
-  readonly objectFormat: 'sha1' | 'sha256';
+/** The workspace at one moment, as it is sent to other machines. */
+export const treeSchema = z.object({
+  /** The key is the same for the same files, base, branch and folder. */
+  key: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Identifies the repository on its machine. Trees of one repository share their objects. */
+  repository: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Name of the tree's folder. */
+  name: z.string().regex(/^[^/\0]{1,255}$/),
+  /** Git tree of all its files, by their bytes. */
+  start: z.string().regex(/^[0-9a-f]{40,64}$/),
+  base: z
+    .string()
+    .regex(/^[0-9a-f]{40,64}$/)
+    .optional(),
+  branch: z
+    .string()
+    .regex(/^refs\/heads\/[^\s~^:?*[\\]+$/)
+    .optional(),
+  prefix: z.string(),
+  objectFormat: z.enum(['sha1', 'sha256']),
   /** Addresses from which the base can be fetched, without passwords. */
-  readonly remotes: string[];
-}
+  remotes: z.array(z.string()),
+});
+export type TreeState = z.output<typeof treeSchema>;
 
 export class ShippedTrees {
   /** Lets one task at a time read or write the workspace. */

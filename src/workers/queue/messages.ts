@@ -3,6 +3,7 @@ import {z} from 'zod';
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
+import {treeSchema} from '../../storage/worktrees/shipped-trees.ts';
 
 /** Milliseconds that jobs, results and their parts stay in Redis when no side removes them. */
 export const LIFE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -18,29 +19,6 @@ const blobSchema = z.object({
 });
 /** Bytes that are stored in Redis in chunks. */
 export type BlobRef = z.output<typeof blobSchema>;
-
-const treeSchema = z.object({
-  /** The key is the same for the same files, base, branch and folder. */
-  key: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Identifies the repository on its machine. Trees of one repository share their objects. */
-  repository: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Name of the tree's folder. */
-  name: z.string().regex(/^[^/\0]{1,255}$/),
-  /** Git tree of all its files, by their bytes. */
-  start: z.string().regex(/^[0-9a-f]{40,64}$/),
-  base: z
-    .string()
-    .regex(/^[0-9a-f]{40,64}$/)
-    .optional(),
-  branch: z
-    .string()
-    .regex(/^refs\/heads\/[^\s~^:?*[\\]+$/)
-    .optional(),
-  prefix: z.string(),
-  objectFormat: z.enum(['sha1', 'sha256']),
-  /** Addresses from which the base can be fetched. */
-  remotes: z.array(z.string()),
-});
 
 export const jobSchema = z.object({
   jobId: z.string(),

@@ -9,7 +9,7 @@ import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import type {CachedTree, TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import type {Keys} from '../queue/address.ts';
-import {type Blobs, CHUNK_BYTES, WINDOW} from '../queue/blobs.ts';
+import {type Blobs, CHUNK_BYTES} from '../queue/blobs.ts';
 import {describeFailure} from '../queue/connection.ts';
 import {
   type BlobRef,
@@ -75,7 +75,7 @@ export class GiveBack extends MiniCcError {
 }
 
 /** Milliseconds within which a session that is present answers a request for a part of the tree. */
-const PART_MS = 60_000;
+const PART_MS = 10 * 60_000;
 /** Milliseconds between two checks whether the session is still present, while a worker waits for it. */
 const LOOK_MS = 2_000;
 /** Milliseconds between two reads of the session's messages to a run. */
@@ -85,7 +85,7 @@ const MAX_EVENTS = 5_000;
 /** Bytes. The content of larger messages is sent only with the result. */
 const MAX_EVENT_BYTES = 4_096;
 /** Compressed results that are larger than this leave out the transcript and the commits. */
-const MAX_RESULT_BYTES = WINDOW * CHUNK_BYTES;
+const MAX_RESULT_BYTES = 16 * CHUNK_BYTES;
 /** Only these events are sent to the session while the run is at work. */
 const PUBLISHED = new Set(['tool_start', 'tool_end', 'message', 'retry', 'notice', 'run_note']);
 
@@ -179,7 +179,7 @@ export class JobRun {
   async #readWork(): Promise<RemoteTask> {
     const {work} = this.job;
     if (typeof work === 'string') return JSON.parse(work) as RemoteTask;
-    const bytes = await this.deps.blobs.read(work, {take: false, signal: this.#abort.signal});
+    const bytes = await this.deps.blobs.read(work);
     return JSON.parse(bytes.toString()) as RemoteTask;
   }
 
@@ -206,8 +206,9 @@ export class JobRun {
       });
       // While the queue cannot be reached, `publish` itself waits. The limits apply to that wait too.
       const [ref] = await Promise.all([answered, this.publish({type: 'needs', part})]);
-      clearTimeout(timers[1]);
-      return await blobs.read(ref, {take: true, signal});
+      const bytes = await blobs.read(ref);
+      await blobs.remove(ref);
+      return bytes;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw new GiveBack(`its files did not come: ${getErrorMessage(error)}`, false);

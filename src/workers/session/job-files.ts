@@ -68,8 +68,7 @@ export class Results {
     const {blobs, signatures} = this.deps;
     const {jobId, outcome: ref, worker} = resultSchema.parse(signatures.verify('result', job.returnvalue).body);
     if (jobId !== job.id) throw new MiniCcError('WORKER', 'it is that of another run');
-    const {signal} = new AbortController();
-    const bytes = typeof ref === 'string' ? Buffer.from(ref, 'base64') : await blobs.read(ref, {take: false, signal});
+    const bytes = typeof ref === 'string' ? Buffer.from(ref, 'base64') : await blobs.read(ref);
     return {ref, worker, outcome: JSON.parse(gunzipSync(bytes).toString()) as RemoteOutcome};
   }
 

@@ -297,8 +297,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     try {
       const bytes = await (part === 'patch' ? trees.readPatch(tree) : trees.readBundle(tree));
       blob = blobs.describe(bytes);
+      await blobs.put(bytes, blob);
       await this.#control(jobId, {type: 'part', part, blob});
-      await blobs.stream(bytes, blob, signal);
     } catch (error) {
       if (!signal.aborted) this.deps.notify(`the files could not be sent to a worker: ${getErrorMessage(error)}`);
     }

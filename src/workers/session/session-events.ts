@@ -83,13 +83,9 @@ export class SessionEvents {
 
   /** Lets delayed jobs begin at once. Workers that found no session had put them aside for a while. */
   async callBack(jobIds: readonly string[]): Promise<void> {
-    const {connection, queue} = this.deps;
-    if (jobIds.length === 0) return;
-    const delayed = await connection.zmscore(queue.toKey('delayed'), ...jobIds);
-    const left = jobIds.filter((_, index) => delayed[index] !== null);
-    const promote = async (jobId: string) => (await Job.fromId(queue, jobId))?.promote();
-    // A job that begins at this moment is no longer delayed, which is no error.
-    await Promise.allSettled(left.map(promote));
+    const promote = async (jobId: string) => (await Job.fromId(this.deps.queue, jobId))?.promote();
+    // A job that is not delayed is refused, which is no error.
+    await Promise.allSettled(jobIds.map(promote));
   }
 
   close(): void {
