@@ -7,6 +7,7 @@ import type {RuleStore} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../core/util/errors.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
+import {parseLine} from './json-lines.ts';
 
 const FORMAT_VERSION = 1;
 const NAME = 'permissions.json';
@@ -60,7 +61,7 @@ export class SavedRules implements RuleStore {
   #load(): RuleFile {
     const text = readIfThere(this.source);
     if (text === undefined) return {version: FORMAT_VERSION, projects: {}};
-    const parsed = format.safeParse(parseJson(text));
+    const parsed = format.safeParse(parseLine(text));
     if (!parsed.success)
       throw new MiniCcError('RULES_FILE', `${this.source} is not a file of permission rules of mini-cc`);
     if (parsed.data.version > FORMAT_VERSION) {
@@ -76,14 +77,5 @@ function readIfThere(file: string): string | undefined {
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return undefined;
     throw new MiniCcError('RULES_FILE', `${file} cannot be read: ${getErrorMessage(error)}`, {cause: error});
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The schema reports the error.
-    return undefined;
   }
 }

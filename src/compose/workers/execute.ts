@@ -136,7 +136,6 @@ async function runOne(work: RemoteTask, place: ExecutePlace, parts: Awaited<Retu
     return {
       result,
       entries: lines.slice(messages.length + 1),
-      notes: [],
       // The patch is read at this point because the session's folder is erased when the session closes.
       patch: await readIfThere(path.join(folder, EXPORTED_PATCH)),
       commits: await readIfThere(path.join(folder, 'commits.bundle')),

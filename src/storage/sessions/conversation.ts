@@ -29,16 +29,12 @@ export interface Opening {
   readonly used: readonly UsageEntry[];
 }
 
-/** Number of usage entries above which they are summed up. */
-const SUMMED_AT_ONCE = 1000;
-
 /** @param agent agent of the transcript. @throws UsageError when it has no header */
 export function readOpening(file: string, agent: string): Opening {
   const announced = new Set<string>();
-  let used: UsageEntry[] = [];
+  const used: UsageEntry[] = [];
   const note = (entry: TranscriptEntry) => {
     used.push(...listUsed(entry, agent));
-    if (used.length > SUMMED_AT_ONCE) used = [...sumEntries(used)];
     for (const id of listAnnounced(entry)) announced.add(id);
   };
   const {last} = readConversation(noteEach(streamBody(file), note), findRewound(file));
@@ -248,7 +244,7 @@ export function getWholeConversation({entries}: Transcript, isStreaming: boolean
  */
 export function readRewindPoints(file: string): readonly RewindPoint[] {
   if (!existsSync(file)) return [];
-  const lines = [...readConversation(withoutBulk(streamBody(file))).links.values()].map(({line}) => line);
+  const lines = [...readConversation(streamBody(file)).links.values()].map(({line}) => line);
   return lines
     .flatMap((line, index) => {
       if (!line.prompt) return [];
@@ -256,14 +252,6 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
       return [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}];
     })
     .reverse();
-}
-
-/** Drops the content of messages that are no prompts. */
-function* withoutBulk(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry> {
-  for (const entry of entries) {
-    if (entry.type === 'message' && !entry.prompt) yield {...entry, message: {...entry.message, content: ''}};
-    else yield entry;
-  }
 }
 
 /** @param agent agent of the transcript */

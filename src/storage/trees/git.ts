@@ -86,8 +86,6 @@ const REPOSITORY_VARIABLES = [
   'GIT_NAMESPACE',
 ];
 
-/** Commands that use only refs and objects, so the settings that are ignored here do not matter to them. */
-const OBJECT_COMMANDS = new Set(['pack-objects', 'rev-list', 'symbolic-ref']);
 /** Commands that show changes, for which a repository can name a program. */
 const DIFF_COMMANDS = new Set(['diff', 'diff-files', 'diff-index', 'diff-tree', 'format-patch', 'log', 'show']);
 /** Commands that start git in each submodule, whose settings could name programs too. mini-cc does not use them. */
@@ -105,7 +103,7 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   const [command = '', ...rest] = args;
   if (SUBMODULE_COMMANDS.has(command)) throw new Error(`git ${command} would start git in submodules`);
   const flags = DIFF_COMMANDS.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
-  const overrides = OBJECT_COMMANDS.has(command) ? {env: {}, pairs: []} : await findOverrides(cwd, env, options.known);
+  const overrides = await findOverrides(cwd, env, options.known);
   return run(cwd, [command, ...flags, ...rest], {
     ...options,
     env: withSettings({...env, ...overrides.env}, [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])]),

@@ -45,7 +45,6 @@ export interface ExecutePlace {
 export interface Executed {
   readonly result: RunResult;
   readonly entries: readonly TranscriptEntry[];
-  readonly notes: readonly string[];
   readonly patch?: Buffer | undefined;
   /** Bundle of the commits that the run made. */
   readonly commits?: Buffer | undefined;
@@ -250,9 +249,10 @@ export class JobRun {
     }
   }
 
-  async #pack({result, entries, notes, patch, commits}: Executed, root: string): Promise<JobResult['outcome']> {
+  async #pack({result, entries, patch, commits}: Executed, root: string): Promise<JobResult['outcome']> {
     const outcome: RemoteOutcome = {
-      ...toRelative({result, entries, notes}, root),
+      ...toRelative({result, entries}, root),
+      notes: [],
       ...(patch && {patch: patch.toString('base64')}),
       ...(commits && {commits: commits.toString('base64')}),
     };

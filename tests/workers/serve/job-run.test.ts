@@ -18,7 +18,7 @@ const ROOT = '/srv/trees/app';
 const work = toRelative({prompt: 'go', messages: [{role: 'user', content: '/home/me/app/a.ts'}]}, '/home/me/app');
 const executed: Executed = {
   result: {outcome: 'success', text: `wrote ${ROOT}/a.ts`} as RunResult,
-  ...{entries: [], notes: [`${ROOT}/b.ts stays`]},
+  entries: [],
 };
 
 interface Options {
