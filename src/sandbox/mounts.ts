@@ -155,7 +155,6 @@ const SAME_EVERYWHERE =
   /^\/(?:dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr)|proc\/(?:cpuinfo|meminfo|version|loadavg|uptime|stat|filesystems))$/;
 
 function listCandidates({system, view, home, temporary, writable, files}: MountPlan): Mount[] {
-  const at = (kind: Kind, paths: readonly string[]): Mount[] => paths.map((path) => ({path, kind}));
   const isWhole = temporary.names.length > MAX_TEMPORARY;
   return [
     ...at('proc', ['/proc']),
@@ -178,10 +177,14 @@ function listCandidates({system, view, home, temporary, writable, files}: MountP
   ];
 }
 
+function at(kind: Kind, paths: readonly string[]): Mount[] {
+  return paths.map((path) => ({path, kind}));
+}
+
 function listProtected({readOnly, pinned, missing}: ProtectedPlaces): Mount[] {
   return [
-    ...pinned.map((path): Mount => ({path, kind: 'pinned'})),
-    ...readOnly.map((path): Mount => ({path, kind: 'read-only'})),
+    ...at('pinned', pinned),
+    ...at('read-only', readOnly),
     ...missing.map(({path, content}): Mount => ({path, kind: content === undefined ? 'empty' : 'read-only'})),
   ];
 }

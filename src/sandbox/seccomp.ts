@@ -102,24 +102,22 @@ const argument = (index: number) => 16 + index * 8;
 
 const load = (offset: number): FilterStep => ({code: 0x20, number: offset});
 const mask = (bits: number): FilterStep => ({code: 0x54, number: bits});
-/** Skips the steps when the loaded value has none of the bits. */
-const whenSet = (bits: number, steps: readonly FilterStep[]): readonly FilterStep[] => [
-  {code: 0x45, number: bits, otherwise: steps.length},
-  ...steps,
-];
 const give = (number: number): FilterStep => ({code: 0x06, number});
 const ALLOW = give(0x7fff0000);
 const refuse = (errno: number) => give(0x00050000 | errno);
 
-/** Runs the steps when the loaded value equals `number`. The steps must end with a result. */
-const when = (number: number, steps: readonly FilterStep[]): readonly FilterStep[] => [
-  {code: 0x15, number, otherwise: steps.length},
-  ...steps,
-];
-const unlessBelow = (number: number, steps: readonly FilterStep[]): readonly FilterStep[] => [
-  {code: 0x35, number, otherwise: steps.length},
-  ...steps,
-];
+/** Creates a comparison with the loaded value that runs its steps when it holds, and skips them otherwise. */
+const compare =
+  (code: number) =>
+  (number: number, steps: readonly FilterStep[]): readonly FilterStep[] => [
+    {code, number, otherwise: steps.length},
+    ...steps,
+  ];
+/** Runs the steps when the value equals the number. The steps must end with a result. */
+const when = compare(0x15);
+const unlessBelow = compare(0x35);
+/** Runs the steps when the value has one of the bits. */
+const whenSet = compare(0x45);
 
 /** @returns undefined on other processors, where only mounts and namespaces confine the command */
 export function seccompFilter({

@@ -16,7 +16,7 @@ export const EDITS = 'edits inside the workspace';
  */
 export const WORKTREE_EDITS = 'edits inside worktrees';
 
-export function getGrant(access: Access, workspace: Workspace, zonePaths: ZonePaths): string {
+export function getGrant(access: Access, tool: string, workspace: Workspace, zonePaths: ZonePaths): string {
   switch (access.kind) {
     case 'run':
       return getRunGrant(access.command);
@@ -26,6 +26,8 @@ export function getGrant(access: Access, workspace: Workspace, zonePaths: ZonePa
       return getWriteGrant(access.path, workspace, zonePaths);
     case 'read':
       return getReadGrant(access.path, workspace, zonePaths);
+    case 'mcp':
+      return getMcpGrant(tool);
     default:
       return access.kind;
   }

@@ -150,9 +150,7 @@ export class PermissionPolicy {
   }
 
   #getGrants({accesses, tool}: PermitRequest, workspace: Workspace): string[] {
-    return accesses.map((access) =>
-      access.kind === 'mcp' ? getMcpGrant(tool) : getGrant(access, workspace, this.#zonePaths),
-    );
+    return accesses.map((access) => getGrant(access, tool, workspace, this.#zonePaths));
   }
 
   #createContext(tool: string, workspace: Workspace, agent: AgentPermissions): PermissionContext {

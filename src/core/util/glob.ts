@@ -39,24 +39,24 @@ export class Glob {
   constructor(pattern: string, options: GlobOptions = {}) {
     this.#ignoreCase = options.ignoreCase ?? false;
     const parser = new GlobParser(this.#ignoreCase ? pattern.toLowerCase() : pattern, options, this.#states);
-    const first = this.#addState();
+    const first = this.#states.push({next: []}) - 1;
     this.#end = parser.parse(first);
     this.#start = this.#reach([first]);
   }
 
   matches(path: string): boolean {
-    return this.#read(path, () => false) === 'end';
+    return this.#read(path, false) === 'end';
   }
 
   /** Whether a folder above the path matches. */
   matchesAbove(path: string): boolean {
-    return this.#read(path, () => true) === 'above';
+    return this.#read(path, true) === 'above';
   }
 
-  #read(path: string, stopsAbove: () => boolean): 'end' | 'above' | 'no' {
+  #read(path: string, stopsAbove: boolean): 'end' | 'above' | 'no' {
     let at = this.#start;
     for (const character of this.#ignoreCase ? path.toLowerCase() : path) {
-      if (character === '/' && at.isEnd && stopsAbove()) return 'above';
+      if (character === '/' && at.isEnd && stopsAbove) return 'above';
       let next = at.after.get(character);
       if (next === undefined) {
         next = this.#reach(
@@ -89,10 +89,6 @@ export class Glob {
   #forget(): void {
     this.#remembered.clear();
     this.#start?.after.clear();
-  }
-
-  #addState(): number {
-    return this.#states.push({next: []}) - 1;
   }
 }
 

@@ -135,16 +135,11 @@ class ShapeFinder implements CommandShape {
     if (program?.text !== 'cd') return;
     const [target, ...more] = expanded.slice(1);
     const isInLoop = nodes.some((each) => each.type === 'For' && each.pos <= node.pos && each.end >= node.end);
-    if (target?.kind !== 'text' || more.length > 0 || /^-|^$/.test(target.text)) {
-      this.#doubt('cd: where it leads is not plain');
-      return;
-    }
-    const path = toPath(target);
-    const moved = this.directories.map((directory) => joinPath(directory, path));
-    if (isInLoop || this.directories.length > MAX_DIRECTORIES || moved.some(goesDownAndUp)) {
-      this.#doubt('cd: where it leads is not plain');
-    }
-    if (this.directories.length <= MAX_DIRECTORIES) this.directories.push(...moved);
+    const isNamed = target?.kind === 'text' && more.length === 0 && !/^-|^$/.test(target.text);
+    const moved = isNamed ? this.directories.map((directory) => joinPath(directory, toPath(target))) : [];
+    const isFull = this.directories.length > MAX_DIRECTORIES;
+    if (!isNamed || isInLoop || isFull || moved.some(goesDownAndUp)) this.#doubt('cd: where it leads is not plain');
+    if (!isFull) this.directories.push(...moved);
   }
 
   #doubt(because: string): void {

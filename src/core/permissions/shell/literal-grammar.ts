@@ -38,6 +38,8 @@ const GREP: LiteralProgram = {
 };
 const LINES: LiteralProgram = {flags: 'qvz', options: '-# -n# -c# -n -c --lines=# --bytes=# --'};
 
+const TEST: LiteralProgram = {options: '-d -e -f -s -r -x -z -n -a -o -eq -ne -lt -le -gt -ge'};
+
 /** Formats of texts and whole numbers. Other formats set variables, and evaluate the values of their names. */
 const PLAIN_FORMAT = /^(?!-)(?:[^%]|%%|%-?\d{0,5}[sd])*$/s;
 
@@ -70,8 +72,8 @@ const PROGRAMS: Readonly<Record<string, LiteralProgram>> = {
   sed: {begin: [/^-n$/, /^\d+(?:,(?:\d+|\$))?p$/], options: '--'},
   basename: {flags: 'az', operands: 'texts'},
   dirname: {flags: 'z', operands: 'texts'},
-  test: {options: '-d -e -f -s -r -x -z -n -a -o -eq -ne -lt -le -gt -ge'},
-  '[': {options: '-d -e -f -s -r -x -z -n -a -o -eq -ne -lt -le -gt -ge'},
+  test: TEST,
+  '[': TEST,
   command: {begin: [/^-[vV]$/], operands: 'texts'},
   printf: {begin: [PLAIN_FORMAT], operands: 'texts'},
   pwd: {flags: 'LP', operands: 'none'},

@@ -19,13 +19,15 @@ const READERS = new Set(
 `),
 );
 
+const AWK = /^-i|^--(?:in|load|exec)|\bsystem\b|[|>]\s*"|getline/;
+
 /** Programs that read unless one of their words matches. With such a word they write or run another program. */
 const READERS_UNLESS: Readonly<Record<string, RegExp>> = {
   sort: /^(?:-[a-zA-Z]*o|--o|--compress)/,
   uniq: /^[^-]/,
   sed: /^(?:-[a-zA-Z]*i|--in-place)/,
-  awk: /^-i|^--(?:in|load|exec)|\bsystem\b|[|>]\s*"|getline/,
-  gawk: /^-i|^--(?:in|load|exec)|\bsystem\b|[|>]\s*"|getline/,
+  awk: AWK,
+  gawk: AWK,
   mawk: /\bsystem\b|[|>]\s*"|getline/,
   yq: /^(?:-[a-zA-Z]*i|--in-?place)/,
   tree: /^(?:-[a-zA-Z]*o|-R|--output)/,

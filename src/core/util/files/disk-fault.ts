@@ -20,32 +20,23 @@ export function describeDiskFault(error: unknown, folder: string): DiskFault | u
   const code = getErrorCode(error);
   if (code === undefined || !(error instanceof Error && 'syscall' in error)) return undefined;
   const where = `nothing can be written to ${folder}`;
-  const place = describePlace(folder);
-  switch (code) {
-    case 'ENOSPC':
-      return {text: `The disk is full: ${where}${place}. Free space there`, mayPass: true};
-    case 'EDQUOT':
-      return {text: `Your disk quota is used up: ${where}${place}. Free space there`, mayPass: true};
-    case 'EROFS':
-      return {text: `The file system is read-only: ${where}${place}. ${ELSEWHERE}`, mayPass: false};
-    case 'EIO':
-      return {
-        text: `The disk has an error (EIO): ${where}${place}. Check that disk, or ${lowerFirst(ELSEWHERE)}`,
-        mayPass: false,
-      };
-    case 'EACCES':
-    case 'EPERM':
-      return {text: `Permission denied: ${where}. Change its permissions, or ${lowerFirst(ELSEWHERE)}`, mayPass: false};
-    default:
-      return {text: `N${where.slice(1)} (${getErrorMessage(error).split(', ')[0]}). ${ELSEWHERE}`, mayPass: false};
+  const mayPass = code === 'ENOSPC' || code === 'EDQUOT';
+  if (Object.hasOwn(FAULTS, code)) {
+    const [what, remedy] = FAULTS[code]!;
+    return {text: `${what}: ${where}${describePlace(folder)}. ${remedy}`, mayPass};
   }
+  return code === 'EACCES' || code === 'EPERM'
+    ? {text: `Permission denied: ${where}. Change its permissions, or set ${ELSEWHERE}`, mayPass}
+    : {text: `N${where.slice(1)} (${getErrorMessage(error).split(', ')[0]}). Set ${ELSEWHERE}`, mayPass};
 }
 
-const ELSEWHERE = 'Set MINI_CC_HOME to a folder that can be written';
-
-function lowerFirst(text: string): string {
-  return text[0]!.toLowerCase() + text.slice(1);
-}
+const ELSEWHERE = 'MINI_CC_HOME to a folder that can be written';
+const FAULTS: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ENOSPC: ['The disk is full', 'Free space there'],
+  EDQUOT: ['Your disk quota is used up', 'Free space there'],
+  EROFS: ['The file system is read-only', `Set ${ELSEWHERE}`],
+  EIO: ['The disk has an error (EIO)', `Check that disk, or set ${ELSEWHERE}`],
+};
 
 /** Formats ` (file system mounted at /home, 0 B free)`, or an empty text if the system does not report it. */
 function describePlace(folder: string): string {
