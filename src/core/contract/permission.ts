@@ -73,8 +73,8 @@ export interface PermitRequest {
    */
   readonly changed?: CallOpinion;
   /**
-   * Finds what would make the call fail, without changing anything, so that the person is not asked in vain. It reads
-   * the files that the call would write: use it only where the agent may read them without a question.
+   * Finds what would make the call fail, without changing anything, so that no person is asked about such a call. It
+   * reads the files that the call would write: use it only where the agent may read them without a question.
    * @param places files that the call names, with links resolved
    */
   readonly findProblem?: (places: readonly string[]) => Promise<string | undefined>;
