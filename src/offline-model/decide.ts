@@ -21,7 +21,7 @@ import {review} from './skills/review.ts';
 import {run} from './skills/run.ts';
 import {symbolQuestion} from './skills/symbols/symbol-question.ts';
 import {Toolbox} from './toolbox.ts';
-import {plainRequest} from './words.ts';
+import {maskQuoted, plainRequest} from './words.ts';
 
 /** Maximum number of replies to one request. The last one must be an answer. */
 const MAX_TURNS = 15;
@@ -50,7 +50,7 @@ function decideContent(request: ModelRequest, id: string): Pick<Reply, 'content'
   const mayCallTools = request.mayCallTools || request.tools.length === 0;
   const conversation = readConversation(request.messages, mayCallTools);
   if (conversation.announcement !== undefined) return toAnswer(formatAnnouncement(conversation.announcement));
-  if (asksForDefinition(request.system, conversation.request, request.answerSchema)) {
+  if (asksForDefinition(request.answerSchema)) {
     return toAnswer(draftDefinition(conversation.request));
   }
   const toolbox = new Toolbox(request.tools);
@@ -138,12 +138,9 @@ function findWork(job: Job): Work<string> | undefined {
  */
 function splitRequest(text: string): readonly string[] {
   if (/```/.test(text)) return [text];
-  const kept: string[] = [];
-  const masked = text.replace(/`[^`]*`|"[^"]*"|“[^”]*”/g, (quoted) => `\u0000${kept.push(quoted) - 1}\u0000`);
-  const parts = masked.split(/\s*(?:[,;.]\s*(?:and\s+)?then\s+|\s+and then\s+|;\s*\n|\n+(?=\d+[.)]\s))/i);
-  const clean = parts.map((part) =>
-    plainRequest(part.replace(/^\s*\d+[.)]\s+/, '').replace(/\u0000(\d+)\u0000/g, (_, index) => kept[Number(index)]!)),
-  );
+  const masked = maskQuoted(text);
+  const parts = masked.text.split(/\s*(?:[,;.]\s*(?:and\s+)?then\s+|\s+and then\s+|;\s*\n|\n+(?=\d+[.)]\s))/i);
+  const clean = parts.map((part) => plainRequest(masked.plain(part.replace(/^\s*\d+[.)]\s+/, ''))));
   return clean.length <= MAX_PARTS ? clean.filter((part) => part !== '') : [text];
 }
 

@@ -27,7 +27,7 @@ export interface Line {
 
 const MORE = /^[([].*?(\d[\d,]*)\+? (?:more|further|not shown)\b/;
 const CUT = /characters? cut\b/;
-const NOTHING = /^(no (matches|files)( found)?\.?|\(no output\)|<no output>)$/i;
+const NOTHING = /^(no (matches|files)( found)?\.?|\(no output\))$/i;
 
 export function parseHits(observation: Observation): Hits {
   const {lines, more} = listed(observation);
@@ -35,15 +35,15 @@ export function parseHits(observation: Observation): Hits {
     const match = /^(?:\.\/)?([^:\n]+):(\d+):(.*)$/.exec(line);
     return match ? [{path: match[1]!, line: Number(match[2]), text: match[3]!.replace(/\r$/, '')}] : [];
   });
-  return {hits, more, known: didRun(observation)};
+  return {hits, more, known: observation.outcome === 'ok'};
 }
 
 export function parsePaths(observation: Observation): Paths {
   const {lines, more} = listed(observation);
   const paths = lines
     .map((line) => line.trim().replace(/^\.\//, ''))
-    .filter((line) => line !== '' && !/^[([<]|^exit code/i.test(line));
-  return {paths: [...new Set(paths)], more, known: didRun(observation)};
+    .filter((line) => line !== '' && !/^[([<]/.test(line));
+  return {paths: [...new Set(paths)], more, known: observation.outcome === 'ok'};
 }
 
 /** Parses the `path:count` lines of a counting search. */
@@ -59,7 +59,7 @@ export function parseCounts(observation: Observation): ReadonlyMap<string, numbe
 export function parseLines(observation: Observation | undefined): readonly Line[] | undefined {
   if (observation?.outcome !== 'ok') return undefined;
   const lines = observation.text.split('\n').flatMap((line) => {
-    const match = /^\s*(\d+)(?:\t|→)(.*)$/.exec(line);
+    const match = /^\s*(\d+)\t(.*)$/.exec(line);
     return match ? [{number: Number(match[1]), text: match[2]!.replace(/\r$/, '')}] : [];
   });
   const isEmpty = observation.text.trim() === '' || /\bempty\b/i.test(observation.text.slice(0, 200));
@@ -69,19 +69,12 @@ export function parseLines(observation: Observation | undefined): readonly Line[
 /** Returns whether the tool's notes say that the file has more lines. */
 export function hasMoreLines(observation: Observation | undefined): boolean {
   if (observation === undefined) return false;
-  const notes = observation.text.split('\n').filter((line) => !/^\s*\d+(\t|→)/.test(line));
+  const notes = observation.text.split('\n').filter((line) => !/^\s*\d+\t/.test(line));
   return notes.some((line) => CUT.test(line) || /\bmore\b|\boffset\b|\bof \d[\d,]* lines\b|truncated/i.test(line));
 }
 
-function didRun(observation: Observation): boolean {
-  // `grep` without a match fails with exit code 1.
-  return (
-    observation.outcome === 'ok' || (observation.outcome === 'failed' && /exit code:? 1\b/i.test(observation.text))
-  );
-}
-
 function listed(observation: Observation): {lines: readonly string[]; more: number | undefined} {
-  if (!didRun(observation)) return {lines: [], more: undefined};
+  if (observation.outcome !== 'ok') return {lines: [], more: undefined};
   const all = observation.text.split('\n').filter((line) => line.trim() !== '' && !NOTHING.test(line.trim()));
   const cut = all.findIndex((line) => CUT.test(line));
   // The lines before and after the cut may be incomplete.

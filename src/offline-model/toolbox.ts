@@ -41,10 +41,6 @@ export class Toolbox {
     return this.#properties.has(name);
   }
 
-  get names(): readonly string[] {
-    return [...this.#properties.keys()];
-  }
-
   search(search: Search): Call | undefined {
     const {pattern, ignoreCase = false, path, glob, mode = 'content', limit = 100} = search;
     return this.#call('grep', {

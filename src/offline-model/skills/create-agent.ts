@@ -53,25 +53,11 @@ const READ_ONLY =
 const READING = ['bash', 'read_file', 'grep', 'glob'];
 const WRITES =
   /\b(?:write|edit|fix|creat|implement|modif|chang|refactor|generat|add|updat|migrat)\w*|исправ|пис|修改|编写|重构/iu;
-const MARKED =
-  /<description>([\s\S]*?)<\/description>|(?:^|\n)\s*(?:description|what it is for|purpose|request|asked for|agent)\s*:\s*([\s\S]+)$/i;
 
-/** Returns whether the request asks for an agent definition, by the schema of its answer or by words. */
-export function asksForDefinition(
-  system: string,
-  request: string,
-  answerSchema: Readonly<Record<string, unknown>> | undefined,
-): boolean {
-  if (answerSchema) {
-    const fields = toFields(answerSchema.properties);
-    return ['name', 'description', 'tools', 'prompt'].every((field) => Object.hasOwn(fields, field));
-  }
-  const words = `${system}\n${request}`;
-  return (
-    /agent definitions?|definitions? (?:of|for) (?:an|the) (?:sub)?agent/i.test(words) &&
-    /\bJSON\b/.test(words) &&
-    /"?\btools\b"?/.test(words)
-  );
+/** Returns whether the answer must be an agent definition. */
+export function asksForDefinition(answerSchema: Readonly<Record<string, unknown>> | undefined): boolean {
+  const fields = toFields(answerSchema?.properties);
+  return ['name', 'description', 'tools', 'prompt'].every((field) => Object.hasOwn(fields, field));
 }
 
 export function draftDefinition(request: string): string {
@@ -106,10 +92,8 @@ export function draftDefinition(request: string): string {
 
 /** Returns the user's description of the agent, without the instructions around it. */
 function getDescription(request: string): string {
-  const marked = MARKED.exec(request);
-  const text = (marked?.[1] ?? marked?.[2] ?? request).trim();
-  const lines = text.split('\n').filter((line) => line.trim() !== '' && !/\bJSON\b|\bschema\b/.test(line));
-  const plain = (lines.length > 0 ? lines : text.split('\n')).join(' ');
+  const marked = /<description>([\s\S]*?)<\/description>/.exec(request)?.[1] ?? request;
+  const plain = marked.trim().replace(/\s*\n\s*/g, ' ');
   return (
     plain
       .replace(

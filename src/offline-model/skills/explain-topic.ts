@@ -11,9 +11,6 @@ import {type FoundDefinition, parseDefinitions, parseReferences} from '../symbol
 import {escapeRegExp, findKeywords, getStem} from '../words.ts';
 import {citeDefinition, explainSymbol} from './symbols/explain-symbol.ts';
 
-/** Verbs of work that needs a language model. */
-const ACTION =
-  /^(?:add|implement|fix|refactor|write|make|build|create|update|improve|optimi[sz]e|convert|migrate|delete|remove|move|change|edit|insert|append|port|upgrade|install|commit|push|deploy|generate|translate|solve|debug|compare|set up|configure|format|clean|simplify|rewrite|extract|split|merge|test|bump|document|ajoute|corrige|améliore|écris|füge|schreibe?|behebe?|verbessere?|lösche?|ändere?|исправь|добавь|напиши|сделай|реализуй|улучши|удали|添加|修复|实现|重构|优化|删除|编写|写|改进)/iu;
 /** Questions that names may answer: how something works, where it is done. */
 const HOW =
   /^(?:how|where|explain|describe|walk me through|comment|où|explique|wie|wo|erkläre?|как|где|объясни)(?![\p{L}])|怎么|如何|哪里|解释/iu;
@@ -22,10 +19,6 @@ const MAX_WORDS = 4;
 const MAX_NAMES = 12;
 
 export function* explainTopic(job: Job): Work<string> {
-  if (ACTION.test(job.text))
-    return cannot(
-      `writing or changing code freely needs a language model. Say \`plan ${job.text.split('\n')[0]!.slice(0, 60)}\` for the places it concerns; renames and replacements I make word for word.`,
-    );
   const words = findKeywords(job.text).slice(0, MAX_WORDS);
   if (!HOW.test(job.text)) return cannot(formatInstead());
   const found = yield* findTopic(words, job);
@@ -50,7 +43,7 @@ const getLastName = (one: FoundDefinition) => one.name.replace(/^.*[.]/, '');
 
 function formatInstead(words: readonly string[] = []): string {
   const named = words.map((word) => `\`${word}\``).join(', ');
-  return `${named === '' ? 'this' : `no code here is named after ${named}, and more than names`} needs a language model. I answer "where is X?", "who calls X?", "how does X work?", "what is defined in FILE?", "list the tests", "review src" and "plan a --flag".`;
+  return `${named === '' ? 'this' : `no code here is named after ${named}, and more than names`} needs a language model. I answer "where is X?", "who calls X?", "how does X work?", "what is defined in FILE?", "list the tests", "review src" and "plan X", and change code word for word: "rename A to B", "replace \\"a\\" with \\"b\\" in FILE".`;
 }
 
 /**

@@ -49,7 +49,13 @@ function* answerTopic(topic: Topic, job: Job): Work<string> {
   if (topic === 'entries') return formatEntries(view);
   if (topic === 'languages') return answerLanguages(view);
   if (topic === 'test') return paragraphs(formatTests(view), quoteReadme(view, /\btests?\b|pytest|vitest|jest/i));
-  return topic === 'build' ? answerBuild(view) : answerStart(view);
+  if (topic === 'build') {
+    const commands = formatFacts(view, (fact) => fact.build);
+    return formatCommands(view, 'builds it', commands, /\b(?:install|build|make|compile|setup|sync)\b/i);
+  }
+  const started = view.entries.flatMap(({path, line, text}) => getRunCommand(path, line, text));
+  const commands = [...formatFacts(view, (fact) => fact.start), ...started];
+  return formatCommands(view, 'starts it', commands, /\b(?:run|start|serve|exec|python3?|node|npx|docker)\b/i);
 }
 
 /** Answers with the languages, and an example file of the main one. */
@@ -69,27 +75,13 @@ function answerLanguages(view: ProjectView): string {
   );
 }
 
-function answerBuild(view: ProjectView): string {
-  const found = formatFacts(view, (fact) => fact.build);
-  const readme = quoteReadme(view, /\b(?:install|build|make|compile|setup|sync)\b/i);
-  if (found.length === 0 && readme === '') return notFound(view, 'builds it');
-  return paragraphs(found.length > 0 ? `Build with:\n${bullets(found)}` : formatNoCommand(view, 'builds it'), readme);
-}
-
-function answerStart(view: ProjectView): string {
-  const found = [
-    ...formatFacts(view, (fact) => fact.start),
-    ...view.entries.flatMap(({path, line, text}) => getRunCommand(path, line, text)),
-  ];
-  const readme = quoteReadme(view, /\b(?:run|start|serve|exec|python3?|node|npx|docker)\b/i);
-  if (found.length === 0 && readme === '')
-    return view.entries.length > 0
-      ? paragraphs(formatNoCommand(view, 'starts it'), formatEntries(view))
-      : notFound(view, 'starts it');
-  return paragraphs(
-    found.length > 0 ? `Start with:\n${bullets([...new Set(found)], 6)}` : formatNoCommand(view, 'starts it'),
-    readme,
-  );
+/** @param what what the commands do: "builds it" */
+function formatCommands(view: ProjectView, what: string, commands: readonly string[], inReadme: RegExp): string {
+  const readme = quoteReadme(view, inReadme);
+  const looked = view.facts.map((fact) => fact.path).join(', ') || 'this folder: it has no manifest that I know';
+  const none = `I found no command that ${what} in ${looked}.`;
+  if (commands.length > 0) return paragraphs(`What ${what}:\n${bullets([...new Set(commands)], 6)}`, readme);
+  return readme === '' ? notDone(none) : paragraphs(none, readme);
 }
 
 /** Returns the command that runs a file with a main function, in its language. */
@@ -134,15 +126,4 @@ function quoteReadme({readme}: ProjectView, about: RegExp): string {
       : [];
   });
   return found.length > 0 ? `The README shows:\n${bullets(found.slice(0, 5))}` : '';
-}
-
-function formatNoCommand({facts}: ProjectView, what: string): string {
-  const looked = facts.map((fact) => fact.path);
-  return looked.length > 0
-    ? `I found no command that ${what} in ${looked.join(', ')}.`
-    : `I found no command that ${what}: no package.json, Makefile or other manifest is here.`;
-}
-
-function notFound(view: ProjectView, what: string): string {
-  return notDone(formatNoCommand(view, what));
 }
