@@ -2,7 +2,7 @@
  * Reads and writes files of lines, mostly JSON. A line is appended whole or not at all. The first and last line can be
  * read without the rest.
  */
-import {closeSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, writeSync} from 'node:fs';
+import {closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import {openPrivateFile} from '../core/util/files/private-file.ts';
 
 const CHUNK = 64 * 1024;
@@ -64,13 +64,34 @@ export function readFirstLine(file: string): string {
   return withOpenFile(file, findFirstLine);
 }
 
-/** Yields all lines one by one, without their ends. Text after the last end is a line too. */
+/** Bytes of one read where a whole file is read. */
+const BLOCK = 1024 * 1024;
+
+/**
+ * Yields all lines one by one, without their ends, because a file may be larger than memory. Text after the last end is
+ * a line too.
+ */
 export function* readLines(file: string): Generator<string> {
-  const bytes = readFileSync(file);
-  for (let at = 0; at >= 0; ) {
-    const end = bytes.indexOf(NEWLINE, at);
-    yield bytes.toString('utf8', at, end < 0 ? undefined : end);
-    at = end < 0 ? end : end + 1;
+  const fd = openSync(file, 'r');
+  try {
+    const bytes = Buffer.allocUnsafe(BLOCK);
+    let rest: Buffer[] = [];
+    for (let at = 0; ; ) {
+      const block = bytes.subarray(0, readSync(fd, bytes, 0, BLOCK, at));
+      at += block.length;
+      if (block.length === 0) break;
+      let start = 0;
+      for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
+        const line = block.subarray(start, end);
+        yield rest.length === 0 ? line.toString('utf8') : Buffer.concat([...rest, line]).toString('utf8');
+        rest = [];
+        start = end + 1;
+      }
+      if (start < block.length) rest.push(Buffer.from(block.subarray(start)));
+    }
+    yield Buffer.concat(rest).toString('utf8');
+  } finally {
+    closeSync(fd);
   }
 }
 

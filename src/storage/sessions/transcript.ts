@@ -202,10 +202,14 @@ const PROMPT = '"prompt":true';
  * lines with messages, including rewound ones.
  */
 export function summarizeTranscript(file: string): {readonly messages: number; readonly prompt: string} {
+  return ignoreUnreadable(() => summarize(readLines(file))) ?? {messages: 0, prompt: ''};
+}
+
+function summarize(lines: Iterable<string>): ReturnType<typeof summarizeTranscript> {
   let messages = 0;
   let first: MessageLine | undefined;
   let prompt: MessageLine | undefined;
-  for (const line of ignoreUnreadable(() => [...readLines(file)]) ?? []) {
+  for (const line of lines) {
     if (!line.startsWith(MESSAGE)) continue;
     messages += 1;
     if (messages > 1 && (prompt || !line.includes(PROMPT))) continue;
