@@ -61,9 +61,7 @@ export class PromptImages {
 
 /** @returns the image in base64; undefined when there is none. AppleScript prints it in hexadecimal digits */
 function toPng(printed: Buffer): string | undefined {
-  const hex = /^«data PNGf([0-9A-F]+)»/i.exec(
-    printed.toString('utf8', 0, Math.min(printed.length, 2 * MAX_BYTES)),
-  )?.[1];
+  const hex = /^«data PNGf([0-9A-F]+)»/i.exec(printed.toString())?.[1];
   const bytes = hex === undefined ? printed : Buffer.from(hex, 'hex');
   return bytes.subarray(1, 4).toString('latin1') === 'PNG' ? bytes.toString('base64') : undefined;
 }

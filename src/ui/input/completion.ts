@@ -67,7 +67,7 @@ export function getOffered(ui: UiState, local: LocalState): readonly Offered[] {
 }
 
 /** Writes the path as a mention. The mention of a folder stays open for the next part of its path. */
-function quotePath(path: string): string {
+export function quotePath(path: string): string {
   if (/[\s"]/.test(path)) return path.endsWith('/') ? `@"${path}` : `@"${path}" `;
   return path.endsWith('/') ? `@${path}` : `@${path} `;
 }

@@ -22,7 +22,7 @@ import {markAt, markedIndex, panelRuns} from '../state/panel.ts';
 import {hasAwaitedWork, openedRun} from '../state/subagent-store.ts';
 import type {UiState} from '../state/ui-state.ts';
 import {screenLine} from '../text/screen-text.ts';
-import {getOffered, takeOffered} from './completion.ts';
+import {getOffered, quotePath, takeOffered} from './completion.ts';
 import {type EditorAction, edit} from './editor.ts';
 import {pressHistorySearch} from './history-search.ts';
 import {editorAction, type KeyPress, parseKeys} from './keys.ts';
@@ -289,7 +289,7 @@ export function toImageMention(pasted: string): string | undefined {
   if (line.includes('\n')) return undefined;
   const path = unquote(line);
   if (!/^(?:~?\/)/.test(path) || !IMAGE.test(path) || path.includes('"')) return undefined;
-  return /\s/.test(path) ? `@"${path}" ` : `@${path} `;
+  return quotePath(path);
 }
 
 function unquote(text: string): string {
