@@ -49,6 +49,12 @@ describe('finding', () => {
     expectTrueCitations(text);
   });
 
+  it('lists the files that use a name, in the words of the README', async () => {
+    const {text} = await main('find all files that use the track function', EXPLORE_TOOLS);
+    expect(text).toContain('Uses of `track`: ');
+    expect(text).toContain('src/cli.ts:5');
+  });
+
   it('explains a name by its comment', async () => {
     const {text} = await main('what is track?');
     expect(text).toContain('> Finds out where a parcel is.');

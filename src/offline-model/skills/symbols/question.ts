@@ -74,7 +74,7 @@ function createForms({want, english, french, german, russian, chinese}: Relation
   return [
     want,
     [
-      `(?:who|what|which ${THINGS}) (?:${verb}) X`,
+      `(?:who|what|which ${THINGS}|(?:find|list|show)(?: me)?(?: all| the)* ${THINGS} (?:that|which)) (?:${verb}) X`,
       `where(?: is| are|'s) X (?:being )?(?:${passive})(?: from)?`,
       `where do (?:we|you|they|i) (?:${verb}) X`,
       `(?:find|show|list|get|locate)?(?: me)?(?: all| the| every| any)* ?(?:${noun}) (?:of|to|for) X`,
