@@ -1,11 +1,8 @@
-/** Implements `/memory`, which shows and opens the memory files, `#text`, which adds a note to one, and `/init`. */
-
-import {existsSync} from 'node:fs';
+/** Implements `/memory`, which shows and opens the memory files, and `#text`, which adds a note to one of them. */
 import path from 'node:path';
 import type {MemoryDeps} from '../config/memory-files.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {formatFileName} from '../core/util/paths.ts';
-import INIT_PROMPT from './init.md';
 
 const CHARS_PER_TOKEN = 4;
 
@@ -74,43 +71,4 @@ export function createNoteCommand({listMemoryFiles, addNote}: MemoryDeps): Comma
       };
     },
   };
-}
-
-/** Lets the model write an AGENTS.md for the project. */
-export function createInitCommand(deps: MemoryDeps): Command {
-  return {
-    name: 'init',
-    description: 'write an AGENTS.md: it tells agents about this project, /init [what matters]',
-    run: (context) => init(deps, context),
-  };
-}
-
-async function init(deps: MemoryDeps, context: CommandContext): Promise<CommandResult> {
-  const {info, args, ask} = context;
-  const file = path.join(info.cwd, 'AGENTS.md');
-  if (info.offline) {
-    const text =
-      'The offline model cannot describe a project. Set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL, then /init again.';
-    return {ok: false, text};
-  }
-  deps.prepareMemoryFile(file);
-  const exists = existsSync(file);
-  if (exists) {
-    const answer = await ask({
-      title: 'AGENTS.md exists. Overwrite it?',
-      detail: file,
-      escape: 'keep it',
-      options: [
-        {digit: 1, choice: 'write', label: 'let the model improve it'},
-        {digit: 2, choice: 'keep', label: 'keep it'},
-      ],
-    });
-    if (answer?.choice !== 'write') {
-      const why = answer ? '' : ' Here nobody can be asked whether to overwrite it.';
-      return {ok: answer !== undefined, text: `AGENTS.md stays as it is.${why}`};
-    }
-  }
-  const rest = [exists ? 'AGENTS.md exists: read it first, keep what is right, and correct the rest.' : '', args];
-  const content = [INIT_PROMPT.trim(), ...rest].filter((part) => part !== '').join('\n\n');
-  return {ok: true, text: '', prompt: {content}};
 }

@@ -19,26 +19,31 @@ describe('/init', () => {
     expect(asked).toContain('say how to test');
   });
 
-  it('without a model says that it needs one, and writes nothing', async () => {
+  it('without a model writes what the manifests say, and says so', async () => {
     const {path: cwd} = await project();
+    const manifest = {name: 'greeter', description: 'greets', scripts: {test: 'vitest', lint: 'biome', build: 'tsc'}};
+    writeFileSync(path.join(cwd, 'package.json'), JSON.stringify(manifest, null, 2));
     const run = await runCli(['-p', '/init', '--offline'], {cwd});
-    expect(run.code).toBe(1);
-    expect(run.stderr).toContain('The offline model cannot describe a project. Set ANTHROPIC_API_KEY');
-    expect(existsSync(path.join(cwd, 'AGENTS.md'))).toBe(false);
+    expect(run.code).toBe(0);
+    expect(run.stdout).toContain('Wrote AGENTS.md from package.json. The offline model has not read the code');
+    const text = readFileSync(path.join(cwd, 'AGENTS.md'), 'utf8');
+    expect(text).toContain('- greeter: greets (package.json)');
+    expect(text).toMatch(/- Test: `npm (?:run )?test` \(package\.json\)/);
+    expect(text).toContain('- `src/`');
+    expect(text).toContain('lint');
   });
 
   it('does not overwrite a file where nobody can be asked, nor write through a link out of the project', async () => {
     const {path: cwd} = await project();
     writeFileSync(path.join(cwd, 'AGENTS.md'), 'mine');
-    const server = await serve([]);
-    const kept = await runCli(['-p', '/init'], {server, cwd});
+    const kept = await runCli(['-p', '/init', '--offline'], {cwd});
     expect(kept.code).toBe(1);
     expect(kept.stderr).toContain('AGENTS.md stays as it is. Here nobody can be asked');
     expect(readFileSync(path.join(cwd, 'AGENTS.md'), 'utf8')).toBe('mine');
     const other = await project();
     const made = await home();
     symlinkSync(path.join(made.path, 'out.md'), path.join(other.path, 'AGENTS.md'));
-    const refused = await runCli(['-p', '/init'], {server, cwd: other.path, home: made});
+    const refused = await runCli(['-p', '/init', '--offline'], {cwd: other.path, home: made});
     expect(refused.code).toBe(1);
     expect(existsSync(path.join(made.path, 'out.md'))).toBe(false);
   });
