@@ -107,5 +107,5 @@ test('the five prompts of the README are answered without a key, one after the o
   expect(answers[1]).toContain('src/core/agent-loop.ts:');
   expect(answers[2]).toMatch(/src\/core\/session\/turns\.ts:\d+/);
   expect(answers[3]).toContain('tests/');
-  expect(answers[4]).toMatch(/src\/core\/turn\/history\.ts:\d+/);
+  expect(answers[4]).toMatch(/src\/core\/turn\/refused-history\.ts:\d+/);
 }, 300_000);
