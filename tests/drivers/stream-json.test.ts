@@ -71,6 +71,31 @@ describe('a driver by stream-json', () => {
     expect(await driven.end()).toBe(0);
   });
 
+  it('asks the driver anew about a protected place and a place outside that its changed input names', async () => {
+    const {path: cwd} = await project();
+    const outside = path.join(path.dirname(cwd), 'outside.txt');
+    const server = await serve([
+      callTool('write_file', {path: 'a.txt', content: 'mine\n'}, 'w1'),
+      callTool('write_file', {path: 'b.txt', content: 'mine\n'}, 'w2'),
+      say('done'),
+    ]);
+    const driven = await startDriven(['--permission-prompt-tool=stdio'], {server, cwd});
+    const result = driven.prompt('go');
+    for (const place of [path.join(cwd, '.git/hooks/pre-commit'), outside]) {
+      const asked = await driven.next(isQuestion);
+      driven.send(allow(asked, {updatedInput: {file_path: place, content: 'theirs\n'}}));
+      const again = await driven.next(isQuestion);
+      expect(again.request.input.file_path).toBe(place);
+      driven.send({
+        type: 'control_response',
+        response: {subtype: 'success', request_id: again.request_id, response: {behavior: 'deny', message: 'no'}},
+      });
+      expect(existsSync(place)).toBe(false);
+    }
+    expect((await result).permission_denials).toHaveLength(2);
+    expect(await driven.end()).toBe(0);
+  });
+
   it('takes suggestions back as a rule for the session: the same is not asked again', async () => {
     const server = await serve([
       callTool('bash', {command: 'touch a1'}, 'b1'),

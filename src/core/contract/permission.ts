@@ -168,6 +168,8 @@ export type Verdict =
       readonly onlyOnce?: boolean;
       /** True when a person must allow it and a hook may not: a protected file, keys, a command outside the sandbox. */
       readonly onlyPerson?: boolean;
+      /** True when it names a place outside of the workspace. An opinion about an input that changed does not allow it. */
+      readonly isOutside?: boolean;
       /** Rule that would allow the call in future, if there is one. */
       readonly rule?: string;
       readonly attempts?: Attempts;

@@ -85,7 +85,7 @@ class Decider {
         if (hook) opinion = {by: 'hook', says: hook.verdict};
         if (this.deps.policy.changes !== changes) continue;
       }
-      const verdict = applyOpinion(judged, opinion);
+      const verdict = applyOpinion(judged, opinion, request);
       if (verdict.verdict === 'allow') return this.#allow(request, verdict, targets);
       const problem = await this.#findProblem(request, targets);
       if (problem !== undefined) return {verdict: 'deny', because: 'it would fail', message: problem};
@@ -189,7 +189,7 @@ class Decider {
     }
     const stillNeeded = async () => {
       const now = await policy.judge(request, this.workspace, this.agent);
-      return now.verdict !== 'deny' && applyOpinion(now, opinion).verdict === 'ask';
+      return now.verdict !== 'deny' && applyOpinion(now, opinion, request).verdict === 'ask';
     };
     const question = {...this.#createQuestion(request, verdict), ...(await this.#getHint(request))};
     const answer = await questions.ask(question, this.emit, signal, stillNeeded);
@@ -282,16 +282,19 @@ class Decider {
 
 /**
  * Applies the opinion about a call that rules and mode do not refuse. A hook cannot allow what only a person may allow.
+ * Whoever changed the input has not allowed the places that it now names: these are asked about anew.
  */
 function applyOpinion(
   verdict: Exclude<Verdict, {verdict: 'deny'}>,
   {by, says}: Partial<CallOpinion> = {},
+  {changed}: Pick<PermitRequest, 'changed'> = {},
 ): Exclude<Verdict, {verdict: 'deny'}> {
   if (says === 'ask' && verdict.verdict === 'allow') {
     return {...verdict, verdict: 'ask', because: 'is asked about by a hook', onlyOnce: true};
   }
   if (verdict.verdict === 'allow' || says !== 'allow') return verdict;
-  if (by === 'hook' && verdict.onlyPerson) return verdict;
+  if (verdict.onlyPerson && (by === 'hook' || changed)) return verdict;
+  if (verdict.isOutside && changed) return verdict;
   const {attempts} = verdict;
   return {verdict: 'allow', because: 'a hook or an answer allowed it', ...(attempts && {attempts})};
 }

@@ -40,11 +40,13 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
   const {rule, ...rest} = asked;
   const onlyOnce = asking.some((each) => each.onlyOnce);
   const onlyPerson = asking.some((each) => each.onlyPerson);
+  const isOutside = asking.some((each) => each.isOutside);
   return {
     ...rest,
     ...(attempts && {attempts}),
     ...(onlyOnce && {onlyOnce}),
     ...(onlyPerson && {onlyPerson}),
+    ...(isOutside && {isOutside}),
     ...(rule !== undefined && more.length === 0 && {rule}),
   };
 }

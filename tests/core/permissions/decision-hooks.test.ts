@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
-import type {BeforeCall} from '../../../src/core/contract/permission.ts';
+import type {Access, BeforeCall} from '../../../src/core/contract/permission.ts';
 import {until} from '../../support/wait.ts';
 import {permissionFixture} from './fixture.ts';
 
@@ -79,17 +79,36 @@ describe('a decision', () => {
       expect(denials).toMatchObject([{reason: expect.stringContaining('is asked about by a hook')}]);
     });
 
-    it('writes no protected file when one allows it and changes the input', async () => {
-      const {permit} = hooked({});
-      const write = {
-        ...request,
-        tool: 'write_file',
-        accesses: [{kind: 'write', path: '.git/hooks/pre-commit'}] as const,
-      };
-      const byHook = {...write, changed: {by: 'hook', says: 'allow'} as const};
-      expect(await permit(byHook, never)).toMatchObject({verdict: 'deny'});
-      const byPerson = {...write, changed: {by: 'person', says: 'allow'} as const};
-      expect(await permit(byPerson, never)).toMatchObject({verdict: 'allow'});
+    const places: readonly (readonly [tool: string, access: Access])[] = [
+      ['write_file', {kind: 'write', path: '.git/hooks/pre-commit'}],
+      ['write_file', {kind: 'write', path: '../outside/new'}],
+      ['read_file', {kind: 'read', path: '../outside/secret'}],
+      ['bash', {kind: 'run', command: 'cp a .git/hooks/pre-commit'}],
+      ['bash', {kind: 'run', command: 'make -C ../outside all'}],
+      ['bash', {kind: 'run', command: 'echo x >> ~/.profile'}],
+    ];
+    it.each(places)('asks anew about the place that a changed input names: %s %j', async (tool, access) => {
+      for (const rules of [{}, {ask: ['edit_file', 'read_file(**)', 'bash(*)']}]) {
+        const {permit} = hooked({}, {rules});
+        for (const by of ['hook', 'person'] as const) {
+          const changed = {...request, tool, accesses: [access], changed: {by, says: 'allow'} as const};
+          expect(await permit(changed, never), by).toMatchObject({verdict: 'deny'});
+        }
+        const own = access.kind === 'run' ? {...access, command: 'make all'} : {...access, path: 'a.txt'};
+        const inside = {...request, tool, accesses: [own], changed: {by: 'hook', says: 'allow'} as const};
+        expect(await permit(inside, never)).toMatchObject({verdict: 'allow'});
+      }
+    });
+
+    it('lifts no protected place from a command, also where a rule asks about the tool', async () => {
+      const command = {...request, accesses: [{kind: 'run', command: 'cp a .git/hooks/x'}] as const};
+      const write = {...request, tool: 'write_file', accesses: [{kind: 'write', path: '.git/config'}] as const};
+      const options = {rules: {ask: ['edit_file']}};
+      for (const each of [command, write]) {
+        expect(await hooked({decision: 'allow'}, options).permit(each, never)).toMatchObject({verdict: 'deny'});
+        const answered = permitFixture({interactive: false, ...options, answerCall: async () => ({decision: 'allow'})});
+        expect(await answered.permit(each, never)).toMatchObject({verdict: 'deny'});
+      }
     });
 
     it('is judged as the mode says that was chosen while a hook looked at it', async () => {

@@ -10,6 +10,9 @@ import {ALLOWED, askByRule, deny, refuseToAsk} from '../verdict.ts';
 import {getFileZone, getRoots, isAlwaysAsked} from './file-zone.ts';
 import {expandHome, resolveLinks} from './resolve-links.ts';
 
+const ONLY_PERSON = {onlyPerson: true} as const;
+const OUTSIDE = {isOutside: true} as const;
+
 /** @param given path of the call: absolute, relative to the agent's directory, or with `~` @throws as `resolveLinks` */
 export function judgeRead(given: string, context: PermissionContext): Verdict {
   const {workspace, rules, tool, neverAsks, mode, isGranted, zonePaths} = context;
@@ -28,14 +31,16 @@ export function judgeRead(given: string, context: PermissionContext): Verdict {
     return deny(`${target} is outside the workspace, and a read-only agent does not ask`);
   }
   if (mode === 'bypassPermissions') return ALLOWED;
-  if (asked) return askByRule(asked, `reads ${target}`);
+  const place = {...(zone === 'secret' && ONLY_PERSON), ...(zone === 'outside' && OUTSIDE)};
+  if (asked) return {...askByRule(asked, `reads ${target}`), ...place};
   if (zone === 'workspace' || zone === 'system') return ALLOWED;
   if (isGranted(getReadGrant(given, workspace, zonePaths))) return ALLOWED;
-  if (zone === 'secret') return {verdict: 'ask', because: `reads where keys are kept: ${target}`, onlyPerson: true};
+  if (zone === 'secret') return {verdict: 'ask', because: `reads where keys are kept: ${target}`, ...place};
   if (rules.findFileRule(tool, 'allow', [target], workspace.root)) return ALLOWED;
   return {
     verdict: 'ask',
     because: `reads outside the workspace: ${target}`,
+    ...place,
     rule: `read_file(/${toPathPattern(target)})`,
   };
 }
@@ -83,14 +88,16 @@ export function judgeWrite(given: string, context: PermissionContext): Verdict {
   if (mode === 'bypassPermissions') return ALLOWED;
   const grant = getWriteGrant(given, workspace, zonePaths);
   const asked = rules.findFileRule(tool, 'ask', targets, workspace.root) ?? rules.getToolRules(tool, 'ask')[0];
-  if (asked) return askByRule(asked, `writes ${target}`);
+  const isKept = isAlwaysAsked(target, workspace, zonePaths);
+  const isOutside = grant !== EDITS && grant !== WORKTREE_EDITS;
+  const place = {...(isKept && ONLY_PERSON), ...(isOutside && OUTSIDE)};
+  if (asked) return {...askByRule(asked, `writes ${target}`), ...place};
   if (isGranted(grant)) return ALLOWED;
-  if (isAlwaysAsked(target, workspace, zonePaths))
-    return {verdict: 'ask', because: `writes a protected file: ${target}`, onlyPerson: true};
+  if (isKept) return {verdict: 'ask', because: `writes a protected file: ${target}`, ...place};
   if (workspace.scope?.allowed.includes(target)) return {...ALLOWED, because: 'it was allowed with the fan-out'};
   const allowed = rules.findFileRule(tool, 'allow', [target], workspace.root);
-  if (grant !== EDITS && grant !== WORKTREE_EDITS) {
-    return allowed ? ALLOWED : {verdict: 'ask', because: `writes outside the workspace: ${target}`};
+  if (isOutside) {
+    return allowed ? ALLOWED : {verdict: 'ask', because: `writes outside the workspace: ${target}`, ...place};
   }
   if (mode === 'acceptEdits' || allowed || rules.getToolRules(tool, 'allow').length > 0) return ALLOWED;
   const relative = path.relative(workspace.root, target);

@@ -4,6 +4,7 @@
  * sandbox nor a container, only commands of the literal grammar count as reading.
  */
 import type {Access, Attempt, Attempts, Verdict} from '../../contract/permission.ts';
+import {tryOr} from '../../util/errors.ts';
 import {listWords} from '../../util/text.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';
@@ -20,7 +21,7 @@ import {
 } from '../rules/command-rules.ts';
 import {formatRule} from '../rules/rule.ts';
 import {ALLOWED, type AskVerdict, combineVerdicts, deny, type Restriction} from '../verdict.ts';
-import {type ReadCommand, readCommand} from './command-parser.ts';
+import {type ParsedCommand, type ReadCommand, readCommand} from './command-parser.ts';
 import {type CommandPart, isHarmlessAssignment, joinPath} from './command-shape.ts';
 import {findHiddenPlaces, findLostVariable} from './hidden-places.ts';
 import {isLiteral, judgeLiteral, judgeLiteralPart} from './literal-judge.ts';
@@ -33,8 +34,13 @@ const READ_ONLY: Attempts = [{launch: 'read-only', checkpoint: false}];
 const PLAIN: Attempts = [{launch: 'plain', checkpoint: false}];
 
 export async function judgeRun(access: RunAccess, context: PermissionContext): Promise<Verdict> {
-  const {confinement, neverAsks, mode, sandbox} = context;
   const command = await readCommand(access.command);
+  const verdict = await judgeCommand(command, access, context);
+  return verdict.verdict === 'ask' ? {...verdict, ...(await findAskedPlaces(command, context))} : verdict;
+}
+
+async function judgeCommand(command: ReadCommand, access: RunAccess, context: PermissionContext): Promise<Verdict> {
+  const {confinement, neverAsks, mode, sandbox} = context;
   const ruled = await judgeByRules(command, context);
   if (ruled?.verdict === 'deny') return ruled;
   if (ruled && neverAsks) return deny(`${ruled.because}, and a read-only agent does not ask`);
@@ -229,13 +235,39 @@ async function judgeProtectedWrites(
   context: PermissionContext,
 ): Promise<Verdict | undefined> {
   const {parsed, text} = command;
-  const {workspace, zonePaths} = context;
   if (parsed instanceof UnclearCommand || isLiteral(text, context)) return undefined;
-  const {commands} = await spellOut(command);
-  const found = listNamedFiles(commands)
-    .flatMap(({mayWrite}) => mayWrite.map((given) => resolveLinks(given, workspace.cwd)))
-    .find((target) => isAlwaysAsked(target, workspace, zonePaths));
+  const found = findProtectedWrite((await spellOut(command)).commands, context);
   if (found === undefined) return undefined;
   if (maySandbox && looksLikeReading(parsed)) return {...ALLOWED, attempts: READ_ONLY};
   return {verdict: 'ask', because: `runs a command that may write a protected file: ${found}`, onlyPerson: true};
+}
+
+function findProtectedWrite(
+  commands: readonly ParsedCommand[],
+  {workspace, zonePaths}: PermissionContext,
+): string | undefined {
+  return listNamedFiles(commands)
+    .flatMap(({mayWrite}) => mayWrite.map((given) => resolveWord(given, workspace.cwd)))
+    .find((target) => isAlwaysAsked(target, workspace, zonePaths));
+}
+
+/** Resolves a word that may be a path. One that no path can be, or a circle of links, counts as the current folder. */
+function resolveWord(given: string, cwd: string): string {
+  return tryOr(() => resolveLinks(given, cwd), cwd);
+}
+
+/** Says for a command that is asked about which places its words show, as `judgeRead` and `judgeWrite` do. */
+async function findAskedPlaces(
+  command: ReadCommand,
+  context: PermissionContext,
+): Promise<Pick<AskVerdict, 'onlyPerson' | 'isOutside'>> {
+  const {workspace, zonePaths} = context;
+  const {commands} = await spellOut(command);
+  const isOutside = (given: string) =>
+    /^(?:secret|outside)$/.test(getFileZone(resolveWord(given, workspace.cwd), workspace, zonePaths));
+  const named = listNamedFiles(commands).flatMap(({reads, mayWrite}) => [...reads, ...mayWrite]);
+  return {
+    ...(findProtectedWrite(commands, context) !== undefined && {onlyPerson: true}),
+    ...((command.parsed instanceof UnclearCommand || named.some(isOutside)) && {isOutside: true}),
+  };
 }
