@@ -70,11 +70,12 @@ describe('symbols', () => {
   });
 
   test('gives the files of a folder, the most important first', async () => {
-    const {ask} = setUp({...FILES, 'src/main.test.ts': "import {main} from './main.js';\nmain();\n"});
+    const test = "import {main} from './main.js';\nimport {Parser} from './parser.js';\nmain(new Parser());\n";
+    const {ask} = setUp({...FILES, 'src/main.test.ts': test});
     expect((await ask({mode: 'files', path: 'src'})).split('\n')).toEqual([
-      'src/parser.ts 8 lines, 3 definitions, imported by 1',
+      'src/parser.ts 8 lines, 3 definitions, imported by 2',
       'src/main.ts 9 lines, 2 definitions, imported by 1',
-      'src/main.test.ts 2 lines, 0 definitions, imported by 0, test',
+      'src/main.test.ts 3 lines, 0 definitions, imported by 0, test',
     ]);
     expect(await ask({mode: 'files', path: 'docs'})).toMatch(/^docs does not exist/);
   });
