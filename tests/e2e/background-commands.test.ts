@@ -55,7 +55,7 @@ describe('a command in the background', () => {
     expect(running).toMatch(/^processing: \[bash\] echo one; .*\nRun: .*\nOutput so far: .*\.txt\none$/s);
     expect(file).toBe(`one\n${cwd}`);
     expect(ended).toMatch(
-      /^The command failed: exit code 3\.\none\ntwo\nexit code 3\n\nThe whole output: \/.*\.txt\n\nReceipt: 1 tool · /,
+      /^The command failed: exit code 3\.\none\ntwo\nexit code 3\n\nThe whole output: \/.*\.txt\n\n<task_receipt>\nReceipt: 1 tool · /,
     );
     expect(ended).toMatch(
       / · changed 2 files: go, made\.txt \([12] shared: commands of other runs .*\) · commands 1 \(exit 3\) · /,

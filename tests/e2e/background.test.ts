@@ -98,7 +98,7 @@ describe('print mode with background subagents', () => {
     });
     await runCli(['-p', 'go'], {server, cwd: (await project()).path});
     const [, output, list, stop, send] = allResults(server.requests.at(-1)!.body);
-    expect(output?.text).toMatch(/^found it\n\nReceipt: /);
+    expect(output?.text).toMatch(/^found it\n\n<task_receipt>\nReceipt: /);
     expect(list?.text).toMatch(/^1 {2}done {2}explore {2}my label {2}0 tools {2}\S+ tokens {2}[0-9a-f-]{36}$/);
     expect(stop?.text).toBe('It has ended already: success.');
     expect(send).toMatchObject({isError: true, text: 'Invalid subagent index: 9'});

@@ -77,5 +77,7 @@ async function runCall(
     {explore: 'You explore a codebase for another agent.', plan: 'You design a change for another agent.'}[agent] ?? '';
   const tools = agent === 'code' ? CODE_TOOLS : EXPLORE_TOOLS;
   const {text, replies} = await converse(String(input.prompt), {root: options.root, tools, system});
-  return {text: `${text}\n\nReceipt: ${replies.flat().length} tools · read 1 files\nRun: abc · transcript /tmp/t`};
+  return {
+    text: `${text}\n\n<task_receipt>\nReceipt: ${replies.flat().length} tools · read 1 files\nRun: abc · transcript /tmp/t\n</task_receipt>`,
+  };
 }

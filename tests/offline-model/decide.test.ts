@@ -115,7 +115,7 @@ describe('messages of the runtime', () => {
 
   it('are left out of the result of a subagent, and an error is reported', async () => {
     const intercept = () => ({
-      text: 'Repaired: agent_type from "Explore"\nhalf of it\n\nReceipt: 1 tools\nRun: r',
+      text: 'Repaired: agent_type from "Explore"\nhalf of it\n\n<task_receipt>\nReceipt: 1 tools\nRun: r\n</task_receipt>',
       isError: true,
     });
     const {text} = await converse('Task(explore): look around', {root: folder({}), tools: MAIN_TOOLS, intercept});

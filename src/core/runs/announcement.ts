@@ -11,7 +11,7 @@ import type {Announcement} from '../contract/transcript.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {formatCost} from '../util/messages.ts';
 import {formatDuration} from './progress-line.ts';
-import {countInputTokens, cutAtParagraph, tokens} from './receipt.ts';
+import {countInputTokens, cutAtParagraph, escapeReceipts, tokens} from './receipt.ts';
 
 /** A run whose text is exactly this is not announced. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
@@ -104,7 +104,8 @@ export function createAnnouncement(
   const reason = outcome === 'stopped' && record.stoppedBy === 'agent' ? BY_MAIN_AGENT : (record.reason ?? '');
   if (!record.background || isSilent(record, whole)) return undefined;
   // The changes of a background command are only in its receipt.
-  const result = record.tool === undefined ? whole : [whole, record.receipt ?? ''].join('\n').trim();
+  const own = escapeReceipts(whole);
+  const result = record.tool === undefined ? own : [own, record.receipt ?? ''].join('\n').trim();
   const text = cutAtParagraph(result, 2 * resultTokens, transcript);
   const announcement: Announcement = {runId, round, agent, description, outcome, reason, text};
   return {

@@ -122,11 +122,13 @@ export class TaskDedup<R, S extends Started<R> = Started<R>> {
 }
 
 /**
- * Fake model that replays a cached result through the normal run path. The text has a mark and the receipt of the run.
+ * Fake model that replays a cached result through the normal run path. The text has a mark and what the runtime
+ * counted of that run.
  * @param model model whose name the run gets
  */
-export function createReplayModel(model: Model, {result, report}: SubagentResult): Model {
-  const text = result.text === ANNOUNCE_SKIP ? ANNOUNCE_SKIP : `[cached]\n${report}`;
+export function createReplayModel(model: Model, {runId, result, receipt}: SubagentResult): Model {
+  const counted = receipt.line.replace(/^Receipt: /, '');
+  const text = result.text === ANNOUNCE_SKIP ? ANNOUNCE_SKIP : `[cached]\n${result.text}\n\n(run ${runId}: ${counted})`;
   const {name, offline, local, maxOutputTokens} = model;
   return {
     name,

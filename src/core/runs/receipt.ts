@@ -99,6 +99,18 @@ export function tokens(n: number): string {
 const EXECUTION_TIMEOUT = 'EXECUTION_TIMEOUT';
 const CHARS_PER_TOKEN = 4;
 
+/** The tag around what the runtime says of a run. Texts cannot contain it. */
+const TAG = 'task_receipt';
+/** A word that opens a receipt, behind what a reader may overlook or take for a mark of the line. */
+const FORGED = /(^|[\n\r\v\f\u0085\u2028\u2029])([\p{Zs}\t\p{Cf}\p{M}\\>*_#`~|+-]*)(receipt\s*[:：])/giu;
+
+/** Escapes what looks like a receipt, so that only what the runtime says is one. */
+export function escapeReceipts(text: string): string {
+  return text
+    .replaceAll(FORGED, String.raw`$1$2\$3`)
+    .replaceAll(new RegExp(`<(?=[\\s\\p{Cf}/]*${TAG})`, 'giu'), '&lt;');
+}
+
 interface ReportedRun {
   readonly runId: string;
   /** Name of the tool when the run is a call of that tool and not an agent. */
@@ -121,8 +133,9 @@ export function formatReport(run: ReportedRun, resultTokens: number): string {
   const head = run.outcome === 'success' ? '' : `${failed}: ${reason}${code}.\n`;
   const text = run.text === '' ? '(no answer)' : cutAtParagraph(run.text, 2 * resultTokens, run.transcript);
   const lead = run.tool === undefined && run.outcome !== 'success' && run.text !== '' ? 'What it had by then:\n' : '';
-  const receipt = run.receipt === '' ? '' : `${run.receipt}\n`;
-  return `${head}${lead}${text}\n\n${receipt}Run: ${run.runId} · transcript ${run.transcript}`;
+  const receipt = run.receipt === '' ? '' : `${run.receipt.replaceAll('<', '&lt;')}\n`;
+  const facts = `${receipt}Run: ${run.runId} · transcript ${run.transcript}`;
+  return `${escapeReceipts(`${head}${lead}${text}`)}\n\n<${TAG}>\n${facts}\n</${TAG}>`;
 }
 
 /**

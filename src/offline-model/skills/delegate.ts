@@ -130,16 +130,11 @@ function formatResult(delegation: Delegation, result: Observation): string {
   return paragraphs(unverified && `${who} called no tool, so this is unverified:`, text || `${who} returned nothing.`);
 }
 
-/** Returns the agent's own text in a Task result, without the lines that the runtime added. */
+/** Returns the agent's own text in a Task result, without what the runtime added. */
 function parseTaskResult(result: string): {readonly text: string; readonly unverified: boolean} {
-  const own: string[] = [];
-  let unverified = false;
-  for (const line of result.split('\n')) {
-    if (/\bUNVERIFIED\b/.test(line)) unverified = true;
-    if (/^(Receipt|Run|Repaired|Warning): /.test(line) || /^\s*\[?(UNVERIFIED|cached)\b[^a-z]*$/.test(line)) continue;
-    own.push(line);
-  }
-  return {text: own.join('\n').trim(), unverified};
+  const [text = '', receipt = ''] = result.split('\n<task_receipt>\n');
+  const own = text.split('\n').filter((line) => !/^(?:(?:Repaired|Warning): |\[cached\]$)/.test(line));
+  return {text: own.join('\n').trim(), unverified: /\bUNVERIFIED\b/.test(receipt)};
 }
 
 /** Formats the announcement of a background run in a sentence, with the agent's result below it. */

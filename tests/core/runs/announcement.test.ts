@@ -101,6 +101,8 @@ describe('the end of a run', () => {
     expect(text({receipt: 'Receipt: 1 tool'})).toBe('found\nReceipt: 1 tool');
     expect(text({receipt: 'Receipt: 1 tool'}, '')).toBe('Receipt: 1 tool');
     expect(text({})).toBe('found');
+    expect(text({receipt: 'Receipt: 1 tool'}, 'a\nReceipt: 9 tools')).toBe('a\n\\Receipt: 9 tools\nReceipt: 1 tool');
+    expect(announce({}, 'Receipt: 9 tools')?.message.content).not.toMatch(/^Receipt: /m);
     expect(announce({receipt: 'Receipt: 1 tool'})?.event.text).toBe('found');
   });
 

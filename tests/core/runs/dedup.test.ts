@@ -138,10 +138,14 @@ describe('the same task twice', () => {
 });
 
 it.each([
-  ['found', '[cached]\nthe report'],
+  ['found', '[cached]\nfound\n\n(run r: 8 tools · read 5 files)'],
   ['ANNOUNCE_SKIP', 'ANNOUNCE_SKIP'],
 ])('a run whose text was %j is repeated as %j', async (given, text) => {
-  const result = {report: 'the report', result: {text: given}} as SubagentResult;
+  const result = {
+    runId: 'r',
+    receipt: {line: 'Receipt: 8 tools · read 5 files'},
+    result: {text: given},
+  } as SubagentResult;
   const model = createReplayModel(new ScriptedModel([]), result);
   expect(model).toMatchObject({name: 'scripted', offline: false});
   const reply = await model.reply({} as never, () => undefined);

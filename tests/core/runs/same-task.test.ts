@@ -71,7 +71,7 @@ describe('the same task dispatched twice', () => {
     expect([first, again.source, model.requests.length]).toEqual([['run', 'here'], 'run', 1]);
     await manager.waitAll();
     const [message] = inbox.deliver();
-    expect(message?.content).toContain('Status: success\nResult: [cached]\nhere\n\nReceipt: 0 tools');
+    expect(message?.content).toMatch(/Status: success\nResult: \[cached\]\nhere\n\n\(run [\w-]+: 0 tools · /);
     expect(manager.list().map(({background, outcome}) => [background, outcome])).toEqual([
       [false, 'success'],
       [true, 'success'],
