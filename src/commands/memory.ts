@@ -28,7 +28,7 @@ async function show(deps: MemoryDeps, context: CommandContext): Promise<CommandR
   deps.prepareMemoryFile(file);
   const answer = await context.ask({title: `Edit ${file}`, escape: 'drop', editor: {file}});
   if (answer?.choice !== 'text') return {ok: false, text: answer?.note ?? 'No editor was opened.'};
-  return {ok: true, text: `${formatFileName(file)}: what you saved holds from the next session on.`};
+  return {ok: true, text: `${formatFileName(file)}: what you saved holds for subagents from now on, and for this agent from the next conversation on (/clear).`};
 }
 
 /** Asks for one of the files that can be edited or created. */
@@ -67,7 +67,7 @@ export function createNoteCommand({listMemoryFiles, addNote}: MemoryDeps): Comma
       request({type: 'tell', text: `The user added this note to ${chosen.file}: ${note}`, label: `#${note}`});
       return {
         ok: true,
-        text: `Noted in ${chosen.label}. Every session reads it from the next one on; this one was told.`,
+        text: `Noted in ${chosen.label}. Each new conversation and subagent reads it; this conversation was told.`,
       };
     },
   };

@@ -2,7 +2,7 @@
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import {createPermit} from '../core/permissions/decision.ts';
 import mainPrompt from '../core/prompts/main.md';
-import type {SessionParts} from '../core/session/parts.ts';
+import type {Conversation, SessionParts} from '../core/session/parts.ts';
 import {createFileLedger} from '../core/turn/file-ledger.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {ANSWER_PROMPT} from '../core/turn/structured-answer.ts';
@@ -11,17 +11,16 @@ import {letSkillsFork} from '../extensions/prompts/skill-tool.ts';
 import {createTaskTools} from '../tools/index.ts';
 import {getMainTools} from './agents.ts';
 import {MAIN} from './project.ts';
-import type {ComposedParts} from './runs.ts';
+import {type ComposedParts, readPromptContext} from './runs.ts';
 
 export function createMainRun(deps: ComposedParts, fanOuts: FanOuts): SessionParts['run'] {
   const {agents, models, permissions, changes, runs} = deps;
-  const {clock = systemClock, rawStream = false, systemPrompt} = deps.project.options;
+  const {clock = systemClock, rawStream = false} = deps.project.options;
   const {emit} = deps.records;
-  const {mainAgent, agentPrompt} = agents;
+  const {mainAgent} = agents;
   const {workspace, permits, hooks} = permissions;
   const {answerSchema} = models;
   const readOnly = mainAgent && {readOnly: mainAgent.readOnly};
-  const system = createSystemPrompt(systemPrompt ?? agentPrompt ?? mainPrompt, runs.promptContext);
   return {
     agentId: MAIN,
     label: MAIN,
@@ -38,8 +37,25 @@ export function createMainRun(deps: ComposedParts, fanOuts: FanOuts): SessionPar
     moreTools: mainAgent ? deps.tools.mcp.forAgent(mainAgent) : deps.tools.mcp.forMain(),
     files: createFileLedger(changes.writeLog, MAIN),
     permit: createPermit(permits, MAIN, workspace, emit, readOnly),
-    system: answerSchema ? `${system}\n\n${ANSWER_PROMPT}` : system,
     answerSchema,
+  };
+}
+
+/**
+ * Creates the function that returns the system prompt of a conversation. The conversation keeps its prompt, and so its
+ * prompt cache, whatever happens to the memory files meanwhile; the next one reads them anew.
+ */
+export function createGetSystem({project, agents, models}: ComposedParts): SessionParts['getSystem'] {
+  const prompts = new WeakMap<Conversation, string>();
+  const read = () => {
+    const prompt = project.options.systemPrompt ?? agents.agentPrompt ?? mainPrompt;
+    const system = createSystemPrompt(prompt, readPromptContext(project));
+    return models.answerSchema ? `${system}\n\n${ANSWER_PROMPT}` : system;
+  };
+  return (conversation) => {
+    const system = prompts.get(conversation) ?? read();
+    prompts.set(conversation, system);
+    return system;
   };
 }
 

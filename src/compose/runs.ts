@@ -42,14 +42,11 @@ export interface ComposedParts extends BaseParts {
 
 export function createRuns(deps: BaseParts) {
   const {project, records, models, changes} = deps;
-  const {options, root, env, settings, trusts} = project;
+  const {options, root, env, settings} = project;
   const {state, budget} = models;
   const inbox = new Inbox();
   const fingerprint = new WorkspaceFingerprint(root);
   const archiveAfterMinutes = options.archiveAfterMinutes ?? settings.subagents?.archiveAfterMinutes ?? 60;
-  const promptContext = readSystemPromptContext(project);
-  const {home, settingSources: sources} = options;
-  const memory = [...promptContext.memory, ...toolNotes({cwd: root, home, trusts, sources})];
   const verifier = new Verifier({settings: getVerifySettings(settings), fingerprint: () => fingerprint.take()});
   const remote = createRemoteRuns(project, records, state, changes);
   const manager = new SubagentManager({
@@ -62,14 +59,14 @@ export function createRuns(deps: BaseParts) {
     store: records.store.runStore(() => state.conversation.id),
     fingerprint: () => fingerprint.take(),
     revive: createRevive(deps),
-    runs: shareWithRuns(deps, {remote, verifier, promptContext: {...promptContext, memory}}),
+    runs: shareWithRuns(deps, {remote, verifier}),
   });
-  return {manager, inbox, verifier, remote, promptContext, archiveAfterMinutes};
+  return {manager, inbox, verifier, remote, archiveAfterMinutes};
 }
 
 function shareWithRuns(
   {project, tools, models, permissions, changes}: BaseParts,
-  own: Pick<SubagentDeps, 'remote' | 'verifier' | 'promptContext'>,
+  own: Pick<SubagentDeps, 'remote' | 'verifier'>,
 ): SubagentDeps {
   const {options, settings} = project;
   const {sandboxControl, mcp} = tools;
@@ -77,6 +74,7 @@ function shareWithRuns(
   const toolRules = getToolRules(project.loaded, tools.rules, tools.only);
   return {
     ...own,
+    readPromptContext: () => readSubagentPromptContext(project),
     get confinement() {
       return sandboxControl.confinement;
     },
@@ -125,8 +123,16 @@ function createRevive({agents: {agents}, tools, models}: BaseParts): ManagerDeps
   };
 }
 
-/** Reads the text of the system prompt about the place of the session, once, so that the prompt stays the same. */
-function readSystemPromptContext({root, options, trusts}: Project): SystemPromptContext {
+/** Subagents get notes on tools too. */
+function readSubagentPromptContext(project: Project): SystemPromptContext {
+  const context = readPromptContext(project);
+  const {root, options, trusts} = project;
+  const notes = toolNotes({cwd: root, home: options.home, trusts, sources: options.settingSources});
+  return {...context, memory: [...context.memory, ...notes]};
+}
+
+/** Reads the text of the system prompt about the place of the session, as it is now. */
+export function readPromptContext({root, options, trusts}: Project): SystemPromptContext {
   const branch = readBranch(root);
   const {appendSystemPrompt: appended, home, settingSources} = options;
   return {

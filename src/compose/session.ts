@@ -10,7 +10,7 @@ import {createAgents} from './agents.ts';
 import {createCommands} from './commands.ts';
 import {createFanOuts} from './fan-out.ts';
 import {createFileChanges} from './file-changes.ts';
-import {createMainRun} from './main-run.ts';
+import {createGetSystem, createMainRun} from './main-run.ts';
 import {createModels} from './models.ts';
 import {createModelResolver, type SessionOptions} from './options.ts';
 import {createFolders, createPermissionParts, createPermissions} from './permissions.ts';
@@ -70,6 +70,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     denials: permissions.denials,
     changes: changes.changes,
     run,
+    getSystem: createGetSystem(composed),
     shell: tools.baseTools.find(({name}) => name === 'bash')!,
     fanOuts,
     hooks: hooks.hooks,

@@ -73,12 +73,12 @@ export function managerFixture(given: ManagerFixtureOptions = {}) {
       worktrees: {open: async () => Promise.reject(new Error('no worktrees here')), settled: async () => undefined},
       workspace: {root, extraRoots: [], cwd: root, confinement: 'none', env: {}},
       confinement: 'none',
-      promptContext: {
+      readPromptContext: () => ({
         cwd: root,
         platform: 'linux',
         date: '2026-01-01',
         memory: [{path: 'AGENTS.md', text: 'be brief'}],
-      },
+      }),
       writeLog: new WriteLog(),
       checkpoints: NO_CHECKPOINTS,
       permits: createPermitDeps(undefined, () => undefined),

@@ -2,10 +2,12 @@
 import {existsSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {say} from '../support/messages-server.ts';
+import {startDriven} from '../drivers/driven.ts';
+import {type MessagesBody, say} from '../support/messages-server.ts';
+import {getSystem} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool} from '../support/scripted-replies.ts';
-import {home, project, serve} from './fixture.ts';
+import {home, isSubagent, project, serve} from './fixture.ts';
 
 describe('/init', () => {
   it('is a turn of the model, which writes the file', async () => {
@@ -61,5 +63,32 @@ describe('/memory', () => {
     expect(text).toContain('style.md  (about 3 tokens, by @ of AGENTS.md)');
     await runCli(['-p', 'hi'], {cwd, server});
     expect(JSON.stringify(server.requests[0]?.body.system)).toContain('Short lines.');
+  });
+});
+
+describe('memory files that change while a session lasts', () => {
+  const isAbout = (text: string) => (body: MessagesBody) => getSystem(body).includes(text);
+
+  it('are known to the next conversation and to the next subagent, and leave the one at work as it is', async () => {
+    const {path: cwd} = await project();
+    writeFileSync(path.join(cwd, 'AGENTS.md'), 'Use tabs.');
+    const server = await serve((body) => (isSubagent(body) ? say('Looked at it.') : say('ok')));
+    const driven = await startDriven([], {server, cwd});
+    await driven.prompt('one');
+    writeFileSync(path.join(cwd, 'AGENTS.md'), 'Use spaces.');
+    writeFileSync(path.join(cwd, 'TOOLS.md'), 'Use pnpm.');
+    await driven.prompt('two');
+    await driven.prompt('Task(explore): look around');
+    await driven.prompt('/clear');
+    await driven.prompt('three');
+    await driven.end();
+    const asked = server.requests.map(({body}) => body);
+    const ofMain = asked.filter((body) => !isSubagent(body));
+    expect(ofMain.map(isAbout('Use tabs.'))).toEqual([true, true, false]);
+    expect(getSystem(ofMain[1]!)).toBe(getSystem(ofMain[0]!));
+    expect(ofMain.map(isAbout('Use spaces.'))).toEqual([false, false, true]);
+    const ofSubagent = asked.filter(isSubagent);
+    expect(ofSubagent.map(isAbout('Use spaces.'))).toEqual([true]);
+    expect(ofSubagent.map(isAbout('Use pnpm.'))).toEqual([true]);
   });
 });

@@ -22,7 +22,8 @@ export interface WorkplaceDeps {
   readonly workspace: Workspace;
   /** Confinement of commands of agents that may write. */
   readonly confinement: Confinement;
-  readonly promptContext: SystemPromptContext;
+  /** Reads the branch and the memory files as they are now. */
+  readPromptContext(): SystemPromptContext;
   readonly worktrees: Worktrees;
   readonly checkpoints: Checkpoints;
   readonly writeLog: WriteLog;
@@ -84,7 +85,7 @@ const MAIN_CHECKOUT_VARIABLES = new Set([
 ]);
 
 function workInWorkspace({label, readOnly, scope, getConfinement}: Occupant, deps: WorkplaceDeps): Workplace {
-  const {workspace, promptContext} = deps;
+  const {workspace} = deps;
   const {root} = workspace;
   return {
     label,
@@ -96,7 +97,7 @@ function workInWorkspace({label, readOnly, scope, getConfinement}: Occupant, dep
         return getConfinement(readOnly ? 'read-only' : scope ? 'files' : deps.confinement);
       },
     },
-    promptContext,
+    promptContext: deps.readPromptContext(),
     leave: async (result) => ({result, receipt: makeReceipt(result, root)}),
   };
 }
@@ -126,7 +127,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
         Object.entries(deps.workspace.env).filter(([name]) => !MAIN_CHECKOUT_VARIABLES.has(name)),
       ),
     },
-    promptContext: {...deps.promptContext, cwd: tree.root, worktreeSource: root},
+    promptContext: {...deps.readPromptContext(), cwd: tree.root, worktreeSource: root},
     leave: (result) => leaveTree({...result, durationMs: result.durationMs + madeInMs}, tree, occupant, deps),
   };
 }

@@ -61,7 +61,9 @@ export interface SessionParts {
   /** Ends of background runs that an earlier process could not announce. */
   readonly pending: readonly PendingAnnouncement[];
   /** The main agent's run, without the parts that change from turn to turn. */
-  readonly run: Omit<AgentRun, 'model' | 'history' | 'inbox' | 'limits' | 'signal' | 'output'>;
+  readonly run: Omit<AgentRun, 'model' | 'system' | 'history' | 'inbox' | 'limits' | 'signal' | 'output'>;
+  /** Returns the system prompt of a conversation, which stays the same until the session leaves the conversation. */
+  getSystem(conversation: Conversation): string;
   /** The tool bash for commands that the user types. It exists even when the main agent does not have it. */
   readonly shell: Tool;
   /** Answers the request `find_files`. */

@@ -289,6 +289,17 @@ export class Turns {
 export function createMainRun(parts: SessionParts, signal: AbortSignal): AgentRun {
   const {run, state, inbox, limits} = parts;
   const {history, output} = state.conversation;
+  const system = parts.getSystem(state.conversation);
   const hooks = createRunHooks(parts.hooks, undefined, signal);
-  return {...run, hooks, model: state.model, history, output, inbox, limits: {...MAIN_LIMITS, ...limits}, signal};
+  return {
+    ...run,
+    hooks,
+    model: state.model,
+    system,
+    history,
+    output,
+    inbox,
+    limits: {...MAIN_LIMITS, ...limits},
+    signal,
+  };
 }

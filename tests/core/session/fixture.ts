@@ -53,6 +53,7 @@ export function sessionOver(
     pending: [],
     shell: {} as SessionParts['shell'],
     run: {...run, agentId: 'main', emit: made.bus.emitFor('main')},
+    getSystem: () => run.system,
     findFiles: () => Promise.resolve([]),
     permissions: () => ({mode: 'default', rules: [], granted: []}),
     sandbox: {} as SessionParts['sandbox'],
