@@ -28,7 +28,10 @@ async function show(deps: MemoryDeps, context: CommandContext): Promise<CommandR
   deps.prepareMemoryFile(file);
   const answer = await context.ask({title: `Edit ${file}`, escape: 'drop', editor: {file}});
   if (answer?.choice !== 'text') return {ok: false, text: answer?.note ?? 'No editor was opened.'};
-  return {ok: true, text: `${formatFileName(file)}: what you saved holds for subagents from now on, and for this agent from the next conversation on (/clear).`};
+  return {
+    ok: true,
+    text: `${formatFileName(file)}: what you saved holds for subagents from now on, and for this agent from the next conversation on (/clear).`,
+  };
 }
 
 /** Asks for one of the files that can be edited or created. */

@@ -9,6 +9,7 @@
  * Every call gets exactly one result, in the order of the calls, even after errors, refusals and an abort.
  */
 import {randomUUID} from 'node:crypto';
+import path from 'node:path';
 import {z} from 'zod';
 import type {Emit} from './contract/events.ts';
 import type {Model, ToolResultBlock, ToolUse} from './contract/model.ts';
@@ -20,6 +21,7 @@ import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from '
 import {askModel, type OnUsage} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
+import {isInside} from './util/paths.ts';
 import {findTool} from './util/tool-names.ts';
 import {cutContent, cutPreview, errorResult, REFUSED, WatchedOutput} from './util/tool-output.ts';
 
@@ -143,7 +145,8 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
     return errorResult(`${call.name} is not a tool of this agent; nothing was run. Its tools: ${names}`);
   }
   try {
-    const repaired = tool.repair?.(call.input) ?? {input: call.input, notes: []};
+    const own = withOwnPaths(tool, call.input, caller.workspace);
+    const repaired = tool.repair?.(call.input) ?? {input: own.input, notes: []};
     const parsed = tool.input.safeParse(repaired.input, {error: describeMissing});
     if (!parsed.success) {
       const problems = [z.prettifyError(parsed.error), ...unknownKeys(tool, repaired.input)];
@@ -154,6 +157,7 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
       ...(repaired.notes.length > 0 ? [`Repaired: ${repaired.notes.join('; ')}`] : []),
       // The Task tool names the keys that it used in its repairs.
       ...(tool.repair ? [] : unknownKeys(tool, repaired.input)),
+      ...own.notes,
     ];
     const isBackground = caller.background !== undefined && tool.isBackground?.(parsed.data) === true;
     const {data} = parsed;
@@ -162,6 +166,26 @@ function prepareCall(call: ToolUse, caller: Caller, problem?: string): PreparedC
   } catch (error) {
     return errorResult(getErrorMessage(error));
   }
+}
+
+/**
+ * Replaces paths in the main checkout by those of the agent's worktree. Models know the main checkout from prompts and
+ * outputs, and name it all the time.
+ */
+function withOwnPaths({pathInputs = []}: Tool, input: unknown, {copyOf}: Workspace) {
+  if (!copyOf || typeof input !== 'object' || input === null) return {input, notes: []};
+  const {main, top} = copyOf;
+  // In a repository of the home, outputs of mini-cc are below the main checkout too.
+  if (isInside(top, [main])) return {input, notes: []};
+  const notes: string[] = [];
+  const fields = Object.entries(input).map(([name, given]: [string, unknown]) => {
+    const file = pathInputs.includes(name) && typeof given === 'string' ? path.normalize(given) : '';
+    if (!isInside(file, [main])) return [name, given];
+    const relative = path.relative(main, file) || '.';
+    notes.push(`${given} is in the main checkout; used: ${relative} of your worktree`);
+    return [name, path.join(top, relative)];
+  });
+  return {input: Object.fromEntries(fields), notes};
 }
 
 /** @returns undefined to use the text of the schema */
@@ -234,10 +258,9 @@ async function getResult(
       ? startInBackground(call, decided, caller)
       : await executeCall(decided.prepared, decision, createContext(call, caller, signal, course), caller);
     for (const hook of caller.afterCall ?? []) result = await hook(request, result, signal);
-    const {notes} = decided.prepared;
-    return notes.length === 0 ? result : {...result, content: withFirstLine(notes.join('\n'), result.content)};
+    return withNotes(decided.prepared, result);
   } catch (error) {
-    return errorResult(formatFailure(prepared.tool, error));
+    return withNotes(prepared, errorResult(formatFailure(prepared.tool, error)));
   }
 }
 
@@ -394,7 +417,10 @@ function getPreview({showsEnd, summary, lines, ...result}: ToolResult, content: 
   };
 }
 
-function withFirstLine(line: string, content: ToolResult['content']): ToolResult['content'] {
-  if (typeof content === 'string') return `${line}\n${content}`;
-  return [{type: 'text', text: line}, ...(content ?? [])];
+function withNotes({notes}: PreparedCall, result: ToolResult): ToolResult {
+  if (notes.length === 0) return result;
+  const text = notes.join('\n');
+  const {content} = result;
+  if (typeof content === 'string') return {...result, content: `${text}\n${content}`};
+  return {...result, content: [{type: 'text', text}, ...(content ?? [])]};
 }

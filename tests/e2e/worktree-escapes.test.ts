@@ -170,12 +170,10 @@ test('no writing tool changes the main checkout, by its path or through a link',
   const main = mainCheckout();
   const before = readContents(main);
   const {results} = await attempt(main, (tree) => [
-    {name: 'read_file', input: {path: `${main}/a.ts`}},
-    {name: 'write_file', input: {path: `${main}/a.ts`, content: 'x'}},
-    {name: 'write_file', input: {path: `${main}/made`, content: 'x'}},
-    {name: 'edit_file', input: {path: `${main}/a.ts`, old_string: 'un', new_string: 'x'}},
+    // The path means the same one of the worktree, whose git directory does not come back.
     {name: 'write_file', input: {path: `${main}/.git/hooks/post-commit`, content: 'x'}},
     {name: 'write_file', input: {path: `${path.relative(tree, main)}/made`, content: 'x'}},
+    {name: 'write_file', input: {path: `${main}/../made`, content: 'x'}},
     bash(`ln -s ${main} way && ln -s ${main}/made made`),
     {name: 'write_file', input: {path: 'way/made', content: 'x'}},
     {name: 'write_file', input: {path: 'made', content: 'x'}},
@@ -183,7 +181,7 @@ test('no writing tool changes the main checkout, by its path or through a link',
     bash('rm -f way made'),
   ]);
   const denied = results.filter(({text}) => /^Permission denied: .*worktree/.test(text));
-  expect(denied.length).toBe(usable ? 8 : 6);
+  expect(denied.length).toBe(usable ? 5 : 3);
   expect(readContents(main)).toEqual(before);
 });
 
@@ -197,14 +195,14 @@ test('in acceptEdits mode, edits inside the worktree are allowed, and files arou
       {name: 'write_file', input: {path: 'deep/new.ts', content: 'x\n'}},
       {name: 'write_file', input: {path: '.claude/settings.json', content: '{}'}},
       {name: 'write_file', input: {path: '.git/hooks/pre-commit', content: 'x'}},
-      {name: 'write_file', input: {path: `${main}/a.ts`, content: 'x'}},
+      {name: 'write_file', input: {path: `${main}/a.ts`, content: 'edited again\n'}},
       {name: 'read_file', input: {path: '../../start.json'}},
       {name: 'read_file', input: {path: '../../state.git/config'}},
       {name: 'glob', input: {pattern: '**/*.json', path: '../../..'}},
     ],
     {mode: 'acceptEdits'},
   );
-  expect(results.map(({isError}) => isError)).toEqual([false, false, false, true, true, true, true, true, true]);
+  expect(results.map(({isError}) => isError)).toEqual([false, false, false, true, true, false, true, true, true]);
   expect(report).toContain('changed 2 files: a.ts, deep/new.ts');
-  expect(readFileSync(path.join(main, 'a.ts'), 'utf8')).toBe('edited\n');
+  expect(readFileSync(path.join(main, 'a.ts'), 'utf8')).toBe('edited again\n');
 });

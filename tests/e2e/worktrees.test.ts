@@ -203,3 +203,57 @@ test('a continued run has a new worktree with the current state of the workspace
   const [seen] = getToolResults(next.requests.map(({body}) => body).filter(isSubagent)[1]!);
   expect(seen!.text).toMatch(/^newer\n\/.*\/worktrees\//);
 });
+
+test('a run that goes to the main checkout works in its worktree all the same, and is told each time', async () => {
+  const workspace = await project();
+  const main = workspace.path;
+  const file = `${main}/src/greet.ts`;
+  const server = await serve(
+    script([task('one')], {
+      one: [
+        callTools([bash(`cd ${main}/.. && cd ${main} && ls`)]),
+        callTools([
+          bash('pwd && ls src'),
+          {name: 'read_file', input: {path: file}},
+          {name: 'glob', input: {pattern: `${main}/src/g*.ts`}},
+          {name: 'grep', input: {pattern: 'export', path: `${main}/tests`, mode: 'count'}},
+          {name: 'read_file', input: {path: `${main}/missing.ts`}},
+        ]),
+        callTools([
+          {name: 'edit_file', input: {path: file, old_string: 'export', new_string: '/* seen */ export'}},
+          write(`${main}/new.ts`, 'export {};\n'),
+          bash(`git -C ${main} status --short`),
+          bash('git status --short'),
+        ]),
+      ],
+    }),
+  );
+  const run = await runCli(['-p', 'go', ...ALL], {server, cwd: main});
+  expect(run.stderr).not.toContain('denied');
+  const ofRun = server.requests.map(({body}) => body).filter(isSubagent);
+  const [left] = getToolResults(ofRun[1]!);
+  expect(left!.text).toMatch(/\(cd led out of your worktree, to (\S+); cwd is still (\S+\/tree\/[^/]+)\)$/);
+  expect(left!.text).toContain(`(${main} is the main checkout, not your worktree: use relative paths)`);
+  const [listed, read, globbed, counted, missing] = getToolResults(ofRun[2]!).slice(-5);
+  expect(listed!.text).toMatch(/\/tree\/[^/]+\ngreet\.ts\n/);
+  const taken = (name: string) => `${main}/${name} is in the main checkout; used: ${name} of your worktree\n`;
+  expect(read!.text).toMatch(new RegExp(`^${taken('src/greet.ts')} +1\t`));
+  expect(globbed!.text).toBe(`${taken('src/g*.ts')}src/greet.ts`);
+  expect(counted!.text).toContain(taken('tests'));
+  expect(missing!.text).toContain(taken('missing.ts'));
+  const [edited, written, outside, status] = getToolResults(ofRun[3]!).slice(-4);
+  expect(edited!.text).toContain(taken('src/greet.ts'));
+  expect(written!.text).toContain(taken('new.ts'));
+  expect(outside!.text).toContain(`(${main} is the main checkout, not your worktree: use relative paths)`);
+  expect(status!.text).toBe(' M src/greet.ts\n?? new.ts');
+  expect(await workspace.git('status', '--short')).toBe(' M src/greet.ts\n?? new.ts\n');
+});
+
+test('a reading command that names the main checkout asks nobody: it runs in the worktree, which is said', async () => {
+  const workspace = await project();
+  const server = await serve(script([task('one')], {one: [callTools([bash(`cd ${workspace.path} && ls src`)])]}));
+  const run = await runCli(['-p', 'go', '--permission-mode', 'acceptEdits'], {server, cwd: workspace.path});
+  expect(run.stderr).not.toContain('denied');
+  const [left] = getToolResults(server.requests.map(({body}) => body).filter(isSubagent)[1]!);
+  expect(left!.text).toContain(`(${workspace.path} is the main checkout, not your worktree: use relative paths)`);
+});

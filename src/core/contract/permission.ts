@@ -36,6 +36,8 @@ export interface Workspace {
   readonly extraRoots: readonly string[];
   /** Directories elsewhere that confined commands must be able to read, such as the git objects of a worktree. */
   readonly seen?: readonly string[];
+  /** Present in a worktree: the top folders of the checkout that it is a copy of, and of itself. */
+  readonly copyOf?: {readonly main: string; readonly top: string};
   cwd: string;
   /** Absent when the agent's writes have no such limit. */
   readonly scope?: WriteScope;

@@ -29,6 +29,8 @@ export interface ToolFacts {
   readonly hookNames?: readonly string[];
   /** Kind of text in the brackets of a rule. Absent when rules about the tool have no brackets. */
   readonly rulePattern?: 'command' | 'path' | 'domain' | 'agent';
+  /** Names of the inputs that are paths of the agent's workspace. */
+  readonly pathInputs?: readonly string[];
   /** Name of another tool whose rules apply to this one too. */
   readonly ruledBy?: string;
   /** True when the tool dispatches or manages runs. No subagent gets it. */

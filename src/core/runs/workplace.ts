@@ -110,6 +110,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
   const madeInMs = deps.clock.now() - startedAt;
   if (!tree) return workInWorkspace(occupant, deps);
   const {root} = deps.workspace;
+  const main = tree.inWorkspace(tree.top);
   for (const text of tree.notes) occupant.emit({type: 'notice', level: 'warning', text});
   return {
     label: occupant.label,
@@ -118,6 +119,7 @@ async function workInWorktree(occupant: Occupant, deps: WorkplaceDeps): Promise<
       // The git directory of the worktree may lie above the folder in which the run works.
       extraRoots: tree.top === tree.root ? [] : [tree.top],
       seen: [...tree.gitObjects, ...(deps.workspace.seen ?? [])],
+      ...(main !== undefined && {copyOf: {main, top: tree.top}}),
       cwd: tree.root,
       ...(occupant.scope && {scope: moveScope(occupant.scope, root, tree.root)}),
       get confinement() {

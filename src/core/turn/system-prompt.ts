@@ -36,7 +36,7 @@ function describeWorktree(workspace: string): string {
   return [
     `This is a git worktree of your own: a copy of ${workspace} as it was when you began, with uncommitted changes.`,
     'Files that git ignores (installed packages, build output) are missing. Work only here, with relative paths:',
-    `changes below ${workspace} are refused. When you end, the runtime copies your changes to the workspace, committed`,
+    `commands cannot use ${workspace}. When you end, the runtime copies your changes to the workspace, committed`,
     'or not, as changes of files.',
   ].join(' ');
 }

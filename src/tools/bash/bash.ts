@@ -5,8 +5,10 @@ import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext, TrialContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {getRoots} from '../../core/permissions/files/file-zone.ts';
 import {RunAborted} from '../../core/turn/run-ending.ts';
 import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
+import {isInside} from '../../core/util/paths.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
 import {explainConfinement, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
@@ -121,6 +123,7 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
 
   const output = capture.end();
   notes.push(...end.notes);
+  notes.push(...describeMainCheckout(given.command, workspace));
   if (end.ended === 'itself') notes.push(...updateCwd(end, workspace));
   const ending = describeEnd(end, seconds, signal);
   notes.push(...ending);
@@ -155,9 +158,19 @@ function describeInterruption({reason}: AbortSignal): string {
 function updateCwd({cwd, lostCwd, isCwdPrivate}: LaunchEnd, workspace: Workspace): string[] {
   if (lostCwd !== undefined) return [returnToRoot(workspace, lostCwd)];
   if (cwd === undefined) return [];
+  if (workspace.copyOf && !isInside(cwd, getRoots(workspace))) {
+    return [`(cd led out of your worktree, to ${cwd}; cwd is still ${workspace.cwd})`];
+  }
   if (isCwdPrivate) return [returnToRoot(workspace, `${cwd} was private to this command`)];
   workspace.cwd = cwd;
   return [];
+}
+
+/** In a worktree, a command that names the main checkout finds an empty folder there, or what it may not change. */
+function describeMainCheckout(command: string, {copyOf}: Workspace): string[] {
+  const [, ...after] = copyOf ? command.split(copyOf.main) : [];
+  if (!after.some((text) => !/^[\w.-]/.test(text))) return [];
+  return [`(${copyOf!.main} is the main checkout, not your worktree: use relative paths)`];
 }
 
 function returnToRoot(workspace: Workspace, why: string): string {

@@ -44,6 +44,7 @@ export const EDIT_FILE: ToolFacts = {
   replaces: ['MultiEdit'],
   hookNames: ['MultiEdit'],
   rulePattern: 'path',
+  pathInputs: ['path'],
 };
 
 /** @param locks shared by all agents that may write the same files */

@@ -41,6 +41,7 @@ export const READ_FILE: ToolFacts = {
   claude: {name: 'Read', inputs: {path: 'file_path'}},
   aliases: ['view_file'],
   rulePattern: 'path',
+  pathInputs: ['path'],
 };
 
 export const readFileTool: Tool<ReadFileInput> = {

@@ -32,6 +32,7 @@ export const WRITE_FILE: ToolFacts = {
   claude: {name: 'Write', inputs: {path: 'file_path'}},
   aliases: ['create_file'],
   rulePattern: 'path',
+  pathInputs: ['path'],
   ruledBy: 'edit_file',
 };
 

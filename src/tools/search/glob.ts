@@ -30,6 +30,7 @@ export const GLOB: ToolFacts = {
   claude: {name: 'Glob'},
   replaces: ['LS'],
   rulePattern: 'path',
+  pathInputs: ['path', 'pattern'],
   ruledBy: 'read_file',
 };
 

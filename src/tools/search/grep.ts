@@ -44,6 +44,7 @@ export const GREP: ToolFacts = {
     inputs: {mode: {as: 'output_mode', values: {files: 'files_with_matches'}}, limit: 'head_limit'},
   },
   rulePattern: 'path',
+  pathInputs: ['path'],
   ruledBy: 'read_file',
 };
 

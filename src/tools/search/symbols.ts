@@ -51,6 +51,7 @@ export const SYMBOLS: ToolFacts = {
   label: 'Symbols',
   replaces: ['LSP'],
   rulePattern: 'path',
+  pathInputs: ['path'],
   ruledBy: 'read_file',
 };
 

@@ -3,6 +3,7 @@
 import {lstatSync} from 'node:fs';
 import type {Workspace} from '../../contract/permission.ts';
 import {tryOr} from '../../util/errors.ts';
+import {isInside} from '../../util/paths.ts';
 import type {PermissionContext} from '../context.ts';
 import {expandPattern} from '../files/file-patterns.ts';
 import {resolveLinks} from '../files/resolve-links.ts';
@@ -33,7 +34,9 @@ export function findHiddenPlaces(parsed: ParsedCommand, {workspace, sandbox}: Pe
     (OF_THE_SANDBOX.test(place) || exists(place)) && !sandbox.isVisible(place, workspace);
   // A path in a circle of links counts as the current folder: nothing can be read through it.
   const places = [...reads, ...guessed, ...matching].map((given) => tryOr(() => resolveLinks(given, cwd), cwd));
-  return [...new Set(places)].filter(isHidden);
+  // An agent in a worktree that names the main checkout means its worktree. The tool tells it so after the command.
+  const main = workspace.copyOf ? [workspace.copyOf.main] : [];
+  return [...new Set(places)].filter((place) => isHidden(place) && !isInside(place, main));
 }
 
 /** Predicts the known part of a word that bash expands: `"$HOME/.ssh/$f"` is in `/home/me/.ssh/`. */
