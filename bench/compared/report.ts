@@ -65,7 +65,8 @@ function formatRatio(row: Row): string {
 }
 
 function formatGoal({atMost, of}: Goal, unit: string): string {
-  return of === undefined ? `≤ ${atMost} ${unit}` : `≤ ${atMost} × ${TITLES[of]}`;
+  if (of === undefined) return `≤ ${atMost} ${unit}`;
+  return `≤ ${atMost} × ${of === 'best' ? 'best peer' : TITLES[of]}`;
 }
 
 function formatVerdict(row: Row): string {

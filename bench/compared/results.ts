@@ -34,10 +34,10 @@ export interface Row {
 /** `node` is `node -e 0`. */
 export type Measured = ProgramName | 'node';
 
-/** A most in the unit of the row, or of the median of another program. */
+/** A most in the unit of the row, or of the median of another program; `best` is the peer with the smallest one. */
 export interface Goal {
   readonly atMost: number;
-  readonly of?: Measured;
+  readonly of?: Measured | 'best';
 }
 
 export interface Ratio {
@@ -70,6 +70,7 @@ export function meetsGoal(row: Row): boolean | undefined {
   const own = getMedian(row, 'mini-cc');
   if (own === undefined) return undefined;
   if (row.goal.of === undefined) return own <= row.goal.atMost;
-  const other = getMedian(row, row.goal.of);
+  const to = row.goal.of === 'best' ? findBestPeer(row) : row.goal.of;
+  const other = to && getMedian(row, to);
   return other === undefined ? undefined : own <= row.goal.atMost * other;
 }

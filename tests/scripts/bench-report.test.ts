@@ -35,6 +35,13 @@ test('the table says of each goal that is not met that it is not', () => {
   expect(table).toContain('**Of 2 goals, 1 are not met.**');
 });
 
+test('a goal may be a share of the best peer', () => {
+  const of = (own: number) => row({values: {'mini-cc': [own], codex: [30], pi: [20]}, goal: {atMost: 0.5, of: 'best'}});
+  expect([meetsGoal(of(10)), meetsGoal(of(11))]).toEqual([true, false]);
+  expect(formatTable(given([of(10)]))).toContain('| 0.50 × Pi | ≤ 0.5 × best peer | met |');
+  expect(meetsGoal(row({values: {'mini-cc': [1]}, goal: {atMost: 0.5, of: 'best'}}))).toBeUndefined();
+});
+
 test('a ratio is that of the medians, with the least and the most of the rounds', () => {
   const of = row({values: {'mini-cc': [10, 20, 30], codex: [10, 40, 20]}, goal: {atMost: 1, of: 'codex'}});
   expect(getRatio(of, 'codex')).toEqual({min: 0.5, median: 1, max: 1.5});
