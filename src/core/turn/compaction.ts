@@ -181,11 +181,11 @@ function findKeptFrom(
   maxTokens: number,
 ): number {
   const starts = findStarts(messages);
-  const count = (start: number) => window.countMessages(messages.slice(start));
-  const fitting = starts.find((start) => count(start) <= maxTokens);
+  const tokens = window.countFromEach(messages);
+  const fitting = starts.find((start) => tokens[start]! <= maxTokens);
   if (fitting !== undefined) return fitting;
   const last = starts.at(-1);
-  return last !== undefined && count(last) <= MAX_LAST_STEP * limit ? last : messages.length;
+  return last !== undefined && tokens[last]! <= MAX_LAST_STEP * limit ? last : messages.length;
 }
 
 /** Lists where a part that stays may begin: not at results, whose calls would be missing. */

@@ -109,6 +109,17 @@ export class ContextWindow {
     return Math.ceil(this.#estimateMessages(messages) * this.#ratio);
   }
 
+  /** Estimates for each message the tokens from it to the last one. */
+  countFromEach(messages: readonly Message[]): readonly number[] {
+    const counts = new Array<number>(messages.length);
+    let sum = 0;
+    for (let index = messages.length - 1; index >= 0; index -= 1) {
+      sum += this.#estimateMessage(messages[index]!);
+      counts[index] = Math.ceil(sum * this.#ratio);
+    }
+    return counts;
+  }
+
   /** Says what to do before a request with this content is sent. */
   getDueStep(content: WindowContent, {limit}: WindowSize): 'none' | 'clear' | 'compact' {
     const used = this.count(content);
