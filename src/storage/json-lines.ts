@@ -2,11 +2,13 @@
  * Reads and writes files of lines, mostly JSON. A line is appended whole or not at all. The first and last line can be
  * read without the rest.
  */
-import {closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
+import {closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync} from 'node:fs';
 import {openPrivateFile} from '../core/util/files/private-file.ts';
 
 const CHUNK = 64 * 1024;
 const NEWLINE = 0x0a;
+/** Bytes. No request to a server may be half as large, so a longer line is damage, which readers skip. */
+const MAX_LINE = 64 * 1024 * 1024;
 
 /**
  * Opens a file for `appendLine`. Only the user can read it. An empty file, which a crash or a full disk can leave, gets
@@ -69,29 +71,48 @@ const BLOCK = 1024 * 1024;
 
 /**
  * Yields all lines one by one, without their ends, because a file may be larger than memory. Text after the last end is
- * a line too.
+ * a line too. A line that is longer than `MAX_LINE` is empty.
  */
 export function* readLines(file: string): Generator<string> {
-  const fd = openSync(file, 'r');
+  const fd = openRegularFile(file);
   try {
     const bytes = Buffer.allocUnsafe(BLOCK);
-    let rest: Buffer[] = [];
+    const line = new PartialLine();
     for (let at = 0; ; ) {
       const block = bytes.subarray(0, readSync(fd, bytes, 0, BLOCK, at));
       at += block.length;
       if (block.length === 0) break;
       let start = 0;
       for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
-        const line = block.subarray(start, end);
-        yield rest.length === 0 ? line.toString('utf8') : Buffer.concat([...rest, line]).toString('utf8');
-        rest = [];
+        yield line.end(block.subarray(start, end));
         start = end + 1;
       }
-      if (start < block.length) rest.push(Buffer.from(block.subarray(start)));
+      if (start < block.length) line.add(block.subarray(start));
     }
-    yield Buffer.concat(rest).toString('utf8');
+    yield line.end(Buffer.alloc(0));
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Collects a line that is longer than a block. */
+class PartialLine {
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  add(part: Buffer): void {
+    this.#length += part.length;
+    // The bytes are copied, because the next block overwrites them.
+    if (this.#length <= MAX_LINE) this.#parts.push(Buffer.from(part));
+    else this.#parts = [];
+  }
+
+  end(last: Buffer): string {
+    if (this.#length === 0) return last.toString('utf8');
+    const text = this.#length > MAX_LINE ? '' : Buffer.concat([...this.#parts, last]).toString('utf8');
+    this.#parts = [];
+    this.#length = 0;
+    return text;
   }
 }
 
@@ -101,8 +122,16 @@ export function readLastLines(file: string, bytes: number): string[] {
   return text.toString('utf8').split('\n');
 }
 
+/** @throws Error also for a pipe or a device, since reading these may never end */
+function openRegularFile(file: string): number {
+  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw Object.assign(new Error(`${file} is not a regular file`), {code: 'EINVAL', syscall: 'read'});
+}
+
 function withOpenFile<T>(file: string, read: (fd: number, size: number) => T): T {
-  const fd = openSync(file, 'r');
+  const fd = openRegularFile(file);
   try {
     return read(fd, fstatSync(fd).size);
   } finally {
@@ -112,6 +141,7 @@ function withOpenFile<T>(file: string, read: (fd: number, size: number) => T): T
 
 function findFirstLine(fd: number, size: number): string {
   for (let length = CHUNK; ; length *= 4) {
+    if (length > MAX_LINE) return '';
     const text = readBytes(fd, 0, Math.min(length, size));
     const end = text.indexOf(NEWLINE);
     if (end >= 0 || length >= size) return text.subarray(0, end < 0 ? undefined : end).toString('utf8');
@@ -120,6 +150,7 @@ function findFirstLine(fd: number, size: number): string {
 
 function findLastLine(fd: number, size: number): string {
   for (let length = CHUNK; ; length *= 4) {
+    if (length > MAX_LINE) return '';
     const text = readBytes(fd, Math.max(0, size - length), Math.min(length, size));
     const end = text.at(-1) === NEWLINE ? text.length - 1 : text.length;
     const start = text.subarray(0, end).lastIndexOf(NEWLINE);

@@ -3,11 +3,11 @@
  * announces a change reaches the kernel before the change. A torn last line is skipped. A file of a newer format is not
  * changed.
  */
-import {closeSync, existsSync, readFileSync} from 'node:fs';
+import {closeSync, existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {appendLine, openForAppending, parseLine} from '../json-lines.ts';
+import {appendLine, openForAppending, parseLine, readLines} from '../json-lines.ts';
 import type {FileState} from '../trees/file-state.ts';
 
 const LEDGER_VERSION = 1;
@@ -68,7 +68,7 @@ export class Ledger {
   /** @throws MiniCcError `NEWER_FORMAT` when a newer mini-cc wrote the file */
   constructor(folder: string) {
     this.#file = path.join(folder, 'changes.jsonl');
-    this.#lines = existsSync(this.#file) ? parseLines(readFileSync(this.#file, 'utf8')) : [];
+    this.#lines = existsSync(this.#file) ? parseLines(readLines(this.#file)) : [];
     const [header] = this.#lines;
     if (header?.type === 'checkpoints' && header.version > LEDGER_VERSION) {
       throw new MiniCcError(
@@ -100,7 +100,7 @@ export class Ledger {
   }
 }
 
-function parseLines(text: string): LedgerLine[] {
+function parseLines(lines: Iterable<string>): LedgerLine[] {
   // Skip a line that a crash cut off. The change that it announces had not begun.
-  return text.split('\n').flatMap((line) => (parseLine(line) as LedgerLine | undefined) ?? []);
+  return Array.from(lines, parseLine).filter((line): line is LedgerLine => line !== undefined);
 }

@@ -1,9 +1,9 @@
 /** Stores the journals of fan-outs: `<session>/fan-outs.jsonl`, a line for each step. */
-import {closeSync, existsSync, readdirSync, readFileSync} from 'node:fs';
+import {closeSync, existsSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import type {FanOutJournal, FanOutLine} from '../../core/contract/fan-out.ts';
 import {createPrivateFolder} from '../../core/util/files/private-file.ts';
-import {appendLine, openForAppending, parseLine} from '../json-lines.ts';
+import {appendLine, openForAppending, parseLine, readLines} from '../json-lines.ts';
 import {isLocked} from './session-lock.ts';
 import type {SessionStore} from './session-store.ts';
 
@@ -22,10 +22,7 @@ export function createFanOutJournal(
     read(session) {
       const file = getFile(session);
       if (!existsSync(file)) return [];
-      return readFileSync(file, 'utf8')
-        .split('\n')
-        .map(parseLine)
-        .filter((line): line is FanOutLine => isLine(line));
+      return Array.from(readLines(file), parseLine).filter((line): line is FanOutLine => isLine(line));
     },
     append(line, session) {
       const file = getFile(session);

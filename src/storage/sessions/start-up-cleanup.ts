@@ -11,7 +11,7 @@ import {removeDrafts} from '../../core/util/files/whole-file.ts';
 import {readLastLines} from '../json-lines.ts';
 import {archiveTranscript, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {isLeftLocked, isLocked, listLeftLockFiles, SessionLock} from './session-lock.ts';
-import {parseEntry, REPAIRED, readHeader, readHeaderAndLast} from './transcript.ts';
+import {ignoreUnreadable, parseEntry, REPAIRED, readHeader, readHeaderAndLast} from './transcript.ts';
 
 export interface CleanupOptions {
   /** `<home>/projects/<slug>` */
@@ -72,7 +72,8 @@ function cleanUpKilled(session: string, id: string, cwd: string): void {
 function archiveRuns(runs: readonly string[], before: number): void {
   for (const run of runs) {
     const file = path.join(run, TRANSCRIPT);
-    if (isOlder(file, before) && readHeaderAndLast(file).last?.type === 'end') archiveTranscript(run);
+    const getLast = () => readHeaderAndLast(file).last;
+    if (isOlder(file, before) && ignoreUnreadable(getLast)?.type === 'end') archiveTranscript(run);
   }
 }
 
@@ -116,7 +117,8 @@ function removeSessionLeftovers(session: string, cwd: string): void {
 
 /** Returns the folders of files that the last calls of a transcript name. */
 function listWrittenFolders(transcript: string, cwd: string): string[] {
-  return readLastLines(transcript, SEARCHED_BYTES).flatMap((line) => {
+  const lines = ignoreUnreadable(() => readLastLines(transcript, SEARCHED_BYTES)) ?? [];
+  return lines.flatMap((line) => {
     const entry = parseEntry(line);
     if (entry?.type !== 'message' || typeof entry.message.content === 'string') return [];
     return entry.message.content.flatMap((block) => {

@@ -1,13 +1,13 @@
 /** Reads transcripts: JSON lines, one whole event a line. `transcript-writer.ts` writes them. */
 
-import {closeSync, fsyncSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {closeSync, fsyncSync, renameSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {type Replacement, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/contract/transcript.ts';
 import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
 import {getText} from '../../core/util/messages.ts';
 import {isObject} from '../../core/util/objects.ts';
-import {parseLine, readFirstAndLastLine, readFirstLine, readLines} from '../json-lines.ts';
+import {appendLine, parseLine, readFirstAndLastLine, readFirstLine, readLines} from '../json-lines.ts';
 
 /** Name of a transcript that gets a new first line, until it is complete. */
 export const REPAIRED = 'session.jsonl.repaired';
@@ -80,23 +80,23 @@ export function describeProblem(file: string): {readonly text: string; readonly 
 }
 
 /**
- * Gives a transcript whose first line is damaged a new header. All lines stay, including the damaged one, which readers
- * skip. Does nothing when there is a header, or nothing can be read. The session must be locked.
+ * Gives a transcript whose first line is damaged a new header. All lines that can be read stay. Does nothing when there is a header, or nothing can be read. The session must be locked.
  * @throws Error of the file system; the file is unchanged then
  */
 export function mendHeader(file: string, header: Pick<TranscriptHeader, 'id' | 'agent' | 'cwd'>): void {
   if (readHeader(file) || !describeProblem(file)?.canGoOn) return;
   const at = statSync(file).birthtime.toISOString();
-  writeTranscript(file, {type: 'session', version: TRANSCRIPT_VERSION, at, ...header}, readFileSync(file, 'utf8'));
+  writeTranscript(file, {type: 'session', version: TRANSCRIPT_VERSION, at, ...header}, readLines(file));
 }
 
 /** Writes the lines after a header, whole or not at all. */
-function writeTranscript(file: string, header: TranscriptHeader, lines: string): void {
+function writeTranscript(file: string, header: TranscriptHeader, lines: Iterable<string>): void {
   const repaired = path.join(path.dirname(file), REPAIRED);
   rmSync(repaired, {force: true});
   const fd = openPrivateFile(repaired, 'w');
   try {
-    writeFileSync(fd, `${JSON.stringify(header)}\n${lines}`);
+    appendLine(fd, JSON.stringify(header));
+    for (const line of lines) if (line !== '') appendLine(fd, line);
     fsyncSync(fd);
   } finally {
     closeSync(fd);
@@ -110,12 +110,19 @@ function writeTranscript(file: string, header: TranscriptHeader, lines: string):
  */
 export function copyTranscript(from: string, to: string, header: Pick<TranscriptHeader, 'id' | 'agent' | 'cwd'>): void {
   assertContinuable(from);
-  const text = readFileSync(from, 'utf8');
-  // The last line may be half written, so it is dropped. The first one is dropped when it is the old header.
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  const lines = readHeader(from) ? whole.slice(whole.indexOf('\n') + 1) : whole;
+  const lines = readWholeLines(from);
+  if (readHeader(from)) lines.next();
   const at = new Date().toISOString();
   writeTranscript(to, {type: 'session', version: TRANSCRIPT_VERSION, at, ...header}, lines);
+}
+
+/** Yields the lines that have an end, because the last one may be half written. */
+function* readWholeLines(file: string): Generator<string> {
+  let before: string | undefined;
+  for (const line of readLines(file)) {
+    if (before !== undefined) yield before;
+    before = line;
+  }
 }
 
 export function isNewerFormat(header: TranscriptHeader): boolean {
@@ -127,7 +134,8 @@ export function isNewerFormat(header: TranscriptHeader): boolean {
  * @throws UsageError when nothing in it can be read, or it has a newer format
  */
 export function assertContinuable(file: string): void {
-  if (statSync(file).size === 0) return;
+  const stat = statSync(file);
+  if (stat.isFile() && stat.size === 0) return;
   const header = readHeader(file);
   const problem = header ? undefined : describeProblem(file);
   if (problem && !problem.canGoOn) throw new UsageError(`${file} cannot be continued: ${problem.text}`);

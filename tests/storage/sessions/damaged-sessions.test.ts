@@ -1,18 +1,24 @@
+import {execFileSync} from 'node:child_process';
 import {
   appendFileSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {History} from '../../../src/core/turn/history.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
+import {cleanUpAtStart} from '../../../src/storage/sessions/start-up-cleanup.ts';
 import {readTranscript} from '../../../src/storage/sessions/transcript.ts';
 
 const home = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-bad-'));
@@ -55,6 +61,43 @@ describe('a damaged session', () => {
     expect(readFileSync(bad, 'utf8')).toHaveLength(30);
   });
 
+  it.each([
+    ['a pipe', (file: string) => execFileSync('mkfifo', [file])],
+    ['a link to a device without end', (file: string) => symlinkSync('/dev/zero', file)],
+    ['a folder', (file: string) => mkdirSync(file)],
+  ])('that is %s is named and passed over, and is not continued', {timeout: 10_000}, (_, create) => {
+    const store = new SessionStore(home(), '/project/x');
+    session(store, 'whole', 1000);
+    const bad = path.join(store.sessionFolder('bad'), 'session.jsonl');
+    mkdirSync(path.dirname(bad));
+    create(bad);
+    expect(store.latest().whole?.id).toBe('whole');
+    const problem = `it cannot be read: ${bad} is not a regular file`;
+    expect(store.list().find(({id}) => id === 'bad')?.problem).toContain(problem);
+    expect(() => store.openSession('bad')).toThrow(problem);
+    cleanUpAtStart({
+      ...{folder: store.folder, cwd: '/project/x', archiveAfterMinutes: 60, retentionDays: 0},
+      ...{openSession: 'bad', now: Date.now()},
+    });
+  });
+
+  it('with a line that no request could hold goes on without it', {timeout: 30_000}, () => {
+    const store = new SessionStore(home(), '/project/x');
+    const file = session(store, 'long', 1000);
+    const fd = openSync(file, 'a');
+    writeSync(fd, '{"type":"message","uuid":"big","message":{"role":"user","content":"');
+    const part = Buffer.alloc(1024 * 1024, 'x');
+    for (let written = 0; written < 65; written += 1) writeSync(fd, part);
+    writeSync(fd, '"}}\n');
+    closeSync(fd);
+    appendFileSync(file, readFileSync(file, 'utf8').split('\n')[1]!);
+    expect(readTranscript(file).entries.map(({type}) => type)).toEqual(['message', 'message']);
+    writeFileSync(file, part, {flag: 'r+'});
+    expect(store.list()[0]?.problem).toContain('its first line is damaged, 1 message can be read');
+    store.openSession('long').close();
+    expect(readTranscript(file).entries).toHaveLength(1);
+  });
+
   it('that is empty does not exist yet: its id starts a new one', () => {
     const store = new SessionStore(home(), '/project/x');
     const bad = session(store, 'bad', 2000);
@@ -83,7 +126,7 @@ describe('a session whose first line is damaged', () => {
     expect(Object.fromEntries(passedOver.map(({id, problem}) => [id, problem]))).toEqual({
       bad: 'its first line is damaged, 1 message can be read: --resume bad goes on with what can be read',
       torn: 'it is damaged, nothing in it can be read: mini-cc sessions delete torn removes it',
-      folder: expect.stringMatching(/^it cannot be read: EISDIR.*: mini-cc sessions delete folder removes it$/),
+      folder: expect.stringMatching(/^it cannot be read: .*is not a regular file.*: mini-cc sessions delete folder removes it$/),
     });
   });
 
