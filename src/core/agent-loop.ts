@@ -47,6 +47,8 @@ export interface AgentRun extends Caller {
   readonly summaryModel: Model | undefined;
   readonly inbox: Inbox;
   readonly limits: Limits;
+  /** Counts the wall-clock time when it began before the run. Its owner then aborts `signal`. */
+  readonly deadline?: Deadline;
   readonly clock: Clock;
   /** Ends the run. It is aborted with a `RunAborted`; the first reason wins. */
   readonly signal: AbortSignal;
@@ -77,19 +79,18 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   const tally = new Tally(run.clock);
   const {timeoutSeconds} = run.limits;
   const ending = new AbortController();
-  const deadline = new Deadline(run.clock, timeoutSeconds * 1000, () =>
-    ending.abort(new RunAborted('timeout', formatTimeout(timeoutSeconds))),
-  );
+  const endAtLimit = () => ending.abort(new RunAborted('timeout', formatTimeout(timeoutSeconds)));
+  const deadline = run.deadline ?? new Deadline(run.clock, timeoutSeconds * 1000, endAtLimit);
   // When other runs have used up the shared budget, this run ends at once, even during a call.
   const stopWatching = run.budget.onUsedUp(() => ending.abort(new RunAborted('budget', run.budget.usedUp)));
   const signal = AbortSignal.any([run.signal, ending.signal]);
-  const limited = {...run, signal, permit: pauseWhileDeciding(run.permit, deadline)};
+  const limited = {...run, signal, permit: pauseWhileAsking(run.permit, deadline)};
   try {
     return await runTurns(limited, deadline, tally);
   } catch (error) {
     return endFailedRun(error, limited, tally);
   } finally {
-    deadline.stop();
+    if (!run.deadline) deadline.stop();
     stopWatching();
     reportRepairs(run);
   }
@@ -103,7 +104,8 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
   // Reports the repairs of the restored history. Repairs during the run are reported at its end.
   reportRepairs(run);
   await run.moreTools?.ready(run.signal);
-  for (const text of (await run.hooks?.started()) ?? []) run.history.appendCompanion(text, 'a SubagentStart hook');
+  for (const text of (await run.hooks?.started(run.signal)) ?? [])
+    run.history.appendCompanion(text, 'a SubagentStart hook');
   for (;;) {
     run.signal.throwIfAborted();
     await deliverMessages(run);
@@ -188,7 +190,8 @@ async function endAfterText(
 
 /** Says whether the run may end. If not, the model reads why. */
 async function mayEnd(run: AgentRun, answer: string): Promise<boolean> {
-  const why = answer === '' ? ANSWER_NOW : await run.hooks?.beforeEnd(answer);
+  const why = answer === '' ? ANSWER_NOW : await run.hooks?.beforeEnd(answer, run.signal);
+  run.signal.throwIfAborted();
   if (why !== undefined) appendUserText(run, why);
   return why === undefined;
 }
@@ -379,14 +382,7 @@ async function answerCalls(
   return stops === undefined ? undefined : {outcome: 'error', code: 'HOOK', error: formatHookStop(stops)};
 }
 
-/** Pauses the deadline while a permit decides, because a question to a person must not cost the run's time. */
-function pauseWhileDeciding(permit: Permit, deadline: Deadline): Permit {
-  return async (request, signal) => {
-    deadline.pause();
-    try {
-      return await permit(request, signal);
-    } finally {
-      deadline.resume();
-    }
-  };
+/** Lets the permit pause the deadline while it waits for a person. Its hooks cost the run's time. */
+function pauseWhileAsking(permit: Permit, deadline: Deadline): Permit {
+  return (request, signal) => permit({...request, deadline}, signal);
 }

@@ -16,7 +16,7 @@ import {runCommand} from './session/commands.ts';
 import {closeConversation, type SessionParts} from './session/parts.ts';
 import {createRequests} from './session/requests.ts';
 import {SessionHooks} from './session/session-hooks.ts';
-import {Turns} from './session/turns.ts';
+import {type Arrival, Turns} from './session/turns.ts';
 import {RunAborted} from './turn/run-ending.ts';
 import {MiniCcError} from './util/errors.ts';
 import {readBranch} from './util/files/git-folder.ts';
@@ -32,19 +32,16 @@ class LocalSession implements Session {
   readonly #hooks: SessionHooks;
   readonly #turns: Turns;
   readonly #requests: Requests;
-  /** Ends the commands at work: those of the user, and what slash commands wait for. Each abort renews it. */
-  #commands = new AbortController();
   #closing: Promise<void> | undefined;
   /** Announcements of an earlier process. They wait until a front end listens. */
   #pending: SessionParts['pending'];
 
   constructor(private readonly parts: SessionParts) {
     this.#emit = parts.bus.emitFor(parts.agentId);
-    this.#hooks = new SessionHooks(parts, (why) => this.#turns.abort(why));
+    this.#hooks = new SessionHooks(parts, (why) => this.#turns.endTurn(why));
     this.#hooks.start(parts.state.conversation.restored.length > 0 ? 'resume' : 'startup');
     this.#turns = new Turns(parts, this.#hooks, this.#emit);
-    const getSignal = () => this.#commands.signal;
-    this.#requests = createRequests(parts, this.#turns, this.#emit, () => this.info, getSignal);
+    this.#requests = createRequests(parts, this.#turns, this.#emit, () => this.info);
     this.#pending = parts.pending;
   }
 
@@ -86,21 +83,20 @@ class LocalSession implements Session {
 
   async submit(input: string | Prompt): Promise<SubmitResult> {
     const prompt = typeof input === 'string' ? {content: input.trim()} : input;
-    return this.parts.redactor.values(await this.#submit(prompt));
+    return this.parts.redactor.values(await this.#turns.receive((arrival) => this.#submit(prompt, arrival)));
   }
 
-  async #submit(prompt: Prompt): Promise<SubmitResult> {
+  async #submit(prompt: Prompt, arrival: Arrival): Promise<SubmitResult> {
     if (this.#closing) return {type: 'command', ok: false, text: 'The session is closed.', exit: true};
     const text = getText(prompt.content);
     const command = prompt.typed ? parseTypedLine(text) : parseCommandLine(text);
-    if (!command) return this.#turns.submit(prompt);
-    const {done, prompt: next} = await runCommand(command, {
-      parts: this.parts,
-      session: this,
-      emit: this.#emit,
-      signal: this.#commands.signal,
-    });
-    if (next) return this.#turns.submit(next);
+    if (!command) return this.#turns.submit(prompt, arrival);
+    const {signal} = arrival.control;
+    const deps = {parts: this.parts, session: this, emit: this.#emit, signal, deadline: arrival.deadline};
+    const {done, prompt: next} = await runCommand(command, deps);
+    if (signal.aborted && (next || !this.parts.interactive)) return this.#turns.endUnsent(prompt, signal);
+    // Front ends know the prompt by the id that they gave it.
+    if (next) return this.#turns.submit(prompt.id === undefined ? next : {...next, id: prompt.id}, arrival);
     // The command may have continued a run.
     const result = this.parts.manager.count() > 0 ? await this.#turns.settled() : undefined;
     return result ? {type: 'turn', result} : done;
@@ -122,13 +118,7 @@ class LocalSession implements Session {
   }
 
   abort(): void {
-    this.#abort(new RunAborted('user'));
-  }
-
-  #abort(why: RunAborted): void {
-    this.#turns.abort(why);
-    this.#commands.abort(why);
-    this.#commands = new AbortController();
+    this.#turns.abort(new RunAborted('user'));
   }
 
   close(): Promise<void> {
@@ -138,10 +128,10 @@ class LocalSession implements Session {
 
   async #close(): Promise<void> {
     this.#turns.close();
-    this.#abort(new RunAborted('close'));
+    this.#turns.abort(new RunAborted('close'));
     await this.parts.manager.close();
     await this.#turns.ended;
-    await this.#hooks.end('other');
+    await this.#hooks.close(this.#emit);
     closeConversation(this.parts.state.conversation, this.#emit);
     await this.parts.onClose();
   }

@@ -275,11 +275,11 @@ async function createRun(
     rawStream: deps.rawStream,
     summaryModel: deps.summaryModel,
     afterCall: own?.afterCall ?? deps.afterCall ?? [],
-    hooks: createRunHooks(
-      own?.hooks ?? deps.hooks,
-      {id: live.runId, name: agent.name, transcript: live.transcript.transcript},
-      live.signal,
-    ),
+    hooks: createRunHooks(own?.hooks ?? deps.hooks, {
+      id: live.runId,
+      name: agent.name,
+      transcript: live.transcript.transcript,
+    }),
   };
 }
 

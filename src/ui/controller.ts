@@ -154,6 +154,9 @@ export class Controller {
     this.#reduceOwn({type: 'session', info: session.info});
     this.#pump.flush();
     if (result.type === 'command') this.#endCommand(result);
+    else if (result.type === 'turn' && result.input !== undefined) {
+      this.change(putBack(this.local.get(), [result.input]));
+    }
     // In the turn of a typed Task no model writes, so the text that the agent returned is the answer.
     else if (result.type === 'turn' && parseTypedTask(text) && result.result.outcome !== 'error') {
       this.#setUi(addText(this.ui.get(), result.result.text));

@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import {describe, expect, it, vi} from 'vitest';
 import {type AgentRun, runAgent} from '../../src/core/agent-loop.ts';
 import type {Message} from '../../src/core/contract/model.ts';
+import type {Permit} from '../../src/core/contract/permission.ts';
 import type {Tool} from '../../src/core/contract/tool.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
 import {ModelError} from '../../src/core/util/errors.ts';
@@ -240,15 +241,20 @@ describe('the agent loop', () => {
     expect(await ended).toMatchObject({outcome: 'timeout', timeout: 'timed out after 30 s', text: 'found a.ts:1'});
   });
 
-  it('does not count the time in which a person is asked', async () => {
+  it.each([
+    ['does not count the time in which a person is asked', true, 'success'],
+    ['counts the time in which hooks look at a call', false, 'timeout'],
+  ])('%s', async (_, isPerson, outcome) => {
     const model = new ScriptedModel([calls(call('look', {})), say('ok')]);
     const clock = new FakeClock();
-    const permit = async () => {
+    const permit: Permit = async ({deadline}) => {
+      if (isPerson) deadline?.pause();
       clock.advance(3_600_000);
+      if (isPerson) deadline?.resume();
       return ALLOWED_CALL;
     };
     const {run} = runFixture(model, [tool('look')], {permit, clock, limits: {maxTurns: 9, timeoutSeconds: 30}});
-    expect(await runAgent(run)).toMatchObject({outcome: 'success'});
+    expect(await runAgent(run)).toMatchObject({outcome});
   });
 
   it('delivers queued messages at the start of a turn, and starts one more turn for a message that comes in the last one', async () => {

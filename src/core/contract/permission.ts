@@ -80,6 +80,8 @@ export interface PermitRequest {
    * @param places files that the call names, with links resolved
    */
   readonly findProblem?: (places: readonly string[]) => Promise<string | undefined>;
+  /** Time limit of the run, which is paused while a person is asked. */
+  readonly deadline?: {pause(): void; resume(): void};
 }
 
 export interface CallOpinion {

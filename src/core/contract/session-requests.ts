@@ -246,6 +246,8 @@ interface SpawnRun extends Pick<RunSpec, 'agent' | 'description' | 'limits'> {
   readonly prompt: string;
   /** The only tools of the agent that the run has. */
   readonly tools?: readonly string[];
+  /** Ends the run. Without it, only `stop_runs` does. */
+  readonly signal?: AbortSignal;
 }
 
 /** What checkpoints do not know about the commands that ran. */
@@ -337,7 +339,10 @@ export interface Session {
   request<N extends RequestName>(request: Request<N>): RequestAnswer<N>;
   /** Answers the question with this id. Unknown and settled ids are ignored. */
   answer(askId: string, answer: Answer): void;
-  /** Interrupts the current turn, its tools and its foreground subagents. Does nothing when there is no turn. */
+  /**
+   * Interrupts the current turn with its tools and foreground subagents, and prompts and commands that have no turn yet,
+   * e.g. while hooks are asked about them.
+   */
   abort(): void;
   /** Ends everything and closes the transcript. Callers may call it twice. */
   close(): Promise<void>;
@@ -364,7 +369,8 @@ export interface Prompt {
 }
 
 export type SubmitResult =
-  | {readonly type: 'turn'; readonly result: RunResult}
+  /** `input` is the text of a prompt that was stopped before it was sent. The input field gets it back. */
+  | {readonly type: 'turn'; readonly result: RunResult; readonly input?: string}
   /** A slash command ran. Its text went out as notices. `exit` asks the front end to close. */
   | {
       readonly type: 'command';
@@ -386,6 +392,8 @@ export interface CommandContext {
   readonly args: string;
   readonly info: SessionInfo;
   readonly request: Session['request'];
+  /** Ends the command. */
+  readonly signal: AbortSignal;
   /** Shows a line before the command ends. */
   say(text: string): void;
   /** Asks the person. @returns undefined when no person can be asked, and when the person interrupted */

@@ -192,7 +192,9 @@ class Decider {
       return now.verdict !== 'deny' && applyOpinion(now, opinion, request).verdict === 'ask';
     };
     const question = {...this.#createQuestion(request, verdict), ...(await this.#getHint(request))};
+    request.deadline?.pause();
     const answer = await questions.ask(question, this.emit, signal, stillNeeded);
+    request.deadline?.resume();
     if (answer === 'withdrawn') {
       return {verdict: 'deny', because: 'stopped', message: 'Not run: stopped before it was permitted.'};
     }

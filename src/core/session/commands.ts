@@ -10,6 +10,7 @@ import type {
   SubmitResult,
 } from '../contract/session-requests.ts';
 import {askModelForJson, type OnUsage} from '../turn/model-request.ts';
+import type {Deadline} from '../turn/run-limits.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {findTypo} from '../util/names.ts';
 import type {CommandLine} from '../util/prompt-syntax.ts';
@@ -21,6 +22,8 @@ interface CommandDeps {
   readonly emit: Emit;
   /** Ends what the command waits for: an answer of a person or of the model. */
   readonly signal: AbortSignal;
+  /** Time limit, which is paused while a person is asked. */
+  readonly deadline: Deadline;
 }
 
 /** Runs a command. Never rejects. @returns the result, and the prompt that the command asks to submit, if any */
@@ -50,16 +53,19 @@ function describeUnknown(name: string, args: string, {commands}: SessionParts['i
   return {ok: false, text, input: `/${name} ${args}`.trim()};
 }
 
-function createContext(args: string, {parts, session, emit, signal}: CommandDeps): CommandContext {
+function createContext(args: string, {parts, session, emit, signal, deadline}: CommandDeps): CommandContext {
   const {interactive, questions, redactor, state} = parts;
   return {
     args,
     info: session.info,
     request: (request) => session.request(request),
+    signal,
     say: (text) => emit({type: 'notice', level: 'info', text}),
     ask: async (question) => {
       if (!interactive) return undefined;
+      deadline.pause();
       const answer = await questions.ask(toQuestion(question), emit, signal);
+      deadline.resume();
       return typeof answer === 'string' ? undefined : answer;
     },
     // A command may save the answer, so keys that the model repeats are redacted before.

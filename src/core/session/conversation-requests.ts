@@ -20,7 +20,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
   return {
     stop: () => turns.stop(),
     take_back({id}) {
-      const taken = inbox.takeBack(id);
+      const taken = inbox.takeBack(id) ?? turns.takeBack(id);
       const content = taken?.command?.line ?? taken?.content;
       if (content !== undefined) emit({type: 'queued_prompt_taken_back', id});
       return content;
@@ -30,7 +30,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
       // Prompts that the person types in the meantime belong to the new conversation.
       await turns.pause(async () => {
         await turns.stop();
-        await turns.hooks.end('clear');
+        await turns.during(({signal}) => turns.hooks.end('clear', signal));
         await leaveFor(parts.openConversation(), () => emit({type: 'session', info: getInfo()}));
       });
       turns.hooks.start('clear');
@@ -45,7 +45,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
       await turns.pause(async () => {
         // Opens the other session first, so that this one stays when that fails.
         const next = parts.openConversation(session, takeOver);
-        await turns.hooks.end('resume');
+        await turns.during(({signal}) => turns.hooks.end('resume', signal));
         await leaveFor(next, () => undefined);
         turns.hooks.start('resume');
         const pending = manager.restore(next.announced);

@@ -20,22 +20,15 @@ import {createUserShell} from './user-commands.ts';
 
 /**
  * @param getInfo returns what front ends see of the session
- * @param getSignal returns the signal that ends a command of the user
  */
-export function createRequests(
-  parts: SessionParts,
-  turns: Turns,
-  emit: Emit,
-  getInfo: () => SessionInfo,
-  getSignal: () => AbortSignal,
-): Requests {
-  const runUserCommand = createUserShell(parts, emit, getSignal);
+export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, getInfo: () => SessionInfo): Requests {
+  const runUserCommand = createUserShell(parts, emit);
   const emitInfo = () => emit({type: 'session', info: getInfo()});
   return {
     find_files: ({query}) => parts.findFiles(query),
     tell: ({text, label}) =>
       parts.inbox.put({id: randomUUID(), kind: 'companion', content: text, label, startsTurn: false}),
-    run_command: ({command}) => runUserCommand(command),
+    run_command: ({command}) => turns.during(({signal}) => runUserCommand(command, signal)),
     explain_call: ({question}) => explainCall(parts, question),
     ...fanOutRequests(parts, turns),
     ...settingRequests(parts, emitInfo),
@@ -117,7 +110,7 @@ function runRequests(parts: SessionParts) {
       return {record, ...(archiveAt !== undefined && {archiveAt})};
     },
     read_run: ({run}) => manager.read(manager.find(run).runId),
-    spawn_run({agent: name, tools: asked, runId, description, prompt, limits}) {
+    spawn_run({agent: name, tools: asked, signal = new AbortController().signal, ...spec}) {
       // No subagent has the tools that dispatch.
       const offered = parts.info.tools.filter((tool) => !findTool(tool, parts.info.toolFacts)?.dispatches);
       const whole = getAgent(name, parts.agents);
@@ -126,14 +119,11 @@ function runRequests(parts: SessionParts) {
       const agent = tools ? restrictTools(whole, tools, offered) : whole;
       const onlyTools = tools && agent.tools !== '*' ? agent.tools : undefined;
       return manager.spawn({
-        runId,
-        description,
-        prompt,
-        limits,
+        ...spec,
         agent,
         onlyTools,
         ...parts.chooseModel(agent),
-        signal: new AbortController().signal,
+        signal,
       });
     },
     send_to_run: ({run, message}) => manager.send(run, message),

@@ -1,19 +1,26 @@
 /** Hooks about the session: its start and end, each prompt, and questions to the person. */
 import {randomUUID} from 'node:crypto';
-import type {AgentEvent} from '../contract/events.ts';
-import type {HookCall} from '../contract/hook.ts';
+import type {AgentEvent, Emit} from '../contract/events.ts';
+import type {HookAnswer, HookCall} from '../contract/hook.ts';
 import type {PromptContent} from '../contract/model.ts';
 import {RunAborted} from '../turn/run-ending.ts';
 import {formatHookStop} from '../turn/run-hooks.ts';
-import {inBackground, neverRejects} from '../util/background.ts';
+import {inBackground, neverRejects, untilAborted} from '../util/background.ts';
 import {getText} from '../util/messages.ts';
 import type {SessionParts} from './parts.ts';
+
+/** Milliseconds that the hooks of the session's end have while mini-cc leaves. */
+const MAX_END_MS = 5_000;
+
+const NOTHING_SAID: HookAnswer = {context: []};
 
 type SessionStart = 'startup' | 'resume' | 'clear';
 
 export class SessionHooks {
   /** Resolves to the reason why a hook of the session's start forbids prompts, if one does. */
   #started: Promise<string | undefined> | undefined;
+  /** Ends the hooks that belong to no prompt, when the session is closed. */
+  readonly #closing = new AbortController();
   /** Ids of the questions that wait for an answer. */
   readonly #questions = new Set<string>();
 
@@ -32,35 +39,52 @@ export class SessionHooks {
   start(source: SessionStart): void {
     const {hooks} = this.parts;
     if (!hooks.listens('SessionStart')) return;
-    const answered = this.#run({event: 'SessionStart', subject: source, input: {source}});
+    const answered = this.#run({event: 'SessionStart', subject: source, input: {source}}, this.#closing.signal);
     this.#started = answered.then(({stops}) => stops);
   }
 
   /**
    * Asks the hooks about a prompt. It returns undefined instead of a promise when there is nothing to wait for.
+   * @param signal signal of the prompt, which ends the waiting
    * @returns why the prompt must not be sent; undefined when it may be sent
    */
-  beforePrompt(content: PromptContent): Promise<string | undefined> | undefined {
+  beforePrompt(content: PromptContent, signal: AbortSignal): Promise<string | undefined> | undefined {
     const isAsked = this.parts.hooks.listens('UserPromptSubmit');
-    return isAsked || this.#started ? this.#askAbout(content, isAsked) : undefined;
+    return isAsked || this.#started ? this.#askAbout(content, isAsked, signal) : undefined;
   }
 
-  async #askAbout(content: PromptContent, isAsked: boolean): Promise<string | undefined> {
-    const refusal = await this.#started;
-    if (refusal !== undefined || !isAsked) return refusal;
-    const {blocked, stops} = await this.#run({event: 'UserPromptSubmit', input: {prompt: getText(content)}});
+  async #askAbout(content: PromptContent, isAsked: boolean, signal: AbortSignal): Promise<string | undefined> {
+    // An abort ends only the waiting. The caller looks at the signal.
+    const refusal = this.#started && (await untilAborted(this.#started, signal).catch(() => undefined));
+    if (refusal !== undefined || !isAsked || signal.aborted) return refusal;
+    const {blocked, stops} = await this.#run({event: 'UserPromptSubmit', input: {prompt: getText(content)}}, signal);
     return blocked ?? stops;
   }
 
-  async end(reason: 'other' | 'clear' | 'resume'): Promise<void> {
+  async end(reason: 'clear' | 'resume', signal: AbortSignal): Promise<void> {
+    await this.#end(reason, signal);
+  }
+
+  /** Ends the hooks at work, and runs those of the session's end for a limited time. */
+  async close(emit: Emit): Promise<void> {
+    this.#closing.abort(new RunAborted('close'));
+    const limit = AbortSignal.timeout(MAX_END_MS);
+    await this.#end('other', limit);
+    if (!limit.aborted) return;
+    const text = `The SessionEnd hooks were stopped after ${MAX_END_MS / 1000} s, since mini-cc leaves.`;
+    emit({type: 'notice', level: 'error', text});
+  }
+
+  async #end(reason: 'other' | 'clear' | 'resume', signal: AbortSignal): Promise<void> {
     const {hooks} = this.parts;
-    if (hooks.listens('SessionEnd')) await hooks.run({event: 'SessionEnd', subject: reason, input: {reason}});
+    if (hooks.listens('SessionEnd')) await hooks.run({event: 'SessionEnd', subject: reason, input: {reason}}, signal);
   }
 
   /** Runs hooks, and queues their texts for the model until the next prompt. */
-  async #run(call: HookCall) {
+  async #run(call: HookCall, signal: AbortSignal) {
     const {hooks, inbox} = this.parts;
-    const answer = await hooks.run(call);
+    const answer = await hooks.run(call, signal);
+    if (signal.aborted) return NOTHING_SAID;
     for (const content of answer.context) {
       inbox.put({id: randomUUID(), kind: 'companion', content, label: `a ${call.event} hook`, startsTurn: false});
     }
@@ -79,7 +103,7 @@ export class SessionHooks {
     const {hooks, manager} = this.parts;
     const type = 'permission_prompt';
     const input = {message: `mini-cc asks: ${event.question.title}`, notification_type: type};
-    const {stops} = await hooks.run({event: 'Notification', subject: type, input});
+    const {stops} = await hooks.run({event: 'Notification', subject: type, input}, this.#closing.signal);
     // The question may be answered by now, so that the work must go on.
     if (stops === undefined || !this.#questions.has(event.question.id)) return;
     if (manager.get(event.agentId)?.background) await manager.stop(event.agentId);

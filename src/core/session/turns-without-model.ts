@@ -7,8 +7,7 @@ import type {RunRecord} from '../contract/runs.ts';
 import type {ApprovedFanOut, FanOuts} from '../fan-out/fan-outs.ts';
 import {describeInBackground} from '../runs/progress-line.ts';
 import {createTypedCall, runToolCalls} from '../tool-calls.ts';
-import {formatTimeout, getAbortEnding, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
-import {Deadline} from '../turn/run-limits.ts';
+import {getAbortEnding, NO_TOTALS} from '../turn/run-ending.ts';
 import {getText, NO_USAGE} from '../util/messages.ts';
 import type {TypedTask} from '../util/prompt-syntax.ts';
 
@@ -70,20 +69,10 @@ const BY_RUNTIME = '<synthetic>';
 /** Runs the fan-out. The prompt is already in the history. @throws what `FanOuts.run` throws */
 export async function runFanOutTurn(fanOuts: FanOuts, approved: ApprovedFanOut, run: AgentRun): Promise<RunResult> {
   const startedAt = run.clock.now();
-  const timeout = new AbortController();
-  const {timeoutSeconds} = run.limits;
-  const deadline = new Deadline(run.clock, timeoutSeconds * 1000, () =>
-    timeout.abort(new RunAborted('timeout', formatTimeout(timeoutSeconds))),
-  );
-  const signal = AbortSignal.any([run.signal, timeout.signal]);
-  try {
-    const report = await fanOuts.run(approved, signal);
-    appendAnswer(report.text, run);
-    const durationMs = run.clock.now() - startedAt;
-    return {...NO_TOTALS, ...getFanOutEnding(report, signal), text: report.text, durationMs};
-  } finally {
-    deadline.stop();
-  }
+  const report = await fanOuts.run(approved, run.signal);
+  appendAnswer(report.text, run);
+  const durationMs = run.clock.now() - startedAt;
+  return {...NO_TOTALS, ...getFanOutEnding(report, run.signal), text: report.text, durationMs};
 }
 
 function appendAnswer(text: string, {history, emit}: AgentRun): void {

@@ -12,9 +12,16 @@ import {runEmbeddedCommands} from '../prompt-calls.ts';
 import {countFiles} from '../runs/receipt.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
-import {createInternalError, formatReason, NO_TOTALS, RunAborted} from '../turn/run-ending.ts';
+import {
+  createInternalError,
+  formatReason,
+  formatTimeout,
+  getAbortEnding,
+  NO_TOTALS,
+  RunAborted,
+} from '../turn/run-ending.ts';
 import {createRunHooks} from '../turn/run-hooks.ts';
-import {MAIN_LIMITS} from '../turn/run-limits.ts';
+import {Deadline, MAIN_LIMITS} from '../turn/run-limits.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 import {MiniCcError} from '../util/errors.ts';
 import {getText, joinContents} from '../util/messages.ts';
@@ -29,11 +36,32 @@ const GATHER_MS = 250;
 
 const DURING_TURN = 'A turn is at work: wait for its end, or end it by /stop.';
 
+/** What a prompt has from the moment it comes in until its work has ended. */
+export interface Arrival {
+  /** Ends the work. It is checked after each wait. */
+  readonly control: AbortController;
+  /** Counts the time limit of the prompt, also while hooks and commands are waited for. */
+  readonly deadline: Deadline;
+  readonly unattended: UnattendedSession | undefined;
+}
+
+/** A prompt whose hooks are at work. */
+interface AskedPrompt {
+  readonly prompt: Prompt & {readonly id: string};
+  readonly control: AbortController;
+  /** Resolves when its hooks and those of the prompts before it have answered. */
+  readonly answered: Promise<string | undefined>;
+}
+
 export class Turns {
   /** Present only when no person types more. */
   #unattended: UnattendedSession | undefined;
   /** Ends the current turn. */
   #turn: AbortController | undefined;
+  /** Controllers of the prompts and commands at work. `abort` ends all of them. */
+  readonly #atWork = new Set<AbortController>();
+  /** Prompts whose hooks are at work, in the order in which they came. */
+  #asked: readonly AskedPrompt[] = [];
   #lastTurn: Promise<RunResult> | undefined;
   /** While this is above 0, no turn begins, because the session stops, changes or rewinds its conversation. */
   #pauses = 0;
@@ -53,36 +81,113 @@ export class Turns {
 
   /** True when a turn or a subagent is at work, and while the turns are paused. */
   get isBusy(): boolean {
-    return this.#turn !== undefined || this.#pauses > 0 || this.parts.manager.count() > 0;
+    return this.#mustWait || this.#asked.length > 0 || this.parts.manager.count() > 0;
   }
 
-  /** Runs a turn, or queues the prompt during one. */
-  async submit(prompt: Prompt): Promise<SubmitResult> {
-    const asked = this.hooks.beforePrompt(prompt.content);
-    const refusal = asked && (await asked);
-    if (refusal === undefined) return this.#submit(prompt);
+  get #mustWait(): boolean {
+    return this.#turn !== undefined || this.#pauses > 0;
+  }
+
+  /** Works on what came in. `abort` and the time limit hold from this moment on. */
+  receive<T>(work: (arrival: Arrival) => Promise<T>): Promise<T> {
+    const unattended = this.#createUnattended();
+    const {timeoutSeconds} = {...MAIN_LIMITS, ...this.parts.limits};
+    return this.during(async (control) => {
+      const deadline = new Deadline(this.parts.run.clock, timeoutSeconds * 1000, () => {
+        const why = new RunAborted('timeout', formatTimeout(timeoutSeconds));
+        control.abort(why);
+        if (unattended) this.endTurn(why);
+        unattended?.timeOut();
+      });
+      try {
+        return await work({control, deadline, unattended});
+      } finally {
+        deadline.stop();
+      }
+    });
+  }
+
+  /** Does work that `abort` ends. */
+  async during<T>(work: (control: AbortController) => Promise<T>): Promise<T> {
+    const control = new AbortController();
+    this.#atWork.add(control);
+    try {
+      return await work(control);
+    } finally {
+      this.#atWork.delete(control);
+    }
+  }
+
+  /** Asks the hooks about the prompt. Then runs a turn, or queues the prompt during one. Prompts keep their order. */
+  async submit({id = randomUUID(), ...given}: Prompt, arrival: Arrival): Promise<SubmitResult> {
+    const prompt = {...given, id};
+    const {control} = arrival;
+    const asked = this.hooks.beforePrompt(prompt.content, control.signal);
+    const before = this.#asked.at(-1)?.answered;
+    if (!asked && !before) return this.#submit(prompt, arrival);
+    const isQueued = this.#mustWait || before !== undefined;
+    if (isQueued) this.#emitQueued(prompt);
+    const answered = Promise.all([asked, before]).then(([refusal]) => refusal);
+    const entry: AskedPrompt = {prompt, control, answered};
+    this.#asked = [...this.#asked, entry];
+    const refusal = await answered;
+    const isTakenBack = !this.#asked.includes(entry);
+    this.#asked = this.#asked.filter((each) => each !== entry);
+    if (control.signal.aborted) return this.endUnsent(prompt, control.signal, isTakenBack);
+    if (refusal === undefined) return this.#submit(prompt, arrival, isQueued);
+    if (isQueued) this.#emitDropped(prompt);
     const text = `A hook did not let the prompt pass: ${refusal}`;
     this.emit({type: 'notice', level: 'error', text});
-    return {type: 'command', ok: false, text, exit: false, input: getText(prompt.content)};
+    return {type: 'command', ok: false, text, exit: false, input: getLine(prompt)};
   }
 
-  async #submit({content, typed = false, id = randomUUID(), fanOut, command}: Prompt): Promise<SubmitResult> {
-    if (this.#turn || this.#pauses > 0) {
+  /** Ends a prompt that was stopped before its turn began. */
+  endUnsent(prompt: Prompt, {reason}: AbortSignal, isTakenBack = false): SubmitResult {
+    const result = {...NO_TOTALS, ...getAbortEnding(reason)};
+    if (isTakenBack) return {type: 'turn', result};
+    const why = reason instanceof RunAborted ? reason.message : 'stopped';
+    this.emit({type: 'notice', level: 'info', text: `The prompt was not sent: ${why}.`});
+    return {type: 'turn', result, input: getLine(prompt)};
+  }
+
+  /** @param isQueued true when front ends know already that the prompt waits */
+  async #submit(
+    {content, typed = false, id, fanOut, command}: Prompt & {readonly id: string},
+    {control, deadline, unattended}: Arrival,
+    isQueued = false,
+  ): Promise<SubmitResult> {
+    if (this.#mustWait) {
       if (fanOut) {
         this.emit({type: 'notice', level: 'error', text: DURING_TURN});
         return {type: 'command', ok: false, text: DURING_TURN, exit: false};
       }
       if (command) this.parts.inbox.put({id, content, typed, kind: 'command', command, startsTurn: false});
       else this.parts.inbox.put({id, content, typed, kind: 'prompt', startsTurn: true});
-      this.emit({type: 'queued_prompt', id, text: command?.line ?? getText(content)});
+      if (!isQueued) this.#emitQueued({id, content, ...(command && {command})});
       return {type: 'queued', id};
     }
+    if (isQueued) this.emit({type: 'queued_prompt_delivered', id});
     // Limits apply to each prompt.
-    this.#unattended = this.#createUnattended();
-    const first = await this.#begin((signal) =>
-      this.#runPrompt({content, typed, ...(fanOut && {fanOut}), ...(command && {command})}, signal),
-    );
+    this.#unattended = unattended;
+    const prompt = {content, typed, ...(fanOut && {fanOut}), ...(command && {command})};
+    const first = await this.#begin((signal) => this.#runPrompt(prompt, signal, deadline), control);
     return {type: 'turn', result: (await this.settled()) ?? first};
+  }
+
+  /** Takes back a prompt whose hooks are at work. @returns undefined when there is none with this id */
+  takeBack(id: string): Prompt | undefined {
+    const found = this.#asked.find(({prompt}) => prompt.id === id);
+    this.#asked = this.#asked.filter((each) => each !== found);
+    found?.control.abort(new RunAborted('user'));
+    return found?.prompt;
+  }
+
+  #emitQueued(prompt: Prompt & {readonly id: string}): void {
+    this.emit({type: 'queued_prompt', id: prompt.id, text: getLine(prompt)});
+  }
+
+  #emitDropped(prompt: Pick<QueuedMessage, 'id' | 'content' | 'command'>): void {
+    this.emit({type: 'queued_prompt_dropped', id: prompt.id, text: getLine(prompt)});
   }
 
   #createUnattended(): UnattendedSession | undefined {
@@ -95,26 +200,29 @@ export class Turns {
    * @returns undefined when a person does, and when there was no turn
    */
   async settled(): Promise<RunResult | undefined> {
-    return this.#unattended?.settle(
-      () => this.#lastTurn,
-      (why) => this.abort(why),
-    );
+    return this.#unattended?.settle(() => this.#lastTurn);
   }
 
+  /** Ends the prompts and commands at work, and the turn, also one that began by itself. */
   abort(why: RunAborted): void {
+    for (const control of this.#atWork) control.abort(why);
+    this.endTurn(why);
+  }
+
+  endTurn(why: RunAborted): void {
     this.#turn?.abort(why);
   }
 
   /** Ends the turn and every run that it started. */
   async stop(): Promise<Stopped> {
     const {manager, inbox} = this.parts;
-    const wasBusy = this.#turn !== undefined || manager.count() > 0;
+    const wasBusy = this.#turn !== undefined || this.#asked.length > 0 || manager.count() > 0;
     const runs = manager.list().filter((run) => !hasEnded(run)).length;
-    for (const {id, content, command} of [...inbox.drop('prompt'), ...inbox.drop('command')]) {
-      this.emit({type: 'queued_prompt_dropped', id, text: command?.line ?? getText(content)});
-    }
+    for (const message of [...inbox.drop('prompt'), ...inbox.drop('command')]) this.#emitDropped(message);
     await this.pause(async () => {
-      this.abort(new RunAborted('stop'));
+      const why = new RunAborted('stop');
+      for (const {control} of this.#asked) control.abort(why);
+      this.endTurn(why);
       await manager.stopAll();
       await this.#lastTurn;
     });
@@ -138,9 +246,7 @@ export class Turns {
    * @throws MiniCcError while a turn is at work
    */
   async between<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    if (this.#turn || this.#pauses > 0) {
-      throw new MiniCcError('SESSION_BUSY', DURING_TURN);
-    }
+    if (this.#mustWait) throw new MiniCcError('SESSION_BUSY', DURING_TURN);
     const turn = new AbortController();
     this.#turn = turn;
     try {
@@ -175,7 +281,7 @@ export class Turns {
   }
 
   get #mayWake(): boolean {
-    if (this.#turn || this.#isClosed || this.#pauses > 0 || !this.parts.inbox.startsTurn) return false;
+    if (this.#isClosed || this.#mustWait || !this.parts.inbox.startsTurn) return false;
     return this.#unattended?.mayWake ?? true;
   }
 
@@ -195,14 +301,16 @@ export class Turns {
     else queueMicrotask(() => this.parts.manager.announced(id));
   }
 
-  #begin(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
-    const turn = this.#run(work);
+  #begin(
+    work: (signal: AbortSignal) => Promise<RunResult>,
+    control: AbortController = new AbortController(),
+  ): Promise<RunResult> {
+    const turn = this.#run(work, control);
     this.#lastTurn = turn;
     return turn;
   }
 
-  async #run(work: (signal: AbortSignal) => Promise<RunResult>): Promise<RunResult> {
-    const turn = new AbortController();
+  async #run(work: (signal: AbortSignal) => Promise<RunResult>, turn: AbortController): Promise<RunResult> {
     this.#turn = turn;
     const {model} = this.parts.state;
     this.emit({type: 'run_start', agent: 'main', description: '', model: model.name, queued: false});
@@ -233,28 +341,36 @@ export class Turns {
 
   /** Starts a turn for prompts that came too late for the last turn, or else for the next command. */
   #submitLatePrompts(): boolean {
-    if (this.#isClosed || this.#pauses > 0 || this.#turn) return false;
+    if (this.#isClosed || this.#mustWait) return false;
     const {inbox} = this.parts;
     let late = inbox.deliver('prompt');
     if (late.length === 0) late = inbox.deliverCommand();
     if (late.length === 0) return false;
     const content = joinContents(late.map((message) => message.content));
     const typed = late.some((message) => message.typed);
-    const {command} = late[0]!;
-    inBackground(this.#submit({content, typed, ...(command && {command})}), neverRejects);
+    const {command, id} = late[0]!;
+    const prompt = {id, content, typed, ...(command && {command})};
+    inBackground(
+      this.receive((arrival) => this.#submit(prompt, arrival)),
+      neverRejects,
+    );
     return true;
   }
 
-  async #runPrompt({typed, fanOut, command, ...prompt}: Omit<Prompt, 'id'>, signal: AbortSignal): Promise<RunResult> {
+  async #runPrompt(
+    {typed, fanOut, command, ...prompt}: Omit<Prompt, 'id'>,
+    signal: AbortSignal,
+    deadline: Deadline,
+  ): Promise<RunResult> {
     const {inbox, manager} = this.parts;
-    const run = this.#createRun(signal, command?.model);
+    const run = {...this.#createRun(signal, command?.model), deadline};
     this.parts.allowInTurn(command?.allowedTools ?? []);
     const content = command ? await runEmbeddedCommands(getText(prompt.content), run, signal) : prompt.content;
     for (const kind of ['announcement', 'companion'] as const) {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
     }
     const task = parseTypedTask(getText(content));
-    const approved = task ? undefined : await this.#approveFanOut(getText(content), fanOut, signal);
+    const approved = task ? undefined : await this.#approveFanOut(getText(content), fanOut, run);
     // The parts of a fan-out read the files that the prompt names, so nothing is attached.
     await appendPrompt(run, {content, typed: typed === true && !task && !approved});
     if (typeof approved === 'string') return {...NO_TOTALS, outcome: 'stopped'};
@@ -271,11 +387,16 @@ export class Turns {
   async #approveFanOut(
     text: string,
     fanOut: Prompt['fanOut'],
-    signal: AbortSignal,
+    {signal, deadline}: AgentRun,
   ): Promise<ApprovedFanOut | string | undefined> {
     const {fanOuts} = this.parts;
     if (fanOut === 'continue') return fanOuts.resume();
-    return fanOut ? fanOuts.request({instruction: text}, signal, 'person') : fanOuts.consider(text, signal);
+    deadline?.pause();
+    try {
+      return await (fanOut ? fanOuts.request({instruction: text}, signal, 'person') : fanOuts.consider(text, signal));
+    } finally {
+      deadline?.resume();
+    }
   }
 
   /** @param model model that a command file names @throws UsageError when it cannot be used */
@@ -286,11 +407,16 @@ export class Turns {
   }
 }
 
+/** Returns the prompt as it was typed. */
+function getLine({content, command}: Pick<QueuedMessage, 'content' | 'command'>): string {
+  return command?.line ?? getText(content);
+}
+
 export function createMainRun(parts: SessionParts, signal: AbortSignal): AgentRun {
   const {run, state, inbox, limits} = parts;
   const {history, output} = state.conversation;
   const system = parts.getSystem(state.conversation);
-  const hooks = createRunHooks(parts.hooks, undefined, signal);
+  const hooks = createRunHooks(parts.hooks, undefined);
   return {
     ...run,
     hooks,

@@ -4,12 +4,10 @@
  */
 import type {Limits, RunResult} from '../contract/results.ts';
 import type {SubagentManager} from '../subagent-manager.ts';
-import {formatTimeout, getTotals, joinTurns, RunAborted} from '../turn/run-ending.ts';
-import {systemClock} from '../turn/run-limits.ts';
+import {formatTimeout, getTotals, joinTurns} from '../turn/run-ending.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 
 export class UnattendedSession {
-  readonly #startedAt = systemClock.now();
   /** Result of all turns so far. */
   #total: RunResult | undefined;
   #timedOut = false;
@@ -33,44 +31,28 @@ export class UnattendedSession {
     this.#total = this.#total ? joinTurns(this.#total, result) : result;
   }
 
+  /** Ends the background runs, because the time of the prompt is used up. No further turn begins. */
+  timeOut(): void {
+    this.#timedOut = true;
+    inBackground(this.manager.stopAll(), neverRejects);
+  }
+
   /**
-   * Waits for the end of everything. At the time limit it ends everything.
+   * Waits for the end of everything.
    * @param getLastTurn returns the end of the turn that began last
-   * @param abortTurn ends the current turn, if there is one
    * @returns the answer of the last turn with the sums of all turns; undefined when there was no turn
    */
-  async settle(
-    getLastTurn: () => Promise<RunResult> | undefined,
-    abortTurn: (why: RunAborted) => void,
-  ): Promise<RunResult | undefined> {
-    const cancelTimer = this.#startTimer(abortTurn);
-    try {
-      for (let turn = getLastTurn(); ; turn = getLastTurn()) {
-        await turn;
-        // The announcement of a run's end begins the next turn at once.
-        if (getLastTurn() !== turn) continue;
-        if (this.manager.count() === 0) break;
-        await this.manager.nextEnd();
-      }
-    } finally {
-      cancelTimer();
+  async settle(getLastTurn: () => Promise<RunResult> | undefined): Promise<RunResult | undefined> {
+    for (let turn = getLastTurn(); ; turn = getLastTurn()) {
+      await turn;
+      // The announcement of a run's end begins the next turn at once.
+      if (getLastTurn() !== turn) continue;
+      if (this.manager.count() === 0) break;
+      await this.manager.nextEnd();
     }
     const total = this.#total;
     if (!total || !this.#timedOut || total.outcome === 'timeout') return total;
     return {...getTotals(total), outcome: 'timeout', timeout: formatTimeout(this.limits.timeoutSeconds)};
-  }
-
-  /** @returns a function that stops the timer */
-  #startTimer(abortTurn: (why: RunAborted) => void): () => void {
-    const {timeoutSeconds} = this.limits;
-    if (timeoutSeconds === 0) return () => undefined;
-    const leftMs = timeoutSeconds * 1000 - (systemClock.now() - this.#startedAt);
-    const end = () => {
-      this.#timedOut = true;
-      abortTurn(new RunAborted('timeout', formatTimeout(timeoutSeconds)));
-      inBackground(this.manager.stopAll(), neverRejects);
-    };
-    return systemClock.setTimer(end, Math.max(0, leftMs));
   }
 
   get #turnsLeft(): number {

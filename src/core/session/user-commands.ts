@@ -25,22 +25,20 @@ const AS_USER: Attempt = {launch: 'plain', checkpoint: true};
 /**
  * Creates the function that runs a command. It never rejects: errors are in the output. The user and the agent have
  * separate workspaces, so that the `cd` of one does not move the other.
- * @param getSignal returns the signal that ends a command that begins now
  */
 export function createUserShell(
   parts: SessionParts,
   emit: Emit,
-  getSignal: () => AbortSignal,
-): (command: string) => Promise<CommandOutput> {
+): (command: string, signal: AbortSignal) => Promise<CommandOutput> {
   const {root, env} = parts.run.workspace;
   const workspace: Workspace = {root, extraRoots: [], cwd: root, confinement: 'none', env};
-  return async (command) => {
+  return async (command, signal) => {
     const {cwd} = workspace;
     const callId = `user_${randomUUID()}`;
     const startedAt = performance.now();
     const about = {callId, tool: '!', byUser: true} as const;
     emit({type: 'tool_start', title: command, ...about});
-    const result = await runShell(command, parts, {callId, emit, workspace, signal: getSignal()});
+    const result = await runShell(command, parts, {callId, emit, workspace, signal});
     const output = getText(result.content ?? '');
     const isError = result.isError ?? false;
     emit({type: 'tool_end', isError, preview: '', durationMs: performance.now() - startedAt, ...about});

@@ -135,7 +135,7 @@ export async function compact(
   const maxTokens = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
   const end = findKeptFrom(messages, window, size, maxTokens);
   if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;
-  await run.hooks?.beforeCompaction(trigger === 'manual' ? 'manual' : 'auto', focus);
+  await run.hooks?.beforeCompaction(trigger === 'manual' ? 'manual' : 'auto', focus, run.signal);
   const preTokens = window.count(toContent(run, tools));
   const share = Math.round((100 * preTokens) / size.limit);
   emit({type: 'notice', level: 'info', text: `Compacting the conversation (${share} % of the context window used) …`});

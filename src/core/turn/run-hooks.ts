@@ -7,27 +7,27 @@ export const NO_HOOKS: Hooks = {listens: () => false, run: async () => ({context
 /** Most times that hooks may continue a run. After that the run ends, and hooks cannot prevent it. */
 const MAX_CONTINUED = 8;
 
+/** `signal` ends the hooks: it is that of the run, with its limits. */
 export interface RunHooks {
   /**
    * Runs the hooks once, however often the run continues.
    * @returns texts for the model
    * @throws MiniCcError `HOOK` when a hook ends the run
    */
-  started(): Promise<readonly string[]>;
+  started(signal: AbortSignal): Promise<readonly string[]>;
   /**
    * Runs the hooks when the model has answered.
    * @returns why the model must continue, as text for it; undefined when the run may end
    */
-  beforeEnd(answer: string): Promise<string | undefined>;
+  beforeEnd(answer: string, signal: AbortSignal): Promise<string | undefined>;
   /** @throws what `started` throws */
-  beforeCompaction(trigger: 'auto' | 'manual', focus: string): Promise<void>;
+  beforeCompaction(trigger: 'auto' | 'manual', focus: string, signal: AbortSignal): Promise<void>;
 }
 
 /** @param subagent undefined for the main agent */
 export function createRunHooks(
   hooks: Hooks,
   subagent: {readonly id: string; readonly name: string; readonly transcript: string} | undefined,
-  signal: AbortSignal,
 ): RunHooks {
   let hasStarted = false;
   let continued = 0;
@@ -38,14 +38,14 @@ export function createRunHooks(
   };
   const subject = subagent && {subject: subagent.name};
   return {
-    async started() {
+    async started(signal) {
       if (!subagent || hasStarted || !hooks.listens('SubagentStart')) return [];
       hasStarted = true;
       const answer = await hooks.run({event: 'SubagentStart', ...subject, input: {...about}}, signal);
       endIfStopped(answer);
       return answer.context;
     },
-    async beforeEnd(answer) {
+    async beforeEnd(answer, signal) {
       const event = subagent ? 'SubagentStop' : 'Stop';
       if (!hooks.listens(event) || continued >= MAX_CONTINUED) return undefined;
       const input = {...about, stop_hook_active: continued > 0, last_assistant_message: answer};
@@ -54,7 +54,7 @@ export function createRunHooks(
       continued += 1;
       return blocked;
     },
-    async beforeCompaction(trigger, focus) {
+    async beforeCompaction(trigger, focus, signal) {
       if (!hooks.listens('PreCompact')) return;
       const input = {trigger, custom_instructions: focus};
       endIfStopped(await hooks.run({event: 'PreCompact', subject: trigger, input}, signal));

@@ -24,3 +24,18 @@ export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
     return done;
   };
 }
+
+/** Waits for work, which goes on when the signal is aborted. @throws the signal's reason, and what the work throws */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, {once: true});
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

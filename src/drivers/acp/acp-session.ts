@@ -3,6 +3,7 @@
  * updates.
  */
 
+import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import {
   type ContentBlock,
@@ -49,6 +50,16 @@ const OPTION_KINDS: Readonly<Record<string, PermissionOption['kind']>> = {
   no: 'reject_once',
 };
 
+interface OpenPrompt {
+  readonly id: string;
+  isCancelled: boolean;
+  /** True when it was taken from the session's queue into a turn, with which it ends. */
+  isDelivered: boolean;
+  readonly ended: PromiseWithResolvers<TurnEnd>;
+}
+
+type TurnEnd = Pick<AgentEvent & {type: 'run_end'}, 'outcome' | 'reason'>;
+
 export class AcpSession {
   readonly id: string;
   readonly #session: Session;
@@ -61,8 +72,8 @@ export class AcpSession {
   #warnings: readonly string[];
   /** Controllers by the ids of open questions. Aborting one cancels its question. */
   readonly #asking = new Map<string, AbortController>();
-  #turn: Promise<StopReason> | undefined;
-  #isCancelled = false;
+  /** The prompts that have no answer yet. */
+  readonly #prompts = new Set<OpenPrompt>();
   /** Number of tokens that a request may have. */
   #windowLimit: number | undefined;
 
@@ -120,26 +131,28 @@ export class AcpSession {
   async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
     const content = toPromptContent(blocks, this.#session.info.cwd);
     if (content.length === 0) throw RequestError.invalidParams(undefined, 'the prompt is empty');
-    if (this.#turn) {
-      await this.#session.submit({content});
-      return this.#turn;
+    if (this.#prompts.size === 0) {
+      this.#updates.begin();
+      for (const warning of this.#warnings) this.#tell('warning', warning);
+      this.#warnings = [];
     }
-    this.#isCancelled = false;
-    this.#updates.begin();
-    for (const warning of this.#warnings) this.#tell('warning', warning);
-    this.#warnings = [];
-    this.#turn = this.#session.submit({content}).then((submitted) => this.#end(submitted));
+    const ended = Promise.withResolvers<TurnEnd>();
+    const prompt: OpenPrompt = {id: randomUUID(), isCancelled: false, isDelivered: false, ended};
+    this.#prompts.add(prompt);
     try {
-      return await this.#turn;
+      const submitted = await this.#session.submit({content, id: prompt.id});
+      const joined = submitted.type === 'queued' ? await ended.promise : undefined;
+      if (prompt.isCancelled) return 'cancelled';
+      return joined ? endJoined(joined) : this.#end(submitted);
     } finally {
-      this.#turn = undefined;
+      this.#prompts.delete(prompt);
     }
   }
 
-  /** Ends the turn and everything that it started. The running prompt answers `cancelled`. */
+  /** Ends the turn and everything that it started. The prompts without an answer answer `cancelled`. */
   async cancel(): Promise<void> {
-    if (!this.#turn) return;
-    this.#isCancelled = true;
+    if (this.#prompts.size === 0) return;
+    for (const prompt of this.#prompts) prompt.isCancelled = true;
     this.#session.abort();
     await this.#session.request({type: 'stop'});
   }
@@ -150,7 +163,6 @@ export class AcpSession {
   }
 
   #end(submitted: SubmitResult): StopReason {
-    if (this.#isCancelled) return 'cancelled';
     if (submitted.type === 'turn') return this.#endTurn(submitted.result);
     // An error was already sent as a notice.
     if (submitted.type === 'command' && submitted.ok && submitted.text !== '') this.#updates.say(submitted.text);
@@ -178,12 +190,22 @@ export class AcpSession {
   #take(event: AgentEvent): void {
     this.#titles.take(event);
     this.#updates.take(event);
+    this.#takeEnd(event);
     if (event.type === 'context' && event.parent === undefined)
       inBackground(this.#sendUsage(event.tokens, event.limit), neverRejects);
     if (event.type === 'ask') inBackground(this.#ask(event.question), neverRejects);
     if (event.type === 'ask_end') this.#asking.get(event.askId)?.abort();
     if (event.type === 'notice' && event.level !== 'info') {
       this.#tell(event.level, this.#titles.prefix(event, event.text));
+    }
+  }
+
+  /** Ends the prompts that joined a turn. */
+  #takeEnd(event: AgentEvent): void {
+    for (const prompt of this.#prompts) {
+      if (event.type === 'queued_prompt_delivered' && event.id === prompt.id) prompt.isDelivered = true;
+      if (event.type === 'queued_prompt_dropped' && event.id === prompt.id) prompt.ended.resolve(STOPPED);
+      if (event.type === 'run_end' && event.parent === undefined && prompt.isDelivered) prompt.ended.resolve(event);
     }
   }
 
@@ -199,7 +221,8 @@ export class AcpSession {
    */
   #tell(severity: NoticeSeverity, title: string): void {
     if (this.#editor.showsNotices) this.#editor.update(this.id, {sessionUpdate: 'notice', severity, title});
-    else if (this.#turn || severity === 'warning') this.#updates.say(`> ${title.replaceAll('\n', '\n> ')}\n\n`);
+    else if (this.#prompts.size > 0 || severity === 'warning')
+      this.#updates.say(`> ${title.replaceAll('\n', '\n> ')}\n\n`);
   }
 
   /** Puts a question about a call to the person. Another side may answer it first. It never rejects. */
@@ -252,5 +275,22 @@ export class AcpSession {
         kind: OPTION_KINDS[choice] ?? 'allow_once',
       })),
     };
+  }
+}
+
+const STOPPED: TurnEnd = {outcome: 'stopped'};
+
+/** Returns how a prompt ends that joined the turn of another one. @throws RequestError when that turn failed */
+function endJoined({outcome, reason = ''}: TurnEnd): StopReason {
+  switch (outcome) {
+    case 'stopped':
+      return 'cancelled';
+    case 'limit':
+    case 'timeout':
+      return 'max_turn_requests';
+    case 'error':
+      throw RequestError.internalError(undefined, reason);
+    default:
+      return 'end_turn';
   }
 }

@@ -181,7 +181,7 @@ class StreamJsonDriver {
         : toRunResult(submitted.type === 'command' ? submitted : {ok: false, text: 'busy'});
     const result: RunResult = getLeaving() ? {...getTotals(ended), outcome: 'stopped'} : ended;
     this.#exitCode = result.outcome === 'stopped' ? 0 : getExitCode(result);
-    if (uuid !== undefined && submitted.type === 'turn') {
+    if (uuid !== undefined && submitted.type === 'turn' && submitted.input === undefined) {
       const point = session.request({type: 'rewind_points'})[0];
       if (point) points.set(uuid, point.uuid);
     }

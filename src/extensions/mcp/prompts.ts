@@ -1,5 +1,6 @@
 /** Offers prompts of servers as slash commands: `/mcp__SERVER__PROMPT words`. */
 import type {Command} from '../../core/contract/session-requests.ts';
+import {untilAborted} from '../../core/util/background.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {showControls, toOneLine} from '../../core/util/text.ts';
 import {splitWords} from '../prompts/prompt-file.ts';
@@ -27,14 +28,14 @@ export function createPromptCommand(server: McpServer, part: string, known?: Pro
     description: (known && describe(known)) || `a prompt of the MCP server ${server.name}`,
     isCustom: true,
     ...(known?.arguments?.length && {argumentHint: known.arguments.map(formatArgument).join(' ')}),
-    async run({args, say}) {
+    async run({args, say, signal}) {
       if (!server.isConnected) say(`Starting the MCP server ${server.name} …`);
-      await server.start();
+      await untilAborted(server.start(), signal);
       const wanted = part.toLowerCase();
       const prompt = server.prompts.find(({name}) => toCommandPart(name).toLowerCase() === wanted);
       if (!prompt) throw new UsageError(describeMissing(server, part));
       const given = assignArguments(prompt, args);
-      const got = await server.getPrompt(prompt.name, given, new AbortController().signal);
+      const got = await server.getPrompt(prompt.name, given, signal);
       // The content does not count as typed: the server is its author, so commands and files in it have no effect.
       return {ok: true, text: '', prompt: {content: toPromptContent(got) as string}};
     },

@@ -2,7 +2,7 @@
 import type {Transport} from '@modelcontextprotocol/client';
 import type {McpServerState, McpStatus} from '../../core/contract/mcp.ts';
 import {compileAnswerSchema} from '../../core/turn/structured-answer.ts';
-import {inBackground, neverRejects} from '../../core/util/background.ts';
+import {inBackground, neverRejects, untilAborted} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {showControls} from '../../core/util/text.ts';
 import type {CallToolResult, Connection, ConnectOptions, Prompt, ServerTool} from './connection.ts';
@@ -218,20 +218,6 @@ export class McpServer {
 }
 
 const NOT_APPROVED = 'you have not approved it: mini-cc --trust does, or start mini-cc in a terminal';
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, {once: true});
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
 
 /** Maximal number of tools of one server. Further tools are left out. */
 const MAX_TOOLS = 500;

@@ -7,6 +7,7 @@ import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolSource} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {untilAborted} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {formatCount, toShortLine} from '../../core/util/text.ts';
 import {findTool} from '../../core/util/tool-names.ts';
@@ -57,9 +58,8 @@ export class Toolset implements ToolSource {
   async ready(signal: AbortSignal): Promise<void> {
     const {servers, needed, warn} = this.#options;
     const named = servers().filter(({id}) => needed.includes(id));
-    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), {once: true}));
     const started = named.map((server) => server.start().catch((error: unknown) => warn(getErrorMessage(error))));
-    if (named.length > 0) await Promise.race([Promise.all(started), aborted]);
+    if (named.length > 0) await untilAborted(Promise.all(started), signal);
   }
 
   list(): readonly Tool[] {

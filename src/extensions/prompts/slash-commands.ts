@@ -11,11 +11,12 @@ export function createPromptCommands(prompts: readonly PromptFile[], taken: read
       description: prompt.description,
       argumentHint: prompt.argumentHint,
       isCustom: true,
-      async run({args, request}) {
+      async run({args, request, signal}) {
         const text = expandPrompt(prompt, args);
         const {allowedTools, model, forkAgent} = prompt;
         if (forkAgent !== undefined) {
-          const done = await request({type: 'spawn_run', agent: forkAgent, description: prompt.name, prompt: text});
+          const run = {agent: forkAgent, description: prompt.name, prompt: text};
+          const done = await request({type: 'spawn_run', ...run, signal});
           return {ok: done.result.outcome === 'success', text: done.report};
         }
         const line = `/${prompt.name} ${args}`.trim();

@@ -29,6 +29,18 @@ describe('a decision', () => {
     expect(await answer).toMatchObject({verdict: 'allow'});
   });
 
+  it("pauses the run's time limit while the person is asked", async () => {
+    const {permit, events, questions} = permitFixture();
+    const paused: string[] = [];
+    const deadline = {pause: () => void paused.push('pause'), resume: () => void paused.push('resume')};
+    const answer = permit({...request, deadline}, never);
+    await until(() => asked(events).length === 1);
+    expect(paused).toEqual(['pause']);
+    questions.answer(asked(events)[0]!.id, {choice: 'yes'});
+    await answer;
+    expect(paused).toEqual(['pause', 'resume']);
+  });
+
   it('does not ask again about the same command after "yes for this session", but asks about another one', async () => {
     const {permit, events, questions} = permitFixture();
     const first = permit(request, never);
