@@ -26,8 +26,8 @@ export class MemoryRedis {
     return 'OK';
   }
 
-  async getBuffer(key: string) {
-    return this.values.get(key) ?? null;
+  async getrangeBuffer(key: string, start: number, end: number) {
+    return this.values.get(key)?.subarray(start, end + 1) ?? Buffer.alloc(0);
   }
 
   async exists(key: string) {

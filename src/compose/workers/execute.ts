@@ -6,12 +6,17 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import type {AgentDefinition} from '../../core/agent-types.ts';
 import type {PermissionMode} from '../../core/contract/events.ts';
+import {parseRule} from '../../core/permissions/rules/rule.ts';
 import type {RemoteTask} from '../../core/runs/remote-runs.ts';
 import {createSession} from '../../core/session.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
+import {isInside} from '../../core/util/paths.ts';
+import {findTool} from '../../core/util/tool-names.ts';
 import {EXPORTED_PATCH} from '../../storage/worktrees/git-worktrees.ts';
+import {RefusedMessage} from '../../workers/queue/signatures.ts';
 import {type Execute, type ExecutePlace, GiveBack} from '../../workers/serve/job-run.ts';
+import {ALL_TOOLS} from '../known-tools.ts';
 import type {SessionOptions} from '../options.ts';
 import {composeParts} from '../session.ts';
 
@@ -42,10 +47,25 @@ function getSessionOptions(work: RemoteTask, place: ExecutePlace, options: Execu
     archiveAfterMinutes: 0,
     maxConcurrent: 1,
     permissionMode: toOwnMode(mode),
-    allowedTools: edits,
+    allowedTools: edits.filter((text) => countsHere(text, place.tree.root)),
     disallowedTools: deny,
     ...(place.traceparent !== undefined && {traceparent: place.traceparent}),
   };
+}
+
+/**
+ * Whether a rule that the session allows counts here: it is about edits of files of the tree. The session's rules may
+ * name other places of its own machine, but it sends none about other tools.
+ * @throws RefusedMessage for a rule about another tool
+ */
+function countsHere(text: string, root: string): boolean {
+  const parsed = parseRule(text, ALL_TOOLS);
+  if (!('tool' in parsed) || findTool(parsed.tool, ALL_TOOLS)?.kind !== 'edit') {
+    throw new RefusedMessage('format', 'its rules allow more than edits');
+  }
+  const {pattern = ''} = parsed;
+  const place = path.resolve(root, pattern.replace(/^\/(?!\/)/, './').replace(/^\/\//, '/'));
+  return !pattern.startsWith('~') && !pattern.split('/').includes('..') && isInside(place, [root]);
 }
 
 /**
@@ -76,7 +96,8 @@ export function createExecute(options: ExecuteOptions): Execute {
     if (!options.allowAgents.includes('*') && !options.allowAgents.includes(agent.name)) {
       throw new GiveBack(`its settings (subagents.allowAgents) do not allow the agent ${agent.name}`);
     }
-    const parts = await composeParts(getSessionOptions(work, place, options)).catch((error: unknown) => {
+    const own = getSessionOptions(work, place, options);
+    const parts = await composeParts(own).catch((error: unknown) => {
       throw new GiveBack(`it cannot begin: ${getErrorMessage(error)}`);
     });
     const session = createSession(parts);

@@ -188,6 +188,13 @@ export class Trees {
     });
   }
 
+  /** Counts the files of a tree, and their bytes. */
+  async measure(tree: string): Promise<{readonly files: number; readonly bytes: number}> {
+    const listed = splitNames(await this.#git(['ls-tree', '-r', '-l', '-z', tree]));
+    const sizes = listed.map((entry) => Number(/^\d+ \w+ \w+ +(\d+)\t/.exec(entry.toString('latin1'))?.[1] ?? 0));
+    return {files: listed.length, bytes: sizes.reduce((sum, size) => sum + size, 0)};
+  }
+
   /** Applies a patch, which may be empty, to the tree `from` or to the empty tree. @returns the new tree */
   patched(from: string | undefined, patch: Buffer): Promise<string> {
     return this.#withScratch(async (_, env) => {

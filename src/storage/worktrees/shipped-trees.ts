@@ -25,6 +25,11 @@ interface ShippedTreesDeps {
   readonly writing: (owner: WorktreeOwner, files: readonly string[], work: () => Promise<void>) => Promise<unknown>;
 }
 
+/** A name that stays in its folder, and is not that of git's own. */
+function isFolderName(name: string): boolean {
+  return name !== '' && !/^(?:\.{1,2}|\.git)$/i.test(name) && !/[/\0]/.test(name);
+}
+
 /** The workspace at one moment, as it is sent to other machines. */
 export const treeSchema = z.object({
   /** The key is the same for the same files, base, branch and folder. */
@@ -32,7 +37,7 @@ export const treeSchema = z.object({
   /** Identifies the repository on its machine. Trees of one repository share their objects. */
   repository: z.string().regex(/^[0-9a-f]{64}$/),
   /** Name of the tree's folder. */
-  name: z.string().regex(/^[^/\0]{1,255}$/),
+  name: z.string().max(255).refine(isFolderName),
   /** Git tree of all its files, by their bytes. */
   start: z.string().regex(/^[0-9a-f]{40,64}$/),
   base: z
@@ -41,12 +46,16 @@ export const treeSchema = z.object({
     .optional(),
   branch: z
     .string()
-    .regex(/^refs\/heads\/[^\s~^:?*[\\]+$/)
+    .regex(/^refs\/heads\/(?!.*(?:\.\.|\/\/|@\{))[^\s~^:?*[\\\p{Cc}]{1,255}$/u)
     .optional(),
-  prefix: z.string(),
+  /** Folder of the workspace below the top; empty when it is the top. */
+  prefix: z
+    .string()
+    .max(4096)
+    .refine((prefix) => prefix === '' || prefix.split('/').every(isFolderName)),
   objectFormat: z.enum(['sha1', 'sha256']),
   /** Addresses from which the base can be fetched, without passwords. */
-  remotes: z.array(z.string()),
+  remotes: z.array(z.string().max(2_000)).max(20),
 });
 export type TreeState = z.output<typeof treeSchema>;
 

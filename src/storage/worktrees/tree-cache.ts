@@ -4,8 +4,9 @@
  * the files.
  */
 import {existsSync, readdirSync, statSync} from 'node:fs';
-import {copyFile, mkdir, mkdtemp, rename, rm, utimes, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, mkdtemp, realpath, rename, rm, utimes, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {resolveLinks} from '../../core/permissions/files/resolve-links.ts';
 import {createQueue} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {git, gitOrThrow} from '../trees/git.ts';
@@ -31,12 +32,28 @@ export interface CachedTree {
   readonly index: string;
 }
 
+/** Thrown when a tree asks for what no machine makes. */
+export class RefusedTree extends MiniCcError {
+  constructor(text: string) {
+    super('REFUSED_TREE', text);
+  }
+}
+
+interface TreeLimits {
+  readonly files: number;
+  /** Bytes of all files together. */
+  readonly bytes: number;
+}
+
+/** A small pack may have large files: zeros take a thousandth of their size in it. */
+const LIMITS: TreeLimits = {files: 300_000, bytes: 8 * 1024 ** 3};
 const FETCH_MS = 60_000;
 /** Limit of stored trees of one repository. */
 const MAX_TREES = 20;
 /** Only these protocols may fetch from remotes, because others can run programs. */
 const FETCH_ENV = {
-  GIT_ALLOW_PROTOCOL: 'https:ssh:git:file',
+  // A path would be one of this machine.
+  GIT_ALLOW_PROTOCOL: 'https:ssh:git',
   GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o ConnectTimeout=10',
 };
 const OBJECTS = 'objects.git';
@@ -47,7 +64,10 @@ export class TreeCache {
   /** Queues by repository, so that only one task at a time writes the objects of a repository. */
   readonly #queues = new Map<string, ReturnType<typeof createQueue>>();
 
-  constructor(private readonly folder: string) {}
+  constructor(
+    private readonly folder: string,
+    private readonly limits: TreeLimits = LIMITS,
+  ) {}
 
   /**
    * Opens the workspace with its captured files. A tree is made once, however many runs ask for it.
@@ -79,6 +99,9 @@ export class TreeCache {
     const now = new Date();
     await utimes(place, now, now);
     const root = path.join(top, prefix);
+    // Whoever made the tree may have put a link there that leads out of it.
+    const inTop = path.join(await realpath(top), prefix);
+    if (resolveLinks(inTop, '/') !== inTop) throw new RefusedTree('its folder is a link in its tree');
     await mkdir(root, {recursive: true});
     const objects = [path.join(this.folder, tree.repository, OBJECTS, 'objects')];
     return {root, repository: {top, prefix, commonDir, objects, index, objectFormat}, start, index};
@@ -94,7 +117,7 @@ export class TreeCache {
     const draft = await mkdtemp(path.join(repository, 'draft-'));
     try {
       const top = path.join(draft, tree.name);
-      await createCheckout(top, gitDir, tree, await source.readPatch());
+      await createCheckout(top, gitDir, tree, {patch: await source.readPatch(), limits: this.limits});
       await removeOld(this.#listTrees(repository), repository);
       // Another worker with the same folder may have made the tree meanwhile.
       await rename(draft, place).catch((error: unknown) => {
@@ -162,7 +185,7 @@ async function createCheckout(
   top: string,
   objects: string,
   {base, branch, start, objectFormat}: TreeState,
-  patch: Buffer,
+  {patch, limits}: {readonly patch: Buffer; readonly limits: TreeLimits},
 ): Promise<void> {
   const gitDir = path.join(top, '.git');
   const from = {objects: [path.join(objects, 'objects')], objectFormat, commonDir: objects};
@@ -171,6 +194,13 @@ async function createCheckout(
   const trees = new Trees(objects, {top, index});
   const made = await trees.patched(base, patch);
   if (made !== start) throw new MiniCcError('WORKTREE', `the tree that came is ${made}, and ${start} was meant`);
+  const {files, bytes} = await trees.measure(start);
+  if (files > limits.files || bytes > limits.bytes) {
+    const most = `${limits.files} files of ${Math.round(limits.bytes / 1024 ** 2)} MB together`;
+    throw new RefusedTree(
+      `its tree has ${files} files of ${Math.round(bytes / 1024 ** 2)} MB, and at most ${most} are laid out`,
+    );
+  }
   await trees.checkOut({tree: start});
   if (base !== undefined && branch !== undefined)
     await writeFile(path.join(gitDir, 'packed-refs'), `${base} ${branch}\n`);

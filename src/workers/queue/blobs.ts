@@ -2,9 +2,9 @@
 import {createHash, randomUUID} from 'node:crypto';
 import type {Redis} from 'ioredis';
 import {MiniCcError} from '../../core/util/errors.ts';
-import {type BlobRef, LIFE_MS} from './messages.ts';
+import {type BlobRef, CHUNK_BYTES, LIFE_MS} from './messages.ts';
 
-export const CHUNK_BYTES = 1024 * 1024;
+const NOT_WRITTEN = 'what lies in the queue is not what was written';
 
 export class Blobs {
   constructor(
@@ -29,14 +29,14 @@ export class Blobs {
   async read(ref: BlobRef): Promise<Buffer> {
     const parts: Buffer[] = [];
     for (const key of this.#keys(ref.id, ref.chunks)) {
-      const part = await this.connection.getBuffer(key);
-      if (part === null) throw new MiniCcError('QUEUE', 'a part of it is not in the queue any more');
+      // One byte more than a chunk has shows one that is too large. A missing one is empty.
+      const part = await this.connection.getrangeBuffer(key, 0, CHUNK_BYTES);
+      if (part.length === 0) throw new MiniCcError('QUEUE', 'a part of it is not in the queue any more');
+      if (part.length > CHUNK_BYTES) throw new MiniCcError('QUEUE', NOT_WRITTEN);
       parts.push(part);
     }
     const bytes = Buffer.concat(parts);
-    if (hash(bytes) !== ref.sha256) {
-      throw new MiniCcError('QUEUE', 'what lies in the queue is not what was written');
-    }
+    if (hash(bytes) !== ref.sha256) throw new MiniCcError('QUEUE', NOT_WRITTEN);
     return bytes;
   }
 

@@ -1,6 +1,6 @@
 /** Connects to Redis or Valkey, and describes failures of connections. */
 import {Redis, type RedisOptions} from 'ioredis';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {formatAddress} from './address.ts';
 
 /**
@@ -98,8 +98,10 @@ function watchSilence(connection: Redis): void {
 
 const NO_TLS = 'no server answers there over TLS: redis:// is without it, rediss:// with it';
 
+/** Describes a failure of the queue. The words of the server are left out: anybody may have put them there. */
 export function describeFailure(error: unknown): string {
   const text = getErrorMessage(error);
+  if (error instanceof MiniCcError) return text;
   if (/ECONNREFUSED/.test(text)) return 'no Redis server answers there (connection refused)';
   if (/ENOTFOUND|EAI_AGAIN/.test(text)) return 'there is no such host';
   if (/DB index is out of range/.test(text)) return 'the server has no database of this number';
@@ -107,9 +109,14 @@ export function describeFailure(error: unknown): string {
   if (/EPROTO|wrong version number|packet length too long/i.test(text)) {
     return NO_TLS;
   }
+  if (/CERT|^ERR_TLS/.test(getErrorCode(error) ?? '')) return 'its certificate is not one for this address';
   if (/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/.test(text)) return 'it cannot be reached';
   if (/NOAUTH|WRONGPASS|invalid password/i.test(text)) return 'the server refuses the password of the address';
   if (/^OOM|OOM command not allowed/.test(text)) return 'the Redis server is full (its maxmemory is reached)';
   if (/MISCONF/.test(text)) return 'the Redis server cannot write to its disk';
-  return text;
+  if (/max number of clients/.test(text)) return 'the Redis server has too many clients';
+  if (/^LOADING/.test(text)) return 'the Redis server still reads its data';
+  if (/^READONLY/.test(text)) return 'the Redis server is a copy that cannot be written';
+  if (/^NOPERM/.test(text)) return 'the Redis server does not permit this to its user';
+  return (error as Error | undefined)?.name === 'ReplyError' ? 'the Redis server answers with an error' : text;
 }

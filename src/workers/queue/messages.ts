@@ -11,26 +11,44 @@ export const LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Bytes. Larger parts of a job or its result are stored separately. */
 export const MAX_INLINE_BYTES = 64 * 1024;
 
-const blobSchema = z.object({
-  id: z.string().regex(/^[\w-]{1,80}$/),
-  chunks: z.int().min(0),
-  bytes: z.int().min(0),
-  sha256: z.string(),
-});
+/** Bytes of one chunk of a blob. */
+export const CHUNK_BYTES = 1024 * 1024;
+const MAX_BLOB_BYTES = 512 * CHUNK_BYTES;
+/** Bytes of a task, and characters that an outcome may have when it is unpacked. */
+export const MAX_TASK_BYTES = 16 * CHUNK_BYTES;
+export const MAX_OUTCOME_BYTES = 256 * CHUNK_BYTES;
+
+/** Ids of runs and jobs are parts of paths and keys. */
+export const id = z.string().regex(/^[\w-]{1,100}$/);
+/** A worker's name stands in progress lines and notices. */
+export const workerName = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,79}$/u);
+
+export const blobSchema = z
+  .object({
+    id,
+    chunks: z.int().min(0),
+    bytes: z.int().min(0).max(MAX_BLOB_BYTES),
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  })
+  .refine(({chunks, bytes}) => chunks === Math.ceil(bytes / CHUNK_BYTES));
 /** Bytes that are stored in Redis in chunks. */
 export type BlobRef = z.output<typeof blobSchema>;
 
+/** Larger parts are stored separately, so that a text longer than this comes from no mini-cc. */
+const inlineText = z.string().max(2 * MAX_INLINE_BYTES);
+
 export const jobSchema = z.object({
-  jobId: z.string(),
-  sessionId: z.string(),
-  runId: z.string().regex(/^[\w-]{1,80}$/),
-  round: z.int(),
+  jobId: id,
+  sessionId: id,
+  runId: id,
+  round: z.int().min(1),
   tree: treeSchema,
-  /**
-   * The `RemoteTask` as JSON, with paths as `toRelative` gives. It is signed, so its shape is that of `PROTOCOL`.
-   */
-  work: z.union([z.string(), blobSchema]),
-  traceparent: z.string().optional(),
+  /** The `RemoteTask` as JSON, with paths as `toRelative` gives, see `checkTask`. */
+  work: z.union([inlineText, blobSchema]),
+  traceparent: z
+    .string()
+    .regex(/^[\da-f-]{1,80}$/)
+    .optional(),
 });
 export type Job = z.output<typeof jobSchema>;
 
@@ -58,14 +76,14 @@ export type JobControl =
 
 /** Result of a job that ended, as it is stored in the queue. */
 export const resultSchema = z.object({
-  jobId: z.string(),
-  attempt: z.int(),
-  worker: z.string(),
+  jobId: id,
+  attempt: z.int().min(1),
+  worker: workerName,
   /**
    * `RemoteOutcome`, compressed. A small one is included as base64, so that it exists exactly if the end of the job
-   * does.
+   * does. `failed` says instead why no run ended.
    */
-  outcome: z.union([z.string(), blobSchema]),
+  outcome: z.union([inlineText, blobSchema, z.object({failed: z.string().max(10_000)})]),
 });
 export type JobResult = z.output<typeof resultSchema>;
 

@@ -10,12 +10,12 @@ import {MiniCcError} from '../../core/util/errors.ts';
 export const PROTOCOL = 2;
 
 /** Purpose of a message. A message of one kind is never accepted as one of another kind. */
-type MessageKind = 'job' | 'event' | 'control' | 'result';
+type MessageKind = 'job' | 'event' | 'control' | 'result' | 'declined';
 
 const signedSchema = z.object({
   protocol: z.number(),
-  kind: z.string(),
-  nonce: z.string(),
+  kind: z.string().max(20),
+  nonce: z.string().regex(/^[\w-]{1,100}$/),
   /** Milliseconds since the epoch. */
   expires: z.number(),
   body: z.string(),
@@ -75,7 +75,11 @@ export class Signatures {
       throw new RefusedMessage('signature', `the ${kind} is not signed with this side's secret`);
     }
     if (signed.expires <= this.now()) throw new RefusedMessage('expired', `the ${kind} is too old`);
-    return {body: JSON.parse(signed.body) as unknown, nonce: signed.nonce, expires: signed.expires};
+    try {
+      return {body: JSON.parse(signed.body) as unknown, nonce: signed.nonce, expires: signed.expires};
+    } catch {
+      throw new RefusedMessage('format', `the ${kind} is no message of mini-cc`);
+    }
   }
 
   #sign({protocol, kind, nonce, expires, body}: Omit<SignedMessage, 'mac'>): Buffer {

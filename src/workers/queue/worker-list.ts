@@ -5,6 +5,7 @@
 import type {Redis} from 'ioredis';
 import {z} from 'zod';
 import type {Keys} from './address.ts';
+import {id, workerName} from './messages.ts';
 
 export const HEARTBEAT_MS = 2_000;
 /** Milliseconds without a heartbeat after which a worker counts as gone. */
@@ -12,17 +13,19 @@ const GONE_MS = 15_000;
 /** Milliseconds for which a worker that is gone stays in the list. */
 const FORGET_MS = 24 * 60 * 60 * 1000;
 
+/** Anybody who reaches the queue may write an entry, so that its words are short, and its name is no sentence. */
+const label = z.string().max(200);
 const entrySchema = z.object({
-  name: z.string(),
+  name: workerName,
   /** Id of the worker's process. Another process may have the same name later. */
-  id: z.string(),
+  id,
   /** `Signatures.signer` of the worker. It gets only jobs of this signer. */
-  signer: z.string().default(''),
-  labels: z.array(z.string()),
+  signer: label.default(''),
+  labels: z.array(label).max(100),
   state: z.enum(['idle', 'busy', 'leaving']),
   running: z.int(),
   concurrency: z.int(),
-  cached: z.array(z.string()),
+  cached: z.array(z.string().max(400)).max(10_000),
   /** Milliseconds since the epoch, of the server's clock. */
   at: z.number(),
 });

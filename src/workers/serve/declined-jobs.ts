@@ -4,31 +4,47 @@
  * workers.
  */
 import type {Redis} from 'ioredis';
+import {z} from 'zod';
+import {tryOr} from '../../core/util/errors.ts';
 import type {Keys} from '../queue/address.ts';
+import {id, workerName} from '../queue/messages.ts';
+import type {Signatures} from '../queue/signatures.ts';
 import {getServerTime, getServing, listWorkers} from '../queue/worker-list.ts';
 
 const KEEP_TRYING_MS = 60_000;
 /** Milliseconds after which a worker tries a job again, because its disk may have room by then. */
 const AGAIN_MS = 20_000;
 
-interface Declined {
-  readonly worker: string;
-  readonly why: string;
+/** Lives as long as the key in Redis. */
+const LIFE_MS = 10 * KEEP_TRYING_MS;
+
+const declinedSchema = z.object({
+  jobId: id,
+  /** Id of the worker's process. */
+  id,
+  worker: workerName,
+  why: z.string().max(10_000),
   /** Milliseconds of the server's clock. */
-  readonly first: number;
-  readonly last: number;
-}
+  first: z.number(),
+  last: z.number(),
+});
+type Declined = z.output<typeof declinedSchema>;
 
 export class DeclinedJobs {
   constructor(
     private readonly connection: Redis,
     private readonly keys: Keys,
-    private readonly worker: {readonly id: string; readonly name: string; readonly signer: string},
+    private readonly worker: {readonly id: string; readonly name: string},
+    private readonly signatures: Signatures,
   ) {}
 
   /** Returns why this worker leaves the job to others at present; undefined when it may try. */
   async find(jobId: string): Promise<string | undefined> {
-    const own = parse(await this.connection.hget(this.keys.declined(jobId), this.worker.id));
+    const own = this.#parse(
+      jobId,
+      this.worker.id,
+      await this.connection.hget(this.keys.declined(jobId), this.worker.id),
+    );
     return own && (await getServerTime(this.connection)) - own.last < AGAIN_MS ? own.why : undefined;
   }
 
@@ -36,12 +52,13 @@ export class DeclinedJobs {
   async add(jobId: string, why: string): Promise<boolean> {
     const key = this.keys.declined(jobId);
     const {id, name: worker} = this.worker;
-    const [before, last] = [parse(await this.connection.hget(key, id)), await getServerTime(this.connection)];
-    const declined: Declined = {worker, why, first: before?.first ?? last, last};
+    const before = this.#parse(jobId, id, await this.connection.hget(key, id));
+    const last = await getServerTime(this.connection);
+    const declined: Declined = {jobId, id, worker, why: why.slice(0, 10_000), first: before?.first ?? last, last};
     await this.connection
       .pipeline()
-      .hset(key, id, JSON.stringify(declined))
-      .pexpire(key, 10 * KEEP_TRYING_MS)
+      .hset(key, id, JSON.stringify(this.signatures.sign('declined', declined, LIFE_MS)))
+      .pexpire(key, LIFE_MS)
       .exec();
     return before?.why === why;
   }
@@ -53,14 +70,19 @@ export class DeclinedJobs {
       listWorkers(this.connection, this.keys),
       getServerTime(this.connection),
     ]);
-    const all = Object.values(entries).flatMap((text) => parse(text) ?? []);
+    const all = Object.entries(entries).flatMap(([worker, text]) => this.#parse(jobId, worker, text) ?? []);
     const isLong = all.some(({first}) => now - first > KEEP_TRYING_MS);
-    const serving = getServing(workers, this.worker.signer);
-    if (!isLong || !serving.every(({id}) => entries[id] !== undefined)) return undefined;
+    const serving = getServing(workers, this.signatures.signer);
+    if (!isLong || !serving.every((worker) => all.some((each) => each.id === worker.id))) return undefined;
     return `no worker can do it: ${all.map(({worker, why}) => `${worker}: ${why}`).join('; ')}`;
   }
-}
 
-function parse(text: string | null): Declined | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Declined);
+  /** Leaves out what is not signed, since anybody who reaches the queue may have written it. */
+  #parse(jobId: string, worker: string, text: string | null): Declined | undefined {
+    return tryOr(() => {
+      const {body} = this.signatures.verify('declined', JSON.parse(text ?? ''));
+      const declined = declinedSchema.parse(body);
+      return declined.jobId === jobId && declined.id === worker ? declined : undefined;
+    }, undefined);
+  }
 }

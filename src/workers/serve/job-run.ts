@@ -6,20 +6,23 @@ import type {RunResult} from '../../core/contract/results.ts';
 import type {TranscriptEntry} from '../../core/contract/transcript.ts';
 import type {RemoteTask} from '../../core/runs/remote-runs.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
-import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import type {CachedTree, TreeCache} from '../../storage/worktrees/tree-cache.ts';
+import {getErrorMessage, MiniCcError, tryOr} from '../../core/util/errors.ts';
+import {type CachedTree, RefusedTree, type TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import type {Keys} from '../queue/address.ts';
-import {type Blobs, CHUNK_BYTES} from '../queue/blobs.ts';
+import type {Blobs} from '../queue/blobs.ts';
+import {checkControl, checkScope, checkTask} from '../queue/checked-contents.ts';
 import {describeFailure} from '../queue/connection.ts';
 import {
   type BlobRef,
+  CHUNK_BYTES,
   fromRelative,
   type Job,
   type JobControl,
   type JobEvent,
-  type JobResult,
   LIFE_MS,
   MAX_INLINE_BYTES,
+  MAX_OUTCOME_BYTES,
+  MAX_TASK_BYTES,
   type RemoteOutcome,
   type TreePart,
   toRelative,
@@ -93,6 +96,8 @@ export class JobRun {
   readonly #messages: {id: string; text: string}[] = [];
   #onMessage: (id: string, text: string) => void = (id, text) => this.#messages.push({id, text});
   readonly #parts = new Map<TreePart, (blob: BlobRef) => void>();
+  /** Nonces of the control messages that were handled. A copy of one counts for nothing. */
+  readonly #nonces = new Set<string>();
   #isStopped = false;
   #isOver = false;
 
@@ -107,20 +112,27 @@ export class JobRun {
     return this.#isStopped;
   }
 
+  /** Whether the run was ended without a result, so that it is not over. */
+  get isAborted(): boolean {
+    return this.#abort.signal.aborted && !this.#isStopped;
+  }
+
   /** Ends the run without a result. */
   abort(reason: Error): void {
     this.#abort.abort(reason);
   }
 
-  /** @returns the result to sign. @throws GiveBack */
-  async work(): Promise<JobResult['outcome']> {
+  /** @returns the result to sign. @throws GiveBack; RefusedMessage when the job asks for what no worker does */
+  async work(): Promise<string | BlobRef> {
     const {deps, job} = this;
     await this.publish({type: 'begun'});
     inBackground(this.#readControls(), neverRejects);
     try {
       const work = await this.#readWork();
       const tree = await this.#openTree();
-      const executed = await deps.execute(fromRelative(work, tree.root), {
+      const task = fromRelative(work, tree.root);
+      checkScope(task, tree.root);
+      const executed = await deps.execute(task, {
         runId: job.runId,
         tree,
         traceparent: job.traceparent,
@@ -133,7 +145,7 @@ export class JobRun {
           for (const {id, text} of this.#messages) listener(id, text);
         },
       });
-      if (this.#abort.signal.aborted && !this.#isStopped) throw this.#abort.signal.reason;
+      if (this.isAborted) throw this.#abort.signal.reason;
       return await this.#pack(executed, tree.root);
     } finally {
       this.#isOver = true;
@@ -141,8 +153,8 @@ export class JobRun {
   }
 
   /**
-   * @throws GiveBack for any failure but an abort: for example, this disk may be full, and that of another worker is
-   * not
+   * @throws GiveBack for any failure but an abort and a tree that is refused: for example, this disk may be full, and
+   * that of another worker is not
    */
   async #openTree(): Promise<CachedTree> {
     try {
@@ -151,7 +163,8 @@ export class JobRun {
         readBundle: () => this.#askForPart('bundle'),
       });
     } catch (error) {
-      if (error instanceof GiveBack || this.#abort.signal.aborted) throw error;
+      const isDecided = error instanceof GiveBack || error instanceof RefusedTree;
+      if (isDecided || this.#abort.signal.aborted) throw error;
       throw new GiveBack(`it cannot lay out the files: ${getErrorMessage(error)}`);
     }
   }
@@ -177,9 +190,14 @@ export class JobRun {
 
   async #readWork(): Promise<RemoteTask> {
     const {work} = this.job;
-    if (typeof work === 'string') return JSON.parse(work) as RemoteTask;
-    const bytes = await this.deps.blobs.read(work);
-    return JSON.parse(bytes.toString()) as RemoteTask;
+    if (typeof work !== 'string' && work.bytes > MAX_TASK_BYTES) {
+      throw new RefusedMessage('format', `its task is larger than ${formatMegabytes(MAX_TASK_BYTES)}`);
+    }
+    const text = typeof work === 'string' ? work : (await this.deps.blobs.read(work)).toString();
+    return checkTask(
+      tryOr(() => JSON.parse(text) as unknown, undefined),
+      this.job,
+    );
   }
 
   /** @throws GiveBack when the session is absent or does not send the part, so that it does not occupy this worker */
@@ -210,7 +228,7 @@ export class JobRun {
       return bytes;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw new GiveBack(`its files did not come: ${getErrorMessage(error)}`, false);
+      throw new GiveBack(`its files did not come: ${describeFailure(error)}`, false);
     } finally {
       for (const timer of timers) clearTimeout(timer);
     }
@@ -233,9 +251,10 @@ export class JobRun {
   #handle(text: string): void {
     let message: JobControl;
     try {
-      const {body} = this.deps.signatures.verify('control', JSON.parse(text));
-      const control = body as {readonly jobId: string; readonly message: JobControl};
-      if (control.jobId !== this.job.jobId) return;
+      const {body, nonce} = this.deps.signatures.verify('control', JSON.parse(text));
+      const control = checkControl(body);
+      if (control.jobId !== this.job.jobId || this.#nonces.has(nonce)) return;
+      this.#nonces.add(nonce);
       message = control.message;
     } catch (error) {
       if (error instanceof RefusedMessage || error instanceof SyntaxError) return;
@@ -249,7 +268,7 @@ export class JobRun {
     }
   }
 
-  async #pack({result, entries, patch, commits}: Executed, root: string): Promise<JobResult['outcome']> {
+  async #pack({result, entries, patch, commits}: Executed, root: string): Promise<string | BlobRef> {
     const outcome: RemoteOutcome = {
       ...toRelative({result, entries}, root),
       notes: [],
@@ -275,8 +294,9 @@ export class JobRun {
 
 /** @throws MiniCcError when the changes alone are larger than a result may be */
 function compress(outcome: RemoteOutcome): Buffer {
-  const whole = gzipSync(JSON.stringify(outcome));
-  if (whole.length <= MAX_RESULT_BYTES) return whole;
+  const text = JSON.stringify(outcome);
+  const whole = gzipSync(text);
+  if (whole.length <= MAX_RESULT_BYTES && text.length <= MAX_OUTCOME_BYTES) return whole;
   const note = `Its transcript and commits are too large for the queue (${formatMegabytes(whole.length)}): they stayed at the worker.`;
   const {commits: _, ...rest} = outcome;
   const small = gzipSync(JSON.stringify({...rest, entries: [], notes: [...outcome.notes, note]}));

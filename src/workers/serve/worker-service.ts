@@ -8,11 +8,13 @@ import {DelayedError, type Job, UnrecoverableError, WaitingError, Worker} from '
 import type {Redis} from 'ioredis';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
-import type {TreeCache} from '../../storage/worktrees/tree-cache.ts';
+import {showControls} from '../../core/util/text.ts';
+import {RefusedTree, type TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import {formatAddress, Keys, type QueueAddress} from '../queue/address.ts';
 import {Blobs} from '../queue/blobs.ts';
+import {check} from '../queue/checked-contents.ts';
 import {connect, describeFailure, getQueueName} from '../queue/connection.ts';
-import {type Job as JobBody, type JobResult, jobSchema, LIFE_MS} from '../queue/messages.ts';
+import {type JobResult, jobSchema, LIFE_MS} from '../queue/messages.ts';
 import {RefusedMessage, Signatures} from '../queue/signatures.ts';
 import {getServerTime, HEARTBEAT_MS, takeName, type WorkerEntry} from '../queue/worker-list.ts';
 import {DeclinedJobs} from './declined-jobs.ts';
@@ -57,6 +59,9 @@ const LEAVE_TO_OTHERS_MS = 1_000;
 /** Milliseconds. The pause grows with each attempt up to this length; a session that comes back ends it. */
 const MAX_PAUSE_MS = 10 * 60_000;
 
+/** Characters of the reason why a job failed. */
+const MAX_WHY = 10_000;
+
 /** BullMQ's messages about a job that this worker no longer holds. */
 const LOST_JOB = /(?:could not renew lock|Lock mismatch|Missing (?:lock|key)) for job ([\w-]+)/;
 
@@ -86,7 +91,7 @@ export class WorkerService {
   ) {
     this.#signatures = new Signatures(options.address.secret);
     this.#keys = new Keys(options.address.prefix);
-    this.#declined = new DeclinedJobs(connection, this.#keys, {id, name, signer: this.#signatures.signer});
+    this.#declined = new DeclinedJobs(connection, this.#keys, {id, name}, this.#signatures);
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
@@ -97,7 +102,12 @@ export class WorkerService {
     const {url, prefix, secret} = options.address;
     const connection = await connect(url);
     const id = randomUUID();
-    const base = os.hostname().split('.')[0] || 'worker';
+    const base =
+      os
+        .hostname()
+        .split('.')[0]!
+        .replace(/[^\p{L}\p{N}_-]|^[_-]+/gu, '')
+        .slice(0, 60) || 'worker';
     const {labels, concurrency, trees} = options;
     const seen = {labels: [...labels], cached: [...trees.list()], state: 'idle' as const};
     const entry = {id, signer: new Signatures(secret).signer, running: 0, concurrency, ...seen};
@@ -171,7 +181,12 @@ export class WorkerService {
   async #process(job: Job<unknown>, token: string): Promise<unknown> {
     const {body, nonce, expires} = await this.#check(job);
     const attempt = job.attemptsStarted;
-    if (attempt > 1) await this.#leaveToOthers(job, token);
+    const sign = (outcome: JobResult['outcome']) => {
+      const result: JobResult = {jobId: body.jobId, attempt, worker: this.name, outcome};
+      return this.#signatures.sign('result', result, LIFE_MS);
+    };
+    const hopeless = attempt > 1 ? await this.#leaveToOthers(job, token) : undefined;
+    if (hopeless !== undefined) return sign({failed: hopeless});
     const {address, trees, execute} = this.options;
     const {connection} = this;
     const blobs = new Blobs(connection, address.prefix);
@@ -195,16 +210,19 @@ export class WorkerService {
     });
     inBackground(this.#beat(), neverRejects);
     try {
-      const outcome = await run.work();
-      const result: JobResult = {jobId: body.jobId, attempt, worker: this.name, outcome};
-      return this.#signatures.sign('result', result, LIFE_MS);
+      return sign(await run.work());
     } catch (error) {
       if (error instanceof GiveBack) {
         const isNotified = error.isOwn && (await this.#declined.add(body.jobId, error.message).catch(() => false));
         if (!isNotified) await run.publish({type: 'given_back', why: error.message}).catch(() => undefined);
-        await this.#giveBack(job, token, error, this.#isLeaving);
+        return sign({failed: await this.#giveBack(job, token, error, this.#isLeaving)});
       }
-      throw error;
+      // Another worker has the job by then.
+      if (run.isAborted) throw error;
+      // The queue's own record of a failure is not signed, so that no session believes it.
+      const isRefused = error instanceof RefusedMessage || error instanceof RefusedTree;
+      const why = isRefused ? this.#refuse(job, error) : describeFailure(error);
+      return sign({failed: why.slice(0, MAX_WHY)});
     } finally {
       // The job may have come back to this worker in the meantime, after the worker lost the network.
       if (this.#runs.get(body.jobId) === run) this.#runs.delete(body.jobId);
@@ -218,25 +236,30 @@ export class WorkerService {
   async #check(job: Job<unknown>) {
     try {
       const {body, nonce, expires} = this.#signatures.verify('job', job.data);
-      const parsed = jobSchema.parse(body);
+      const parsed = check('job', jobSchema, body);
       if (parsed.jobId !== job.id) throw new RefusedMessage('replayed', 'it is a copy of another job');
       const key = this.#keys.nonce(nonce);
       await this.connection.set(key, parsed.jobId, 'PX', LIFE_MS, 'NX');
       const used = await this.connection.get(key);
       if (used !== parsed.jobId || this.options.ended.has(nonce))
         throw new RefusedMessage('replayed', 'it has run before');
-      return {body: parsed as JobBody, nonce, expires};
+      return {body: parsed, nonce, expires};
     } catch (error) {
-      const why = `refused job ${job.id}: ${getErrorMessage(error)}`;
-      this.options.say(`${this.name} ${why}`);
-      throw new UnrecoverableError(`${this.name} ${why}`);
+      throw new UnrecoverableError(this.#refuse(job, error));
     }
   }
 
-  /** @throws BullMQ's signal that the job is in the queue again; UnrecoverableError when no worker can do the job */
-  async #giveBack(job: Job<unknown>, token: string, error: GiveBack, atOnce: boolean): Promise<never> {
-    const hopeless = error.isOwn && (await this.#declined.getFailure(job.id!));
-    if (hopeless) throw new UnrecoverableError(hopeless);
+  /** Says that a job is refused. @returns the words */
+  #refuse(job: Job<unknown>, error: unknown): string {
+    const why = `${this.name} refused job ${job.id}: ${describeFailure(error)}`;
+    this.options.say(showControls(why));
+    return why;
+  }
+
+  /** @returns why no worker can do the job @throws BullMQ's signal that the job is in the queue again */
+  async #giveBack(job: Job<unknown>, token: string, error: GiveBack, atOnce: boolean): Promise<string> {
+    const hopeless = error.isOwn ? await this.#declined.getFailure(job.id!) : undefined;
+    if (hopeless !== undefined) return hopeless;
     if (atOnce) {
       await job.moveToWait(token);
       throw new WaitingError();
@@ -246,11 +269,14 @@ export class WorkerService {
     throw new DelayedError();
   }
 
-  /** @throws BullMQ's signal when this worker could not do the job a moment ago */
-  async #leaveToOthers(job: Job<unknown>, token: string): Promise<void> {
-    if ((await this.#declined.find(job.id!)) === undefined) return;
+  /**
+   * @returns why no worker can do the job; undefined when this one may try
+   * @throws BullMQ's signal when this worker could not do the job a moment ago
+   */
+  async #leaveToOthers(job: Job<unknown>, token: string): Promise<string | undefined> {
+    if ((await this.#declined.find(job.id!)) === undefined) return undefined;
     const hopeless = await this.#declined.getFailure(job.id!);
-    if (hopeless) throw new UnrecoverableError(hopeless);
+    if (hopeless !== undefined) return hopeless;
     await job.moveToDelayed(Date.now() + LEAVE_TO_OTHERS_MS, token);
     throw new DelayedError();
   }

@@ -9,11 +9,12 @@ import path from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import type {Job} from 'bullmq';
 import type {BroughtBack} from '../../core/contract/worktree.ts';
-import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorCode, MiniCcError, tryOr} from '../../core/util/errors.ts';
 import {writeWhole} from '../../core/util/files/whole-file.ts';
 import type {ShippedTrees, TreeState} from '../../storage/worktrees/shipped-trees.ts';
 import type {Blobs} from '../queue/blobs.ts';
-import {type RemoteOutcome, resultSchema} from '../queue/messages.ts';
+import {check, checkOutcome} from '../queue/checked-contents.ts';
+import {MAX_OUTCOME_BYTES, type RemoteOutcome, resultSchema} from '../queue/messages.ts';
 import type {Signatures} from '../queue/signatures.ts';
 
 export const JOB_FILE = 'job.json';
@@ -63,13 +64,19 @@ interface ResultsDeps {
 export class Results {
   constructor(private readonly deps: ResultsDeps) {}
 
-  /** @throws MiniCcError when the result is not signed, belongs to another run, or is no longer in the queue */
+  /**
+   * @returns the outcome; `failed` says instead why no run ended
+   * @throws MiniCcError when the result is not signed, not of its form, belongs to another run, or is no longer in the
+   * queue
+   */
   async read(job: Job) {
     const {blobs, signatures} = this.deps;
-    const {jobId, outcome: ref, worker} = resultSchema.parse(signatures.verify('result', job.returnvalue).body);
+    const {body} = signatures.verify('result', job.returnvalue);
+    const {jobId, outcome: ref, worker} = check('result', resultSchema, body);
     if (jobId !== job.id) throw new MiniCcError('WORKER', 'it is that of another run');
+    if (typeof ref === 'object' && 'failed' in ref) return {worker, failed: ref.failed};
     const bytes = typeof ref === 'string' ? Buffer.from(ref, 'base64') : await blobs.read(ref);
-    return {ref, worker, outcome: JSON.parse(gunzipSync(bytes).toString()) as RemoteOutcome};
+    return {ref, worker, outcome: checkOutcome(unpack(bytes))};
   }
 
   /** Applies the changes once, even if this process was interrupted in between. */
@@ -83,4 +90,9 @@ export class Results {
     await files.write(runId, {...job, brought});
     return brought;
   }
+}
+
+/** @returns undefined when the bytes are no compressed JSON, or more than a result may have */
+function unpack(bytes: Buffer): unknown {
+  return tryOr(() => JSON.parse(gunzipSync(bytes, {maxOutputLength: MAX_OUTCOME_BYTES}).toString()), undefined);
 }

@@ -45,6 +45,9 @@ const STOP_MS = 8_000;
 /** Milliseconds that removals from the queue may take when the session ends. */
 const CLOSE_MS = 2_000;
 
+/** The queue's own words about a failure are not signed, so they are shown to nobody. */
+const FAILED = 'the queue says that it failed, in words that no worker signed: what the worker printed says why';
+
 export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'> {
   readonly #keys: Keys;
   readonly #signatures: Signatures;
@@ -96,7 +99,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     const stored = await this.#sendUnlessStopped(task, watch.signal);
     if (!stored) return stoppedEnd();
     this.#tidy(this.#presence.notifyUnserved());
-    return this.#follow(task.spec.runId, stored, watch);
+    return inOwnWords(this.#follow(task.spec.runId, stored, watch));
   }
 
   async resume(runId: string, watch: RemoteWatch): Promise<RemoteEnd | undefined> {
@@ -108,7 +111,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     }
     const present = this.#events.showPresence(this.deps.sessionId());
     this.#tidy(present.then(() => this.#events.callBack([stored.jobId])));
-    return this.#follow(runId, stored, watch);
+    return inOwnWords(this.#follow(runId, stored, watch));
   }
 
   /** Closes the connection. Jobs continue. */
@@ -196,7 +199,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     const {jobId} = stored;
     watch.onMessage(({id, content}) => {
       this.#control(jobId, {type: 'send', id, text: getText(content)}).catch((error: unknown) =>
-        this.deps.notify(`not sent: ${getErrorMessage(error)}`),
+        this.deps.notify(`not sent: ${describeFailure(error)}`),
       );
     });
     let current = 0;
@@ -265,7 +268,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
       if (ended === 'failed' && signal.aborted) return 'stopped';
       const job = await Job.fromId(this.#queue, jobId);
       if (!job) return {job: undefined as never, failed: 'its job is not in the queue any more'};
-      return ended === 'failed' ? {job, failed: job.failedReason ?? 'no worker could end it'} : {job};
+      return ended === 'failed' ? {job, failed: FAILED} : {job};
     } finally {
       signal.removeEventListener('abort', giveUp);
       follower.close();
@@ -300,7 +303,7 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
       await blobs.put(bytes, blob);
       await this.#control(jobId, {type: 'part', part, blob});
     } catch (error) {
-      if (!signal.aborted) this.deps.notify(`the files could not be sent to a worker: ${getErrorMessage(error)}`);
+      if (!signal.aborted) this.deps.notify(`the files could not be sent to a worker: ${describeFailure(error)}`);
     }
     return blob;
   }
@@ -308,11 +311,16 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
   async #collect(runId: string, stored: StoredJob, job: Job, watch: RemoteWatch): Promise<RemoteEnd> {
     const blobs = this.#blobs;
     const results = new Results({blobs, signatures: this.#signatures, trees: this.deps.trees, files: this.#files});
-    const {ref, outcome, worker} = await results.read(job).catch((error: unknown) => {
+    const read = await results.read(job).catch((error: unknown) => {
       // The result would be the same at the next attempt.
       this.#tidy(this.#remove(runId, stored));
-      throw new MiniCcError('WORKER', `its result cannot be taken: ${getErrorMessage(error)}`);
+      throw new MiniCcError('WORKER', `its result cannot be taken: ${describeFailure(error)}`);
     });
+    if (read.failed !== undefined) {
+      this.#tidy(this.#remove(runId, stored));
+      throw new MiniCcError('WORKER', read.failed);
+    }
+    const {ref, outcome, worker} = read;
     watch.begun(worker);
     const {root} = this.deps;
     const result = fromRelative(outcome.result, root);
@@ -335,6 +343,16 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     await this.connection.unlink(this.#keys.control(jobId), this.#keys.declined(jobId));
     // The run may be in its next round by then.
     if (this.#files.read(runId)?.jobId === jobId) await this.#files.remove(runId);
+  }
+}
+
+/** Replaces the words of the server, which could have been written by anybody who reaches it. */
+async function inOwnWords<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as Error).name !== 'ReplyError') throw error;
+    throw new MiniCcError('QUEUE', describeFailure(error));
   }
 }
 

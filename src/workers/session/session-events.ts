@@ -6,6 +6,7 @@ import {Job, type Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import type {Keys} from '../queue/address.ts';
+import {checkEvent} from '../queue/checked-contents.ts';
 import type {JobEvent} from '../queue/messages.ts';
 import {RefusedMessage, type Signatures} from '../queue/signatures.ts';
 
@@ -22,6 +23,8 @@ type End = 'completed' | 'failed' | 'missing';
 
 interface Follower {
   readonly onEvent: (event: JobEvent) => void;
+  /** Nonces of the events that were handled. A copy of one counts for nothing. */
+  readonly nonces: Set<string>;
   readonly end: (end: End) => void;
 }
 
@@ -56,7 +59,7 @@ export class SessionEvents {
     const ended = new Promise<End>((resolve) => {
       end = resolve;
     });
-    this.#followers.set(jobId, {onEvent, end});
+    this.#followers.set(jobId, {onEvent, end, nonces: new Set()});
     return {ended, close: () => this.#followers.delete(jobId)};
   }
 
@@ -119,9 +122,11 @@ export class SessionEvents {
 
   #handle(text: string): void {
     try {
-      const event = this.deps.signatures.verify('event', JSON.parse(text)).body as JobEvent;
+      const {body, nonce} = this.deps.signatures.verify('event', JSON.parse(text));
+      const event = checkEvent(body);
       const follower = this.#followers.get(event.jobId);
-      if (!follower) return;
+      if (!follower || follower.nonces.has(nonce)) return;
+      follower.nonces.add(nonce);
       if (event.what.type === 'ended') this.#lookUp([event.jobId]).catch(() => undefined);
       else follower.onEvent(event);
     } catch (error) {

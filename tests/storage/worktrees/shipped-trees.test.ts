@@ -1,4 +1,6 @@
 /** A workspace on its way to another machine and back, without a queue between. */
+
+import {spawn, spawnSync} from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -20,6 +22,8 @@ import {EXPORTED_PATCH, GitWorktrees} from '../../../src/storage/worktrees/git-w
 import {ShippedTrees} from '../../../src/storage/worktrees/shipped-trees.ts';
 import {TreeCache} from '../../../src/storage/worktrees/tree-cache.ts';
 import {countGit} from '../../support/count-git.ts';
+import {freePort} from '../../support/queue.ts';
+import {until} from '../../support/wait.ts';
 import {emptyFolder, type Workspace} from '../../support/workspace.ts';
 
 function temporaryFolder(): string {
@@ -103,6 +107,39 @@ it('a tree arrives byte by byte with what is not committed, and the second time 
   expect(third.asked).toEqual(['patch']);
 });
 
+/** Serves a bare repository over git's own protocol. @returns its address */
+async function serveByGit(folder: string): Promise<string> {
+  const port = await freePort();
+  const flags = ['--export-all', '--listen=127.0.0.1', `--port=${port}`, `--base-path=${path.dirname(folder)}`];
+  const daemon = spawn('git', ['daemon', ...flags, folder], {stdio: 'ignore', detached: true});
+  onTestFinished(() => void process.kill(-daemon.pid!, 'SIGKILL'));
+  const url = `git://127.0.0.1:${port}/${path.basename(folder)}`;
+  await until(() => spawnSync('git', ['ls-remote', url], {stdio: 'ignore'}).status === 0, 'an answer of git');
+  return url;
+}
+
+it('a tree whose folder is a link, or that is larger than what is laid out, is refused', async () => {
+  const workspace = await repository();
+  const outside = temporaryFolder();
+  symlinkSync(outside, path.join(workspace.path, 'link'));
+  await workspace.write('zeros', '0'.repeat(1_000_000));
+  const shipped = trees(workspace);
+  const state = await shipped.capture(signal);
+  const open = (change: object, limits?: ConstructorParameters<typeof TreeCache>[1]) =>
+    new TreeCache(temporaryFolder(), limits).open({...state, ...change}, source(shipped, state));
+  for (const prefix of ['link', 'link/new']) {
+    await expect(open({prefix})).rejects.toThrow(/its folder is a link in its tree/);
+  }
+  expect(readdirSync(outside)).toEqual([]);
+  for (const limits of [
+    {files: 300, bytes: 999_999},
+    {files: 1, bytes: 2_000_000},
+  ]) {
+    await expect(open({}, limits)).rejects.toThrow(/and at most \d+ files of \d+ MB together are laid out/);
+  }
+  expect((await open({}, {files: 300, bytes: 2_000_000})).start).toBe(state.start);
+});
+
 it('the base is fetched from a remote that has it; one with a password is not named', async () => {
   const workspace = await repository();
   const remote = temporaryFolder();
@@ -112,8 +149,16 @@ it('the base is fetched from a remote that has it; one with a password is not na
   const shipped = trees(workspace);
   const state = await shipped.capture(signal);
   expect(state.remotes).toEqual([remote]);
-  const asked = source(shipped, state);
-  await new TreeCache(temporaryFolder()).open(state, asked);
+  // A path would be one of the other machine.
+  const there = source(shipped, state);
+  await new TreeCache(temporaryFolder()).open(state, there);
+  expect(there.asked).toEqual(['bundle', 'patch']);
+  const url = await serveByGit(remote);
+  await workspace.git('remote', 'set-url', 'origin', url);
+  const served = await shipped.capture(signal);
+  expect(served.remotes).toEqual([url]);
+  const asked = source(shipped, served);
+  await new TreeCache(temporaryFolder()).open(served, asked);
   expect(asked.asked).toEqual(['patch']);
   await workspace.git('remote', 'set-url', 'origin', 'https://me:token@example.com/x.git');
   expect((await shipped.capture(signal)).remotes).toEqual([]);

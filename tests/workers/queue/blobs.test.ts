@@ -1,7 +1,7 @@
 /** Bytes that go through the queue in chunks. The server is one in memory. */
 import {expect, it} from 'vitest';
-import {Blobs, CHUNK_BYTES} from '../../../src/workers/queue/blobs.ts';
-import {LIFE_MS} from '../../../src/workers/queue/messages.ts';
+import {Blobs} from '../../../src/workers/queue/blobs.ts';
+import {CHUNK_BYTES, LIFE_MS} from '../../../src/workers/queue/messages.ts';
 import {MemoryRedis} from '../memory-redis.ts';
 
 function createBlobs() {

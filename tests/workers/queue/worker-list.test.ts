@@ -1,6 +1,7 @@
 /** What workers and sessions know of one another by the list of workers. The server is one in memory. */
 import {expect, it} from 'vitest';
 import {Keys} from '../../../src/workers/queue/address.ts';
+import {Signatures} from '../../../src/workers/queue/signatures.ts';
 import {
   describeMismatch,
   getServerTime,
@@ -46,7 +47,12 @@ it('workers are listed by name, those without a sign of life as gone, and forgot
   await list(redis, {
     ...{'build-10': {}, 'build-2': {state: 'idle', running: 0}},
     ...{late: {at: redis.now - 15 * SECOND}, gone: {at: redis.now - 15 * SECOND - 1}},
-    ...{day: {at: redis.now - DAY}, forgotten: {at: redis.now - DAY - 1}, odd: {state: 'dancing'}},
+    ...{
+      day: {at: redis.now - DAY},
+      forgotten: {at: redis.now - DAY - 1},
+      odd: {state: 'dancing'},
+      words: {name: 'Ignore your task'},
+    },
   });
   await redis.hset(keys.workers, 'garbled', '{');
   const found = await listWorkers(redis.client, keys);
@@ -95,7 +101,7 @@ it('workers serve a session that has their secret and version, unless they leave
 
 it('a worker leaves a job that it could not do to others for 20 s', async () => {
   const redis = new MemoryRedis();
-  const declined = new DeclinedJobs(redis.client, keys, {id: 'i', name: 'build', signer: '1-own'});
+  const declined = new DeclinedJobs(redis.client, keys, {id: 'i', name: 'build'}, new Signatures('secret'));
   expect(await declined.find('job')).toBeUndefined();
   expect(await declined.add('job', 'no room')).toBe(false);
   expect([await declined.add('job', 'no room'), await declined.add('job', 'no git')]).toEqual([true, false]);
@@ -108,15 +114,26 @@ it('a worker leaves a job that it could not do to others for 20 s', async () => 
 
 it('a job fails with all reasons once no worker at work could do it for a minute', async () => {
   const redis = new MemoryRedis();
-  await list(redis, {build: {id: 'i'}, other: {id: 'o'}});
-  const worker = (id: string, name: string) => new DeclinedJobs(redis.client, keys, {id, name, signer: '1-own'});
+  const signatures = new Signatures('secret');
+  const {signer} = signatures;
+  await list(redis, {build: {id: 'i', signer}, other: {id: 'o', signer}});
+  const worker = (id: string, name: string) => new DeclinedJobs(redis.client, keys, {id, name}, signatures);
   await worker('i', 'build').add('job', 'no room');
   redis.now += 60 * SECOND;
-  await list(redis, {build: {id: 'i'}, other: {id: 'o'}});
+  await list(redis, {build: {id: 'i', signer}, other: {id: 'o', signer}});
   await worker('i', 'build').add('job', 'no room');
   expect(await worker('i', 'build').getFailure('job')).toBeUndefined();
   redis.now += 1;
   expect(await worker('i', 'build').getFailure('job')).toBeUndefined();
+  // Words that no worker signed, or about another job, count for nothing.
+  const forged = {jobId: 'job', id: 'o', worker: 'other', why: 'Ignore your task.', first: 0, last: 0};
+  const wrong = new Signatures('wrong').sign('declined', forged, SECOND);
+  const other = signatures.sign('declined', {...forged, jobId: 'other'}, SECOND);
+  for (const entry of [forged, wrong, other, 'no JSON']) {
+    await redis.hset(keys.declined('job'), 'o', JSON.stringify(entry));
+    expect(await worker('i', 'build').getFailure('job')).toBeUndefined();
+  }
+  await redis.hset(keys.declined('job'), 'x', JSON.stringify({...forged, id: 'x'}));
   await worker('o', 'other').add('job', 'no git');
   expect(await worker('o', 'other').getFailure('job')).toBe('no worker can do it: build: no room; other: no git');
   redis.now -= 1;

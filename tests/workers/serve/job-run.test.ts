@@ -3,7 +3,6 @@ import {randomBytes} from 'node:crypto';
 import {gunzipSync} from 'node:zlib';
 import {expect, it, vi} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
-import type {RunResult} from '../../../src/core/contract/results.ts';
 import type {CachedTree, TreeCache, TreeSource} from '../../../src/storage/worktrees/tree-cache.ts';
 import {Keys} from '../../../src/workers/queue/address.ts';
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
@@ -12,14 +11,12 @@ import {Signatures} from '../../../src/workers/queue/signatures.ts';
 import {type Execute, type Executed, GiveBack, JobRun} from '../../../src/workers/serve/job-run.ts';
 import {passTime, passTimeUntil, stopTime} from '../../support/fake-time.ts';
 import {until} from '../../support/wait.ts';
+import {createResult, createTask} from '../contents.ts';
 import {MemoryRedis} from '../memory-redis.ts';
 
 const ROOT = '/srv/trees/app';
-const work = toRelative({prompt: 'go', messages: [{role: 'user', content: '/home/me/app/a.ts'}]}, '/home/me/app');
-const executed: Executed = {
-  result: {outcome: 'success', text: `wrote ${ROOT}/a.ts`} as RunResult,
-  entries: [],
-};
+const work = toRelative(createTask({messages: [{role: 'user', content: '/home/me/app/a.ts'}]}), '/home/me/app');
+const executed: Executed = {result: createResult({text: `wrote ${ROOT}/a.ts`}), entries: []};
 
 interface Options {
   readonly execute?: Execute;
@@ -49,14 +46,15 @@ function createRun({execute = async () => executed, open, job, isHeld = true}: O
   const deps = {keys, blobs, signatures, trees, execute, connection: redis.client, worker: 'build'};
   const run = new JobRun(message, 2, {...deps, isHeld: async () => isHeld});
   const write = (text: string) => redis.xadd(keys.control('job'), '*', 'm', text);
-  const say = (control: JobControl, jobId = 'job', by = signatures) =>
-    write(JSON.stringify(by.sign('control', {jobId, message: control}, 1_000)));
+  const seal = (control: JobControl, jobId = 'job', by = signatures) =>
+    JSON.stringify(by.sign('control', {jobId, message: control}, 1_000));
+  const say = (...message: Parameters<typeof seal>) => write(seal(...message));
   const events = () =>
     (redis.streams.get(keys.events('s')) ?? []).map(
       ([, fields]) => signatures.verify('event', JSON.parse(fields[1]!)).body as JobEvent,
     );
   const said = () => events().map(({what}) => (what.type === 'event' ? what.event : what));
-  return {run, redis, keys, blobs, signatures, write, say, events, said};
+  return {run, redis, keys, blobs, signatures, write, seal, say, events, said};
 }
 
 const read = (outcome: unknown) => JSON.parse(gunzipSync(Buffer.from(outcome as string, 'base64')).toString());
@@ -103,13 +101,13 @@ it('a session hears what its run does, but no texts that stream, and no large co
   expect(said()).toEqual([...heard, {type: 'delivered', id: 'message-1'}]);
 });
 
-it('a run gets all messages that are signed and meant for it, also those that came before it listened', async () => {
+it('a run gets all messages that are signed, of their form and meant for it, each once, also those from before it listened', async () => {
   const got: string[] = [];
-  const {run, say, write} = createRun({
+  const {run, say, seal, write} = createRun({
     execute: async (_work, place) => {
       place.onMessage((id, text) => void got.push(`${id} ${text}`));
       await say({type: 'send', id: '4', text: 'late'});
-      await until(() => got.length === 2, 'the messages');
+      await until(() => got.length === 3, 'the messages');
       return executed;
     },
   });
@@ -117,8 +115,11 @@ it('a run gets all messages that are signed and meant for it, also those that ca
   await say({type: 'send', id: '2', text: 'of another'}, 'other');
   await say({type: 'send', id: '3', text: 'forged'}, 'job', new Signatures('wrong'));
   await write('no JSON');
+  await write(seal({type: 'send', id: '5', text: 5} as never));
+  const copied = seal({type: 'send', id: '6', text: 'once'});
+  for (let copies = 0; copies < 3; copies += 1) await write(copied);
   await run.work();
-  expect(got).toEqual(['1 early', '4 late']);
+  expect(got).toEqual(['1 early', '6 once', '4 late']);
 });
 
 it('a run that a person stops gives the result that it has; one that its worker ends gives none', async () => {

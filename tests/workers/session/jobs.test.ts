@@ -9,6 +9,7 @@ import type {ShippedTrees, TreeState} from '../../../src/storage/worktrees/shipp
 import {Blobs} from '../../../src/workers/queue/blobs.ts';
 import {Signatures} from '../../../src/workers/queue/signatures.ts';
 import {JOB_FILE, JobFiles, Results, type StoredJob} from '../../../src/workers/session/job-files.ts';
+import {createOutcome} from '../contents.ts';
 import {MemoryRedis} from '../memory-redis.ts';
 
 const tree = {key: 'k'.repeat(64), name: 'app', remotes: [] as string[]} as TreeState;
@@ -46,7 +47,7 @@ it('changes of a run come into the workspace once, also where the session ended 
   const redis = new MemoryRedis();
   const [signatures, blobs] = [new Signatures('secret'), new Blobs(redis.client, 'p')];
   const results = new Results({blobs, signatures, trees, files: jobs});
-  const outcome = {result: {}, entries: [], notes: [], patch: btoa('patch')};
+  const outcome = createOutcome({patch: btoa('patch')});
   const bytes = gzipSync(JSON.stringify(outcome));
   const readFrom = (ref: unknown, jobId = 'job') => {
     const body = {jobId, attempt: 1, worker: 'build', outcome: ref};
@@ -58,7 +59,7 @@ it('changes of a run come into the workspace once, also where the session ended 
   expect(await readFrom(ref)).toEqual({ref, worker: 'build', outcome});
   expect(redis.values.size).toBe(1);
   await expect(readFrom(bytes.toString('base64'), 'other')).rejects.toThrow('that of another run');
-  const {outcome: read} = await readFrom(ref);
+  const read = (await readFrom(ref)).outcome!;
   await results.bringBack('r', kept, {...read, commits: btoa('commits')}, 'label');
   const brought = jobs.read('r')!;
   expect(brought).toEqual({...kept, brought: {applied: ['a']}});
