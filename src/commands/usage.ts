@@ -65,9 +65,12 @@ function formatUsage({entries, pricesAsOf, budget}: SessionUsage): string {
   const unknown = table.some((line) => line.includes('n/a'))
     ? '\nn/a: the price of that model is not known. "pricing" in the settings sets it.'
     : '';
+  const estimated = total.cost_estimated
+    ? '\n~: a part is estimated, since a reply was cut or its server counted wrongly.'
+    : '';
   const source = `Estimated by your "pricing" and the list prices of ${pricesAsOf}.`;
   return (
-    [`Cost of this session: ${formatCost(total)}`, ...table, `${source}${unknown}`].join('\n') +
+    [`Cost of this session: ${formatCost(total)}`, ...table, `${source}${unknown}${estimated}`].join('\n') +
     formatBudgetLine(budget)
   );
 }
@@ -85,7 +88,7 @@ function toRow({agent, model, usage}: UsageEntry): string[] {
 function formatBudgetLine(budget: SessionUsage['budget']): string {
   if (!budget) return '';
   const {limitUsd, spentUsd, setAsideUsd} = budget;
-  const aside = setAsideUsd > 0 ? `, ${formatUsd(setAsideUsd)} set aside for subagents at work` : '';
+  const aside = setAsideUsd > 0 ? `, ${formatUsd(setAsideUsd)} set aside for calls under way` : '';
   return `\nBudget: ${formatUsd(spentUsd)} of ${formatUsd(limitUsd)} used (${Math.round((100 * spentUsd) / limitUsd)} %)${aside}.`;
 }
 

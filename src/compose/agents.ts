@@ -13,6 +13,7 @@ import {type AgentDefinition, restrictCatalog} from '../core/agent-types.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Tool} from '../core/contract/tool.ts';
 import {getTools} from '../core/subagent.ts';
+import {createBudget} from '../core/turn/budget.ts';
 import {askModelForJson} from '../core/turn/model-request.ts';
 import {createAgentPrompt} from '../core/turn/system-prompt.ts';
 import {UsageError} from '../core/util/errors.ts';
@@ -61,7 +62,8 @@ export async function agentsCommandLine(
     complete: async (prompt, schema) => {
       const model = resolver.resolve(getModelName(options, settings));
       // There is no session that could count the tokens.
-      return redactor.text(await askModelForJson(model, prompt, schema, new AbortController().signal, () => undefined));
+      const account = {budget: createBudget(), onUsage: () => undefined};
+      return redactor.text(await askModelForJson(model, prompt, schema, new AbortController().signal, account));
     },
   });
 }

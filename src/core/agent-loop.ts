@@ -4,8 +4,9 @@
  *
  * 1. Append the queued messages of the inbox to the history (`appendDelivered`).
  * 2. If a limit is near (`findNearLimit`), ask the model to report and forbid tool calls.
- * 3. Send the history to the model and emit its reply while it streams (`requestReply`).
- * 4. Append the reply to the history (`appendReply`) and subtract its tokens from the budget.
+ * 3. Reserve what the call can cost, send the history to the model and emit its reply while it streams
+ * (`requestReply`).
+ * 4. Append the reply to the history (`appendReply`).
  * 5. Run its tool calls, or refuse them if a limit is reached (`findReachedLimit`), and append one result for each.
  * 6. End the run, or start the next turn: after tool calls, when the server paused, when the answer was cut at the
  * output limit, does not match its schema or is empty, when a hook requires it, and when a message came in.
@@ -13,7 +14,7 @@
  * If the run is aborted or the model fails, `endFailedRun` makes the history valid and returns the result so far.
  */
 
-import type {Message, Model, ModelReply, ToolSpec, ToolUse, Usage} from './contract/model.ts';
+import type {Message, Model, ModelReply, ToolSpec, ToolUse} from './contract/model.ts';
 import type {Permit} from './contract/permission.ts';
 import type {Clock, Limits, RunResult} from './contract/results.ts';
 import {attachFiles} from './prompt-calls.ts';
@@ -22,7 +23,7 @@ import {isTooLong, makeRoom, recoverFromOverflow} from './turn/compaction.ts';
 import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
-import {ToolSpecs, toProgressEvent} from './turn/model-request.ts';
+import {type Account, callModel, ToolSpecs, toProgressEvent} from './turn/model-request.ts';
 import {isHistoryRefused, RefusedHistory, takeOutRefusedTurn} from './turn/refused-history.ts';
 import {endFailedRun, formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {formatHookStop, type RunHooks} from './turn/run-hooks.ts';
@@ -35,7 +36,7 @@ import {
   takeAnswer,
 } from './turn/structured-answer.ts';
 import {type Ending, Tally} from './turn/tally.ts';
-import {StreamedText, waitUntilWritten} from './turn/transcript-writing.ts';
+import {StreamedReply, waitUntilWritten} from './turn/transcript-writing.ts';
 import {getText, toUserMessage} from './util/messages.ts';
 import {formatRetry} from './util/text.ts';
 
@@ -196,19 +197,9 @@ async function mayEnd(run: AgentRun, answer: string): Promise<boolean> {
   return why === undefined;
 }
 
-/** Counts usage besides the replies of the conversation: summaries and failed attempts. */
-function spendOutsideReplies(
-  {history, budget}: AgentRun,
-  used: {readonly usage: Usage; readonly model: string} | undefined,
-): void {
-  if (!used) return;
-  budget.spend(used.usage, used.model);
-  history.recordUsage(used.usage, used.model);
-}
-
 /**
  * Makes one model call. When the server refuses the history, parts of it are left out.
- * @throws what `callModel` throws
+ * @throws what `callModel` of `model-request.ts` throws
  */
 async function requestReply(
   run: AgentRun,
@@ -219,17 +210,20 @@ async function requestReply(
   const {history, emit} = run;
   history.answerOpenCalls('Cut off before it ended.');
   await waitUntilWritten(run);
-  const onUsage = (usage: Usage, model: string) => {
-    tally.addCall(usage, model);
-    spendOutsideReplies(run, {usage, model});
+  const account: Account = {
+    budget: run.budget,
+    onUsage(usage, model) {
+      tally.addCall(usage, model);
+      history.recordUsage(usage, model);
+    },
   };
-  const size = await makeRoom(run, tools, onUsage);
+  const size = await makeRoom(run, tools, account);
   let overflows = 0;
   let refused = new RefusedHistory(history);
   for (;;) {
     try {
       const messages = history.joinAnnouncements(refused.messages);
-      const reply = await callModel(run, messages, tools, tally, {mayCallTools, size});
+      const reply = await streamReply(run, messages, tools, tally, {mayCallTools, size, account});
       const content = {system: run.system, tools, messages};
       history.window.record(reply.usage, content);
       const used = history.window.count(content) + reply.usage.output_tokens;
@@ -239,7 +233,7 @@ async function requestReply(
       history.markAccepted();
       return reply;
     } catch (error) {
-      if (isTooLong(error) && overflows < MAX_OVERFLOWS && (await recoverFromOverflow(run, tools, error, onUsage))) {
+      if (isTooLong(error) && overflows < MAX_OVERFLOWS && (await recoverFromOverflow(run, tools, error, account))) {
         overflows += 1;
         refused = new RefusedHistory(history);
         continue;
@@ -253,46 +247,53 @@ async function requestReply(
   }
 }
 
+interface CallOptions {
+  readonly mayCallTools: boolean;
+  readonly size: WindowSize | undefined;
+  readonly account: Account;
+}
+
 /** Makes one model call and emits its reply while it streams. */
-async function callModel(
+async function streamReply(
   run: AgentRun,
   messages: readonly Message[],
   tools: readonly ToolSpec[],
   tally: Tally,
-  {mayCallTools, size}: {readonly mayCallTools: boolean; readonly size: WindowSize | undefined},
+  {mayCallTools, size, account}: CallOptions,
 ): Promise<ModelReply> {
-  const {model, system, budget, signal} = run;
+  const {model, history, signal} = run;
+  const {window} = history;
+  const system = run.system.toWellFormed();
+  const streamed = new StreamedReply(history, run.clock);
+  const used: Account = {
+    ...account,
+    onUsage(usage, by) {
+      account.onUsage(usage, by);
+      streamed.settle();
+    },
+  };
   // The server ends a reply that would exceed the budget or the window.
-  const most = Math.min(budget.maxOutputTokens(model.outputPrice), size?.reserve ?? Number.POSITIVE_INFINITY);
-  const limits = most === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens: most};
+  const limits = size ? {maxOutputTokens: size.reserve} : {};
+  const request = {system, tools, messages, mayCallTools, ...limits, signal, thinkerOf: history.thinkerOf};
+  const counted = {tokens: window.count({system, tools, messages}), isCounted: !window.isEstimate};
   tally.beginCall();
-  const streamed = new StreamedText(run.history, run.clock);
   try {
-    return await model.reply(
-      {
-        system: system.toWellFormed(),
-        tools,
-        messages,
-        mayCallTools,
-        ...limits,
-        signal,
-        thinkerOf: run.history.thinkerOf,
-      },
-      (progress) => {
-        let isKnown = false;
-        if (progress.type === 'retry') {
-          isKnown = progress.fallback !== undefined && !tally.addWarning(formatRetry(progress));
-          spendOutsideReplies(run, tally.abandonAttempt());
-          streamed.restart();
-        } else if (progress.type === 'usage') tally.setAttemptUsage(progress.usage, progress.model);
-        else if (progress.type === 'text') {
-          tally.addStreamedText(progress.text);
-          streamed.add(progress.text);
-        }
-        const event = isKnown ? undefined : toProgressEvent(progress, run.rawStream);
-        if (event) run.emit(event);
-      },
-    );
+    const reply = await callModel(model, request, counted, used, (progress) => {
+      let isKnown = false;
+      if (progress.type === 'retry') {
+        isKnown = progress.fallback !== undefined && !tally.addWarning(formatRetry(progress));
+        tally.takeStreamedText();
+        streamed.restart();
+      } else if (progress.type === 'usage') streamed.count(progress);
+      else if (progress.type === 'text') {
+        tally.addStreamedText(progress.text);
+        streamed.add(progress.text);
+      }
+      const event = isKnown ? undefined : toProgressEvent(progress, run.rawStream);
+      if (event) run.emit(event);
+    });
+    streamed.settle();
+    return reply;
   } finally {
     streamed.end();
     tally.endCall();
@@ -343,7 +344,6 @@ type AppendedReply = ModelReply & {readonly badInputs: ReadonlyMap<string, strin
 /** @throws what `waitUntilWritten` throws */
 async function appendReply(run: AgentRun, reply: ModelReply, tally: Tally): Promise<AppendedReply> {
   tally.addReply(reply);
-  run.budget.spend(reply.usage, reply.model);
   const {model, asked, usage, stopReason} = reply;
   const facts = {model, ...(asked !== undefined && asked !== model && {asked}), usage, stopReason};
   const {content, badInputs} = run.history.appendReply(reply.content, facts, reply.garbledInputs);

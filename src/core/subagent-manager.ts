@@ -315,7 +315,7 @@ export class SubagentManager {
   /**
    * Begins a round of a run.
    * @param parent signal of the turn that awaits it; undefined for a background run
-   * @param open opens the transcript; what was set aside is given back when it throws
+   * @param open opens the transcript
    */
   #launch(
     round: Omit<RunRound, 'limits' | 'budget'>,
@@ -328,21 +328,13 @@ export class SubagentManager {
     const limits = getLimits(this.deps.runs.limits, agent, {...named, prompt, background});
     // What a run at a worker spends is spent already.
     if (!isPending) this.#assertAffordable(model, limits);
-    const {budget, release} = this.deps.budget.setAside(agent.name, limits);
-    let live: LiveRun;
-    try {
-      live = new LiveRun(open(), parent, endsForGood);
-    } catch (error) {
-      release();
-      throw error;
-    }
+    const budget = this.deps.budget.open(agent.name, limits);
+    const live = new LiveRun(open(), parent, endsForGood);
     const {pool, sized} = this.#pools.get(model);
     this.#work(live, async (execution) => {
       // The run waits only while the pool's size is being determined. With a known size it begins at once.
       if (sized) await sized;
-      const ended = await executeRun(live, {...round, limits, budget}, {...execution, pool});
-      release();
-      return ended;
+      return executeRun(live, {...round, limits, budget}, {...execution, pool});
     });
     return live;
   }

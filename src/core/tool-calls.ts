@@ -18,7 +18,7 @@ import type {OutputStore, ToolRecord, ToolResult} from './contract/results.ts';
 import type {AfterCall, Budget, Tool, ToolContext, ToolSource} from './contract/tool.ts';
 import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
-import {askModel, type OnUsage} from './turn/model-request.ts';
+import {type Account, askModel} from './turn/model-request.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {isInside} from './util/paths.ts';
@@ -325,13 +325,10 @@ function createContext(
 ): Omit<ToolContext, 'attempt' | 'places'> {
   const {agentId, workspace, files, budget, emit} = caller;
   const ask: ToolContext['ask'] = async (question) => {
-    const maxOutputTokens = budget.maxOutputTokens(caller.model.outputPrice);
-    const limits = maxOutputTokens === Number.POSITIVE_INFINITY ? {} : {maxOutputTokens};
-    const onUsage: OnUsage = (usage, model) => {
-      budget.spend(usage, model);
+    const onUsage: Account['onUsage'] = (usage, model) => {
       used.push({usage, model});
     };
-    return getText((await askModel(caller.model, {...question, ...limits}, signal, onUsage)).content);
+    return getText((await askModel(caller.model, question, signal, {budget, onUsage})).content);
   };
   const outlivesTurn = caller.background !== undefined;
   return {agentId, callId: call.id, signal, outlivesTurn, workspace, files, output, emit, ask};

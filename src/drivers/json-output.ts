@@ -132,6 +132,7 @@ export function createResultObject(
     // The cost and the models cover the whole session, as in Claude Code.
     total_cost_usd: toCost(total),
     ...(isCostKnown(total) ? {} : {cost_unknown: true}),
+    ...(total.cost_estimated && {cost_estimated: true}),
     usage: toApiUsage(subtractUsage(total, reported.usage)),
     modelUsage: toModelUsage(current),
     // Warnings say that another model answered than the requested one.
@@ -155,6 +156,7 @@ export function createResultObject(
       duration_ms: Math.round(run.result?.durationMs ?? 0),
       usage: toApiUsage(run.usage),
       cost_usd: toCost(run.usage),
+      ...(run.usage.cost_estimated && {cost_estimated: true}),
       transcript: run.transcript,
       ...(run.reason ? {reason: run.reason} : {}),
       ...(run.result?.warnings && {warnings: run.result.warnings}),
@@ -210,7 +212,7 @@ function sumUsage(entries: readonly UsageEntry[]): Usage {
 
 /** Converts usage to the fields of a model server, which have no cost. */
 function toApiUsage(usage: Usage) {
-  const {cost_usd: _, cost_unknown: _u, cache_creation_1h_input_tokens: hour, ...rest} = usage;
+  const {cost_usd: _, cost_unknown: _u, cost_estimated: _e, cache_creation_1h_input_tokens: hour, ...rest} = usage;
   const {web_search_requests: searches, ...tokens} = rest;
   const counts = {...tokens, ...(searches !== undefined && {server_tool_use: {web_search_requests: searches}})};
   if (hour === undefined) return counts;

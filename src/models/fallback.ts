@@ -75,7 +75,11 @@ export interface ChainLink {
 export function createFallbackModel(links: readonly ChainLink[], options: ChainOptions): Model {
   const first = links[0]!.model;
   const {name, offline, local, source, thinking, maxOutputTokens} = first;
-  const prices = links.map(({model}) => model.outputPrice);
+  /** The highest price, because any of the models may answer. */
+  const getHighest = (key: 'inputPrice' | 'outputPrice') => {
+    const prices = links.map(({model}) => model[key]);
+    return prices.every((price) => price !== undefined) ? Math.max(...prices) : undefined;
+  };
   return {
     name,
     offline,
@@ -83,8 +87,8 @@ export function createFallbackModel(links: readonly ChainLink[], options: ChainO
     source,
     thinking,
     maxOutputTokens,
-    // The highest price, because any of the models may answer.
-    outputPrice: prices.every((price) => price !== undefined) ? Math.max(...prices) : undefined,
+    inputPrice: getHighest('inputPrice'),
+    outputPrice: getHighest('outputPrice'),
     unpriced: links.find(({model}) => model.outputPrice === undefined)?.model.name,
     contextWindow: (mayAsk) => first.contextWindow(mayAsk),
     reply: (request, onProgress) => askInTurn(links, options, request, onProgress),

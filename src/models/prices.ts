@@ -74,10 +74,14 @@ export class PriceList {
     return price ? {...usage, cost_usd: getCost(usage, price)} : usage;
   }
 
-  /** Returns the highest price of a million output tokens in US dollars; undefined when it is unknown. */
-  getOutputPrice(name: string): number | undefined {
+  /** Returns the highest prices of a million tokens in US dollars; undefined when they are unknown. */
+  getHighest(name: string): {readonly inputPrice: number; readonly outputPrice: number} | undefined {
     const price = this.find(name);
-    return price && Math.max(price.output, price.long?.output ?? 0);
+    if (!price) return undefined;
+    const all: readonly Price[] = price.long ? [price, price.long] : [price];
+    // mini-cc writes to the cache for five minutes only.
+    const inputs = all.flatMap(({input, cacheWrite = input}) => [input, cacheWrite]);
+    return {inputPrice: Math.max(...inputs), outputPrice: Math.max(...all.map(({output}) => output))};
   }
 }
 

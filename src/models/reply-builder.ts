@@ -6,17 +6,24 @@
 
 import type {Anthropic} from '@anthropic-ai/sdk';
 import type {AssistantBlock, ModelReply, StopReason, StreamEvent, Usage} from '../core/contract/model.ts';
+import {BYTES_PER_TOKEN} from '../core/turn/context-window.ts';
+import {countInputTokens} from '../core/util/messages.ts';
 import {createStreamError} from './model-errors.ts';
+import {countContentBytes} from './reply-content.ts';
 
 type Mutable<T> = {-readonly [K in keyof T]: T[K]};
 
 const COUNTS = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
+
+/** A model call cannot have more tokens than this, so a larger count is an error of the server. */
+const MAX_COUNT = 10_000_000;
 
 type ServerUsage = {readonly [K in (typeof COUNTS)[number]]?: number | null} & {
   readonly cache_creation?: {readonly ephemeral_1h_input_tokens?: number} | null;
   readonly server_tool_use?: {readonly web_search_requests?: number} | null;
 };
 
+/** Builds one reply, and estimates what its server did not count. */
 export class ReplyBuilder {
   #id = '';
   #model = '';
@@ -31,11 +38,19 @@ export class ReplyBuilder {
     cache_read_input_tokens: 0,
     cache_creation_input_tokens: 0,
   };
+  #hasFinalCount = false;
+  #contentBytes = 0;
+  /** Counts of the server that cannot be true, e.g. `output_tokens: -5`. */
+  readonly #oddCounts: string[] = [];
+
+  /** @param inputTokens estimated tokens of the request; 0 when nobody estimated them */
+  constructor(private readonly inputTokens = 0) {}
 
   /** @throws ModelError of kind `stream` when the event lacks fields or does not fit the events before it */
   add(event: StreamEvent): void {
     try {
       this.#add(event);
+      this.#contentBytes += countContentBytes(event);
     } catch (error) {
       throw error instanceof TypeError ? createStreamError() : error;
     }
@@ -48,7 +63,7 @@ export class ReplyBuilder {
         this.#model = event.message.model;
         this.#setStop(event.message);
         for (const [index, block] of (event.message.content ?? []).entries()) this.#blocks[index] = {...block};
-        this.#countUsage(event.message.usage);
+        this.#countUsage(event.message.usage, false);
         break;
       case 'content_block_start':
         if (typeof event.content_block.type !== 'string') throw createStreamError();
@@ -59,7 +74,7 @@ export class ReplyBuilder {
         break;
       case 'message_delta':
         this.#setStop(event.delta);
-        this.#countUsage(event.usage);
+        this.#countUsage(event.usage, true);
         break;
       case 'message_stop':
         this.#ended = true;
@@ -69,8 +84,24 @@ export class ReplyBuilder {
     }
   }
 
+  /** Whether the server counted the tokens of the request. */
+  get isInputCounted(): boolean {
+    return countInputTokens(this.#usage) > 0;
+  }
+
+  /** What the reply has used so far. What the server did not count yet is estimated from the request and the content. */
   get usage(): Usage {
-    return {...this.#usage};
+    const input = this.isInputCounted ? {} : {input_tokens: this.inputTokens};
+    const streamed = this.#hasFinalCount ? 0 : Math.ceil(this.#contentBytes / BYTES_PER_TOKEN);
+    const output_tokens = Math.max(this.#usage.output_tokens, streamed);
+    const isEstimated = (!this.isInputCounted && this.inputTokens > 0) || output_tokens > this.#usage.output_tokens;
+    return {...this.#usage, ...input, output_tokens, ...(isEstimated && {cost_estimated: true})};
+  }
+
+  /** Describes what is wrong with the server's count of the whole reply, if anything is. */
+  get countProblem(): string | undefined {
+    if (this.#oddCounts.length > 0) return `a usage that cannot be true (${this.#oddCounts.join(', ')})`;
+    return this.usage.cost_estimated ? 'no usage' : undefined;
   }
 
   /**
@@ -102,7 +133,7 @@ export class ReplyBuilder {
       id: this.#id,
       content,
       stopReason: this.#stopReason,
-      usage: this.#usage,
+      usage: this.usage,
       model: this.#model || fallbackModel,
       garbledInputs,
       ...(this.#refusal ? {refusal: this.#refusal} : {}),
@@ -132,12 +163,17 @@ export class ReplyBuilder {
 
   /**
    * Counts usage. Each count is the total of the whole message, so a later count replaces an earlier one. A missing
-   * count changes nothing.
+   * count changes nothing, and neither does one that cannot be true.
+   * @param isFinal whether the output was counted at the end of the reply
    */
-  #countUsage(usage: ServerUsage | undefined): void {
+  #countUsage(usage: ServerUsage | undefined, isFinal: boolean): void {
     for (const key of COUNTS) {
-      const value = usage?.[key];
-      if (typeof value === 'number') this.#usage[key] = value;
+      const value: unknown = usage?.[key];
+      if (value === undefined || value === null) continue;
+      const isPossible = Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MAX_COUNT;
+      if (isPossible) this.#usage[key] = value as number;
+      else this.#oddCounts.push(`${key}: ${JSON.stringify(value)}`.slice(0, 60));
+      if (key === 'output_tokens') this.#hasFinalCount = isFinal && isPossible;
     }
     const hour = usage?.cache_creation?.ephemeral_1h_input_tokens;
     if (typeof hour === 'number' && hour > 0) this.#usage.cache_creation_1h_input_tokens = hour;

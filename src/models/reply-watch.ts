@@ -4,6 +4,7 @@ import type {Clock} from '../core/contract/results.ts';
 import {ModelError} from '../core/util/errors.ts';
 import {watchTime} from './awake-time.ts';
 import {createResponse} from './http-fetch.ts';
+import {countContentBytes} from './reply-content.ts';
 
 /** Minimal bytes of content that a reply must bring within `CONTENT_SECONDS` after its content has begun. */
 const MIN_CONTENT_BYTES = 120;
@@ -147,17 +148,4 @@ export class ReplyWatch {
 
 function toLimit(seconds: number): number {
   return seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
-}
-
-function countContentBytes(event: StreamEvent): number {
-  const part: Readonly<Record<string, unknown>> =
-    event.type === 'content_block_delta'
-      ? {...event.delta}
-      : event.type === 'content_block_start'
-        ? {...event.content_block}
-        : {};
-  return ['text', 'thinking', 'signature', 'partial_json', 'data'].reduce((sum, key) => {
-    const value = part[key];
-    return typeof value === 'string' ? sum + Buffer.byteLength(value) : sum;
-  }, 0);
 }

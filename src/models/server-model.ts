@@ -12,10 +12,12 @@ import type {
   ModelSource,
   StreamEvent,
   Thinking,
+  Usage,
 } from '../core/contract/model.ts';
 import type {Clock} from '../core/contract/results.ts';
 import {hasThoughts, withoutServerBlocks, withoutThoughts} from '../core/turn/valid-messages.ts';
 import {inBackground, neverRejects} from '../core/util/background.ts';
+import {NO_USAGE} from '../core/util/messages.ts';
 import type {ContextSize} from './context-size.ts';
 import type {PriceList} from './prices.ts';
 import type {CallOptions, Protocol, ReplyEvents} from './protocol.ts';
@@ -59,6 +61,13 @@ export interface ServerModel extends Model {
 export function createServerModel(settings: ModelSettings, getProtocol: GetProtocol): ServerModel {
   const {name, local, source, thinking, maxOutputTokens, clock} = settings;
   const withoutForeignParts = createPartFilter(settings);
+  let hasSaidOdd = false;
+  const onWhole = ({countProblem}: ReplyBuilder, onProgress: OnProgress) => {
+    if (countProblem === undefined || hasSaidOdd) return;
+    hasSaidOdd = true;
+    const text = `The server of ${name} reported ${countProblem}: what is missing is estimated, and so is the cost.`;
+    onProgress({type: 'odd_usage', text});
+  };
   return {
     name,
     local,
@@ -66,15 +75,21 @@ export function createServerModel(settings: ModelSettings, getProtocol: GetProto
     thinking,
     maxOutputTokens,
     offline: false,
-    outputPrice: settings.prices.getOutputPrice(name),
+    ...settings.prices.getHighest(name),
     contextWindow: settings.contextSize,
     async reply(request, onProgress, maxWaitSeconds = settings.maxWaitSeconds) {
       const messages = withoutForeignParts(request);
       return withRetries({maxWaitSeconds, clock, signal: request.signal, onProgress}, (attempt) =>
-        callOnce(settings, getProtocol, {...request, messages}, attempt, onProgress),
+        callOnce(settings, getProtocol, {...request, messages}, attempt, {onProgress, onWhole}),
       );
     },
   };
+}
+
+interface CallListeners {
+  readonly onProgress: OnProgress;
+  /** Called when the reply is complete. */
+  readonly onWhole: (builder: ReplyBuilder, onProgress: OnProgress) => void;
 }
 
 async function callOnce(
@@ -82,32 +97,40 @@ async function callOnce(
   getProtocol: GetProtocol,
   request: ModelRequest,
   attempt: Attempt,
-  onProgress: OnProgress,
+  {onProgress, onWhole}: CallListeners,
 ): Promise<ModelReply> {
   const {replyLimits, clock, name, id, prices} = settings;
   const protocol = await getProtocol();
   const watch = new ReplyWatch(replyLimits, clock, request.signal);
-  const builder = new ReplyBuilder();
+  const builder = new ReplyBuilder(request.inputTokens);
+  const report = (usage: Usage = builder.usage) => {
+    onProgress({type: 'usage', usage: prices.addCost(usage, name), model: name, isCounted: builder.isInputCounted});
+  };
+  let hasOpened = false;
   try {
-    const events = await protocol.open(request, getCallOptions(settings, request), watch);
+    const opened = protocol.open(request, getCallOptions(settings, request), watch);
+    report();
+    const events = await opened;
+    hasOpened = true;
     for (;;) {
       const {done, value: event} = await events.next();
       if (done) break;
       builder.add(event);
       watch.addEvent(event);
       reportProgress(event, onProgress);
-      if (event.type === 'message_start' || event.type === 'message_delta') {
-        onProgress({type: 'usage', usage: prices.addCost(builder.usage, name), model: name});
-      }
+      report();
       if (event.type === 'message_stop') {
         inBackground(releaseConnection(events, watch), neverRejects);
         break;
       }
     }
     const whole = builder.finish(id);
+    onWhole(builder, onProgress);
     const model = name.endsWith(id) ? `${name.slice(0, name.length - id.length)}${whole.model}` : whole.model;
     return {...whole, usage: prices.addCost(whole.usage, model, name), model, asked: name};
   } catch (error) {
+    // A request that was refused or did not arrive costs nothing.
+    if (!hasOpened && !watch.signal.aborted) report(NO_USAGE);
     watch.abort();
     request.signal.throwIfAborted();
     throw watch.failure ?? protocol.toModelError(error);

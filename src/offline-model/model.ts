@@ -17,6 +17,7 @@ export class OfflineModel implements Model {
   readonly name = 'offline';
   readonly offline = true;
   readonly local = false;
+  readonly inputPrice = 0;
   readonly outputPrice = 0;
   readonly maxOutputTokens: number;
   readonly #contextWindow: number;
@@ -48,7 +49,7 @@ export class OfflineModel implements Model {
         onProgress({type: 'text', text: event.delta.text});
       } else if (event.type === 'message_start' || event.type === 'message_delta') {
         const {output_tokens = 0} = event.type === 'message_start' ? event.message.usage : event.usage;
-        onProgress({type: 'usage', usage: {...usage, output_tokens, ...COST}, model: this.name});
+        onProgress({type: 'usage', usage: {...usage, output_tokens, ...COST}, model: this.name, isCounted: true});
       }
     }
     const garbledInputs = new Map<string, string>();

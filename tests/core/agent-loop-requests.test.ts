@@ -8,7 +8,7 @@ import type {Tool} from '../../src/core/contract/tool.ts';
 import {createBudget} from '../../src/core/turn/budget.ts';
 import {History} from '../../src/core/turn/history.ts';
 import {RunAborted} from '../../src/core/turn/run-ending.ts';
-import {NO_USAGE} from '../../src/core/util/messages.ts';
+import {countTokens, NO_USAGE} from '../../src/core/util/messages.ts';
 import {textResult} from '../../src/core/util/tool-output.ts';
 import {type ModelSettings, modelAt, serve} from '../models/fixture.ts';
 import type {Script} from '../support/messages-server.ts';
@@ -69,10 +69,14 @@ describe('the requests of a run', () => {
 
   it('limit the output to the tokens that the budget has left', async () => {
     const budget = createBudget({maxTokens: 900});
-    const script = [withUsage(callTool('look', {}), usage(300, 100)), withUsage(say('ok'), usage(1, 1))];
+    const script = [withUsage(callTool('look', {}), usage(50, 200)), withUsage(say('ok'), usage(1, 1))];
     const {run, bodies} = await runAt(script, [tool('look')], {budget}, {maxOutputTokens: 1000});
     await runAgent(run);
-    expect(bodies().map((body) => body.max_tokens)).toEqual([900, 500]);
+    const [first = 0, second = 0] = bodies().map((body) => body.max_tokens);
+    // Without their inputs: the first one as estimated, the second one as the server counted the first.
+    expect([first, second]).toEqual([900 - 44, expect.any(Number)]);
+    expect(second).toBeGreaterThan(500);
+    expect(second).toBeLessThan(650);
     const free = await runAt([say('ok')], [], {}, {maxOutputTokens: 1000});
     await runAgent(free.run);
     expect(free.bodies()[0]?.max_tokens).toBe(1000);
@@ -179,9 +183,10 @@ describe('the result of a run', () => {
     const budget = createBudget({maxTokens: 10_000});
     const script = [withUsage(errorEvent('overloaded_error', 3), usage(100, 50)), withUsage(say('ok'), usage(110, 20))];
     const {run} = await runAt(script, [], {budget});
-    // The failed attempt had reported 1 output token before it failed.
-    expect(await runAgent(run)).toMatchObject({usage: usage(210, 21), usageByModel: {m: usage(210, 21)}});
-    expect(budget.maxOutputTokens(undefined)).toBe(10_000 - 231);
+    // The failed attempt had streamed five tokens before it failed, although it had reported one.
+    const used = {...usage(210, 25), cost_estimated: true};
+    expect(await runAgent(run)).toMatchObject({usage: used, usageByModel: {m: used}});
+    expect(countTokens(budget.usage)).toBe(235);
   });
 
   it('counts the tokens of a model call that timed out, also against the budget', async () => {
@@ -191,9 +196,13 @@ describe('the result of a run', () => {
     const ended = runAgent(run);
     await until(() => ofType(events, 'text_delta').length > 0, 'the text');
     expect(await clock.advanceUntil(ended, 10_000)).toMatchObject({
-      ...{outcome: 'timeout', timeout: 'timed out: no byte from the model for 30 s', usage: usage(100, 1)},
+      ...{
+        outcome: 'timeout',
+        timeout: 'timed out: no byte from the model for 30 s',
+        usage: {...usage(100, 10), cost_estimated: true},
+      },
     });
-    expect(budget.maxOutputTokens(undefined)).toBe(10_000 - 101);
+    expect(countTokens(budget.usage)).toBe(110);
   });
 
   it('says how long the model took, without the time of the calls', async () => {

@@ -70,7 +70,7 @@ export class ScriptedModel implements Model {
     if (!reply) throw new ModelError('server', `the script has no reply ${index}`, {retryable: false});
     if ('fail' in reply || 'hang' in reply) {
       const usage = {...NO_USAGE, input_tokens: reply.used ?? 0};
-      if (reply.used) onProgress({type: 'usage', usage, model: this.name});
+      if (reply.used) onProgress({type: 'usage', usage, model: this.name, isCounted: true});
       if (reply.partial) onProgress({type: 'text', text: reply.partial});
       if ('fail' in reply) throw reply.fail;
       await new Promise((_, reject) => {

@@ -25,7 +25,7 @@ describe('an error', () => {
     async (create) => {
       const model = modelAt({baseURL: 'http://127.0.0.1:1', apiKey: 'k\u0007'}, {}, create);
       const steps: string[] = [];
-      const reply = model.reply(hello(), ({type}) => void steps.push(type));
+      const reply = model.reply(hello(), ({type}) => void (type === 'usage' || steps.push(type)));
       await expect(reply).rejects.toThrow(/^a header of requests to 127\.0\.0\.1:1 .*: check ANTHROPIC_API_KEY$/);
       expect(steps).toEqual([]);
     },

@@ -73,9 +73,9 @@ describe('the price of a model', () => {
     expect(prices.addCost(usage(1, 1), 'm')).toEqual(usage(1, 1));
   });
 
-  it('for tokens out is the highest', () => {
-    expect(prices.getOutputPrice('claude-haiku-5-5')).toBe(2.5);
-    expect(prices.getOutputPrice('near/m')).toBe(8);
-    expect(prices.getOutputPrice('m')).toBeUndefined();
+  it('that a call is reserved with is the highest, with a write to the cache', () => {
+    expect(prices.getHighest('claude-haiku-5-5')).toEqual({inputPrice: 0.625, outputPrice: 2.5});
+    expect(prices.getHighest('near/m')).toMatchObject({outputPrice: 8});
+    expect(prices.getHighest('m')).toBeUndefined();
   });
 });

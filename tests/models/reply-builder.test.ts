@@ -1,9 +1,17 @@
-import {describe, expect, it} from 'vitest';
-import type {StreamEvent} from '../../src/core/contract/model.ts';
+import {describe, expect, it, onTestFinished} from 'vitest';
+import type {ModelProgress, StreamEvent} from '../../src/core/contract/model.ts';
 import {ReplyBuilder} from '../../src/models/reply-builder.ts';
-import {callTool, fromModel, rawEvents, say, stall, thinkingThen} from '../support/messages-server.ts';
+import {
+  callTool,
+  fromModel,
+  rawEvents,
+  say,
+  stall,
+  startMessagesServer,
+  thinkingThen,
+} from '../support/messages-server.ts';
 import {signThought} from '../support/request-rules.ts';
-import {ask, text, texts, thoughts} from './fixture.ts';
+import {ask, hello, modelAt, text, texts, thoughts} from './fixture.ts';
 
 describe('a reply', () => {
   const start = (message: object = {}) => ({
@@ -81,7 +89,37 @@ describe('a reply', () => {
     const {reply, progress} = await ask([rawEvents(start({usage}), block(0, text('a')), ...end(last))]);
     const total = {...usage, output_tokens: 20, cache_read_input_tokens: 60};
     expect((await reply).usage).toEqual(total);
-    expect(progress.flatMap((step) => (step.type === 'usage' ? [step.usage] : []))).toEqual([usage, total]);
+    const counts = progress.flatMap((step) => (step.type === 'usage' && step.isCounted ? [step.usage] : []));
+    expect([counts[0], counts.at(-1)]).toEqual([usage, total]);
+  });
+
+  it('estimates what the server did not count: the request as it was estimated, the content by its length', async () => {
+    const asked = {inputTokens: 700};
+    const {reply, progress} = await ask(
+      [rawEvents(start({usage: undefined}), block(0, text('a'.repeat(401))), ...end({}))],
+      {},
+      asked,
+    );
+    const estimated = {input_tokens: 700, output_tokens: 101, cost_estimated: true};
+    expect((await reply).usage).toMatchObject(estimated);
+    expect(progress[0]).toMatchObject({type: 'usage', usage: {input_tokens: 700, output_tokens: 0}, isCounted: false});
+    expect(progress.filter(({type}) => type === 'odd_usage')).toEqual([
+      {type: 'odd_usage', text: expect.stringMatching(/^The server of m reported no usage: .* is estimated/)},
+    ]);
+  });
+
+  it('does not add a usage that cannot be true, and says it once', async () => {
+    const usage = {input_tokens: -7, output_tokens: 1, cache_read_input_tokens: 1e15, cache_creation_input_tokens: 2.5};
+    const odd = () => rawEvents(start({usage}), block(0, text('a'.repeat(40))), ...end({output_tokens: 'many'}));
+    const server = await startMessagesServer([odd(), odd()]);
+    onTestFinished(server.close);
+    const [model, progress] = [modelAt({baseURL: server.url, apiKey: 'key'}), [] as ModelProgress[]];
+    const askOnce = () => model.reply(hello({inputTokens: 700}), (step) => void progress.push(step));
+    const estimated = {input_tokens: 700, output_tokens: 10, cache_read_input_tokens: 0, cost_estimated: true};
+    for (const reply of [await askOnce(), await askOnce()]) expect(reply.usage).toMatchObject(estimated);
+    expect(progress.flatMap((step) => (step.type === 'odd_usage' ? [step.text] : []))).toEqual([
+      expect.stringMatching(/a usage that cannot be true \(input_tokens: -7, .*output_tokens: "many"\)/),
+    ]);
   });
 
   it('names the model that answered, or else the one that was asked', async () => {

@@ -133,7 +133,9 @@ describe('a model behind a server', () => {
     const server = await serve([slow(say('ok'), 10)]);
     const replyLimits = {idleSeconds: 0, thinkingSeconds: 0};
     const model = modelAt({baseURL: server.url, apiKey: 'key'}, {clock, replyLimits});
-    const reply = await model.reply(hello(), () => clock.advance(40_000));
+    const reply = await model.reply(hello(), ({type}) => {
+      if (type === 'text') clock.advance(40_000);
+    });
     expect(reply.stopReason).toBe('end_turn');
   });
 

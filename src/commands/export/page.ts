@@ -1,7 +1,7 @@
 /** Formats a session as one HTML page without scripts, external resources or links to other pages. */
 import {createHash} from 'node:crypto';
-import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
-import {addUsage, formatCost, getText, NO_USAGE} from '../../core/util/messages.ts';
+import {tokens} from '../../core/runs/receipt.ts';
+import {addUsage, countInputTokens, formatCost, getText, NO_USAGE} from '../../core/util/messages.ts';
 import {toShortLine} from '../../core/util/text.ts';
 import {formatMessages} from './exported-messages.ts';
 import {html} from './safe-html.ts';

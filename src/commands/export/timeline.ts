@@ -1,7 +1,8 @@
 /** Draws the subagents of a session over time: when each waited, worked and called tools, and what it used. */
 
 import {formatDuration} from '../../core/runs/progress-line.ts';
-import {countInputTokens, tokens} from '../../core/runs/receipt.ts';
+import {tokens} from '../../core/runs/receipt.ts';
+import {countInputTokens} from '../../core/util/messages.ts';
 import {formatCount} from '../../core/util/text.ts';
 import {describeCall, formatEntries} from './exported-messages.ts';
 import {type Html, html} from './safe-html.ts';

@@ -31,6 +31,8 @@ export interface Usage {
   readonly cost_usd?: number;
   /** Only in a sum: some of its tokens have no known price, so `cost_usd` is too low. */
   readonly cost_unknown?: true;
+  /** Some of its tokens, and so its cost, are estimated: a reply was cut, or the server's count cannot be true. */
+  readonly cost_estimated?: true;
 }
 
 export interface UsageEntry {
@@ -69,6 +71,8 @@ export interface ModelRequest {
   readonly mayCallTools: boolean;
   /** Most tokens that the reply may have. Default: the model's own setting. */
   readonly maxOutputTokens?: number;
+  /** Estimated tokens of this request. They count when the server does not say how many there were. */
+  readonly inputTokens?: number;
   readonly signal: AbortSignal;
   /** A JSON Schema that the answer must match. */
   readonly answerSchema?: Readonly<Record<string, unknown>>;
@@ -108,8 +112,10 @@ export type ModelProgress =
   | {readonly type: 'text'; readonly text: string}
   | {readonly type: 'thinking'; readonly text: string}
   | {readonly type: 'raw'; readonly event: StreamEvent}
-  /** Usage of this attempt so far. It counts if the attempt fails. */
-  | {readonly type: 'usage'; readonly usage: Usage; readonly model: string}
+  /** Usage of this attempt so far, which counts if the attempt fails. `isCounted` says that the server counted the input. */
+  | {readonly type: 'usage'; readonly usage: Usage; readonly model: string; readonly isCounted: boolean}
+  /** The server reports a usage that cannot be true. Each model says this once. */
+  | {readonly type: 'odd_usage'; readonly text: string}
   /** The call is tried again with this attempt number. What it has streamed so far does not count. */
   | ({readonly type: 'retry'} & Retry);
 
@@ -128,6 +134,8 @@ export interface Model {
   /** Default: the model decides how much it thinks. */
   readonly thinking?: Thinking | undefined;
   readonly maxOutputTokens: number;
+  /** Most US dollars for a million input tokens, written to the cache or not. Absent when the price is not known. */
+  readonly inputPrice?: number | undefined;
   /** US dollars for a million output tokens. Absent when the price is not known. */
   readonly outputPrice?: number | undefined;
   /** For a chain with fallbacks: the name of the first model whose price is not known. */

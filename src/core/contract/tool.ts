@@ -3,7 +3,7 @@
  */
 import type {ZodType} from 'zod';
 import type {Emit} from './events.ts';
-import type {Usage, UsageEntry} from './model.ts';
+import type {Model, Usage, UsageEntry} from './model.ts';
 import type {Access, Attempt, PermitRequest, Workspace} from './permission.ts';
 import type {NamedLimits, OutputStore, ToolResult} from './results.ts';
 import type {ToolFacts} from './tool-facts.ts';
@@ -140,24 +140,42 @@ export interface Budget {
   readonly limitUsd: number | undefined;
   /** US dollars, including those of the runs that it dispatched. */
   readonly spentUsd: number;
-  /** US dollars that runs at work may still use of their own limits. */
+  /** US dollars that model calls under way have reserved. */
   readonly setAsideUsd: number;
-  /** Most tokens that the next reply may have. @param outputPrice US dollars for a million output tokens */
-  maxOutputTokens(outputPrice: number | undefined): number;
+  /**
+   * Reserves what a model call can cost, here and in all budgets above, before the call starts. Waits for what other
+   * calls give back.
+   * @throws MiniCcError `BUDGET` when the call does not fit, and the signal's reason
+   */
+  reserve(call: CallSize, signal: AbortSignal): Promise<Reservation>;
   spend(usage: Usage, model: string): void;
-  /** Counts usage for another name, such as a command. */
-  spendFor(agent: string, usage: Usage, model: string): void;
-  /** Usage of the run and of the runs that it dispatched, including ended ones. */
+  /** Usage of the whole session, by agent and model. */
   entries(): readonly UsageEntry[];
-  /** Creates the budget of a dispatched run, and sets that run's limit of money aside until it ends. */
-  setAside(agent: string, limits: BudgetLimits): BudgetShare;
+  /** Creates a budget below this one, for a run or for a command. */
+  open(agent: string, limits?: BudgetLimits): Budget;
   /** Calls the listener when others have used up what this run needs. @returns a function that ends the subscription */
   onUsedUp(listener: () => void): () => void;
 }
 
-/** Budget of a child run while it runs. */
-export interface BudgetShare {
-  readonly budget: Budget;
-  /** Returns to the parent what the child did not use. */
+/** What a model call can cost. */
+export interface CallSize {
+  readonly model: Pick<Model, 'name' | 'inputPrice' | 'outputPrice'>;
+  /** Estimated tokens of the request. */
+  readonly inputTokens: number;
+  /** True when a server's count of the same conversation corrects the estimate. */
+  readonly isCounted: boolean;
+  /** Most tokens that the reply may have, if the budgets allow it. */
+  readonly maxOutputTokens: number;
+}
+
+export interface Reservation {
+  /** Estimated tokens of the request, corrected by what servers counted for such calls. */
+  readonly inputTokens: number;
+  readonly maxOutputTokens: number;
+  /** The limit that does not cover the call any more, because its failed attempts cost something. */
+  readonly uncovered: string | undefined;
+  /** Replaces the estimated input by what the server counted. */
+  count(usage: Usage): void;
+  /** Gives back what is reserved. Callers spend the real usage before. */
   release(): void;
 }

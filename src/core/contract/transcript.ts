@@ -104,6 +104,11 @@ export type TranscriptEntry =
    * when `start` is set. The whole message replaces all of them.
    */
   | {readonly type: 'partial'; readonly at: string; readonly text: string; readonly start?: true}
+  /**
+   * What a reply that is being streamed has used so far. The whole message, a `usage` line of the same agent and a later
+   * line of this type replace it. It counts only when mini-cc ended before they came.
+   */
+  | ({readonly type: 'usage_so_far'; readonly at: string} & UsedSoFar)
   /** Usage besides that of the replies: of a summary, a failed attempt, or a tool or command that asked a model. */
   | {
       readonly type: 'usage';
@@ -185,6 +190,12 @@ export interface Journal {
    * @returns why they cannot be written; undefined when none waits
    */
   flush?(): JournalFault | undefined;
+}
+
+/** What a reply has used so far. */
+export interface UsedSoFar {
+  readonly usage: Usage;
+  readonly model: string;
 }
 
 /** The model that gave a reply, and what the reply cost. */

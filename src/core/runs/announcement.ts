@@ -9,9 +9,9 @@ import type {Outcome} from '../contract/results.ts';
 import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
-import {formatCost} from '../util/messages.ts';
+import {countInputTokens, formatCost} from '../util/messages.ts';
 import {formatDuration} from './progress-line.ts';
-import {countInputTokens, cutAtParagraph, escapeReceipts, tokens} from './receipt.ts';
+import {cutAtParagraph, escapeReceipts, tokens} from './receipt.ts';
 
 /** A run whose text is exactly this is not announced. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';

@@ -2,11 +2,10 @@
  * Creates the receipt of a run from what the runtime saw, never from the model's text, and the report that contains it.
  */
 import path from 'node:path';
-import type {Usage} from '../contract/model.ts';
 import type {Outcome, RunResult, ToolFacts} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
-import {formatCost} from '../util/messages.ts';
+import {countInputTokens, formatCost} from '../util/messages.ts';
 import {formatFileName} from '../util/paths.ts';
 import {formatCount} from '../util/text.ts';
 import {findCitations} from './citations.ts';
@@ -82,11 +81,6 @@ function formatCitations(text: string, root: string): string {
   const names = missing.slice(0, 3).map((one) => one.text);
   const named = names.length > 0 ? ` (missing: ${names.join(', ')})` : '';
   return `citations ${cited.length - missing.length}/${cited.length} exist${named}`;
-}
-
-/** Counts all input tokens, whether they came from the cache or not. */
-export function countInputTokens(usage: Usage): number {
-  return usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 }
 
 /** Formats a number as `950`, `1.2k`, `12.3k` or `1.2M`. */

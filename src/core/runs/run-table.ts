@@ -1,10 +1,10 @@
 /** Formats runs for people and models, as a line or a table in plain text. */
 
 import type {RunRecord} from '../contract/runs.ts';
-import {formatCost} from '../util/messages.ts';
+import {countInputTokens, formatCost} from '../util/messages.ts';
 import {formatAge, formatCount, showControls, toOneLine, toShortLine} from '../util/text.ts';
 import {formatDuration, formatEnding, formatRunTitle} from './progress-line.ts';
-import {countInputTokens, tokens} from './receipt.ts';
+import {tokens} from './receipt.ts';
 import {hasEnded} from './run-record.ts';
 
 /** Number of characters of a description or a label in one line. */

@@ -9,7 +9,7 @@ import type {
   Session,
   SubmitResult,
 } from '../contract/session-requests.ts';
-import {askModelForJson, type OnUsage} from '../turn/model-request.ts';
+import {type Account, askModelForJson} from '../turn/model-request.ts';
 import type {Deadline} from '../turn/run-limits.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {findTypo} from '../util/names.ts';
@@ -70,16 +70,16 @@ function createContext(args: string, {parts, session, emit, signal, deadline}: C
     },
     // A command may save the answer, so keys that the model repeats are redacted before.
     complete: async (prompt, schema) =>
-      redactor.text(await askModelForJson(state.model, prompt, schema, signal, countForCommands(parts))),
+      redactor.text(await askModelForJson(state.model, prompt, schema, signal, createCommandAccount(parts))),
   };
 }
 
 /** Counts the model calls of commands in the budget and the transcript, under the name `mini-cc`. */
-export function countForCommands({run: {budget}, state}: SessionParts): OnUsage {
+export function createCommandAccount({run, state}: SessionParts): Account {
   const {history} = state.conversation;
-  return (usage, model) => {
-    budget.spendFor('mini-cc', usage, model);
-    history.recordUsage(usage, model, 'mini-cc');
+  return {
+    budget: run.budget.open('mini-cc'),
+    onUsage: (usage, model) => history.recordUsage(usage, model, 'mini-cc'),
   };
 }
 

@@ -8,7 +8,7 @@ import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import {compact} from '../turn/compaction.ts';
 import {getResults, getWindowSize} from '../turn/context-window.ts';
-import {type OnUsage, ToolSpecs} from '../turn/model-request.ts';
+import {type Account, ToolSpecs} from '../turn/model-request.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {sumEntries} from '../util/messages.ts';
 import {findTool, toToolName} from '../util/tool-names.ts';
@@ -180,11 +180,8 @@ function contextRequests(parts: SessionParts, turns: Turns) {
         const run = createMainRun(parts, signal);
         const size = (await getWindowSize(run.model, run.limits.contextTokens))!;
         const tools = new ToolSpecs().create(run.tools);
-        const onUsage: OnUsage = (usage, model) => {
-          run.budget.spend(usage, model);
-          run.history.recordUsage(usage, model);
-        };
-        return compact(run, tools, {trigger: 'manual', size, focus, onUsage});
+        const onUsage: Account['onUsage'] = (usage, model) => run.history.recordUsage(usage, model);
+        return compact(run, tools, {trigger: 'manual', size, focus, account: {budget: run.budget, onUsage}});
       }),
     context: () => getContextUse(parts),
   } satisfies Partial<Requests>;

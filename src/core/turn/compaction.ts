@@ -18,7 +18,7 @@ import {
 } from './compaction-summary.ts';
 import {type ContextWindow, getResults, getWindowSize, type WindowSize} from './context-window.ts';
 import type {History} from './history.ts';
-import {askModel, type OnUsage} from './model-request.ts';
+import {type Account, askModel} from './model-request.ts';
 import type {RunHooks} from './run-hooks.ts';
 
 interface WindowRun {
@@ -56,7 +56,7 @@ const SUMMARY_SHARE = 0.2;
 export async function makeRoom(
   run: WindowRun,
   tools: readonly ToolSpec[],
-  onUsage: OnUsage,
+  account: Account,
 ): Promise<WindowSize | undefined> {
   const {model, limits, history} = run;
   const {window} = history;
@@ -66,7 +66,7 @@ export async function makeRoom(
   if (getStep() === 'none') return size;
   history.shorten(window.chooseCleared(toContent(run, tools), size));
   if (getStep() !== 'compact') return size;
-  await compact(run, tools, {trigger: 'auto', size, onUsage});
+  await compact(run, tools, {trigger: 'auto', size, account});
   return size;
 }
 
@@ -80,7 +80,7 @@ export async function recoverFromOverflow(
   run: WindowRun,
   tools: readonly ToolSpec[],
   error: ModelError,
-  onUsage: OnUsage,
+  account: Account,
 ): Promise<boolean> {
   const {history} = run;
   const {window} = history;
@@ -90,7 +90,7 @@ export async function recoverFromOverflow(
   const counted = window.count(before);
   history.shorten(window.chooseCleared(before, size, 0));
   if (window.getDueStep(toContent(run, tools), size) === 'compact') {
-    await compact(run, tools, {trigger: 'overflow', size, onUsage});
+    await compact(run, tools, {trigger: 'overflow', size, account});
   }
   return window.count(toContent(run, tools)) < counted;
 }
@@ -117,14 +117,14 @@ interface CompactOptions {
   readonly size: WindowSize;
   /** What the user wants the summary to preserve above all. */
   readonly focus?: string;
-  readonly onUsage: OnUsage;
+  readonly account: Account;
 }
 
 /** Replaces the older part by a summary. @returns false when there is no older part @throws what `makeRoom` throws */
 export async function compact(
   run: WindowRun,
   tools: readonly ToolSpec[],
-  {trigger, size, focus = '', onUsage}: CompactOptions,
+  {trigger, size, focus = '', account}: CompactOptions,
 ): Promise<boolean> {
   const {history, emit} = run;
   const {window} = history;
@@ -141,7 +141,7 @@ export async function compact(
   emit({type: 'notice', level: 'info', text: `Compacting the conversation (${share} % of the context window used) …`});
   const older = messages.slice(0, end);
   const facts = collectFacts(older, lines.slice(0, end).findLast(({summary}) => summary)?.summary);
-  const {text, failure} = await summarise(run, older, focus, size, onUsage);
+  const {text, failure} = await summarise(run, older, focus, size, account);
   const summary = createSummaryMessage(text, facts, failure === undefined ? 'model' : 'rule');
   const prompt = findReplacedPrompt(lines, end);
   const by: Replacement[] = [
@@ -206,14 +206,14 @@ async function summarise(
   older: readonly Message[],
   focus: string,
   size: WindowSize,
-  onUsage: OnUsage,
+  account: Account,
 ): Promise<{readonly text: string; readonly failure?: string}> {
   try {
     const {limit, reserve} = summaryModel === model ? size : (await getWindowSize(summaryModel, undefined))!;
     const maxBytes = window.toBytes(limit - SUMMARY_OVERHEAD);
     const prompt = createSummaryPrompt(older, focus, maxBytes);
     const maxOutputTokens = Math.min(reserve, Math.floor(size.limit * SUMMARY_SHARE));
-    const reply = await askModel(summaryModel, {system: SUMMARY_SYSTEM, prompt, maxOutputTokens}, signal, onUsage);
+    const reply = await askModel(summaryModel, {system: SUMMARY_SYSTEM, prompt, maxOutputTokens}, signal, account);
     const text = getText(reply.content).trim();
     return text === '' ? {text: createDigest(older), failure: 'the model gave no text'} : {text};
   } catch (error) {

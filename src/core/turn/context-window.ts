@@ -22,7 +22,7 @@ const MIN_CLEARED = 60;
 const MAX_RESERVE = 0.25;
 
 /** UTF-8 bytes of text for one token, until a server has counted. */
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 /** Tokens of an image: about the most that servers count, since the real number depends on its pixels. */
 const IMAGE_TOKENS = 1600;
 
@@ -267,6 +267,7 @@ function estimateBlock(block: {readonly type: string}): number {
   }
 }
 
-function estimateText(text: string): number {
+/** Estimates the tokens of a text. */
+export function estimateText(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }

@@ -20,6 +20,7 @@ import type {
   RestoredMessage,
   RunEnd,
   TranscriptEntry,
+  UsedSoFar,
 } from '../contract/transcript.ts';
 import {joinContents, toUserMessage, withResultTexts} from '../util/messages.ts';
 import {isObject} from '../util/objects.ts';
@@ -248,6 +249,11 @@ export class History {
   /** Writes new text of a reply that is being streamed. @param start true when it replaces the text before */
   recordPartial(text: string, start: boolean): void {
     this.journal.append({type: 'partial', at: now(), text, ...(start && {start})});
+  }
+
+  /** Writes what a reply that is being streamed has used so far. It replaces what was written of it before. */
+  recordUsageSoFar(used: UsedSoFar): void {
+    this.journal.append({type: 'usage_so_far', at: now(), ...used});
   }
 
   /** Joins adjacent ends of background runs to one message for a request. Each has its own line in the history. */

@@ -1,11 +1,13 @@
-/** Parts of requests to a model: the specifications of tools, and questions outside a conversation. */
+/** Calls a model within the budgets, for a conversation or a question, and creates parts of requests. */
 
 import {isDeepStrictEqual} from 'node:util';
 import {type ZodType, z} from 'zod';
 import type {AgentEventBody} from '../contract/events.ts';
 import type {Model, ModelProgress, ModelReply, ModelRequest, ToolSpec, Usage} from '../contract/model.ts';
-import type {Tool} from '../contract/tool.ts';
+import type {Budget, Tool} from '../contract/tool.ts';
 import {countTokens, getText} from '../util/messages.ts';
+import {BudgetReached} from './budget.ts';
+import {estimateText} from './context-window.ts';
 
 interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' | 'answerSchema'> {
   readonly prompt: string;
@@ -13,50 +15,103 @@ interface ModelQuestion extends Pick<ModelRequest, 'system' | 'maxOutputTokens' 
 
 const JSON_SYSTEM = 'You answer with one JSON object that fits the asked schema, and with nothing else.';
 
-/** Gets the usage of a model call, once for each attempt that used something. */
-export type OnUsage = (usage: Usage, model: string) => void;
+/** Who pays for model calls, and where their usage is recorded. */
+export interface Account {
+  readonly budget: Budget;
+  /** Gets what each call used, once for each attempt that used something. The budget has spent it already. */
+  readonly onUsage: (usage: Usage, model: string) => void;
+}
+
+/** The estimated size of a request. */
+interface RequestSize {
+  readonly tokens: number;
+  /** True when a server's count of the same conversation corrects the estimate. */
+  readonly isCounted: boolean;
+}
+
+/**
+ * Makes one model call within the budgets: what it can cost is reserved before it starts, and what it used is spent at
+ * its end. The usage of failed and cut attempts goes to the account, that of the reply is in the reply.
+ * @throws ModelError when the call failed, MiniCcError `BUDGET` when it does not fit; the signal's reason when aborted
+ */
+export async function callModel(
+  model: Model,
+  request: ModelRequest,
+  {tokens, isCounted}: RequestSize,
+  {budget, onUsage}: Account,
+  onProgress: (progress: ModelProgress) => void = () => undefined,
+): Promise<ModelReply> {
+  const maxOutputTokens = Math.max(
+    1,
+    Math.min(model.maxOutputTokens, request.maxOutputTokens ?? model.maxOutputTokens),
+  );
+  const reserved = await budget.reserve({model, inputTokens: tokens, isCounted, maxOutputTokens}, request.signal);
+  const limit = new AbortController();
+  let attempt: {readonly usage: Usage; readonly model: string} | undefined;
+  const spendAttempt = () => {
+    const used = attempt;
+    attempt = undefined;
+    if (!used || countTokens(used.usage) === 0) return;
+    budget.spend(used.usage, used.model);
+    onUsage(used.usage, used.model);
+  };
+  const sent: ModelRequest = {
+    ...request,
+    maxOutputTokens: reserved.maxOutputTokens,
+    inputTokens: reserved.inputTokens,
+    signal: AbortSignal.any([request.signal, limit.signal]),
+  };
+  try {
+    const reply = await model.reply(sent, (progress) => {
+      if (progress.type === 'usage') {
+        if (progress.isCounted) reserved.count(progress.usage);
+        attempt = progress;
+      } else if (progress.type === 'retry') {
+        spendAttempt();
+        if (reserved.uncovered !== undefined) limit.abort(new BudgetReached(reserved.uncovered));
+      }
+      onProgress(progress);
+    });
+    attempt = undefined;
+    reserved.count(reply.usage);
+    budget.spend(reply.usage, reply.model);
+    return reply;
+  } finally {
+    spendAttempt();
+    reserved.release();
+  }
+}
 
 /**
  * Asks one question, without tools and without a history.
- * @throws ModelError when the call failed; the signal's reason when aborted
+ * @throws what `callModel` throws
  */
 export async function askModel(
   model: Model,
   {system, prompt, ...limits}: ModelQuestion,
   signal: AbortSignal,
-  onUsage: OnUsage,
+  account: Account,
 ): Promise<ModelReply> {
   const messages = [{role: 'user' as const, content: prompt}];
-  let attempt: {readonly usage: Usage; readonly model: string} | undefined;
-  const countAttempt = () => {
-    if (attempt && countTokens(attempt.usage) > 0) onUsage(attempt.usage, attempt.model);
-    attempt = undefined;
-  };
-  try {
-    const request = {...limits, system, tools: [], messages, mayCallTools: false, signal};
-    const reply = await model.reply(request, (progress) => {
-      if (progress.type === 'usage') attempt = progress;
-      else if (progress.type === 'retry') countAttempt();
-    });
-    attempt = reply;
-    return reply;
-  } finally {
-    countAttempt();
-  }
+  const request = {...limits, system, tools: [], messages, mayCallTools: false, signal};
+  const size = {tokens: estimateText(system) + estimateText(prompt), isCounted: false};
+  const reply = await callModel(model, request, size, account);
+  account.onUsage(reply.usage, reply.model);
+  return reply;
 }
 
 /**
  * Asks one question whose answer is JSON by the schema. The caller parses and checks it.
- * @throws ModelError when the call failed; the signal's reason when aborted
+ * @throws what `callModel` throws
  */
 export async function askModelForJson(
   model: Model,
   prompt: string,
   answerSchema: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-  onUsage: OnUsage,
+  account: Account,
 ): Promise<string> {
-  const reply = await askModel(model, {system: JSON_SYSTEM, prompt, answerSchema}, signal, onUsage);
+  const reply = await askModel(model, {system: JSON_SYSTEM, prompt, answerSchema}, signal, account);
   return getText(reply.content);
 }
 
@@ -133,6 +188,8 @@ export function toProgressEvent(progress: ModelProgress, rawStream: boolean): Ag
       return rawStream ? {type: 'stream', event: progress.event} : undefined;
     case 'retry':
       return progress;
+    case 'odd_usage':
+      return {type: 'notice', level: 'warning', text: progress.text};
     case 'usage':
       return undefined;
   }

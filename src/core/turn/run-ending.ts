@@ -2,9 +2,9 @@
 
 import type {Emit} from '../contract/events.ts';
 import type {RunResult, RunTotals} from '../contract/results.ts';
-import type {Budget} from '../contract/tool.ts';
 import {getErrorMessage, MiniCcError, ModelError} from '../util/errors.ts';
 import {addUsage, INTERRUPTED, NO_USAGE} from '../util/messages.ts';
+import {BudgetReached} from './budget.ts';
 import type {History} from './history.ts';
 import type {Ending, Tally} from './tally.ts';
 
@@ -112,21 +112,17 @@ export function joinTurns(first: RunResult, next: RunResult): RunResult {
 
 interface FailedRun {
   readonly history: History;
-  readonly budget: Budget;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 }
 
 /** Ends a run that was aborted or whose model failed. The text that the model has streamed stays in the history. */
 export function endFailedRun(error: unknown, run: FailedRun, tally: Tally): RunResult {
-  const {budget, signal} = run;
+  const {signal} = run;
   const partial = tally.takeStreamedText();
-  const abandoned = tally.abandonAttempt();
-  if (abandoned) budget.spend(abandoned.usage, abandoned.model);
   tally.addCutOffText(partial.trim());
   const aborted: unknown = signal.aborted ? signal.reason : undefined;
   try {
-    if (abandoned) run.history.recordUsage(abandoned.usage, abandoned.model);
     recordCutOff(run.history, partial, aborted instanceof RunAborted && aborted.reason === 'user');
   } catch (failure) {
     // When the disk is full, the result still has the text, and the next message answers the open calls.
@@ -134,6 +130,7 @@ export function endFailedRun(error: unknown, run: FailedRun, tally: Tally): RunR
     run.emit({type: 'notice', level: 'error', text});
   }
   if (signal.aborted) return tally.result(getAbortEnding(signal.reason));
+  if (error instanceof BudgetReached) return tally.result({outcome: 'limit', limit: error.limit});
   if (error instanceof ModelError && error.kind === 'idle') {
     return tally.result({outcome: 'timeout', timeout: `timed out: ${error.message}`});
   }

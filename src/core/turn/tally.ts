@@ -2,7 +2,7 @@
 
 import type {ModelReply, Usage} from '../contract/model.ts';
 import type {Clock, RunResult, RunTotals, ToolRecord} from '../contract/results.ts';
-import {addUsage, countTokens, getText, NO_USAGE} from '../util/messages.ts';
+import {addUsage, getText, NO_USAGE} from '../util/messages.ts';
 
 /** How a run ended, without the totals. */
 export type Ending<T = RunResult> = T extends {outcome: infer O}
@@ -25,8 +25,6 @@ export class Tally {
   readonly #texts: string[] = [];
   #joinsNextText = false;
   #streamedText = '';
-  /** Usage of the current attempt so far. */
-  #attempt: {readonly usage: Usage; readonly model: string} | undefined;
 
   constructor(private readonly clock: Clock) {
     this.#startedAt = clock.now();
@@ -53,21 +51,6 @@ export class Tally {
     return text;
   }
 
-  /** @param usage everything that the current attempt has used so far */
-  setAttemptUsage(usage: Usage, model: string): void {
-    this.#attempt = {usage, model};
-  }
-
-  /** Drops the text of a failed attempt and counts its tokens. @returns what it used, if anything */
-  abandonAttempt(): {readonly usage: Usage; readonly model: string} | undefined {
-    this.#streamedText = '';
-    const attempt = this.#attempt;
-    this.#attempt = undefined;
-    if (!attempt || countTokens(attempt.usage) === 0) return undefined;
-    this.#addUsage(attempt.usage, attempt.model);
-    return attempt;
-  }
-
   /**
    * Adds a warning, which the result has once.
    * @returns whether the user must see it: it is new, or a part of the answer was already shown
@@ -78,11 +61,10 @@ export class Tally {
     return isNew;
   }
 
-  /** Counts a whole reply instead of the usage of its attempt so far. */
+  /** Counts a whole reply. */
   addReply(reply: ModelReply): void {
     this.turns += 1;
     this.#streamedText = '';
-    this.#attempt = undefined;
     this.#addUsage(reply.usage, reply.model);
     const text = getText(reply.content);
     if (text !== '' && !this.#joinsNextText) this.#texts.push(this.#text);
@@ -90,7 +72,7 @@ export class Tally {
     this.#joinsNextText = false;
   }
 
-  /** Counts a model call outside the conversation, such as a summary. */
+  /** Counts what is used besides the replies: by a summary, or by an attempt that failed or was cut. */
   addCall(usage: Usage, model: string): void {
     this.#addUsage(usage, model);
   }

@@ -1,7 +1,9 @@
 /** When a run writes its transcript: streamed text soon after it was shown, all else before anything sees the next thing. */
 import type {Emit} from '../contract/events.ts';
 import type {Clock} from '../contract/results.ts';
+import type {UsedSoFar} from '../contract/transcript.ts';
 import {MiniCcError} from '../util/errors.ts';
+import {NO_USAGE} from '../util/messages.ts';
 import type {History} from './history.ts';
 
 const POLL_MS = 1_000;
@@ -51,11 +53,14 @@ async function waitFor(ms: number, clock: Clock, signal: AbortSignal): Promise<v
 const WRITE_EVERY_MS = 300;
 
 /**
- * Writes the text of a reply into the transcript while it streams: text that was on the screen for half a second
- * survives a crash. Each write has only the new text. A reader replaces it by the whole message.
+ * Writes a reply into the transcript while it streams: text that was on the screen for half a second survives a crash,
+ * and what the reply has used so far is never forgotten. Each write has only the new text. A reader replaces all of it
+ * by the whole message, or by the usage of a reply that was cut.
  */
-export class StreamedText {
+export class StreamedReply {
   #new = '';
+  #used: UsedSoFar | undefined;
+  #writtenUse: UsedSoFar | undefined;
   #isWritten = false;
   #startsAnew = true;
   #cancel: (() => void) | undefined;
@@ -67,7 +72,14 @@ export class StreamedText {
 
   add(text: string): void {
     this.#new += text;
-    this.#cancel ??= this.clock.setTimer(() => this.#write(), WRITE_EVERY_MS);
+    this.#plan();
+  }
+
+  /** The first usage is written at once, because the server has the request. */
+  count({usage, model}: UsedSoFar): void {
+    this.#used = {usage, model};
+    if (this.#writtenUse) this.#plan();
+    else this.#writeUse();
   }
 
   /** Discards the text so far, because the reply begins again and the screen drops the text too. */
@@ -78,18 +90,37 @@ export class StreamedText {
     this.#isWritten = false;
   }
 
-  /** Stops writing: the whole message follows, or its part so far. */
+  /** What the reply used has a line of its own, or is in the line of the whole message. */
+  settle(): void {
+    this.#writtenUse = undefined;
+  }
+
+  /** Stops writing: the whole message follows, or its part so far. The usage of a call that failed is taken back. */
   end(): void {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#new = '';
+    if (this.#writtenUse) this.history.recordUsageSoFar({...this.#writtenUse, usage: NO_USAGE});
+    this.#used = this.#writtenUse = undefined;
+  }
+
+  #plan(): void {
+    this.#cancel ??= this.clock.setTimer(() => this.#write(), WRITE_EVERY_MS);
   }
 
   #write(): void {
     this.#cancel = undefined;
+    this.#writeUse();
+    if (this.#new === '') return;
     this.history.recordPartial(this.#new, this.#startsAnew);
     this.#new = '';
     this.#startsAnew = false;
     this.#isWritten = true;
+  }
+
+  #writeUse(): void {
+    if (!this.#used || this.#used === this.#writtenUse) return;
+    this.#writtenUse = this.#used;
+    this.history.recordUsageSoFar(this.#used);
   }
 }

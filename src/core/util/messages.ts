@@ -14,6 +14,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     ...sumTokens(a, b, 1),
     ...(isPriced && {cost_usd: (a.cost_usd ?? 0) + (b.cost_usd ?? 0)}),
     ...(isPriced && !(isCostKnown(a) && isCostKnown(b)) && {cost_unknown: true as const}),
+    ...((a.cost_estimated ?? b.cost_estimated) && {cost_estimated: true as const}),
   };
 }
 
@@ -25,7 +26,8 @@ export function subtractUsage(now: Usage, before: Usage): Usage {
 }
 
 function sumTokens(a: Usage, b: Usage, sign: 1 | -1): Usage {
-  const sum = (field: Exclude<keyof Usage, 'cost_unknown'>) => (a[field] ?? 0) + sign * (b[field] ?? 0);
+  const sum = (field: Exclude<keyof Usage, 'cost_unknown' | 'cost_estimated'>) =>
+    (a[field] ?? 0) + sign * (b[field] ?? 0);
   const [hour, searches] = [sum('cache_creation_1h_input_tokens'), sum('web_search_requests')];
   return {
     input_tokens: sum('input_tokens'),
@@ -49,6 +51,11 @@ export function isCostKnown(usage: Usage): boolean {
 /** Counts all tokens of a model call: input and output, read from the cache and written to it. */
 export function countTokens(usage: Usage): number {
   return usage.input_tokens + usage.output_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
+}
+
+/** Counts the tokens of a request, including those that the cache read and wrote. */
+export function countInputTokens(usage: Usage): number {
+  return usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
 }
 
 export function addUsageTo(
@@ -113,10 +120,14 @@ export function formatUsd(usd: number): string {
   return usd < 0.0001 ? '<$0.0001' : `$${usd.toFixed(4)}`;
 }
 
-/** Formats `$0.02`; `n/a` if no price is known, and `$0.02 + n/a` if some tokens have none. */
+/**
+ * Formats `$0.02`; `~$0.02` if a part is estimated; `n/a` if no price is known, and `$0.02 + n/a` if some tokens have
+ * none.
+ */
 export function formatCost(usage: Usage): string {
-  if (isCostKnown(usage)) return formatUsd(usage.cost_usd ?? 0);
-  return usage.cost_usd === undefined ? 'n/a' : `${formatUsd(usage.cost_usd)} + n/a`;
+  const known = `${usage.cost_estimated ? '~' : ''}${formatUsd(usage.cost_usd ?? 0)}`;
+  if (isCostKnown(usage)) return known;
+  return usage.cost_usd === undefined ? 'n/a' : `${known} + n/a`;
 }
 
 /** Formats the limit as runs that it ended name it: `budget of $0.50`. */

@@ -17,6 +17,7 @@ import {
   parseEntry,
   streamEntries,
   type Transcript,
+  UsageOfCutReply,
 } from './transcript.ts';
 
 /** What a session needs to continue. */
@@ -33,11 +34,13 @@ export interface Opening {
 export function readOpening(file: string, agent: string): Opening {
   const announced = new Set<string>();
   const used: UsageEntry[] = [];
+  const cut = new UsageOfCutReply();
   const note = (entry: TranscriptEntry) => {
-    used.push(...listUsed(entry, agent));
+    used.push(...cut.endBefore(entry).map((each) => ({...each, agent})), ...listUsed(entry, agent));
     for (const id of listAnnounced(entry)) announced.add(id);
   };
   const {last} = readConversation(noteEach(streamBody(file), note), findRewound(file));
+  used.push(...cut.take().map((each) => ({...each, agent})));
   return {restored: toRestored(last), announced, used: sumEntries(used)};
 }
 
@@ -217,13 +220,16 @@ function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine):
   };
 }
 
+/** Lines of a reply that is arriving. */
+const STREAMED = new Set<TranscriptEntry['type']>(['partial', 'usage_so_far']);
+
 /**
  * Returns everything that was said, for people, without rewound parts. It includes what a summary replaced, and results
  * in full length.
  * @param isStreaming whether text at the end belongs to a reply that is arriving, which is left out
  */
 export function getWholeConversation({entries}: Transcript, isStreaming: boolean): RestoredMessage[] {
-  const whole = isStreaming ? entries.slice(0, entries.findLastIndex(({type}) => type !== 'partial') + 1) : entries;
+  const whole = isStreaming ? entries.slice(0, entries.findLastIndex(({type}) => !STREAMED.has(type)) + 1) : entries;
   let lines: MessageLine[] = [];
   for (const entry of withStreamedText(whole)) {
     if (entry.type === 'message') lines.push(entry);

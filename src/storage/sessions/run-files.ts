@@ -19,6 +19,7 @@ import {
   readHeaderAndLast,
   readTranscript,
   type TranscriptHeader,
+  UsageOfCutReply,
 } from './transcript.ts';
 import {type DiskState, TranscriptWriter} from './transcript-writer.ts';
 
@@ -163,7 +164,9 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
   let isBackground = false;
   let streamed = '';
   let end: EndEntry | undefined;
+  const cut = new UsageOfCutReply();
   for (const entry of entries) {
+    for (const used of cut.endBefore(entry)) state = {...state, ...addUsed(state, used)};
     if ('at' in entry) state = {...state, lastAt: Date.parse(entry.at)};
     switch (entry.type) {
       case 'background':
@@ -188,6 +191,7 @@ function fromEntries(entries: readonly TranscriptEntry[]) {
         state = {...state, ...addUsed(state, entry)};
     }
   }
+  for (const used of cut.take()) state = {...state, ...addUsed(state, used)};
   if (streamed.trim() !== '') state = {...state, text: streamed.trim()};
   return {...state, ...(isBackground ? {background: true} : {}), ...(end ? {end} : {})};
 }

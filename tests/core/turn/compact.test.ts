@@ -1,6 +1,7 @@
 /** One compaction at a time, with a model that makes the summary. How long conversations go on: `compaction.test.ts`. */
 import {describe, expect, it} from 'vitest';
 import type {Message, Model} from '../../../src/core/contract/model.ts';
+import {createBudget} from '../../../src/core/turn/budget.ts';
 import {compact, isTooLong, makeRoom, recoverFromOverflow} from '../../../src/core/turn/compaction.ts';
 import {ModelError} from '../../../src/core/util/errors.ts';
 import {runFixture} from '../run-fixture.ts';
@@ -25,8 +26,8 @@ function setUp(turns: number, script: readonly ScriptedReply[], summaryModel?: M
   return {run, history, model, events, notices};
 }
 
-const onUsage = () => undefined;
-const asked = {trigger: 'manual', size: SIZE, onUsage} as const;
+const account = {budget: createBudget(), onUsage: () => undefined};
+const asked = {trigger: 'manual', size: SIZE, account} as const;
 
 describe('a compaction', () => {
   it('puts a summary in the place of the older part, and keeps the prompt', async () => {
@@ -78,13 +79,13 @@ describe('room before a request', () => {
   it('is there as long as less than 80 % is used', async () => {
     const {run, history, events} = setUp(6, []);
     const before = history.messages;
-    expect(await makeRoom(run, [], onUsage)).toEqual(SIZE);
+    expect(await makeRoom(run, [], account)).toEqual(SIZE);
     expect([history.messages, events]).toEqual([before, []]);
   });
 
   it('is made first by clearing older results', async () => {
     const {run, history, model} = setUp(9, []);
-    await makeRoom(run, [], onUsage);
+    await makeRoom(run, [], account);
     const cleared = history.messages.filter((message) => JSON.stringify(message).includes('was cleared to save space'));
     expect([cleared.length, model.requests.length]).toEqual([4, 0]);
   });
@@ -92,12 +93,12 @@ describe('room before a request', () => {
   it('is made after a server said that the request is too long', async () => {
     const {run, history} = setUp(4, [say('summary')]);
     const before = history.window.countMessages(history.messages);
-    expect(await recoverFromOverflow(run, [], refusal('prompt is too long: 22,000 tokens > 12500'), onUsage)).toBe(
+    expect(await recoverFromOverflow(run, [], refusal('prompt is too long: 22,000 tokens > 12500'), account)).toBe(
       true,
     );
     expect(history.window.countMessages(history.messages)).toBeLessThan(4 * before);
     const nothing = setUp(0, []);
-    expect(await recoverFromOverflow(nothing.run, [], refusal('too long'), onUsage)).toBe(false);
+    expect(await recoverFromOverflow(nothing.run, [], refusal('too long'), account)).toBe(false);
   });
 });
 

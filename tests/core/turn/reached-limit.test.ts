@@ -9,7 +9,7 @@ function runOf({maxTurns = 10, maxTokens = 1_000, spent = 0, passedMs = 0}) {
   const deadline = new Deadline(clock, 10_000, () => undefined);
   clock.advance(passedMs);
   const budget = createBudget({maxTokens});
-  budget.spend({...NO_USAGE, output_tokens: spent}, 'm');
+  for (const output_tokens of spent > 0 ? [spent - 1, 1] : []) budget.spend({...NO_USAGE, output_tokens}, 'm');
   return {run: {limits: {maxTurns, timeoutSeconds: 10}, budget}, deadline};
 }
 

@@ -3,7 +3,6 @@ import {describe, expect, it} from 'vitest';
 import type {AgentEventBody} from '../../../src/core/contract/events.ts';
 import type {RunResult} from '../../../src/core/contract/results.ts';
 import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
-import {createBudget} from '../../../src/core/turn/budget.ts';
 import {History} from '../../../src/core/turn/history.ts';
 import {
   createInternalError,
@@ -39,11 +38,10 @@ function endRun(error: unknown, {reason, streamed = '', isFull = false}: Cut = {
   history.append({role: 'user', content: 'the task'});
   history.appendReply([call('look', {}, 'open')], {model: 'm', usage: NO_USAGE, stopReason: 'tool_use'}, new Map());
   isWriting = !isFull;
-  const [budget, tally] = [createBudget(), new Tally(new FakeClock())];
+  const tally = new Tally(new FakeClock());
   tally.addStreamedText(streamed);
-  if (streamed !== '') tally.setAttemptUsage(usage(7), 'm');
-  const run = {history, budget, emit: (event: AgentEventBody) => void events.push(event), signal: abort.signal};
-  return {ended: endFailedRun(error, run, tally), added: history.messages.slice(2), budget, events, lines};
+  const run = {history, emit: (event: AgentEventBody) => void events.push(event), signal: abort.signal};
+  return {ended: endFailedRun(error, run, tally), added: history.messages.slice(2), events, lines};
 }
 
 interface Cut {
@@ -65,20 +63,17 @@ describe('a run that was cut off', () => {
     expect(added).toMatchObject([{content: [{tool_use_id: 'open', content: 'Cut off before it ended.'}]}]);
   });
 
-  it('keeps what it had said, and counts what that cost', () => {
-    const {ended, added, budget, lines} = endRun(new ModelError('stream', 'it broke', {retryable: true}), {
+  it('keeps what it had said', () => {
+    const {ended, added} = endRun(new ModelError('stream', 'it broke', {retryable: true}), {
       streamed: '\n so far \n',
     });
     expect(ended).toMatchObject({outcome: 'error', code: 'MODEL_STREAM', error: 'it broke', text: 'so far'});
-    expect([ended.usage, budget.usage]).toEqual([usage(7), usage(7)]);
     expect(added.slice(1)).toMatchObject([{role: 'assistant', content: [{text: '\n so far'}]}]);
-    expect(lines.some((line) => line.type === 'usage')).toBe(true);
   });
 
-  it('says nothing of a reply that was blank, and spends nothing where nothing was used', () => {
+  it('says nothing of a reply that was blank', () => {
     expect(endRun(new Error('x'), {streamed: ' \n'}).added).toHaveLength(1);
-    const {budget, lines} = endRun(new Error('x'));
-    expect([budget.entries(), lines.length]).toEqual([[], 3]);
+    expect(endRun(new Error('x')).lines).toHaveLength(3);
   });
 
   it('tells the person what is missing in the transcript when the disk is full, and has its text all the same', () => {

@@ -1,14 +1,15 @@
 import {describe, expect, it} from 'vitest';
 import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {StreamedText} from '../../../src/core/turn/transcript-writing.ts';
+import {StreamedReply} from '../../../src/core/turn/transcript-writing.ts';
+import {NO_USAGE} from '../../../src/core/util/messages.ts';
 import {FakeClock} from '../fake-clock.ts';
 
 describe('the text of a reply that streams', () => {
   function stream() {
     const lines: TranscriptEntry[] = [];
     const clock = new FakeClock();
-    const text = new StreamedText(new History({append: (line) => void lines.push(line)}), clock);
+    const text = new StreamedReply(new History({append: (line) => void lines.push(line)}), clock);
     const written = () => lines.map((line) => (line.type === 'partial' ? [line.text, line.start ?? false] : line.type));
     return {clock, text, written};
   }
@@ -54,5 +55,39 @@ describe('the text of a reply that streams', () => {
     text.end();
     clock.advance(1_000);
     expect([written(), clock.timers]).toEqual([[], 0]);
+  });
+});
+
+describe('what a reply has used so far', () => {
+  const used = (output_tokens: number) => ({usage: {...NO_USAGE, output_tokens}, model: 'm'});
+
+  function stream() {
+    const lines: number[] = [];
+    const clock = new FakeClock();
+    const note = (line: TranscriptEntry) => {
+      if (line.type === 'usage_so_far') lines.push(line.usage.output_tokens);
+    };
+    return {clock, lines, reply: new StreamedReply(new History({append: note}), clock)};
+  }
+
+  it('is in the transcript at once when the request was sent, and then every 0.3 s', () => {
+    const {clock, lines, reply} = stream();
+    reply.count(used(1));
+    expect(lines).toEqual([1]);
+    for (const tokens of [2, 3]) reply.count(used(tokens));
+    clock.advance(300);
+    expect(lines).toEqual([1, 3]);
+  });
+
+  it('is taken back when the call fails, but not when a line has what it used', () => {
+    const {clock, lines, reply} = stream();
+    reply.count(used(1));
+    reply.restart();
+    expect(lines).toEqual([1, 0]);
+    reply.count(used(2));
+    reply.settle();
+    reply.end();
+    clock.advance(1_000);
+    expect(lines).toEqual([1, 0, 2]);
   });
 });

@@ -14,23 +14,6 @@ function reply(words: string, input = 0): ModelReply {
 }
 
 describe('the tally of a run', () => {
-  it('counts the tokens of a failed attempt once, and returns them', () => {
-    const tally = new Tally(new FakeClock());
-    tally.setAttemptUsage(usage(5), 'm');
-    tally.setAttemptUsage(usage(8), 'm');
-    expect(tally.abandonAttempt()).toEqual({usage: usage(8), model: 'm'});
-    expect(tally.abandonAttempt()).toBeUndefined();
-    expect(tally.result({outcome: 'success'})).toMatchObject({usage: usage(8), usageByModel: {m: usage(8)}});
-  });
-
-  it('counts a reply in place of what its attempt had used so far', () => {
-    const tally = new Tally(new FakeClock());
-    tally.setAttemptUsage(usage(8), 'm');
-    tally.addReply(reply('yes', 10));
-    expect(tally.abandonAttempt()).toBeUndefined();
-    expect(tally.result({outcome: 'success'}).usage).toEqual(usage(10));
-  });
-
   it('counts the tokens of each model', () => {
     const tally = new Tally(new FakeClock());
     tally.addReply(reply('yes', 10));
@@ -44,7 +27,7 @@ describe('the tally of a run', () => {
   it('forgets the text of an attempt that failed', () => {
     const tally = new Tally(new FakeClock());
     tally.addStreamedText('half of the');
-    tally.abandonAttempt();
+    tally.takeStreamedText();
     tally.addStreamedText('the whole');
     expect(tally.takeStreamedText()).toBe('the whole');
     expect(tally.takeStreamedText()).toBe('');

@@ -7,7 +7,7 @@ import {describe, expect, it} from 'vitest';
 import type {TranscriptEntry} from '../../../src/core/contract/transcript.ts';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {StreamedText} from '../../../src/core/turn/transcript-writing.ts';
+import {StreamedReply} from '../../../src/core/turn/transcript-writing.ts';
 import {getRestoredMessages} from '../../../src/storage/sessions/conversation.ts';
 import {readTranscript} from '../../../src/storage/sessions/transcript.ts';
 import {TranscriptWriter} from '../../../src/storage/sessions/transcript-writer.ts';
@@ -82,7 +82,7 @@ describe('the text of a reply that streams', () => {
     const history = new History(new TranscriptWriter(file, header, redactor));
     history.appendPrompt('go');
     const restored = () => getRestoredMessages(readTranscript(file)).map(({message: {content}}) => content);
-    return {file, clock, history, restored, streamed: new StreamedText(history, clock)};
+    return {file, clock, history, restored, streamed: new StreamedReply(history, clock)};
   }
   const cutOff = (text: string) => [
     'go',
