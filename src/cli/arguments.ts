@@ -12,9 +12,10 @@ import type {ServerFlags} from '../compose/mcp-command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import type {WorkerFlags} from '../compose/workers/command-line.ts';
 import {SETTING_SOURCES, type SettingSource} from '../config/layers.ts';
-import type {PermissionMode} from '../core/contract/events.ts';
+import type {ForeignWord} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {type AnyMode, readMode} from '../core/permissions/foreign-modes.ts';
 import {parseRule, splitRules} from '../core/permissions/rules/rule.ts';
 import {getErrorMessage, UsageError} from '../core/util/errors.ts';
 import {findTypo, formatMeant} from '../core/util/names.ts';
@@ -30,6 +31,7 @@ import {
   toThinking,
   written,
 } from './flags.ts';
+import {takeOutForeignFlags} from './foreign-flags.ts';
 import {getCurrentFolder, isDebugSet} from './start.ts';
 
 export interface Arguments {
@@ -59,11 +61,12 @@ export interface Subcommand extends Omit<SubcommandArguments, 'verb'> {
  * @throws UsageError in one line that names the flag and the values that it takes
  */
 export function parseArguments(
-  args: readonly string[],
+  typed: readonly string[],
   env: NodeJS.ProcessEnv,
   currentFolder: () => string = getCurrentFolder,
   tools: readonly ToolFacts[] = [],
 ): Arguments {
+  const {args, foreignWords} = takeOutForeignFlags(typed, (flag) => Object.hasOwn(FLAGS, camelCase(flag)));
   const {flags, input} = parseFlags(args, tools);
   checkFlags(args);
   // In `mini-cc mcp add NAME -- COMMAND`, the words after -- are the command of the server.
@@ -71,6 +74,7 @@ export function parseArguments(
   const isPrompt = flags.print || (args.includes('--') && !isServer);
   const subcommand = isPrompt ? undefined : getSubcommand(input, flags);
   if (!isPrompt && !subcommand) checkFirstWord(input);
+  if (subcommand && foreignWords[0]) throw unknownFlag(camelCase(foreignWords[0].name.slice(2)));
   checkCombination(flags, subcommand);
   // meow has checked the choice against those of the table.
   const format = last(flags.outputFormat) as OutputFormat | undefined;
@@ -83,15 +87,24 @@ export function parseArguments(
     ...((isDriven || subcommand?.name === 'acp') && {driver: {mayBypass}}),
     format: format ?? 'text',
     verbose: flags.verbose ?? false,
-    session: getSessionOptions(flags, getFolder(last(flags.cwd), currentFolder), env),
+    session: getSessionOptions(flags, getFolder(last(flags.cwd), currentFolder), env, foreignWords),
   };
 }
 
 type Flags = ReturnType<typeof parseFlags>['flags'];
 
-function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): Arguments['session'] {
+function getSessionOptions(
+  flags: Flags,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  foreignFlags: readonly ForeignWord[],
+): Arguments['session'] {
   // meow has checked the choices against those of the table.
-  const mode = last(flags.permissionMode) as PermissionMode | undefined;
+  const {
+    mode,
+    sandboxMode,
+    foreignWords: foreignModes = [],
+  } = readMode(last(flags.permissionMode) as AnyMode | undefined);
   const fanOut = last(flags.fanOut) as FanOutMode | undefined;
   const maxTurns = wholeNumber('maxTurns', last(flags.maxTurns));
   const timeoutSeconds = wholeNumber('timeout', last(flags.timeout));
@@ -109,7 +122,9 @@ function getSessionOptions(flags: Flags, cwd: string, env: NodeJS.ProcessEnv): A
     rawStream: flags.includePartialMessages ?? false,
     driverAnswers: last(flags.permissionPromptTool) !== undefined,
     debug: flags.debug || isDebugSet(env),
+    foreignWords: [...foreignFlags, ...foreignModes],
     ...withoutUndefined({
+      sandboxMode,
       permissionMode: flags.dangerouslySkipPermissions ? 'bypassPermissions' : mode,
       fanOut,
       maxBudgetUsd: amount('maxBudgetUsd', last(flags.maxBudgetUsd)),

@@ -2,9 +2,9 @@
  * Defines the one table of flags. meow parses by it, --help prints it, and arguments.ts checks by it which flags go
  * together.
  */
-import {PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import {FAN_OUT_MODES, type FanOutMode} from '../core/contract/fan-out.ts';
 import type {Thinking} from '../core/contract/model.ts';
+import {ANY_MODES, type AnyMode} from '../core/permissions/foreign-modes.ts';
 import type {OutputFormat} from '../drivers/print.ts';
 import {wrapWords} from '../ui/first-paint/frame.ts';
 
@@ -104,7 +104,7 @@ export const FLAGS = {
   }),
   offline: aSwitch('the built-in rule-based model, also where keys are set', {goesWith: WITH_MODEL}),
   jsonSchema: text('FILE', 'with -p: the answer must match this JSON Schema: a file, or JSON'),
-  permissionMode: oneOf<PermissionMode>('MODE', PERMISSION_MODES, {goesWith: SESSIONS}),
+  permissionMode: oneOf<AnyMode>('MODE', ANY_MODES, {goesWith: SESSIONS}),
   dangerouslySkipPermissions: aSwitch('the same as --permission-mode bypassPermissions', {goesWith: SESSIONS}),
   allowDangerouslySkipPermissions: aSwitch('a driver may turn all questions off', {goesWith: SESSIONS}),
   permissionPromptTool: text('stdio', 'a driver answers questions about calls'),

@@ -62,7 +62,9 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
       write: (object) => write(`${JSON.stringify(object)}\n`),
       warn: (line) => writeError(`mini-cc: ${showControls(line)}`),
       open: async (initialize, callHook, servers) => {
-        const options = {...parsed.session, ...toSessionOptions(initialize, callHook, servers)};
+        const {foreignWords, ...given} = toSessionOptions(initialize, callHook, servers);
+        const all = [...(parsed.session.foreignWords ?? []), ...foreignWords];
+        const options = {...parsed.session, ...given, foreignWords: all};
         const session = await compose({...options, env: process.env, home: start.home, interactive: false});
         opened(session);
         return session;

@@ -11,6 +11,7 @@ const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
   acceptEdits: 'edits inside the workspace pass, all else asks',
   plan: 'reads only',
   bypassPermissions: 'asks nothing',
+  dontAsk: 'what would be a question is refused',
 };
 
 export const modeCommand: Command = {

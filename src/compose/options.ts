@@ -5,7 +5,7 @@ import {isModelConfigured} from '../config/environment.ts';
 import type {SettingSource} from '../config/layers.ts';
 import {type LoadedSettings, loadSettings, type Settings, type SettingsOptions} from '../config/settings.ts';
 import type {AgentDefinition} from '../core/agent-types.ts';
-import type {Answer, PermissionMode, Question} from '../core/contract/events.ts';
+import type {Answer, ForeignWord, PermissionMode, Question} from '../core/contract/events.ts';
 import type {FanOutMode} from '../core/contract/fan-out.ts';
 import type {McpEntries} from '../core/contract/mcp.ts';
 import type {Thinking} from '../core/contract/model.ts';
@@ -63,6 +63,10 @@ export interface SessionOptions {
   readonly thinkingTokens?: number;
   readonly offline?: boolean;
   readonly permissionMode?: PermissionMode;
+  /** Replaces a weaker `sandbox.mode` of the settings. */
+  readonly sandboxMode?: 'auto';
+  /** What the command line and the driver named and mini-cc lacks. */
+  readonly foreignWords?: readonly ForeignWord[];
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly limits?: Partial<Limits>;

@@ -4,6 +4,7 @@ import {realpathSync, statSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import type {LoadedSettings, Settings} from '../config/settings.ts';
+import type {ForeignWord} from '../core/contract/events.ts';
 import type {RuleKind, Trusts} from '../core/contract/permission.ts';
 import type {PermissionSandbox} from '../core/permissions/context.ts';
 import type {ZonePaths} from '../core/permissions/files/file-zone.ts';
@@ -12,7 +13,7 @@ import {RuleBook} from '../core/permissions/rules/rule-book.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {getSecretPaths} from '../core/secrets/secret-paths.ts';
 import {tryOr, UsageError} from '../core/util/errors.ts';
-import {formatMeant} from '../core/util/names.ts';
+import {findTypo, formatMeant} from '../core/util/names.ts';
 import {findTool, listMissingTools, toToolName} from '../core/util/tool-names.ts';
 import {confinedEnvironment} from '../sandbox/environment.ts';
 import {type AllowedHosts, createSandbox, type Sandbox} from '../sandbox/index.ts';
@@ -57,7 +58,8 @@ export function createRules(
   ];
   return {
     rules: new RuleBook(all, ALL_TOOLS, saved),
-    warnings: [...typed.flatMap((each) => each.warning ?? []), ...(warning === undefined ? [] : [warning])],
+    foreignWords: typed.flatMap((each) => each.foreign ?? []),
+    warnings: warning === undefined ? [] : [warning],
   };
 }
 
@@ -65,36 +67,43 @@ export function createRules(
  * Parses a rule of the command line. An unknown tool name is only a warning, because command lines of Claude Code name
  * other tools. A deny rule with such a name still applies.
  */
-function parseTypedRule(text: string, kind: RuleKind, source: string): {rule?: Rule; warning?: string} {
+function parseTypedRule(text: string, kind: RuleKind, source: string): {rule?: Rule; foreign?: ForeignWord} {
   const read = parseRule(text, ALL_TOOLS);
   if (!('problem' in read)) {
     const warning = getRuleWarning(read, ALL_TOOLS);
-    return {rule: {kind, text, source, ...read}, ...(warning !== undefined && {warning: `${source}: ${warning}`})};
+    const rule = {kind, text, source, ...read};
+    return warning === undefined ? {rule} : {rule, foreign: missingTool(read.tool, `${source}: ${warning}`)};
   }
   const meant = read.suggestion === undefined ? '' : ` (did you mean ${read.suggestion}?)`;
   if (!read.unknown) throw new UsageError(`${source}: ${read.problem}${meant}`);
   const [tool = ''] = text.trim().split('(');
   return {
     ...(kind === 'deny' && {rule: {kind, text, source, tool}}),
-    warning: `${source}: ${read.problem}, so that this rule has no effect${meant}`,
+    foreign: missingTool(tool, `${source}: ${read.problem}, so that this rule has no effect${meant}`),
   };
 }
 
-/** @param asked tools of `--tools`. @throws UsageError for an unknown tool name */
+function missingTool(name: string, text: string): ForeignWord {
+  return {kind: 'tool', name, text};
+}
+
+/**
+ * @param asked tools of `--tools`. A name that mini-cc lacks is a warning, since Claude Code has other tools
+ * @throws UsageError for a name that is known but for a typing mistake
+ */
 export function chooseTools(asked: readonly string[] | undefined) {
+  const names = AGENT_TOOLS.map(({name}) => name);
+  const others = AGENT_TOOLS.flatMap(({claude, aliases = []}) => [claude?.name ?? [], aliases].flat());
   const missing = listMissingTools(AGENT_TOOLS);
-  const unknown = asked?.find((name) => !findTool(name, AGENT_TOOLS) && !missing.includes(name));
-  if (unknown !== undefined) {
-    const names = AGENT_TOOLS.map(({name}) => name);
-    throw new UsageError(
-      `--tools has no ${JSON.stringify(unknown)}${formatMeant(unknown, names)}: ${names.join(', ')}`,
-    );
+  const unknown = (asked ?? []).filter((name) => !findTool(name, AGENT_TOOLS));
+  const typo = unknown.find((name) => !missing.includes(name) && findTypo(name, [...names, ...others]) !== undefined);
+  if (typo !== undefined) {
+    const meant = formatMeant(typo, [...names, ...others]);
+    throw new UsageError(`--tools has no ${JSON.stringify(typo)}${meant}: ${names.join(', ')}`);
   }
   return {
     only: asked?.flatMap((name) => findTool(name, AGENT_TOOLS)?.name ?? []),
-    warnings: (asked ?? [])
-      .filter((name) => missing.includes(name))
-      .map((name) => `--tools: mini-cc has no tool ${name}`),
+    foreignWords: unknown.map((name) => missingTool(name, `--tools: mini-cc has no tool ${name}`)),
   };
 }
 

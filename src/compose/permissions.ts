@@ -42,7 +42,8 @@ export function createPermissions({
   const skillFolders = found.prompts.filter(({kind}) => kind === 'skill').map(({folder}) => folder);
   const questions = new Questions();
   const denials: Denial[] = [];
-  const mode = options.permissionMode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default';
+  const mode =
+    options.permissionMode ?? loaded.mode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default';
   const policy = new PermissionPolicy(mode, rules, {
     ownFolders: () => [store.sessionFolder(state.conversation.id), ...skillFolders],
     ...getZoneFolders(options.home),

@@ -19,9 +19,14 @@ export class SandboxControl {
     this.#mode = settings.mode ?? 'off';
   }
 
-  static async open({sandbox: settings = {}}: Settings, sandbox: Sandbox): Promise<SandboxControl> {
+  /** @param least replaces the mode `off` of the settings */
+  static async open(
+    {sandbox: settings = {}}: Settings,
+    sandbox: Sandbox,
+    least: SandboxMode = 'off',
+  ): Promise<SandboxControl> {
     const control = new SandboxControl(sandbox, settings);
-    await control.set(control.#mode);
+    await control.set(control.#mode === 'off' ? least : control.#mode);
     return control;
   }
 

@@ -5,6 +5,7 @@
 
 import {isSlashCommand} from '../commands/table.ts';
 import type {AgentCatalog} from '../core/agent-types.ts';
+import type {ForeignWord} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
 import type {SessionMcp, SessionParts} from '../core/session/parts.ts';
@@ -22,10 +23,19 @@ interface InfoParts {
   readonly agents: AgentCatalog;
   readonly mcp: SessionMcp;
   readonly warnings: readonly string[];
+  readonly foreignWords: readonly ForeignWord[];
 }
 
 /** The lists are read at each use, because agents may be written and MCP servers started while the session lasts. */
-export function createSessionInfo({root, run, commands, agents, mcp, warnings}: InfoParts): SessionParts['info'] {
+export function createSessionInfo({
+  root,
+  run,
+  commands,
+  agents,
+  mcp,
+  warnings,
+  foreignWords,
+}: InfoParts): SessionParts['info'] {
   return {
     cwd: root,
     get tools() {
@@ -39,7 +49,13 @@ export function createSessionInfo({root, run, commands, agents, mcp, warnings}: 
       return [...commands.filter(isSlashCommand), ...mcp.commands()].map(({run: _, ...shown}) => shown);
     },
     warnings,
+    foreignWords,
   };
+}
+
+/** Lists what the command line, its settings and the driver named and mini-cc lacks. */
+export function listForeignWords({project: {options, loaded}, tools}: ComposedParts): readonly ForeignWord[] {
+  return [...(options.foreignWords ?? []), ...loaded.foreignWords, ...tools.foreignWords];
 }
 
 /** Returns the messages to the user at the start of a session, one line each. */
@@ -50,6 +66,7 @@ export async function listWarnings(parts: ComposedParts, fanOuts: FanOuts): Prom
   const servers = isOfflineByDefault(options, settings) ? await findLocalServers() : [];
   return redactor.values([
     ...loaded.warnings,
+    ...[...(options.foreignWords ?? []), ...tools.foreignWords].map(({text}) => text),
     ...tools.warnings,
     ...models.warnings,
     ...agents.warnings,

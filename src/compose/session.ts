@@ -17,7 +17,7 @@ import {createFolders, createPermissionParts, createPermissions} from './permiss
 import {MAIN, openProject, openRecords} from './project.ts';
 import {type ComposedParts, createRuns} from './runs.ts';
 import {createSandboxParts} from './sandbox-control.ts';
-import {createSessionInfo, listWarnings} from './session-info.ts';
+import {createSessionInfo, listForeignWords, listWarnings} from './session-info.ts';
 import {openAnother} from './sessions.ts';
 import {runStartUpCleanup} from './start-up-cleanup.ts';
 import {createTools} from './tools.ts';
@@ -76,7 +76,15 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     hooks: hooks.hooks,
     listHooks: () => hooks.listing,
     mcp: tools.mcp,
-    info: createSessionInfo({root, run, commands, agents: agents.agents, mcp: tools.mcp, warnings}),
+    info: createSessionInfo({
+      root,
+      run,
+      commands,
+      agents: agents.agents,
+      mcp: tools.mcp,
+      warnings,
+      foreignWords: redactor.values(listForeignWords(composed)),
+    }),
     interactive: options.interactive,
     onClose: createClose(composed),
     ...createPermissionParts(permissions),

@@ -22,10 +22,10 @@ export type SessionTools = Awaited<ReturnType<typeof createTools>>;
 export async function createTools(project: Project, {store, emit}: Records, resolver: ModelResolver) {
   const {options, root, settings, trusts, redactor, env} = project;
   const sandbox = createSessionSandbox(settings, options.home, trusts, path.join(options.home, 'cache'));
-  const sandboxControl = await SandboxControl.open(settings, sandbox);
+  const sandboxControl = await SandboxControl.open(settings, sandbox, options.sandboxMode);
   const {warning} = await sandboxControl.state();
   const folder = getProjectFolder(options.home, root);
-  const {rules, warnings} = createRules(options, project.loaded, {folder, root, redactor});
+  const {rules, warnings, foreignWords} = createRules(options, project.loaded, {folder, root, redactor});
   const chosen = chooseTools(options.tools);
   const indexes = new CodeIndexes({root, env, cacheFolder: path.join(store.folder, 'code-index')});
   const searches = resolver.resolve(getModelName(options, settings)).source?.searchesWeb ?? false;
@@ -49,6 +49,7 @@ export async function createTools(project: Project, {store, emit}: Records, reso
     getSkill: createGetSkill(found.prompts),
     listable: getListable(baseTools),
     only: chosen.only,
-    warnings: [...warnings, ...chosen.warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
+    foreignWords: [...foreignWords, ...chosen.foreignWords],
+    warnings: [...warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
   };
 }

@@ -1,6 +1,8 @@
 /** Reads one settings file and checks it against the schema. Each mistake is reported with its line and column. */
 import type {z} from 'zod';
+import type {PermissionMode} from '../core/contract/events.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
+import {ANY_MODES, readMode} from '../core/permissions/foreign-modes.ts';
 import {getRuleWarning, parseRule, RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {parseRoot} from '../core/util/json-syntax.ts';
 import {type Problem, ProblemList, quote} from '../core/util/problem.ts';
@@ -16,6 +18,8 @@ export interface SettingsFile {
   readonly problems: readonly Problem[];
   /** Gives the lines and columns of keys. */
   readonly tree?: JsonTree;
+  /** Mode that a value of --settings names. */
+  readonly mode?: PermissionMode;
 }
 
 /**
@@ -24,35 +28,67 @@ export interface SettingsFile {
  */
 export function readSettingsFile(file: string, isRequired: boolean, tools: readonly ToolFacts[]): SettingsFile {
   const problems = new ProblemList(file);
-  return parseText(readText(problems, isRequired), problems, tools);
+  return parseText(readText(problems, isRequired), problems, tools, isRequired);
 }
 
 /** @param label name of the place where it was typed, for its problems */
 export function readSettingsText(label: string, text: string, tools: readonly ToolFacts[]): SettingsFile {
-  return parseText(text, new ProblemList(label), tools);
+  return parseText(text, new ProblemList(label), tools, true);
 }
 
-function parseText(text: string | undefined, problems: ProblemList, tools: readonly ToolFacts[]): SettingsFile {
+/** @param isForeign true for the value of --settings, which may be written for Claude Code */
+function parseText(
+  text: string | undefined,
+  problems: ProblemList,
+  tools: readonly ToolFacts[],
+  isForeign: boolean,
+): SettingsFile {
   // A file may have only white space and comment lines, because people comment out all settings.
   if (text === undefined || text.replace(/^\s*\/\/.*$/gm, '').trim() === '') {
     return {found: text !== undefined, values: {}, problems: problems.all};
   }
-  return {found: true, ...parseSettings(text, problems, tools)};
+  return {found: true, ...parseSettings(text, problems, tools, isForeign)};
 }
 
-function parseSettings(text: string, problems: ProblemList, tools: readonly ToolFacts[]): Omit<SettingsFile, 'found'> {
+function parseSettings(
+  text: string,
+  problems: ProblemList,
+  tools: readonly ToolFacts[],
+  isForeign: boolean,
+): Omit<SettingsFile, 'found'> {
   const root = parseRoot(text, problems);
   if (!root) return {values: {}, problems: problems.all};
   const tree = new JsonTree(text, root, problems);
   if (problems.failed) return {values: {}, problems: problems.all};
-  const values = check(tree, problems, tools);
-  return {values: problems.failed ? {} : values, problems: problems.all, tree};
+  const mode = isForeign ? getDefaultMode(tree.values) : undefined;
+  const values = check(tree, problems, tools, isForeign);
+  return {values: problems.failed ? {} : values, problems: problems.all, tree, ...(mode && {mode})};
 }
 
-function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[]): SettingsValues {
+/** Returns Claude Code's `permissions.defaultMode`, except for the mode that needs a flag of its own. */
+function getDefaultMode(values: unknown): PermissionMode | undefined {
+  const name = valueAt(values, ['permissions', 'defaultMode']);
+  const {mode} = readMode(ANY_MODES.find((each) => each === name));
+  return mode === 'bypassPermissions' ? undefined : mode;
+}
+
+/** Replaces the keys of Claude Code's settings that mini-cc has under another name. */
+function toOwnKeys(values: unknown): void {
+  const sandbox = valueAt(values, ['sandbox']);
+  if (typeof sandbox === 'object' && sandbox !== null && 'enabled' in sandbox) {
+    const {enabled, failIfUnavailable, ...rest} = sandbox as Record<string, unknown>;
+    const mode = failIfUnavailable === true ? 'required' : 'auto';
+    Object.assign(values as object, {sandbox: {...rest, ...(enabled === true && {mode})}});
+  }
+  if (getDefaultMode(values)) remove(values, ['permissions', 'defaultMode']);
+}
+
+function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[], isForeign: boolean): SettingsValues {
   const newer = isNewer(tree, problems);
-  for (const path of tree.protoKeys) reportUnknown(path, tree, newer, problems);
+  const mayIgnore = newer ? () => true : (key: string) => isForeign && !RESTRICTS.test(key);
+  for (const path of tree.protoKeys) reportUnknown(path, tree, mayIgnore, problems);
   const values = structuredClone(tree.values);
+  if (isForeign) toOwnKeys(values);
   const {data, error} = settingsSchema.safeParse(values);
   for (const issue of (error?.issues ?? []).flatMap(innermost)) {
     const path = issue.path.map(String);
@@ -61,13 +97,13 @@ function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[
       continue;
     }
     for (const key of issue.keys) {
-      reportUnknown([...path, key], tree, newer, problems);
+      reportUnknown([...path, key], tree, mayIgnore, problems);
       remove(values, [...path, key]);
     }
   }
   if (problems.failed) return {};
   const rest = data ?? settingsSchema.parse(values);
-  checkRules(rest, tree, {newer, tools}, problems);
+  checkRules(rest, tree, {newer, isForeign, tools}, problems);
   return problems.failed ? {} : withoutFileKeys(rest);
 }
 
@@ -75,7 +111,11 @@ function check(tree: JsonTree, problems: ProblemList, tools: readonly ToolFacts[
 function checkRules(
   {permissions}: SettingsValues,
   tree: JsonTree,
-  {newer, tools}: {readonly newer: boolean; readonly tools: readonly ToolFacts[]},
+  {
+    newer,
+    isForeign,
+    tools,
+  }: {readonly newer: boolean; readonly isForeign: boolean; readonly tools: readonly ToolFacts[]},
   problems: ProblemList,
 ): void {
   for (const kind of RULE_KINDS) {
@@ -86,7 +126,8 @@ function checkRules(
       if (warning !== undefined) problems.warn('missing-tool', place, `permissions.${kind}: ${warning}`);
       if (!('problem' in read)) continue;
       const words = `permissions.${kind}, entry ${index + 1}: ${read.problem}`;
-      if (newer) problems.warn('wrong-rule', place, `${words}; it is ignored`, read.suggestion);
+      if (newer || (isForeign && read.unknown))
+        problems.warn('wrong-rule', place, `${words}; it is ignored`, read.suggestion);
       else problems.error('wrong-rule', place, words, read.suggestion);
     }
   }
@@ -101,7 +142,10 @@ function isNewer(tree: JsonTree, problems: ProblemList): boolean {
   return true;
 }
 
-function reportUnknown(path: Path, tree: JsonTree, newer: boolean, problems: ProblemList): void {
+/** A key that narrows what a session may do is an error where it is unknown. */
+const RESTRICTS = /deny|ask\b|forbid|block|disable|managed|restrict/i;
+
+function reportUnknown(path: Path, tree: JsonTree, mayIgnore: (key: string) => boolean, problems: ProblemList): void {
   const words = `unknown key ${quote(formatPath(path))}`;
   // A key `"permissions.deny"` is as wrong as an unknown key below permissions.
   const isStrict = isAmong(
@@ -110,7 +154,8 @@ function reportUnknown(path: Path, tree: JsonTree, newer: boolean, problems: Pro
   );
   const {meant, nearest} = getMeantKey(path);
   const rest = nearest === undefined ? '' : `; the nearest known key is ${nearest}`;
-  if (isStrict && !newer) problems.error('unknown-key', tree.keyPlace(path), `${words}${rest}`, meant);
+  if (isStrict && !mayIgnore(`${path.at(-1)} ${meant ?? ''}`))
+    problems.error('unknown-key', tree.keyPlace(path), `${words}${rest}`, meant);
   else problems.warn('unknown-key', tree.keyPlace(path), `${words} is ignored${rest}`, meant);
 }
 

@@ -1,11 +1,13 @@
 /** Reads the settings files as layers, checks them, merges them and freezes the result. */
 import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
+import type {ForeignWord, PermissionMode} from '../core/contract/events.ts';
 import type {HookSetting} from '../core/contract/hook.ts';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {QUEUE_SECRET} from '../core/secrets/known-secrets.ts';
 import {tryOr, UsageError} from '../core/util/errors.ts';
+import {withoutUndefined} from '../core/util/objects.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {formatProblem, type Problem} from '../core/util/problem.ts';
 import {showControls} from '../core/util/text.ts';
@@ -34,6 +36,10 @@ export interface LoadedSettings {
   readonly settings: Settings;
   /** Warnings for the user, one line each. */
   readonly warnings: readonly string[];
+  /** Unknown keys of --settings. Their texts are among the warnings. */
+  readonly foreignWords: readonly ForeignWord[];
+  /** Permission mode that --settings names. */
+  readonly mode?: PermissionMode;
   /** Each value of `settings`, with the files that it comes from. */
   readonly origins: readonly Leaf[];
   /** All files that were looked for, the strongest last. */
@@ -68,6 +74,8 @@ export interface SettingsOptions {
   readonly trusts?: Trusts;
 }
 
+const UNKNOWN_KEY = /^unknown key "(.*?)"/;
+
 /** Most errors that are printed. */
 const MAX_ERRORS = 10;
 
@@ -77,6 +85,7 @@ const MAX_ERRORS = 10;
  */
 export function loadSettings(options: SettingsOptions): LoadedSettings {
   const warnings: string[] = [];
+  const foreignWords: ForeignWord[] = [];
   const errors: string[] = [];
   const keyNames: string[] = [];
   const claims: Claim[] = [];
@@ -100,7 +109,10 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   const providers = getProviderNames(files.filter(({isProjects}) => isProjects).map(({read}) => read.values));
   const own = files.map(({file, layer, isProjects, read}) => {
     for (const problem of read.problems.toSorted((a, b) => a.line - b.line || a.column - b.column)) {
-      (problem.severity === 'error' ? errors : warnings).push(formatProblem(problem));
+      const text = formatProblem(problem);
+      const name = layer === 'command line' ? UNKNOWN_KEY.exec(problem.message)?.[1] : undefined;
+      (problem.severity === 'error' ? errors : warnings).push(text);
+      if (name !== undefined) foreignWords.push({kind: 'key', name, text: showControls(text)});
     }
     if (isProjects) dropUsersOwn(read, file, warnings);
     if (isProjects) claims.push(...dropUntrusted(read, file, providers, options.trusts));
@@ -117,6 +129,8 @@ export function loadSettings(options: SettingsOptions): LoadedSettings {
   return deepFreeze({
     settings: settingsSchema.parse(toTree(origins)),
     warnings: warnings.map(showControls),
+    foreignWords,
+    ...withoutUndefined({mode: files.find(({layer}) => layer === 'command line')?.read.mode}),
     origins,
     files: layers.map(({file, layer, found}) => ({file, layer, found})),
     keyNames,

@@ -13,7 +13,7 @@ import {getKnownWindow} from '../models/context-size.ts';
 
 /** Creates the first line of stream-json. */
 export function createInitObject(session: Session): Record<string, unknown> {
-  const {cwd, sessionId, tools, model, permissionMode, commands, agents} = session.info;
+  const {cwd, sessionId, tools, model, permissionMode, commands, agents, foreignWords} = session.info;
   return {
     type: 'system',
     subtype: 'init',
@@ -25,6 +25,7 @@ export function createInitObject(session: Session): Record<string, unknown> {
     slash_commands: commands.map(({name}) => name),
     agents,
     mcp_servers: listServers(session),
+    ...(foreignWords.length > 0 && {warnings: foreignWords}),
     uuid: randomUUID(),
   };
 }

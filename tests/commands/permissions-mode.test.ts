@@ -19,7 +19,7 @@ describe('/mode', () => {
   it('shows the mode, what it means, and how to change it', async () => {
     expect(await typed('plan').run('')).toEqual({
       ok: true,
-      text: 'Mode: plan (reads only). Change it by Shift+Tab, or /mode default|acceptEdits|bypassPermissions.',
+      text: 'Mode: plan (reads only). Change it by Shift+Tab, or /mode default|acceptEdits|bypassPermissions|dontAsk.',
     });
   });
 

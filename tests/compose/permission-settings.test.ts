@@ -4,17 +4,22 @@ import {Redactor} from '../../src/core/secrets/redaction.ts';
 
 function rulesOf(flags: {readonly allowedTools?: readonly string[]; readonly disallowedTools?: readonly string[]}) {
   const project = {folder: '/nowhere', root: '/nowhere', redactor: new Redactor([])};
-  const {rules, warnings} = createRules(flags as never, {origins: []} as never, project);
-  return {rules: rules.list().map(({kind, tool}) => `${kind} ${tool}`), warnings};
+  const {rules, foreignWords} = createRules(flags as never, {origins: []} as never, project);
+  return {rules: rules.list().map(({kind, tool}) => `${kind} ${tool}`), foreignWords};
 }
 
 it('a rule of the command line about an unknown tool allows nothing, and stays where it denies', () => {
-  const {rules, warnings} = rulesOf({
+  const {rules, foreignWords} = rulesOf({
     allowedTools: ['Frobnicate', 'Edit', 'ExitPlanMode'],
     disallowedTools: ['Frobnicate(x)', 'LS'],
   });
   expect(rules).toEqual(['allow edit_file', 'allow ExitPlanMode', 'deny Frobnicate', 'deny LS']);
-  expect(warnings).toHaveLength(4);
+  expect(foreignWords.map(({kind, name}) => `${kind} ${name}`)).toEqual([
+    'tool Frobnicate',
+    'tool ExitPlanMode',
+    'tool Frobnicate',
+    'tool LS',
+  ]);
 });
 
 it('a rule of the command line that is wrong by itself is an error', () => {
@@ -23,10 +28,13 @@ it('a rule of the command line that is wrong by itself is an error', () => {
 });
 
 it('the tools of --tools are those of mini-cc, by any of their names', () => {
-  expect(chooseTools(undefined)).toEqual({only: undefined, warnings: []});
-  expect(chooseTools(['Read', 'Agent', 'KillShell'])).toEqual({
+  expect(chooseTools(undefined)).toEqual({only: undefined, foreignWords: []});
+  expect(chooseTools(['Read', 'Agent', 'KillShell', 'Frobnicate'])).toEqual({
     only: ['read_file', 'Task'],
-    warnings: ['--tools: mini-cc has no tool KillShell'],
+    foreignWords: [
+      {kind: 'tool', name: 'KillShell', text: '--tools: mini-cc has no tool KillShell'},
+      {kind: 'tool', name: 'Frobnicate', text: '--tools: mini-cc has no tool Frobnicate'},
+    ],
   });
   expect(() => chooseTools(['grap'])).toThrow('--tools has no "grap" (did you mean grep?): bash, ');
 });

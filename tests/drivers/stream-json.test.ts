@@ -1,6 +1,7 @@
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
+import type {ForeignWord} from '../../src/core/contract/events.ts';
 import {project, serve} from '../e2e/fixture.ts';
 import {callTool, say, slow} from '../support/scripted-replies.ts';
 import {type AnyLine, startDriven} from './driven.ts';
@@ -261,7 +262,7 @@ describe('a driver by stream-json', () => {
     });
   });
 
-  it('calls the driver’s hooks, and gives no session where it cannot have what it asked for', async () => {
+  it('calls the driver’s hooks', async () => {
     const server = await serve([callTool('bash', {command: 'touch made'}, 'b1'), say('ok')]);
     const {path: cwd} = await project();
     const driven = await startDriven(['--permission-mode', 'bypassPermissions'], {server, cwd});
@@ -286,10 +287,51 @@ describe('a driver by stream-json', () => {
     });
     await result;
     expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('by hook');
-    const other = await startDriven([], {server, cwd});
-    await expect(other.request({subtype: 'initialize', hooks: {Nonsense: []}})).rejects.toThrow(/no event Nonsense/);
-    other.send({type: 'user', message: {role: 'user', content: 'hello'}});
-    expect(await other.end()).toBe(2);
-    expect(server.requests).toHaveLength(2);
+  });
+
+  it('gives no session to a driver whose initialize is wrong', async () => {
+    const server = await serve([]);
+    const driven = await startDriven([], {server});
+    await expect(driven.request({subtype: 'initialize', hooks: {PreToolUse: 'x'}})).rejects.toThrow(
+      /initialize: hooks/,
+    );
+    driven.send({type: 'user', message: {role: 'user', content: 'hello'}});
+    expect(await driven.end()).toBe(2);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('works on with words that it does not know, names them in init, and drops nothing that restricts', async () => {
+    const server = await serve([callTool('bash', {command: 'touch made'}, 'b1'), say('ok')]);
+    const {path: cwd} = await project();
+    const settings = JSON.stringify({cleanupPeriodDays: 3, permissions: {defaultMode: 'dontAsk', blah: 1}});
+    const args = [
+      '--betas=x',
+      '--frob',
+      'y',
+      `--settings=${settings}`,
+      '--allowedTools=NotebookEdit,Frob',
+      '--tools=Bash,Nope',
+    ];
+    const driven = await startDriven([...args, '--permission-prompt-tool=stdio'], {server, cwd});
+    await driven.request({subtype: 'initialize', hooks: {WorktreeCreate: [{hookCallbackIds: ['h']}]}});
+    await driven.request({subtype: 'set_permission_mode', mode: 'dontAsk'});
+    const result = driven.prompt('go');
+    const init = await driven.next(({subtype}) => subtype === 'init');
+    expect(init.permissionMode).toBe('dontAsk');
+    expect((init.warnings as ForeignWord[]).map(({kind, name}) => `${kind} ${name}`).sort()).toEqual([
+      'event WorktreeCreate',
+      'flag --betas',
+      'flag --frob',
+      'key cleanupPeriodDays',
+      'key permissions.blah',
+      'tool Frob',
+      'tool Nope',
+      'tool NotebookEdit',
+    ]);
+    await result;
+    // The mode asks nothing, also where a driver could be asked.
+    expect(JSON.stringify(server.requests[1]!.body.messages.at(-1))).toContain('mode dontAsk asks nothing');
+    const refused = await startDriven(['--frob-permissions', 'y'], {server, cwd});
+    expect(await refused.end()).toBe(2);
   });
 });

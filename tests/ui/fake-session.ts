@@ -27,6 +27,7 @@ export const INFO: SessionInfo = {
   ],
   transcript: '/tmp/session.jsonl',
   warnings: [],
+  foreignWords: [],
   restored: [],
   restoredRuns: [],
 };

@@ -235,6 +235,8 @@ export interface SessionInfo {
   readonly transcript: string;
   /** Lines for the user, for example about settings that were ignored. */
   readonly warnings: readonly string[];
+  /** What the command line, its settings and the driver named and mini-cc lacks. Their texts are among the warnings. */
+  readonly foreignWords: readonly ForeignWord[];
   /** Last messages of the conversation, when the session was restored. */
   readonly restored: readonly RestoredMessage[];
   /** Number of messages before `restored`. Absent when there are none. */
@@ -251,5 +253,14 @@ export type ThemeName = (typeof THEME_NAMES)[number];
 export const NOTIFY_KINDS = ['off', 'bell', 'osc'] as const;
 export type NotifyKind = (typeof NOTIFY_KINDS)[number];
 
-export type PermissionMode = 'default' | 'acceptEdits' | 'plan' | 'bypassPermissions';
-export const PERMISSION_MODES: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan', 'bypassPermissions'];
+/** `dontAsk`: what would be a question is refused. */
+export const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'bypassPermissions', 'dontAsk'] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+/** A word of another program, which mini-cc does not know or have. It is a warning, and the rest works. */
+export interface ForeignWord {
+  readonly kind: 'tool' | 'flag' | 'event' | 'key' | 'mode';
+  readonly name: string;
+  /** The warning, one line. */
+  readonly text: string;
+}

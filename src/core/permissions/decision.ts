@@ -181,10 +181,11 @@ class Decider {
     opinion: CallOpinion | undefined,
   ): Promise<Answer | CallDecision | 'again'> {
     const {policy, questions} = this.deps;
-    if (!questions) {
+    if (!questions || policy.mode === 'dontAsk' || this.agent.mode === 'dontAsk') {
       const {tool} = request;
       const how = formatWayToAllow(tool, verdict);
-      const message = `Permission denied: ${tool} ${verdict.because}, and nobody can be asked here. It was not run. ${how}.`;
+      const why = questions ? 'mode dontAsk asks nothing' : 'nobody can be asked here';
+      const message = `Permission denied: ${tool} ${verdict.because}, and ${why}. It was not run. ${how}.`;
       return this.#deny(request, `${verdict.because}. ${how}`, message);
     }
     const stillNeeded = async () => {

@@ -31,7 +31,7 @@ import type {EventBus} from './event-bus.ts';
 
 export interface SessionParts {
   /** Information that does not change with the conversation, the model and the mode. */
-  readonly info: Pick<SessionInfo, 'cwd' | 'tools' | 'toolFacts' | 'agents' | 'commands' | 'warnings'>;
+  readonly info: Pick<SessionInfo, 'cwd' | 'tools' | 'toolFacts' | 'agents' | 'commands' | 'warnings' | 'foreignWords'>;
   readonly agentId: string;
   readonly state: SessionState;
   readonly bus: EventBus;

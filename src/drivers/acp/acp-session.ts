@@ -41,6 +41,7 @@ const MODE_NAMES: Readonly<Record<PermissionMode, string>> = {
   acceptEdits: 'Accept edits',
   plan: 'Plan',
   bypassPermissions: 'No questions',
+  dontAsk: 'Refuse instead of asking',
 };
 
 const OPTION_KINDS: Readonly<Record<string, PermissionOption['kind']>> = {
@@ -86,7 +87,8 @@ export class AcpSession {
     this.#editor = editor;
     this.#warnings = warnings;
     this.#tools = toolFacts;
-    const isOffered = (mode: PermissionMode) => mode !== 'bypassPermissions' || mayBypass || mode === permissionMode;
+    const isOffered = (mode: PermissionMode) =>
+      mode === permissionMode || (mode === 'bypassPermissions' ? mayBypass : mode !== 'dontAsk');
     this.#modes = PERMISSION_MODES.filter(isOffered);
     this.#updates = new Updates(info, (update) => editor.update(this.id, update));
     session.subscribe((event) => this.#take(event));

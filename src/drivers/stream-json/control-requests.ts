@@ -3,6 +3,7 @@ import {z} from 'zod';
 import {PERMISSION_MODES, type PermissionMode} from '../../core/contract/events.ts';
 import type {McpEntries, McpServerState} from '../../core/contract/mcp.ts';
 import type {RestoredFiles, Session} from '../../core/contract/session-requests.ts';
+import {ANY_MODES, readMode} from '../../core/permissions/foreign-modes.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {formatIssues} from '../../core/util/problem.ts';
 import type {ControlRequest} from './lines.ts';
@@ -48,9 +49,11 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   set_model: handler({model: z.string().nullish()}, ({model}, {session, firstModel}) => {
     session.request({type: 'set_model', model: !model || model === 'default' ? firstModel : model});
   }),
-  set_permission_mode: handler({mode: z.enum(PERMISSION_MODES)}, ({mode}, context) => {
-    setMode(mode, context);
-    return {mode};
+  set_permission_mode: handler({mode: z.enum(ANY_MODES)}, async ({mode: name}, context) => {
+    const {mode, sandboxMode} = readMode(name);
+    setMode(mode!, context);
+    if (sandboxMode) await context.session.request({type: 'set_sandbox', mode: sandboxMode});
+    return {mode: name};
   }),
   set_max_thinking_tokens: handler(
     {max_thinking_tokens: z.int().min(0).nullish()},

@@ -1,8 +1,7 @@
 /** Parses the first request of a driver, whose options complete those of the command line. */
 import {z} from 'zod';
-import type {SessionInfo} from '../../core/contract/events.ts';
-import {HOOK_EVENTS} from '../../core/contract/hook.ts';
-import {UsageError} from '../../core/util/errors.ts';
+import type {ForeignWord, SessionInfo} from '../../core/contract/events.ts';
+import {HOOK_EVENTS, type HookEvent} from '../../core/contract/hook.ts';
 import {type Hook, readHookOutput} from '../../extensions/hooks.ts';
 import type {DriverServers} from '../../extensions/mcp/driver-transport.ts';
 
@@ -40,7 +39,7 @@ export type CallHook = (
   signal: AbortSignal,
 ) => Promise<unknown>;
 
-/** Converts the request to options of a session. @throws UsageError when a hook's event does not exist in mini-cc */
+/** Converts the request to options of a session. A hook whose event mini-cc does not have is a warning. */
 export function toSessionOptions(
   {systemPrompt, appendSystemPrompt, agents, hooks, jsonSchema, mcpServers}: Initialize,
   callHook: CallHook,
@@ -57,14 +56,27 @@ export function toSessionOptions(
     ...(hooks && {
       driverHooks: Object.entries(hooks).flatMap(([event, groups]) => createHooks(event, groups, callHook)),
     }),
+    foreignWords: Object.keys(hooks ?? {}).flatMap((name) => (isHookEvent(name) ? [] : [missingEvent(name)])),
+  };
+}
+
+function isHookEvent(name: string): name is HookEvent {
+  return HOOK_EVENTS.some((each) => each === name);
+}
+
+function missingEvent(name: string): ForeignWord {
+  return {
+    kind: 'event',
+    name,
+    text: `initialize.hooks: mini-cc has no event ${name}, so that its hooks are not called`,
   };
 }
 
 const DEFAULT_TIMEOUT_S = 60;
 
 function createHooks(name: string, groups: NonNullable<Initialize['hooks']>[string], callHook: CallHook): Hook[] {
-  const event = HOOK_EVENTS.find((each) => each === name);
-  if (!event) throw new UsageError(`initialize.hooks: mini-cc has no event ${name}`);
+  if (!isHookEvent(name)) return [];
+  const event = name;
   return groups.flatMap(({matcher, hookCallbackIds, timeout}) =>
     hookCallbackIds.map((id) => ({
       event,

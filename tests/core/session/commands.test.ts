@@ -54,6 +54,7 @@ describe('a command', () => {
       agents: [],
       commands: [{name: 'model', description: ''}],
       warnings: [],
+      foreignWords: [],
     };
     const other = open([], {info});
     expect(await other.session.submit('/modle')).toMatchObject({text: expect.stringContaining('/model?')});

@@ -292,7 +292,7 @@ describe('what front ends see of a session', () => {
     const folder = await emptyFolder();
     onTestFinished(folder.remove);
     if (isRepository) await folder.git('init', '-q', '-b', 'trunk');
-    const info = {cwd: folder.path, tools: [], toolFacts: [], agents: [], commands: [], warnings: []};
+    const info = {cwd: folder.path, tools: [], toolFacts: [], agents: [], commands: [], warnings: [], foreignWords: []};
     const {session} = open([], {info});
     expect(session.info.branch).toBe(isRepository ? 'trunk' : undefined);
     expect('branch' in session.info).toBe(isRepository);

@@ -30,7 +30,7 @@ export function sessionOver(
   });
   const conversation = openConversation();
   const session = createSession({
-    info: {cwd: '/tmp', tools: [], toolFacts: [], agents: [], commands: [], warnings: []},
+    info: {cwd: '/tmp', tools: [], toolFacts: [], agents: [], commands: [], warnings: [], foreignWords: []},
     agentId: 'main',
     state: {conversation, model},
     bus: made.bus,
@@ -62,7 +62,7 @@ export function sessionOver(
     listSessions: () => [],
     listModels: async () => [],
     folders: {list: () => [], add: () => undefined},
-    chooseModel: () => ({model, warnings: []}),
+    chooseModel: () => ({model, warnings: [], foreignWords: []}),
     resolveModel: () => model,
     pricesAsOf: '2026-10-24',
     onClose: async () => undefined,

@@ -106,7 +106,7 @@ describe('request', () => {
     const chosen: unknown[] = [];
     const chooseModel: SessionParts['chooseModel'] = ({name}, asked) => {
       chosen.push([name, asked]);
-      return {model: own, warnings: []};
+      return {model: own, warnings: [], foreignWords: []};
     };
     const permits = createPermitDeps(questions, () => undefined);
     const bash = tool('bash', undefined, [{kind: 'run', command: 'rm -rf build'}]);
@@ -298,5 +298,5 @@ describe('a prompt', () => {
 });
 
 function infoWith(tools: readonly string[]): SessionParts['info'] {
-  return {cwd: '/tmp', tools, toolFacts: ALL_TOOLS, agents: [], commands: [], warnings: []};
+  return {cwd: '/tmp', tools, toolFacts: ALL_TOOLS, agents: [], commands: [], warnings: [], foreignWords: []};
 }

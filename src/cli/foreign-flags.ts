@@ -1,0 +1,65 @@
+/**
+ * Takes flags of Claude Code that mini-cc lacks out of the command line, so that a script or a program written for it
+ * works. Each becomes a warning.
+ */
+import type {ForeignWord} from '../core/contract/events.ts';
+
+/** Whether a value follows: never, always, or where the next word is none of a prompt. */
+type Value = 'none' | 'one' | 'maybe';
+
+/** Flags of Claude Code 2.1.330 and of its SDK without what mini-cc has. */
+const FOREIGN_FLAGS: ReadonlyMap<string, Value> = new Map([
+  ...list('none', 'ax-screen-reader bare bg background brief chrome no-chrome disable-slash-commands'),
+  ...list('none', 'exclude-dynamic-system-prompt-sections ide include-hook-events init init-only maintenance'),
+  ...list('none', 'mcp-debug replay-user-messages tmux'),
+  ...list('one', 'append-system-prompt-file betas debug-file file name plugin-dir plugin-url'),
+  ...list('one', 'permission-prompts resume-session-at system-prompt-file task-budget teammate-mode thinking'),
+  ...list('maybe', 'from-pr prompt-suggestions remote remote-control session-mirror worktree'),
+]);
+
+/** A flag that narrows what a session may do is never left out, also where a driver sends it. */
+const RESTRICTS = /permission|sandbox|deny|disallow|managed|safe-mode|restrict/i;
+
+const FLAG = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
+
+/**
+ * @param knows whether mini-cc has the flag, by its name as it is typed
+ * @returns the words that are left, and a warning for each flag
+ */
+export function takeOutForeignFlags(
+  args: readonly string[],
+  knows: (flag: string) => boolean,
+): {readonly args: readonly string[]; readonly foreignWords: readonly ForeignWord[]} {
+  const isDriven = args.some((arg, at) => /^--input-?[fF]ormat(?:=|$)/.test(arg) && isStreamJson(arg, args[at + 1]));
+  const left: string[] = [];
+  const foreignWords: ForeignWord[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at]!;
+    if (arg === '--') return {args: [...left, ...args.slice(at)], foreignWords};
+    const [, name, value] = FLAG.exec(arg) ?? [];
+    if (name === undefined || knows(name)) {
+      left.push(arg);
+      continue;
+    }
+    const listed = FOREIGN_FLAGS.get(name);
+    // A driver sends no prompt among its arguments, so that a word after a flag is its value.
+    const takes = listed ?? (isDriven && !RESTRICTS.test(name) ? 'maybe' : undefined);
+    if (takes === undefined) {
+      left.push(arg);
+      continue;
+    }
+    const next = args[at + 1];
+    const hasWord = next !== undefined && !next.startsWith('-');
+    if (value === undefined && hasWord && (takes === 'one' || (takes === 'maybe' && isDriven))) at += 1;
+    foreignWords.push({kind: 'flag', name: `--${name}`, text: `mini-cc has no --${name}, so that it has no effect`});
+  }
+  return {args: left, foreignWords};
+}
+
+function isStreamJson(arg: string, next: string | undefined): boolean {
+  return (arg.split('=')[1] ?? next) === 'stream-json';
+}
+
+function list(value: Value, names: string): [string, Value][] {
+  return names.split(' ').map((name) => [name, value]);
+}
