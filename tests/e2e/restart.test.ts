@@ -2,7 +2,7 @@
 import {readdirSync, readFileSync, truncateSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished, test} from 'vitest';
-import {getProcessPlace} from '../../src/storage/sessions/session-lock.ts';
+import {getProcessPlace} from '../../src/core/util/process-owner.ts';
 import {type MessagesBody, say} from '../support/messages-server.ts';
 import {answer} from '../support/questions.ts';
 import {countReplies, getFirstPrompt} from '../support/request-facts.ts';

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {getProcessPlace} from '../../src/storage/sessions/session-lock.ts';
+import {getProcessPlace} from '../../src/core/util/process-owner.ts';
 import type {Home} from './environment.ts';
 import {root} from './run-cli.ts';
 

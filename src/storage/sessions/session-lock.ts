@@ -1,25 +1,28 @@
 /**
  * Ensures that only one mini-cc at a time writes a session. The lock is a file beside the transcript that names the
- * process and the place where it runs. A process is identified by its id and start time, since ids are reused.
+ * process and the place where it runs.
  *
  * The lock of a process that has ended on this machine is taken over. Whether a process of another machine or container
  * (with a shared home) still runs cannot be found out, so its lock is taken over only when the user says so.
  */
-import {linkSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
-import {hostname} from 'node:os';
+import {linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {getErrorCode, UsageError} from '../../core/util/errors.ts';
-import {runProgramSync} from '../../core/util/processes.ts';
+import {
+  comparePlaces,
+  getOwnerState,
+  getOwnRecord,
+  getProcessPlace,
+  getStartTime,
+  type ProcessOwner,
+} from '../../core/util/process-owner.ts';
 
 const LOCK = 'lock';
 /** Names of temporary files beside the lock, which a killed process leaves. */
 const TEMPORARY = /^lock\.(?:stale\.)?(\d+)$/;
 
-interface Holder extends ProcessPlace {
+interface Holder extends ProcessOwner {
   readonly version: 1;
-  readonly pid: number;
-  /** Start time in the system's own units, only for comparison. */
-  readonly started: string;
 }
 
 export interface LockOptions {
@@ -66,12 +69,7 @@ export class SessionLock {
   }
 
   #write(own: string): void {
-    const holder: Holder = {
-      version: 1,
-      pid: process.pid,
-      started: getStartTime(process.pid) ?? '',
-      ...getProcessPlace(),
-    };
+    const holder: Holder = {version: 1, ...getOwnRecord()};
     mkdirSync(this.folder, {recursive: true, mode: 0o700});
     writeFileSync(own, JSON.stringify(holder), {mode: 0o600});
   }
@@ -165,32 +163,8 @@ function readHolder(file: string): Holder | undefined {
   }
 }
 
-function getState(holder: Holder | undefined): 'alive' | 'dead' | 'elsewhere' {
-  if (!holder) return 'dead';
-  switch (comparePlaces(holder, getProcessPlace())) {
-    case 'same':
-      return getStartTime(holder.pid) === holder.started ? 'alive' : 'dead';
-    case 'before restart':
-      return 'dead';
-    default:
-      return 'elsewhere';
-  }
-}
-
-/** Returns when a process started; undefined when it does not exist. */
-function getStartTime(pid: number): string | undefined {
-  try {
-    if (process.platform === 'linux') {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return fields[0] === 'Z' ? undefined : fields[19];
-    }
-    return runProgramSync('ps', ['-o', 'lstart=', '-p', String(pid)]).trim();
-  } catch (error) {
-    // The process does not exist: /proc has no file for it, or ps exits with 1.
-    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ESRCH' || hasStatus(error)) return undefined;
-    throw error;
-  }
+function getState(holder: Holder | undefined): ReturnType<typeof getOwnerState> {
+  return holder ? getOwnerState(holder) : 'dead';
 }
 
 /** Creates a hard link. @returns false when `to` exists already */
@@ -212,56 +186,5 @@ function tryRename(from: string, to: string): boolean {
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return false;
     throw error;
-  }
-}
-
-function hasStatus(error: unknown): boolean {
-  return error instanceof Error && 'status' in error;
-}
-
-export interface ProcessPlace {
-  readonly host: string;
-  /**
-   * Id that changes at each start of the machine. This field and the following ones exist only on Linux, and not in
-   * locks of earlier versions.
-   */
-  readonly boot?: string;
-  /** Id of the installed system. */
-  readonly machine?: string;
-  /** Id of the container's process namespace, since containers on one machine have process ids of their own. */
-  readonly pidNamespace?: string;
-}
-
-/** The namespace of the machine itself has this number in every Linux. */
-const OF_MACHINE = 'pid:[4026531836]';
-
-export function getProcessPlace(): ProcessPlace {
-  const boot = tryRead(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
-  const machine = tryRead(() => readFileSync('/etc/machine-id', 'utf8').trim());
-  const pidNamespace = tryRead(() => readlinkSync('/proc/self/ns/pid'));
-  return {host: hostname(), ...(boot && {boot}), ...(machine && {machine}), ...(pidNamespace && {pidNamespace})};
-}
-
-/**
- * @returns `before restart` for the same machine before it was restarted. Containers of different machines may have
- * equal names and equal system ids (of one image), so this is returned only for processes outside of containers.
- */
-export function comparePlaces(
-  there: ProcessPlace,
-  here: ProcessPlace,
-): 'same' | 'before restart' | 'other container' | 'other machine' {
-  // One of the two comes from an earlier version, or is not on Linux.
-  if (there.boot === undefined || here.boot === undefined) return there.host === here.host ? 'same' : 'other machine';
-  if (there.boot === here.boot) return there.pidNamespace === here.pidNamespace ? 'same' : 'other container';
-  const isMachine = there.pidNamespace === OF_MACHINE && here.pidNamespace === OF_MACHINE;
-  const isSame = isMachine && there.host === here.host && there.machine !== undefined && there.machine === here.machine;
-  return isSame ? 'before restart' : 'other machine';
-}
-
-function tryRead(read: () => string): string | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
   }
 }

@@ -126,7 +126,9 @@ describe('a session whose first line is damaged', () => {
     expect(Object.fromEntries(passedOver.map(({id, problem}) => [id, problem]))).toEqual({
       bad: 'its first line is damaged, 1 message can be read: --resume bad goes on with what can be read',
       torn: 'it is damaged, nothing in it can be read: mini-cc sessions delete torn removes it',
-      folder: expect.stringMatching(/^it cannot be read: .*is not a regular file.*: mini-cc sessions delete folder removes it$/),
+      folder: expect.stringMatching(
+        /^it cannot be read: .*is not a regular file.*: mini-cc sessions delete folder removes it$/,
+      ),
     });
   });
 

@@ -3,15 +3,8 @@ import {existsSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, ut
 import {hostname, tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it, onTestFinished} from 'vitest';
-import {
-  comparePlaces,
-  findForeignLock,
-  getProcessPlace,
-  isLeftLocked,
-  isLocked,
-  type ProcessPlace,
-  SessionLock,
-} from '../../../src/storage/sessions/session-lock.ts';
+import {comparePlaces, getProcessPlace, type ProcessPlace} from '../../../src/core/util/process-owner.ts';
+import {findForeignLock, isLeftLocked, isLocked, SessionLock} from '../../../src/storage/sessions/session-lock.ts';
 
 const folder = () => mkdtempSync(path.join(tmpdir(), 'mini-cc-lock-'));
 

@@ -4,7 +4,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {History} from '../../../src/core/turn/history.ts';
-import {getProcessPlace} from '../../../src/storage/sessions/session-lock.ts';
+import {getProcessPlace} from '../../../src/core/util/process-owner.ts';
 import {SessionStore} from '../../../src/storage/sessions/session-store.ts';
 import {cleanUpAtStart} from '../../../src/storage/sessions/start-up-cleanup.ts';
 
