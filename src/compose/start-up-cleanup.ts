@@ -9,6 +9,7 @@ import {setImmediate} from 'node:timers/promises';
 import type {Emit} from '../core/contract/events.ts';
 import {WORKTREES} from '../core/contract/worktree.ts';
 import {getErrorMessage} from '../core/util/errors.ts';
+import {removeLeftTemporaryFolders} from '../core/util/files/temporary-folder.ts';
 import {removeLeftPlaceholders} from '../sandbox/protected-places.ts';
 import {type CleanupOptions, cleanUpAtStart} from '../storage/sessions/start-up-cleanup.ts';
 
@@ -16,6 +17,7 @@ import {type CleanupOptions, cleanUpAtStart} from '../storage/sessions/start-up-
 export async function runStartUpCleanup(options: CleanupOptions, emit: Emit): Promise<void> {
   await setImmediate();
   removeLeftPlaceholders(options.cwd, homedir());
+  removeLeftTemporaryFolders(path.join(options.folder, '..', '..'));
   const warn = (text: string) => emit({type: 'notice', level: 'warning', text});
   try {
     // Worktrees are recovered before anything is erased.

@@ -58,7 +58,7 @@ export interface BubblewrapOptions extends ViewPlaces {
 }
 
 export class Bubblewrap implements Sandbox {
-  readonly folder = new SessionFolder();
+  readonly folder: SessionFolder;
   readonly #views: Views;
   readonly #filters: Readonly<Record<SandboxProfile, Uint8Array | undefined>>;
   readonly #placeholders = new Placeholders();
@@ -71,6 +71,7 @@ export class Bubblewrap implements Sandbox {
   #file: string | undefined;
 
   constructor(private readonly options: BubblewrapOptions) {
+    this.folder = new SessionFolder(options.miniCcHome);
     this.#views = new Views(options, this.folder);
     this.#filters = {'read-only': seccompFilter(), 'workspace-write': seccompFilter(options)};
   }

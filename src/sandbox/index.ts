@@ -18,14 +18,19 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const platform = options.platform ?? process.platform;
   if (platform === 'linux') return new Bubblewrap(options);
   if (platform === 'darwin') return new Seatbelt(options, options.env);
-  return new NoSandbox(platform);
+  return new NoSandbox(platform, options.miniCcHome);
 }
 
 /** Stands in on platforms without a sandbox. It confines no command, so no command that must be confined runs. */
 class NoSandbox implements Sandbox {
-  readonly folder = new SessionFolder();
+  readonly folder: SessionFolder;
 
-  constructor(private readonly platform: NodeJS.Platform) {}
+  constructor(
+    private readonly platform: NodeJS.Platform,
+    miniCcHome: string,
+  ) {
+    this.folder = new SessionFolder(miniCcHome);
+  }
 
   status(): Promise<SandboxStatus> {
     const remedy = 'run it on Linux (on Windows in WSL) with bubblewrap, or on macOS';

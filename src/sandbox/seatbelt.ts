@@ -22,7 +22,7 @@ export class Seatbelt implements Sandbox {
   readonly #repositories = new RepositoryFinder();
   #status: Promise<SandboxStatus> | undefined;
   #works = false;
-  readonly folder = new SessionFolder();
+  readonly folder: SessionFolder;
   readonly #views: Views;
 
   constructor(
@@ -30,6 +30,7 @@ export class Seatbelt implements Sandbox {
     private readonly variables: readonly string[] = [],
     private readonly program = '/usr/bin/sandbox-exec',
   ) {
+    this.folder = new SessionFolder(places.miniCcHome);
     this.#views = new Views(places, this.folder);
   }
 

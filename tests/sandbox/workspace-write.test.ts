@@ -80,7 +80,7 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     const own = sandbox.folder.path;
     expect(own.startsWith(`${root}/a/b/`)).toBe(true);
     writeFileSync(join(own, 'secret'), 'key');
-    const other = new SessionFolder();
+    const other = new SessionFolder('/nonexistent');
     expect(other.list()).toEqual([]);
     onTestFinished(() => other.close());
     const reach = `cat ${own}/secret; mkdir ${own}/commands; mv ${own} ${root}/c; mv ${root}/a/b ${root}/d; mv ${root}/a ${root}/e`;
@@ -89,7 +89,10 @@ describe.runIf(usable)('a command that may write the workspace', () => {
     );
     expect(text).not.toContain('key\n');
     expect(text).toMatch(/\n1\ndone/);
-    expect([readdirSync(own).sort(), readdirSync(other.path)]).toEqual([['pipes', 'secret', 'tmp'], ['tmp']]);
+    expect([readdirSync(own).sort(), readdirSync(other.path)]).toEqual([
+      ['owner.json', 'pipes', 'secret', 'tmp'],
+      ['owner.json', 'tmp'],
+    ]);
     expect(readdirSync(join(root, 'a')).sort()).toEqual(['b', 'made']);
     const only = {workspace: {...workspace, confinement: 'read-only' as const}};
     const command = `cat ${own}/secret; echo 2 > $TMPDIR/y && cat $TMPDIR/[xy]`;

@@ -1,7 +1,6 @@
 /** Drafts an agent, shows it with the tools that it will really have, and saves it when the person agrees. */
 
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import architect from '../../../.mini-cc/agents/architect.json';
 import debuggerAgent from '../../../.mini-cc/agents/debugger.json';
@@ -16,6 +15,7 @@ import {parseJsonAgent} from '../../agents/json-source.ts';
 import {saveAgent} from '../../agents/save.ts';
 import {type AgentFile, agentFileSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/util/errors.ts';
+import {createTemporaryFolder, removeTemporaryFolder} from '../../core/util/files/temporary-folder.ts';
 import {findTypo} from '../../core/util/names.ts';
 import {formatProblem} from '../../core/util/problem.ts';
 import {type AgentsDeps, type AgentsResult, describeConfinement} from './show.ts';
@@ -116,7 +116,7 @@ function check(fields: AgentFile, deps: AgentsDeps): {ok: boolean; lines: string
 
 /** @returns the edited definition, or the reason why there is none */
 async function edit(fields: AgentFile, deps: AgentsDeps): Promise<AgentFile | string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'mini-cc-draft-'));
+  const folder = createTemporaryFolder();
   const file = path.join(folder, `${fields.name}.json`);
   try {
     await writeFile(file, formatDefinition(fields));
@@ -127,7 +127,7 @@ async function edit(fields: AgentFile, deps: AgentsDeps): Promise<AgentFile | st
     if (!agent) return `The edit is not valid: ${problems.map(formatProblem).join('; ')}`;
     return agent.fields;
   } finally {
-    await rm(folder, {recursive: true});
+    removeTemporaryFolder(folder);
   }
 }
 

@@ -2,14 +2,15 @@
  * Holds the temporary files of one session. The folder is created when a command first needs it, and removed at the
  * end.
  */
-import {existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {existsSync, mkdirSync, mkdtempSync, readdirSync} from 'node:fs';
 import path from 'node:path';
+import {
+  createTemporaryFolder,
+  listTemporaryFolders,
+  removeTemporaryFolder,
+} from '../../core/util/files/temporary-folder.ts';
 import {onProcessExit} from '../../core/util/processes.ts';
 
-const PREFIX = 'mini-cc-';
-/** `mkdtemp` adds six letters to the prefix. */
-const NAME = /^mini-cc-[A-Za-z0-9]{6}$/;
 /** Name of the folder for commands. */
 const TEMPORARY = 'tmp';
 
@@ -18,12 +19,15 @@ export class SessionFolder {
   #stopListening: (() => void) | undefined;
   readonly #onClose: (() => void)[] = [];
 
+  /** @param home mini-cc's own folder, for when the system's temporary folder cannot be used */
+  constructor(private readonly home: string) {}
+
   /**
    * Absolute, with links resolved, mode 0700. Confined commands must not write in it. @throws Error of the file system
    */
   get path(): string {
     if (this.#folder === undefined) {
-      this.#folder = mkdtempSync(path.join(realpathSync(tmpdir()), PREFIX));
+      this.#folder = createTemporaryFolder(this.home);
       mkdirSync(path.join(this.#folder, TEMPORARY), {mode: 0o700});
       this.#stopListening = onProcessExit(() => this.close());
     }
@@ -52,9 +56,7 @@ export class SessionFolder {
 
   /** Returns the folders of all sessions, including those of other processes. */
   listAll(): string[] {
-    const around = path.dirname(this.path);
-    const places = readdirSync(around).flatMap((name) => (NAME.test(name) ? path.join(around, name) : []));
-    return places.filter((place) => existsSync(path.join(place, TEMPORARY)));
+    return listTemporaryFolders(path.dirname(this.path)).filter((place) => existsSync(path.join(place, TEMPORARY)));
   }
 
   /** @param listener called before the folder is removed */
@@ -62,17 +64,15 @@ export class SessionFolder {
     this.#onClose.push(listener);
   }
 
-  /** Removes the folder with everything that commands left in it. What cannot be removed stays. */
+  /**
+   * Removes the folder with everything that commands left in it. Where a mount that a command left prevents it, the rest
+   * goes at a later start.
+   */
   close(): void {
     if (this.#folder === undefined) return;
     this.#stopListening?.();
     for (const listener of this.#onClose.splice(0)) listener();
-    const folder = this.#folder;
+    removeTemporaryFolder(this.#folder);
     this.#folder = undefined;
-    try {
-      rmSync(folder, {recursive: true, force: true});
-    } catch {
-      // A mount that a command left may prevent the removal. The system cleans its temporary folder itself.
-    }
   }
 }

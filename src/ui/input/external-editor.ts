@@ -1,12 +1,12 @@
 /** Hands the terminal over: to `$EDITOR` for a question or the prompt, to the transcript, or to the shell on Ctrl+Z. */
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {useApp, useStdin, useStdout} from 'ink';
 import {useEffect} from 'react';
 import type {Question} from '../../core/contract/events.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
+import {createTemporaryFolder, removeTemporaryFolder} from '../../core/util/files/temporary-folder.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {Controller} from '../controller.ts';
 import type {LocalState} from '../state/local-state.ts';
@@ -50,7 +50,7 @@ export function useHandover(controller: Controller, handover: LocalState['handov
 }
 
 async function editPrompt(controller: Controller): Promise<void> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mini-cc-prompt-'));
+  const folder = createTemporaryFolder();
   const file = path.join(folder, 'prompt.md');
   try {
     const {editor} = controller.local.get();
@@ -64,7 +64,7 @@ async function editPrompt(controller: Controller): Promise<void> {
       controller.change({editor: edit(editor, {type: 'recall', sent}), selected: 0, dismissed: text});
     }
   } finally {
-    rmSync(folder, {recursive: true, force: true});
+    removeTemporaryFolder(folder);
   }
 }
 

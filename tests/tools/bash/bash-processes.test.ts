@@ -176,7 +176,7 @@ describe('background processes', () => {
       import {ProcessGroups} from ${JSON.stringify(resolve('src/sandbox/launch/process-groups.ts'))};
       import {SessionFolder} from ${JSON.stringify(resolve('src/sandbox/view/session-folder.ts'))};
       const processes = new ProcessGroups();
-      const pipes = process.platform === 'linux' ? new OutputPipes(new SessionFolder()) : undefined;
+      const pipes = process.platform === 'linux' ? new OutputPipes(new SessionFolder('/nonexistent')) : undefined;
       const run = (command) => runShell({file: 'bash', args: getShellArguments(command).slice(1), cwd: process.cwd(), env: {...process.env},
         timeoutMs: 60000, signal: new AbortController().signal, processes, pipes, onText: () => undefined});
       await run("sleep 60 >/dev/null 2>&1 & echo $! > a");

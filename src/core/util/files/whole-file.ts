@@ -7,7 +7,7 @@
  */
 import {randomBytes} from 'node:crypto';
 import {type BigIntStats, constants, readdirSync, unlinkSync} from 'node:fs';
-import {type FileHandle, link, lstat, mkdtemp, open, realpath, rename, unlink} from 'node:fs/promises';
+import {type FileHandle, link, lstat, mkdtemp, open, realpath, rename, rm, unlink} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {FileStamp} from '../../contract/tool.ts';
@@ -203,7 +203,7 @@ async function keepCopy(folder: OpenFolder, from: FileHandle): Promise<KeptCopy>
     handle = await create(place);
   }
   const isBeside = path.dirname(place) === folder.path;
-  const remove = () => (isBeside ? folder.use(name, unlink) : unlink(place));
+  const remove = () => (isBeside ? folder.use(name, unlink) : rm(path.dirname(place), {recursive: true}));
   try {
     await writeAll(
       handle,
