@@ -60,9 +60,9 @@ export function listForeignWords({project: {options, loaded}, tools}: ComposedPa
 
 /** Returns the messages to the user at the start of a session, one line each. */
 export async function listWarnings(parts: ComposedParts, fanOuts: FanOuts): Promise<readonly string[]> {
-  const {project, records, tools, agents, models, permissions} = parts;
+  const {project, records, tools, agents, models, permissions, changes} = parts;
   const {options, loaded, settings, redactor} = project;
-  const cutOff = fanOuts.describeCutOff();
+  const cutOff = [fanOuts.describeCutOff(), changes.changes.describeCutOff(models.state.conversation.rewindPoints)];
   const servers = isOfflineByDefault(options, settings) ? await findLocalServers() : [];
   return redactor.values([
     ...loaded.warnings,
@@ -73,7 +73,7 @@ export async function listWarnings(parts: ComposedParts, fanOuts: FanOuts): Prom
     ...permissions.hooks.warnings,
     ...describeBrokenAgents(agents.catalog),
     ...records.firstConversation.warnings,
-    ...(cutOff === undefined ? [] : [cutOff]),
+    ...cutOff.filter((text) => text !== undefined),
     ...(models.state.model.offline && !options.offline ? describeOffline(servers) : []),
   ]);
 }

@@ -79,11 +79,13 @@ function rewindRequests({state, changes}: SessionParts, turns: Turns, emit: Emit
       let files: RestoredFiles | undefined;
       // Prompts that the person types in the meantime follow the conversation that remains.
       await turns.pause(async () => {
-        if (what !== 'conversation') files = await changes.rewind(point.at, keepNew);
-        if (what === 'files') return;
-        const {history, messagesBefore} = state.conversation;
-        history.rewind(point.uuid, () => messagesBefore(point.uuid));
-        emit({type: 'rewound'});
+        const finish = () => {
+          const {history, messagesBefore} = state.conversation;
+          history.rewind(point.uuid, () => messagesBefore(point.uuid));
+          emit({type: 'rewound'});
+        };
+        if (what === 'conversation') finish();
+        else files = await changes.rewind(point.at, {keepNew, ...(what === 'both' && {finish})});
       });
       return {point, ...(files && {files})};
     },

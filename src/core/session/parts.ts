@@ -161,6 +161,13 @@ export function closeConversation(conversation: Conversation, emit: Emit): void 
   }
 }
 
+interface RewindOptions {
+  /** True when files that were created since must stay. */
+  readonly keepNew?: boolean | undefined;
+  /** Takes the conversation back, as the last step of the rewind. */
+  readonly finish?: () => void;
+}
+
 /** Shows and undoes what agents changed in files, by the checkpoints of the open session. */
 export interface ChangedFiles extends FanOutChanges {
   diff(agentId: string): Promise<Omit<RunDiff, 'record'>>;
@@ -169,8 +176,9 @@ export interface ChangedFiles extends FanOutChanges {
   /**
    * Undoes all changes from then on.
    * @param at milliseconds since the epoch
-   * @param keepNew true when files that were created since must stay
    */
-  rewind(at: number, keepNew?: boolean): Promise<RestoredFiles>;
+  rewind(at: number, options?: RewindOptions): Promise<RestoredFiles>;
   planRewind(at: number): Promise<FilesToRestore>;
+  /** Describes an undo or rewind that was cut off when mini-cc was killed, with the command that finishes it. */
+  describeCutOff(points: () => readonly RewindPoint[]): string | undefined;
 }

@@ -1,12 +1,14 @@
 /** Shows what agents changed, in the format of `git diff`, and undoes it. */
 import path from 'node:path';
-import type {CheckpointGaps, RestoredFiles, SessionDiff} from '../../core/contract/session-requests.ts';
+import type {CheckpointGaps, RestoredFiles, RewindPoint, SessionDiff} from '../../core/contract/session-requests.ts';
 import type {ChangedFiles} from '../../core/session/parts.ts';
+import {tryOr} from '../../core/util/errors.ts';
+import {formatCount} from '../../core/util/text.ts';
 import {type FileState, getContentId} from '../trees/file-state.ts';
 import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
 import {type ContentSource, readInBatches} from './contents.ts';
 import type {LedgerLine} from './ledger.ts';
-import {planRestoredFiles, restoreFiles} from './restore.ts';
+import {planRestoredFiles, type RestoreOptions, restoreFiles} from './restore.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 interface ChangedFilesDeps {
@@ -28,15 +30,13 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
   const restore = async (
     selection: Selection,
     isMeant: (line: CommandLedgerLine) => boolean,
-    agentId: string,
-    label: string,
-    keepNew = false,
+    options: RestoreOptions,
     checkpoints = deps.checkpoints(),
   ): Promise<RestoredFiles> => {
-    const {restored, left} = await restoreFiles(checkpoints, selection, {agentId, label}, keepNew);
+    const {restored, left} = await restoreFiles(checkpoints, selection, options);
     await deps.onRestored(
       restored.map((file) => file.path),
-      label,
+      options.by.label,
     );
     return {restored, left, gaps: findGaps(checkpoints.ledger.lines, isMeant)};
   };
@@ -67,13 +67,38 @@ export function createChangedFiles(deps: ChangedFilesDeps): ChangedFiles {
     undoAll: (agents, label, session) =>
       withCheckpoints(session, (checkpoints) => {
         const isMeant = ({by}: CommandLedgerLine) => agents.includes(by.agentId);
-        return restore(byAgents(agents), isMeant, 'undo', label, false, checkpoints);
+        const options = {by: {agentId: 'undo', label}, command: {undo: label}};
+        return restore(byAgents(agents), isMeant, options, checkpoints);
       }),
     diffAll: () => diffAll(deps),
-    undo: (agentId) => restore(byAgent(agentId), ({by}) => by.agentId === agentId, 'undo', '/subagents undo'),
-    rewind: (from, keepNew) => restore(since(from), ({at}) => at >= from, 'rewind', '/rewind', keepNew),
+    undo(agentId) {
+      const label = '/subagents undo';
+      const options = {by: {agentId: 'undo', label}, command: {undo: `${label} ${agentId}`}};
+      return restore(byAgent(agentId), ({by}) => by.agentId === agentId, options);
+    },
+    rewind(from, {keepNew, finish} = {}) {
+      const command = {rewind: from, scope: finish ? 'both' : 'files'} as const;
+      const options = {by: {agentId: 'rewind', label: '/rewind'}, command, keepNew, finish};
+      return restore(since(from), ({at}) => at >= from, options);
+    },
+    describeCutOff: (points) => describeCutOff(deps, points),
     planRewind: (from) => planRestoredFiles(deps.checkpoints(), since(from)),
   };
+}
+
+/** Where the checkpoints cannot be used, the first change says why. */
+function describeCutOff({checkpoints}: ChangedFilesDeps, points: () => readonly RewindPoint[]): string | undefined {
+  const cut = tryOr(() => checkpoints().ledger.findCutRestore(), undefined);
+  if (!cut) return undefined;
+  const {by, files} = cut;
+  const command = 'undo' in by ? by.undo : formatRewind(by.scope, points().findIndex(({at}) => at === by.rewind) + 1);
+  const what = 'undo' in by ? 'An undo' : 'A rewind';
+  return command && `${what} of ${formatCount(files, 'file')} was cut off when mini-cc ended: ${command} finishes it.`;
+}
+
+/** @param number counts the prompts from the last one; 0 when the prompt is not in the conversation any more */
+function formatRewind(scope: 'files' | 'both', number: number): string | undefined {
+  return number === 0 ? undefined : `/rewind ${number} ${scope}`;
 }
 
 async function diffAll(deps: ChangedFilesDeps): Promise<SessionDiff> {

@@ -35,6 +35,19 @@ export interface FileChange {
   readonly cutOff?: true;
 }
 
+interface RestoringLine {
+  readonly type: 'restoring';
+  readonly at: number;
+  readonly id: string;
+  readonly files: number;
+  /** Folders of the files, where a kill may leave drafts. */
+  readonly folders: readonly string[];
+  readonly by: RestoreCommand;
+}
+
+/** The command that a person gave. For `/rewind`: the time of the prompt, in milliseconds since the epoch. */
+export type RestoreCommand = {readonly undo: string} | {readonly rewind: number; readonly scope: 'files' | 'both'};
+
 export type LedgerLine =
   | {readonly type: 'checkpoints'; readonly version: number; readonly at: number}
   | FileChange
@@ -57,8 +70,14 @@ export type LedgerLine =
       /** Names of files that the snapshots leave out, beside ignored ones. */
       readonly leftOut?: readonly string[];
     }
+  /** A restore of files begins. A `restored` line with the same id ends it. */
+  | RestoringLine
+  | {readonly type: 'restored'; readonly at: number; readonly id: string}
   /** The changes of a command of this agent are not fully known. */
   | {readonly type: 'uncounted'; readonly at: number; readonly by: Writer; readonly why: string};
+
+/** Name of the file in the folder of the checkpoints. */
+export const LEDGER = 'changes.jsonl';
 
 export class Ledger {
   readonly #file: string;
@@ -67,7 +86,7 @@ export class Ledger {
 
   /** @throws MiniCcError `NEWER_FORMAT` when a newer mini-cc wrote the file */
   constructor(folder: string) {
-    this.#file = path.join(folder, 'changes.jsonl');
+    this.#file = path.join(folder, LEDGER);
     this.#lines = existsSync(this.#file) ? parseLines(readLines(this.#file)) : [];
     const [header] = this.#lines;
     if (header?.type === 'checkpoints' && header.version > LEDGER_VERSION) {
@@ -94,10 +113,26 @@ export class Ledger {
     this.#lines.push(line);
   }
 
+  /** Returns the last restore when mini-cc ended during it. */
+  findCutRestore(): RestoringLine | undefined {
+    const last = this.#lines.findLast((line) => line.type === 'restoring');
+    return last && this.#lines.some(({type, ...line}) => type === 'restored' && 'id' in line && line.id === last.id)
+      ? undefined
+      : last;
+  }
+
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
   }
+}
+
+/** Returns the folders of files that mini-cc was writing or restoring when these lines were written. */
+export function listWrittenFolders(lines: readonly string[]): string[] {
+  return parseLines(lines).flatMap((line) => {
+    if (line.type === 'restoring') return line.folders;
+    return line.type === 'writing' ? [path.dirname(line.path)] : [];
+  });
 }
 
 function parseLines(lines: Iterable<string>): LedgerLine[] {

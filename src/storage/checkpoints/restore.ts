@@ -6,10 +6,11 @@ import type {Writer} from '../../core/contract/checkpoints.ts';
 import type {FilesToRestore, RestoredFiles} from '../../core/contract/session-requests.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {OpenFolder} from '../../core/util/files/open-folder.ts';
-import {writeWholeIn} from '../../core/util/files/whole-file.ts';
+import {createName, writeWholeIn} from '../../core/util/files/whole-file.ts';
 import {type FileOrLink, getContentId, getDefaultMode, readFileState} from '../trees/file-state.ts';
 import {getPaths, planRestore, type RestorePlan, type Selection} from './changes.ts';
 import {readInBatches} from './contents.ts';
+import type {Ledger, RestoreCommand} from './ledger.ts';
 import type {SessionCheckpoints} from './session-checkpoints.ts';
 
 type RestoreResult = Pick<RestoredFiles, 'restored' | 'left'>;
@@ -24,16 +25,22 @@ export function planRestoredFiles(checkpoints: SessionCheckpoints, selection: Se
   });
 }
 
-/**
- * Restores the files. The restore is itself a change in the ledger.
- * @param by the agent under whose name the ledger records the restore
- * @param keepNew whether files that the selection created stay
- */
+export interface RestoreOptions {
+  /** The agent under whose name the ledger records the restore. */
+  readonly by: Writer;
+  /** By it the next start says that the restore was cut off. */
+  readonly command: RestoreCommand;
+  /** Whether files that the selection created stay. */
+  readonly keepNew?: boolean | undefined;
+  /** The last step of the restore, after the files. @throws what the caller gets */
+  readonly finish?: (() => void) | undefined;
+}
+
+/** Restores the files. The restore is itself a change in the ledger. */
 export async function restoreFiles(
   checkpoints: SessionCheckpoints,
   selection: Selection,
-  by: Writer,
-  keepNew = false,
+  {by, command, keepNew = false, finish}: RestoreOptions,
 ): Promise<RestoreResult> {
   return checkpoints.runExclusive(async () => {
     const all = await planAll(checkpoints, selection);
@@ -42,6 +49,7 @@ export async function restoreFiles(
     const left: RestoreResult['left'][number][] = [];
     // Remove files first, deepest first, because one of them may be in the place of a folder that is needed.
     const restores = plans.filter((plan) => plan.type === 'restore').sort((a, b) => getOrder(a) - getOrder(b));
+    const end = noteStart(checkpoints.ledger, restores, command);
     for (const plan of plans) if (plan.type === 'leave') left.push({path: plan.path, why: plan.why});
     const getContents = ({to}: Restore) => [getContentId(to) ?? []].flat();
     for await (const {items, contents} of readInBatches(restores, getContents, checkpoints.contents)) {
@@ -55,8 +63,19 @@ export async function restoreFiles(
         }
       }
     }
+    finish?.();
+    end();
     return {restored, left};
   });
+}
+
+/** @returns a function that notes the end. It notes nothing when there is nothing to restore. */
+function noteStart(ledger: Ledger, restores: readonly Restore[], by: RestoreCommand): () => void {
+  if (restores.length === 0 && !ledger.findCutRestore()) return () => undefined;
+  const id = randomUUID();
+  const folders = [...new Set(restores.map(({path: file}) => path.dirname(file)))];
+  ledger.append({type: 'restoring', at: Date.now(), id, files: restores.length, folders, by});
+  return () => ledger.append({type: 'restored', at: Date.now(), id});
 }
 
 function getOrder({to, path: file}: Restore): number {
@@ -138,7 +157,7 @@ async function replace(file: string, to: FileOrLink, content: Buffer): Promise<v
 }
 
 async function replaceByLink(folder: OpenFolder, name: string, target: Buffer): Promise<void> {
-  const draft = `.${randomUUID()}`;
+  const draft = createName('draft');
   await folder.use(draft, (place) => symlink(target, place));
   try {
     await folder.use(draft, (from) => folder.use(name, (to) => rename(from, to)));

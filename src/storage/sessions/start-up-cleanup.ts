@@ -8,6 +8,7 @@ import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {UsageError} from '../../core/util/errors.ts';
 import {removeDrafts} from '../../core/util/files/whole-file.ts';
+import {LEDGER, listWrittenFolders} from '../checkpoints/ledger.ts';
 import {readLastLines} from '../json-lines.ts';
 import {archiveTranscript, findTranscript, listRunFolders, TRANSCRIPT} from './archive.ts';
 import {isLeftLocked, isLocked, listLeftLockFiles, SessionLock} from './session-lock.ts';
@@ -111,12 +112,14 @@ function removeSessionLeftovers(session: string, cwd: string): void {
   const files = path.join(session, 'checkpoints', 'files');
   const blobs = existsSync(files) ? readdirSync(files).map((name) => path.join(files, name)) : [];
   const transcripts = [session, ...listRunFolders(session)].flatMap((folder) => findTranscript(folder) ?? []);
-  const written = new Set(transcripts.flatMap((transcript) => listWrittenFolders(transcript, cwd)));
+  const ledger = ignoreUnreadable(() => readLastLines(path.join(session, 'checkpoints', LEDGER), SEARCHED_BYTES)) ?? [];
+  const named = transcripts.flatMap((transcript) => listNamedFolders(transcript, cwd));
+  const written = new Set([...named, ...listWrittenFolders(ledger)]);
   for (const folder of [session, ...blobs, ...written]) removeDrafts(folder);
 }
 
 /** Returns the folders of files that the last calls of a transcript name. */
-function listWrittenFolders(transcript: string, cwd: string): string[] {
+function listNamedFolders(transcript: string, cwd: string): string[] {
   const lines = ignoreUnreadable(() => readLastLines(transcript, SEARCHED_BYTES)) ?? [];
   return lines.flatMap((line) => {
     const entry = parseEntry(line);

@@ -93,8 +93,9 @@ describe('going back', () => {
   async function rewind(what: 'conversation' | 'files' | 'both') {
     const rewound: unknown[] = [];
     const changes = {
-      rewind: async (...given: unknown[]) => {
-        rewound.push(given);
+      rewind: async (at: number, {keepNew, finish}: {keepNew?: boolean; finish?: () => void}) => {
+        rewound.push([at, keepNew]);
+        finish?.();
         return FILES;
       },
       planRewind: async (at: number) => ({at}),

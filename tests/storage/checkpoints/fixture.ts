@@ -48,7 +48,10 @@ export function workspace(files: Readonly<Record<string, string>> = {}, {git = t
   };
   /** @returns names, each with what was done or why not. */
   const undo = async (by = CODE, checkpoints = store) => {
-    const {restored, left} = await restoreFiles(checkpoints.current, byAgent(by.agentId), UNDO);
+    const {restored, left} = await restoreFiles(checkpoints.current, byAgent(by.agentId), {
+      by: UNDO,
+      command: {undo: `/subagents undo ${by.agentId}`},
+    });
     const facts = [...restored.map((one) => [one.path, one.how]), ...left.map((one) => [one.path, one.why])];
     return Object.fromEntries(facts.map(([file = '', what = '']) => [path.relative(root, file), what]));
   };

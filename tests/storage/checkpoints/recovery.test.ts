@@ -1,6 +1,7 @@
 import {appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {createChangedFiles} from '../../../src/storage/checkpoints/changed-files.ts';
 import {CODE, workspace} from './fixture.ts';
 
 describe('after a crash', () => {
@@ -35,6 +36,53 @@ describe('after a crash', () => {
     const next = open();
     await write('b.txt', '2', CODE, next);
     expect(await undo(CODE, open())).toEqual({'a.txt': 'put back', 'b.txt': 'put back'});
+  });
+});
+
+describe('a restore that was cut off', () => {
+  const points = [{at: 9}, {at: 5}].map((each) => ({...each, uuid: '', text: '', dropped: 0}));
+  const setUp = async () => {
+    const made = workspace({'a.txt': '1', 'b.txt': '1'});
+    for (const name of ['a.txt', 'b.txt']) await made.write(name, '2');
+    const open = () => {
+      const store = made.open();
+      return createChangedFiles({
+        root: made.root,
+        checkpoints: () => store.current,
+        openCheckpoints: () => store.openOther(''),
+        formatPatch: () => '',
+        onRestored: async () => undefined,
+      });
+    };
+    return {...made, open};
+  };
+  const cut = () => {
+    throw new Error('killed here');
+  };
+
+  it('is said at each start, with the command that finishes it, until it is finished', async () => {
+    const {open} = await setUp();
+    expect(open().describeCutOff(() => points)).toBeUndefined();
+    await expect(open().rewind(5, {finish: cut})).rejects.toThrow('killed here');
+    const said = 'A rewind of 2 files was cut off when mini-cc ended: /rewind 2 both finishes it.';
+    expect(open().describeCutOff(() => points)).toBe(said);
+    expect(open().describeCutOff(() => points)).toBe(said);
+    expect(open().describeCutOff(() => [])).toBeUndefined();
+    await open().rewind(5, {finish: () => undefined});
+    expect(open().describeCutOff(() => points)).toBeUndefined();
+  });
+
+  it('names an undo by what the person typed', async () => {
+    const {home, open} = await setUp();
+    await open().undo(CODE.agentId);
+    const file = path.join(home, 'session', 'checkpoints', 'changes.jsonl');
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    writeFileSync(file, `${lines.slice(0, -1).join('\n')}\n`);
+    expect(open().describeCutOff(() => points)).toBe(
+      'An undo of 2 files was cut off when mini-cc ended: /subagents undo run-1 finishes it.',
+    );
+    await open().undoAll([CODE.agentId], '/fanout undo');
+    expect(open().describeCutOff(() => points)).toBeUndefined();
   });
 });
 

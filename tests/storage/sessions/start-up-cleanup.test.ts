@@ -102,7 +102,11 @@ describe('start-up cleanup', () => {
     );
     writeFileSync(path.join(sessions[0]!, `lock.${child.pid}`), '{}');
     const places = [['home'], ['.mini-cc'], ['.mini-cc', 'agents'], ['src', 'of-killed'], ['src', 'of-open']];
-    const left = places.map((place) => write(child.pid, ...place));
+    const left = [...places, ['src', 'restored']].map((place) => write(child.pid, ...place));
+    const folders = [path.join(root, 'src', 'restored')];
+    mkdirSync(path.join(sessions[0]!, 'checkpoints'));
+    const line = {type: 'restoring', at: 1, id: 'a', files: 1, folders, by: {undo: '/fanout undo'}};
+    writeFileSync(path.join(sessions[0]!, 'checkpoints', 'changes.jsonl'), JSON.stringify(line));
     const others = [write(process.pid, 'src', 'of-killed'), write(child.pid, 'elsewhere')];
     cleanUpAtStart({
       ...{folder: store.folder, cwd: root, archiveAfterMinutes: 60, retentionDays: 0, openSession: 'open'},
@@ -110,7 +114,7 @@ describe('start-up cleanup', () => {
     });
     expect(left.filter((file) => existsSync(file))).toEqual([]);
     expect(others.map((file) => existsSync(file))).toEqual([true, true]);
-    expect(readdirSync(sessions[0]!)).toEqual(['session.jsonl']);
+    expect(readdirSync(sessions[0]!)).toEqual(['checkpoints', 'session.jsonl']);
   });
 
   it('leaves sessions of another directory whose folder has the same name', () => {

@@ -338,7 +338,7 @@ function describe(error: unknown): string {
 }
 
 /** Creates a short name, because the file's own name may already have the maximum length. */
-function createName(kind: 'draft' | 'kept'): string {
+export function createName(kind: 'draft' | 'kept'): string {
   return `.mini-cc-${kind}-${process.pid}-${randomBytes(6).toString('hex')}`;
 }
 
