@@ -118,13 +118,13 @@ function readConversation(entries: Iterable<TranscriptEntry>, kept?: ReadonlySet
       for (const uuid of uuids.slice(uuids.indexOf(entry.to))) links.delete(uuid);
     }
     if (entry.type === 'replace') {
-      const lines = toLines(last);
-      const from = lines.findIndex(({uuid}) => uuid === entry.from);
-      const to = lines.findIndex(({uuid}) => uuid === entry.to);
+      const present = toLinks(last);
+      const from = present.findIndex(({line}) => line.uuid === entry.from);
+      const to = present.findIndex(({line}) => line.uuid === entry.to);
       if (from < 0 || to < from) continue;
       const by = entry.by.map((each) => ({...each, type: 'message' as const, at: entry.at}));
-      last = from === 0 ? undefined : links.get(lines[from - 1]!.uuid);
-      for (const line of [...by, ...lines.slice(to + 1)]) append(line);
+      last = present[from]!.before;
+      for (const line of [...by, ...present.slice(to + 1).map((link) => link.line)]) append(line);
       letGo();
     }
     if (entry.type === 'shorten') {
@@ -194,11 +194,15 @@ function createCutOff(text: string): Message[] {
   ];
 }
 
-/** Returns the lines in order. */
+/** Returns the messages up to this one, in order. */
+function toLinks(last: Link | undefined): Link[] {
+  const links: Link[] = [];
+  for (let link = last; link; link = link.before) links.push(link);
+  return links.reverse();
+}
+
 function toLines(last: Link | undefined): MessageLine[] {
-  const lines: MessageLine[] = [];
-  for (let link = last; link; link = link.before) lines.push(link.line);
-  return lines.reverse();
+  return toLinks(last).map(({line}) => line);
 }
 
 function toRestored(last: Link | undefined): RestoredMessage[] {

@@ -7,7 +7,13 @@ import {runInNewContext} from 'node:vm';
 import {expect, it} from 'vitest';
 import {Redactor} from '../../../src/core/secrets/redaction.ts';
 import {History} from '../../../src/core/turn/history.ts';
-import {readMessagesBefore, readOpening, readRewindPoints} from '../../../src/storage/sessions/conversation.ts';
+import {
+  getRestoredMessages,
+  readMessagesBefore,
+  readOpening,
+  readRewindPoints,
+} from '../../../src/storage/sessions/conversation.ts';
+import {readTranscript} from '../../../src/storage/sessions/transcript.ts';
 import {TranscriptWriter} from '../../../src/storage/sessions/transcript-writer.ts';
 
 const header = {id: 'one', agent: 'main', cwd: '/work'};
@@ -58,6 +64,17 @@ it('goes back to a prompt that a summary took the place of, and opens there agai
     [{type: 'text', text: '2 answer'}],
     'another way',
   ]);
+});
+
+it('replaces messages behind such a prompt, and keeps those before them, also when it opens', () => {
+  const {file, history, prompts} = given(10, 'answer');
+  history.rewind(prompts[3]!, () => readMessagesBefore(file, prompts[3]!));
+  history.appendPrompt('refused');
+  history.setTurnAside('the server refused it');
+  const {restored} = readOpening(file, 'main');
+  expect(texts(restored)).toEqual(history.messages.map(({content}) => content));
+  expect(restored).toEqual(getRestoredMessages(readTranscript(file)));
+  expect(texts(restored)).toHaveLength(6);
 });
 
 it('reads lines that are longer than a block, and a last one without an end', () => {
