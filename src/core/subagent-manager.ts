@@ -217,9 +217,9 @@ export class SubagentManager {
   /** Returns the report of an ended run, in the form for the model that dispatched it. */
   report(record: RunRecord): string {
     const end = this.read(record.runId).findLast((entry) => entry.type === 'end');
-    const {runId, transcript, tool, outcome = 'unknown', reason = '', receipt = ''} = record;
+    const {runId, transcript, tool, outcome = 'unknown', reason = '', receipt = '', result} = record;
     return formatReport(
-      {runId, transcript, tool, outcome, reason, receipt, text: end?.text ?? ''},
+      {runId, transcript, tool, outcome, reason, receipt, ...result, text: end?.text ?? ''},
       this.deps.runs.resultTokens,
     );
   }

@@ -290,7 +290,8 @@ function toResult(
   deps: SubagentDeps,
 ): SubagentResult {
   const {outcome, text} = result;
-  const run = {runId, outcome, reason: formatReason(result), text, receipt: receipt.line, transcript};
+  const {turns, model} = result;
+  const run = {runId, outcome, reason: formatReason(result), text, turns, model, receipt: receipt.line, transcript};
   return {runId, transcript, result, receipt, report: formatReport(run, getMaxTokens(result, deps.resultTokens))};
 }
 
@@ -301,12 +302,13 @@ function publishEnd(
   registry: RunRegistry,
   emit: Emit,
 ): void {
-  const {usage, durationMs, modelMs, turns, tools, warnings} = result;
+  const {usage, durationMs, modelMs, turns, model, tools, warnings} = result;
   const {outcome, receipt} = facts;
   const state = getEndState(outcome);
   const endedAt = Date.now();
-  const times = {durationMs, modelMs, turns, ...(warnings && {warnings})};
-  registry.update(runId, {...facts, state, endedAt, lastAt: endedAt, result: times});
+  const partial = outcome === 'success' || result.text === '' ? {} : {partial: result.text};
+  const kept = {durationMs, modelMs, turns, model, ...partial, ...(warnings && {warnings})};
+  registry.update(runId, {...facts, state, endedAt, lastAt: endedAt, result: kept});
   emit({
     type: 'run_end',
     outcome,

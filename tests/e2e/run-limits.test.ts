@@ -56,7 +56,16 @@ describe('a subagent', () => {
     expect(result.text).toMatch(/^The run did not finish: timed out after 2 s \(EXECUTION_TIMEOUT\)\.\n/);
     expect(result.text).toContain('I have written new.txt');
     expect(result.text).toContain('changed 1 file: new.txt');
-    expect(subagents).toMatchObject([{outcome: 'timeout', tools: 2}]);
+    expect(result.text).toContain('\nCut off after 2 turns of claude-sonnet-5-5\n');
+    expect(subagents).toMatchObject([
+      {
+        outcome: 'timeout',
+        tools: 2,
+        turns: 2,
+        model: 'claude-sonnet-5-5',
+        partial: 'I have written new.txt, now I check',
+      },
+    ]);
     expect(run.stderr).toMatch(/^ {2}\[code\] a task - timed out \(2 tools, /m);
     expect(run.durationMs).toBeLessThan(10_000);
     // The shell that would write ends too.

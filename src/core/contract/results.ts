@@ -21,6 +21,8 @@ export interface RunTotals {
   readonly usageByModel: Readonly<Record<string, Usage>>;
   /** Number of model calls. */
   readonly turns: number;
+  /** Model that answered last, which may be a fallback. Absent when none did. */
+  readonly model?: string | undefined;
   readonly tools: readonly ToolRecord[];
   readonly durationMs: number;
   /** Milliseconds in model calls. */

@@ -44,7 +44,10 @@ export interface RunRecord extends RunSpec {
   readonly announcement?: 'waiting' | 'delivered' | 'skipped';
   /** True when the run was read from disk and has not worked in this process. */
   readonly restored: boolean;
-  readonly result?: Pick<RunResult, 'durationMs' | 'modelMs' | 'turns' | 'warnings'>;
+  /** `partial` is the text of a run that did not end well. */
+  readonly result?: Pick<RunResult, 'durationMs' | 'modelMs' | 'turns' | 'model' | 'warnings'> & {
+    readonly partial?: string;
+  };
 }
 
 export type EndEntry = Extract<TranscriptEntry, {type: 'end'}>;

@@ -105,6 +105,8 @@ export function escapeReceipts(text: string): string {
     .replaceAll(new RegExp(`<(?=[\\s\\p{Cf}/]*${TAG})`, 'giu'), '&lt;');
 }
 
+const escapeTags = (text: string) => text.replaceAll('<', '&lt;');
+
 interface ReportedRun {
   readonly runId: string;
   /** Name of the tool when the run is a call of that tool and not an agent. */
@@ -112,6 +114,10 @@ interface ReportedRun {
   readonly outcome: Outcome;
   readonly reason: string;
   readonly text: string;
+  /** Number of model calls, absent where it is not known. */
+  readonly turns?: number;
+  /** Model that answered last. */
+  readonly model?: string | undefined;
   readonly receipt: string;
   readonly transcript: string;
 }
@@ -125,10 +131,13 @@ export function formatReport(run: ReportedRun, resultTokens: number): string {
   const reason = run.outcome === 'limit' ? `limit reached: ${run.reason}` : run.reason;
   const failed = run.tool !== undefined && run.outcome === 'error' ? 'The command failed' : 'The run did not finish';
   const head = run.outcome === 'success' ? '' : `${failed}: ${reason}${code}.\n`;
+  const isCut = run.tool === undefined && run.outcome !== 'success';
   const text = run.text === '' ? '(no answer)' : cutAtParagraph(run.text, 2 * resultTokens, run.transcript);
-  const lead = run.tool === undefined && run.outcome !== 'success' && run.text !== '' ? 'What it had by then:\n' : '';
-  const receipt = run.receipt === '' ? '' : `${run.receipt.replaceAll('<', '&lt;')}\n`;
-  const facts = `${receipt}Run: ${run.runId} · transcript ${run.transcript}`;
+  const lead = isCut && run.text !== '' ? 'What it had by then:\n' : '';
+  const receipt = run.receipt === '' ? '' : `${escapeTags(run.receipt)}\n`;
+  const model = run.model === undefined ? '' : ` of ${escapeTags(run.model)}`;
+  const turns = isCut && run.turns ? `Cut off after ${formatCount(run.turns, 'turn')}${model}\n` : '';
+  const facts = `${receipt}${turns}Run: ${run.runId} · transcript ${run.transcript}`;
   return `${escapeReceipts(`${head}${lead}${text}`)}\n\n<${TAG}>\n${facts}\n</${TAG}>`;
 }
 

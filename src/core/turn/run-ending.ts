@@ -81,9 +81,14 @@ export const NO_TOTALS: RunTotals = {
 };
 
 export function getTotals(result: RunResult): RunTotals {
-  const {text, structured, usage, usageByModel, turns, tools, durationMs, modelMs, warnings} = result;
+  const {text, structured, usage, usageByModel, turns, model, tools, durationMs, modelMs, warnings} = result;
   const totals = {text, usage, usageByModel, turns, tools, durationMs, modelMs};
-  return {...totals, ...(structured !== undefined && {structured}), ...(warnings && {warnings})};
+  return {
+    ...totals,
+    ...(model !== undefined && {model}),
+    ...(structured !== undefined && {structured}),
+    ...(warnings && {warnings}),
+  };
 }
 
 /** Adds further warnings before those of the result. */
@@ -104,6 +109,7 @@ export function joinTurns(first: RunResult, next: RunResult): RunResult {
     usage: addUsage(first.usage, next.usage),
     usageByModel,
     turns: first.turns + next.turns,
+    model: next.model ?? first.model,
     tools: [...first.tools, ...next.tools],
     durationMs: first.durationMs + next.durationMs,
     modelMs: first.modelMs + next.modelMs,

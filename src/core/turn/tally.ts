@@ -14,6 +14,7 @@ export class Tally {
   turns = 0;
   readonly #tools: ToolRecord[] = [];
   readonly #warnings = new Set<string>();
+  #model: string | undefined;
   #usage: Usage = NO_USAGE;
   readonly #usageByModel: Record<string, Usage> = {};
   readonly #startedAt: number;
@@ -65,6 +66,7 @@ export class Tally {
   addReply(reply: ModelReply): void {
     this.turns += 1;
     this.#streamedText = '';
+    this.#model = reply.model;
     this.#addUsage(reply.usage, reply.model);
     const text = getText(reply.content);
     if (text !== '' && !this.#joinsNextText) this.#texts.push(this.#text);
@@ -74,6 +76,7 @@ export class Tally {
 
   /** Counts what is used besides the replies: by a summary, or by an attempt that failed or was cut. */
   addCall(usage: Usage, model: string): void {
+    this.#model ??= model;
     this.#addUsage(usage, model);
   }
 
@@ -126,6 +129,7 @@ export class Tally {
       usage: this.#usage,
       usageByModel: this.#usageByModel,
       turns: this.turns,
+      model: this.#model,
       tools: this.#tools,
       durationMs: this.clock.now() - this.#startedAt,
       modelMs: this.#modelMs,

@@ -130,6 +130,11 @@ describe('the report of a run', () => {
       `The run did not finish: timed out (EXECUTION_TIMEOUT).\n(no answer)${end}`,
     ],
     [
+      ...['a timeout in mid-work', {outcome: 'timeout', reason: 'timed out', turns: 3, model: 'haiku'}],
+      `The run did not finish: timed out (EXECUTION_TIMEOUT).\nWhat it had by then:\nfound${end.replace('Run:', 'Cut off after 3 turns of haiku\nRun:')}`,
+    ],
+    ['a success after some turns', {turns: 3, model: 'haiku'}, `found${end}`],
+    [
       'a command that failed',
       {tool: 'bash', outcome: 'error', reason: 'exit 1'},
       `The command failed: exit 1.\nfound${end}`,
