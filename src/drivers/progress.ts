@@ -17,17 +17,15 @@ interface ShownRun {
 export function createProgress(write: (line: string) => void): (event: AgentEvent) => void {
   const runs = new Map<string, ShownRun>();
   return (event) => {
-    const before = runs.get(event.agentId);
+    const key = getKey(event);
+    const before = runs.get(key);
     const run = advance(before, event);
     if (!run) return;
-    runs.set(event.agentId, run);
-    if (event.type === 'run_start') {
-      write(formatTaskHeader(run.line.description));
-      write(formatProgressLine(run.line));
-    } else if (event.type === 'run_end') {
-      runs.delete(event.agentId);
-      write(formatProgressLine(run.line));
-    }
+    runs.set(key, run);
+    if (!before || event.type === 'run_start') write(formatTaskHeader(run.line.description));
+    const hasEnded = !isAtWork(run);
+    if (!before || event.type === 'run_start' || hasEnded) write(formatProgressLine(run.line));
+    if (hasEnded) runs.delete(key);
   };
 }
 
@@ -50,12 +48,12 @@ export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => voi
     );
   };
   return (event) => {
-    const run = advance(runs.get(event.agentId), event);
+    const key = getKey(event);
+    const run = advance(runs.get(key), event);
     if (!run) return;
-    runs.set(event.agentId, run);
+    runs.set(key, run);
     draw();
-    const working = [...runs.values()].some(({line}) => line.state === 'running' || line.state === 'queued');
-    if (working) timer ??= setInterval(draw, TICK_MS);
+    if ([...runs.values()].some(isAtWork)) timer ??= setInterval(draw, TICK_MS);
     else {
       clearInterval(timer);
       timer = undefined;
@@ -65,6 +63,11 @@ export function createLiveProgress(lines: LiveLines): (event: AgentEvent) => voi
   };
 }
 
+/** A call without a run of its own has a line of its own. */
+const getKey = (event: AgentEvent) => (event.type === 'repeated_task' ? event.callId : event.agentId);
+
+const isAtWork = ({line: {state}}: ShownRun) => state === 'running' || state === 'queued';
+
 /** Returns the run after the event; undefined when the event changes no line. */
 function advance(run: ShownRun | undefined, event: AgentEvent): ShownRun | undefined {
   if (event.type === 'run_start') {
@@ -72,6 +75,11 @@ function advance(run: ShownRun | undefined, event: AgentEvent): ShownRun | undef
     const {agent, description} = event;
     const state = event.queued ? 'queued' : 'running';
     return {line: {agent, description, state, tools: 0, durationMs: 0}, startedAt: event.at};
+  }
+  if (event.type === 'repeated_task') {
+    const {agent, description, source, state, tools, durationMs, reason = ''} = event;
+    const line = {agent, description, source, state, tools, durationMs, reason};
+    return {line, startedAt: run?.startedAt ?? event.at};
   }
   if (!run) return undefined;
   switch (event.type) {

@@ -132,8 +132,17 @@ describe('the same task twice in one reply', () => {
           ? callTools([task])
           : say('done');
     });
-    await runCli(['-p', 'go'], {server, cwd: (await project()).path});
+    const run = await runCli(['-p', 'go'], {server, cwd: (await project()).path});
     expect(server.requests.filter(({body}) => isSubagent(body))).toHaveLength(1);
+    const lines = run.stderr.split('\n').filter((line) => line.includes('[explore]') || line.startsWith('>'));
+    const took = / \(0 tools, \d+\.\ds\)/;
+    expect(lines.map((line) => line.replace(took, ' (time)')).sort()).toEqual(
+      [
+        ...Array.from({length: 3}, () => ['> Task: a', '  [explore] a ... 0 tools, 0.0s']).flat(),
+        ...['', ' (joined)', ' (cached)'].map((how) => `  [explore] a - done (time)${how}`),
+      ].sort(),
+    );
+    expect(lines.at(-1)).toMatch(/ - done .* \(cached\)$/);
     const main = server.requests.map(({body}) => body).filter((body) => !isSubagent(body));
     const [first, second] = getToolResults(main[1]!);
     expect(first!.text).toBe(second!.text);

@@ -36,6 +36,21 @@ export interface RunStart extends Partial<Omit<RunSpec, RunNames>>, Pick<RunSpec
 export type AgentEventBody =
   | RunStart
   | {readonly type: 'run_active'}
+  /**
+   * A Task call that needs no run of its own waits for a run of the same task, or gets the result of an earlier one.
+   * Comes twice: with the state `running`, and with the outcome.
+   */
+  | {
+      readonly type: 'repeated_task';
+      readonly callId: string;
+      readonly agent: string;
+      readonly description: string;
+      readonly source: 'joined' | 'cached';
+      readonly state: 'running' | Outcome;
+      readonly tools: number;
+      readonly durationMs: number;
+      readonly reason?: string;
+    }
   /** The state of a subagent's run changed. `removed` means that its transcript was archived. */
   | {readonly type: 'run_state'; readonly state: RunState}
   /** The run works at this worker on another machine. */

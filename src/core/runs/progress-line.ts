@@ -14,6 +14,8 @@ export interface ProgressState {
   readonly durationMs: number;
   /** Reason in a few words, for `error` and `limit`. */
   readonly reason?: string;
+  /** How a call got the result of another call's run. */
+  readonly source?: 'joined' | 'cached';
   /** Activity of a running run besides its turns. */
   readonly note?: string;
 }
@@ -57,7 +59,7 @@ export function formatProgressLine(run: ProgressState): string {
     case 'running':
       return `${head} ... ${totals}${run.note ? ` · ${shownLine(run.note)}` : ''}`;
     default:
-      return `${head} - ${formatEnding(run.state, shownLine(run.reason ?? ''))} (${totals})`;
+      return `${head} - ${formatEnding(run.state, shownLine(run.reason ?? ''))} (${totals})${run.source ? ` (${run.source})` : ''}`;
   }
 }
 

@@ -3,12 +3,14 @@ import {z} from 'zod';
 import type {AgentCatalog, AgentDefinition} from '../../core/agent-types.ts';
 import type {Model, Thinking} from '../../core/contract/model.ts';
 import type {ToolResult} from '../../core/contract/results.ts';
+import type {SubagentResult} from '../../core/contract/runs.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {WHERE} from '../../core/contract/worktree.ts';
 import {formatAccepted} from '../../core/runs/dispatch.ts';
 import {describeInBackground} from '../../core/runs/progress-line.ts';
 import type {SubagentManager} from '../../core/subagent-manager.ts';
+import {formatReason} from '../../core/turn/run-ending.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {textResult} from '../../core/util/tool-output.ts';
 import prose from './task.md';
@@ -83,10 +85,23 @@ async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDe
     callId: context.callId,
     signal: context.signal,
   });
-  if (dispatched.source === 'cached') return textResult(`[cached]\n${dispatched.result.report}`);
+  const showRepeated = (ended?: SubagentResult) => {
+    const {source} = dispatched;
+    if (source === 'run' || background) return;
+    const task = {callId: context.callId, agent: agent.name, description: input.description, source};
+    const {outcome, tools, durationMs} = ended?.result ?? {outcome: 'running', tools: [], durationMs: 0};
+    const end = {state: outcome, tools: tools.length, durationMs, ...(ended && {reason: formatReason(ended.result)})};
+    context.emit({type: 'repeated_task', ...task, ...end});
+  };
+  showRepeated();
+  if (dispatched.source === 'cached') {
+    showRepeated(dispatched.result);
+    return textResult(`[cached]\n${dispatched.result.report}`);
+  }
   const {runId, ended, detached} = dispatched.started;
   const result = background ? undefined : await Promise.race([ended, detached]);
-  if (!result) {
+  if (result) showRepeated(result);
+  else {
     // A run that is sent to the background while it works is shown by an event of its own.
     const text = describeInBackground({agent: agent.name, description: input.description});
     return textResult(formatAccepted(agent.name, runId), {...(background && {display: {type: 'text', text}})});
