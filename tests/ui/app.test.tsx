@@ -25,6 +25,17 @@ const runEnd = (tools: number): AgentEventBody => ({
   usage: NO_USAGE,
 });
 
+test('a running call has its own time at the call, and the spinner has the time of the turn', async () => {
+  stopTime();
+  const {screen, session} = await open();
+  session.emit({type: 'run_start', agent: 'main', description: '', model: 'sonnet', queued: false});
+  await passTime(3_000);
+  session.emit({type: 'tool_start', callId: 'a', tool: 'bash', title: 'npm test'});
+  await passTime(2_100);
+  await screen.shows('● Bash(npm test) · 2s');
+  await screen.shows('Running Bash(npm test) · 5s');
+});
+
 describe('the prompt', () => {
   test('is shown before the session is open; a prompt that is sent then is shown as queued', async () => {
     const {promise, resolve} = Promise.withResolvers<Session>();
@@ -230,7 +241,7 @@ describe('a turn', () => {
     screen.type('go\r');
     await screen.shows('Esc interrupts');
     for (let index = 0; index < 40; index++) session.emit(...task(`s${index}`, `explore part ${index}`));
-    await screen.shows(/… 3\d running/);
+    await screen.shows(/… 3\d processing/);
     const window = screen.window().split('\n');
     expect(window.length).toBeLessThan(15);
     expect(window.every((line) => line.length <= 40)).toBe(true);

@@ -76,14 +76,9 @@ export function describeWork(ui: UiState, now: number): string {
   return ui.busy ? `Waiting for ${model}` : 'Working';
 }
 
-/**
- * Returns when the described work began, in milliseconds since the epoch. A single call has its own time; otherwise the
- * turn's time counts.
- */
+/** Returns when the turn began, or else the user's command, in milliseconds since the epoch. */
 export function getWorkStart(ui: UiState): number {
-  const {retry, thought, stream, busySince} = ui;
-  const running = getRunning(ui);
-  return retry || thought !== '' || !isEmpty(stream) || running.length !== 1 ? busySince : running[0]!.since;
+  return ui.busy ? ui.busySince : (getRunning(ui)[0]?.since ?? ui.busySince);
 }
 
 function getRunning({tools, dispatched}: UiState): UiState['tools'] {

@@ -112,7 +112,7 @@ export function LiveParts({layout, ui, local, columns, isStatic}: LiveProps) {
       {given.lead > 0 && <Text> </Text>}
       {view && <RunView run={view.run} rows={view.rows} maxRows={given.view} columns={columns} />}
       <Rows rows={tail} />
-      <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} />
+      <RunningTools tools={shownTools(ui)} rows={given.tools} columns={columns} now={now} />
       <LiveSubagents runs={awaited} rows={given.subagents} columns={columns} now={now} />
       {given.todos > 0 && <TodoList items={ui.todos} rows={given.todos} columns={columns} />}
       {given.queued > 0 && <QueuedPrompts items={queued} rows={given.queued} columns={columns} />}

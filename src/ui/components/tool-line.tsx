@@ -39,6 +39,8 @@ export function ToolLine({tool, columns, formatter}: ToolProps) {
 
 const MUTED: TextStyle = {tone: 'muted'};
 
+const formatCallTime = (ms: number) => (ms < LONG_CALL_MS ? '' : ` · ${formatSeconds(ms)}`);
+
 /**
  * Shows the call and its outcome in one row. In a narrow window the description and the end of the call are left out.
  */
@@ -49,8 +51,7 @@ function ToolHead({tool, columns}: Omit<ToolProps, 'formatter'>) {
   const [done, failed] = isStatic ? ['Done: ', 'Failed: '] : ['✓ ', '✗ '];
   const tone = isError ? 'error' : 'success';
   const mark = isError ? failed : done;
-  const time = tool.durationMs < LONG_CALL_MS ? '' : formatSeconds(tool.durationMs);
-  const end = [outcome, time].map((part) => (part === '' ? '' : ` · ${part}`)).join('');
+  const end = `${outcome && ` · ${outcome}`}${formatCallTime(tool.durationMs)}`;
   const call = cutCall(tool, Math.max(12, columns - textWidth(mark) - textWidth(end)));
   const purpose = description === '' ? '' : ` · ${description}`;
   const isFitting = textWidth(mark + call + purpose + end) <= columns;
@@ -162,13 +163,17 @@ interface RunningProps {
   readonly tools: readonly RunningTool[];
   readonly rows: number;
   readonly columns: number;
+  /** In milliseconds since the epoch. */
+  readonly now: number;
 }
 
-/** Shows the running tools of the main agent, each with the end of its output. */
-export function RunningTools({tools, rows, columns}: RunningProps) {
-  const mark = useIsScreenReaderEnabled() ? 'Running: ' : '● ';
+/** Shows the running tools of the main agent, each with its time and the end of its output. */
+export function RunningTools({tools, rows, columns, now}: RunningProps) {
+  const isStatic = useIsScreenReaderEnabled();
   const lines = tools.flatMap((tool) => [
-    toRow(cutText(formatRunning(tool, mark, columns), columns)),
+    toRow(
+      formatRunning(tool, isStatic ? 'Running: ' : '● ', columns, isStatic ? '' : formatCallTime(now - tool.since)),
+    ),
     ...progressRows(tool).map((text) => toRow(cutText(`  ${text}`, columns), MUTED)),
   ]);
   if (rows <= 0) return null;
@@ -176,10 +181,11 @@ export function RunningTools({tools, rows, columns}: RunningProps) {
   return <Rows rows={lines.length <= rows ? lines : lines.filter(([span]) => span!.style !== MUTED).slice(-rows)} />;
 }
 
-function formatRunning(tool: RunningTool, mark: string, columns: number): string {
-  const call = mark + (tool.byUser ? tool.call : cutCall(tool, columns - mark.length));
+function formatRunning(tool: RunningTool, mark: string, columns: number, time: string): string {
+  const room = columns - textWidth(time);
+  const call = mark + (tool.byUser ? tool.call : cutCall(tool, room - mark.length));
   const whole = tool.description === '' ? call : `${call} · ${tool.description}`;
-  return textWidth(whole) <= columns ? whole : call;
+  return cutText(textWidth(whole) <= room ? whole : call, room) + time;
 }
 
 function progressRows(tool: RunningTool): string[] {

@@ -106,9 +106,12 @@ describe('a tool line', () => {
       ...{callId: `c${n}`, call: `Bash(run ${n})`, description: ''},
       ...{progress: 'a\nb\nc\nd\n', since: 0},
     }));
-    expect(drawn(<RunningTools tools={tools} rows={12} columns={40} />).split('\n')).toHaveLength(12);
-    expect(drawn(<RunningTools tools={tools} rows={3} columns={40} />)).toBe(
+    expect(drawn(<RunningTools tools={tools} rows={12} columns={40} now={0} />).split('\n')).toHaveLength(12);
+    expect(drawn(<RunningTools tools={tools} rows={3} columns={40} now={0} />)).toBe(
       '● Bash(run 1)\n● Bash(run 2)\n● Bash(run 3)',
+    );
+    expect(drawn(<RunningTools tools={tools.slice(0, 1)} rows={1} columns={40} now={65_000} />)).toBe(
+      '● Bash(run 1) · 1m05s',
     );
   });
 });
