@@ -148,25 +148,29 @@ export function createResultObject(
         agent,
         reason,
       })),
-    subagents: runs.map((run) => ({
-      runId: run.runId,
-      agent: run.agent,
-      description: run.description,
-      outcome: run.outcome ?? 'unknown',
-      tools: run.tools,
-      turns: run.result?.turns ?? 0,
-      model: run.result?.model ?? run.model,
-      ...(run.result?.partial !== undefined && {partial: run.result.partial}),
-      duration_ms: Math.round(run.result?.durationMs ?? 0),
-      usage: toApiUsage(run.usage),
-      cost_usd: toCost(run.usage),
-      ...(run.usage.cost_estimated && {cost_estimated: true}),
-      transcript: run.transcript,
-      ...(run.reason ? {reason: run.reason} : {}),
-      ...(run.result?.warnings && {warnings: run.result.warnings}),
-    })),
+    subagents: runs.map(toSubagent),
     ...(subagentResults && {subagentResults}),
     uuid: randomUUID(),
+  };
+}
+
+function toSubagent(run: RunRecord) {
+  return {
+    runId: run.runId,
+    agent: run.agent,
+    description: run.description,
+    outcome: run.outcome ?? 'unknown',
+    tools: run.tools,
+    turns: run.result?.turns ?? 0,
+    model: run.result?.model ?? run.model,
+    ...(run.result?.partial !== undefined && {partial: run.result.partial}),
+    duration_ms: Math.round(run.result?.durationMs ?? 0),
+    usage: toApiUsage(run.usage),
+    cost_usd: toCost(run.usage),
+    ...(run.usage.cost_estimated && {cost_estimated: true}),
+    transcript: run.transcript,
+    ...(run.reason ? {reason: run.reason} : {}),
+    ...(run.result?.warnings && {warnings: run.result.warnings}),
   };
 }
 
