@@ -1,9 +1,10 @@
 /** When a run writes its transcript: streamed text soon after it was shown, all else before anything sees the next thing. */
 import type {Emit} from '../contract/events.ts';
+import type {Usage} from '../contract/model.ts';
 import type {Clock} from '../contract/results.ts';
 import type {UsedSoFar} from '../contract/transcript.ts';
 import {MiniCcError} from '../util/errors.ts';
-import {NO_USAGE} from '../util/messages.ts';
+import {countTokens, NO_USAGE} from '../util/messages.ts';
 import type {History} from './history.ts';
 
 const POLL_MS = 1_000;
@@ -52,6 +53,16 @@ async function waitFor(ms: number, clock: Clock, signal: AbortSignal): Promise<v
 /** Shorter than the promised half second, because timers may be late. */
 const WRITE_EVERY_MS = 300;
 
+/** What a crash may lose of a fast reply: this share of its cost, but not fewer tokens than these. */
+const MAX_LOST_SHARE = 0.01;
+const MIN_LOST_TOKENS = 25;
+
+function isMissed(now: Usage, written: Usage): boolean {
+  const measure = (usage: Usage) => usage.cost_usd ?? countTokens(usage);
+  const tokens = countTokens(now) - countTokens(written);
+  return tokens >= MIN_LOST_TOKENS && measure(now) > measure(written) * (1 + MAX_LOST_SHARE);
+}
+
 /**
  * Writes a reply into the transcript while it streams: text that was on the screen for half a second survives a crash,
  * and what the reply has used so far is never forgotten. Each write has only the new text. A reader replaces all of it
@@ -75,11 +86,15 @@ export class StreamedReply {
     this.#plan();
   }
 
-  /** The first usage is written at once, because the server has the request. */
+  /**
+   * The first usage is written at once, because the server has the request, and so is one that grew by a share that
+   * would be missed after a crash.
+   */
   count({usage, model}: UsedSoFar): void {
     this.#used = {usage, model};
-    if (this.#writtenUse) this.#plan();
-    else this.#writeUse();
+    const written = this.#writtenUse?.usage;
+    if (!written || isMissed(usage, written)) this.#writeUse();
+    else this.#plan();
   }
 
   /** Discards the text so far, because the reply begins again and the screen drops the text too. */

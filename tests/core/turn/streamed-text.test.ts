@@ -77,6 +77,9 @@ describe('what a reply has used so far', () => {
     for (const tokens of [2, 3]) reply.count(used(tokens));
     clock.advance(300);
     expect(lines).toEqual([1, 3]);
+    // A crash must not lose much of a fast reply.
+    reply.count(used(1_000));
+    expect(lines).toEqual([1, 3, 1_000]);
   });
 
   it('is taken back when the call fails, but not when a line has what it used', () => {
