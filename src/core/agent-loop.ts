@@ -11,6 +11,8 @@
  * 6. End the run, or start the next turn: after tool calls, when the server paused, when the answer was cut at the
  * output limit, does not match its schema or is empty, when a hook requires it, and when a message came in.
  *
+ * A run that makes no progress is ended by its `ProgressGuard`, which counts all repairs and repetitions.
+ *
  * If the run is aborted or the model fails, `endFailedRun` makes the history valid and returns the result so far.
  */
 
@@ -24,6 +26,7 @@ import type {WindowSize} from './turn/context-window.ts';
 import type {History} from './turn/history.ts';
 import type {Inbox, QueuedMessage} from './turn/inbox.ts';
 import {type Account, callModel, ToolSpecs, toProgressEvent} from './turn/model-request.ts';
+import {ProgressGuard} from './turn/progress-guard.ts';
 import {isHistoryRefused, RefusedHistory, takeOutRefusedTurn} from './turn/refused-history.ts';
 import {endFailedRun, formatTimeout, RunAborted} from './turn/run-ending.ts';
 import {formatHookStop, type RunHooks} from './turn/run-hooks.ts';
@@ -58,6 +61,14 @@ export interface AgentRun extends Caller {
   readonly answerSchema?: AnswerSchema | undefined;
   /** True when the raw events of the model's stream are emitted too. */
   readonly rawStream: boolean;
+  /** Counts what is no progress, also over several runs for one prompt. Absent when this run counts alone. */
+  readonly progress?: ProgressGuard | undefined;
+}
+
+/** A run at work. */
+interface StartedRun extends AgentRun {
+  readonly progress: ProgressGuard;
+  readonly refused: RefusedHistory;
 }
 
 /** How many times a request is shortened after the server said that it is too long. */
@@ -66,14 +77,10 @@ const MAX_OVERFLOWS = 3;
 const MAX_CONTINUATIONS = 3;
 const CONTINUE = 'Your answer was cut at the output limit. Go on exactly where it stopped, without repeating anything.';
 const ANSWER_NOW = 'Your last reply had neither text nor a tool call. Answer now, or go on with the work.';
+const AT_LIMIT = 'Not run: the limit of this run is reached.';
+const RAN_ALREADY = "Not run again: this call ran, and the model's server refused its result. Go on without it.";
 const REPORT_NOW =
   'You have reached the limit of this run. Do not call tools: report now what you found or did, what is missing, and where (file:line).';
-
-const EMPTY_ANSWER: Ending = {
-  outcome: 'error',
-  code: 'EMPTY_ANSWER',
-  error: 'failed: empty answer (twice, the model sent neither text nor a tool call)',
-};
 
 /** Runs the agent to its end. Never rejects: failures and limits are outcomes, and the result has everything so far. */
 export async function runAgent(run: AgentRun): Promise<RunResult> {
@@ -85,11 +92,17 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   // When other runs have used up the shared budget, this run ends at once, even during a call.
   const stopWatching = run.budget.onUsedUp(() => ending.abort(new RunAborted('budget', run.budget.usedUp)));
   const signal = AbortSignal.any([run.signal, ending.signal]);
-  const limited = {...run, signal, permit: pauseWhileAsking(run.permit, deadline)};
+  const started = {
+    ...run,
+    signal,
+    permit: pauseWhileAsking(run.permit, deadline),
+    progress: run.progress ?? new ProgressGuard(),
+    refused: new RefusedHistory(run.history),
+  };
   try {
-    return await runTurns(limited, deadline, tally);
+    return await runTurns(started, deadline, tally);
   } catch (error) {
-    return endFailedRun(error, limited, tally);
+    return endFailedRun(error, started, tally);
   } finally {
     if (!run.deadline) deadline.stop();
     stopWatching();
@@ -97,11 +110,10 @@ export async function runAgent(run: AgentRun): Promise<RunResult> {
   }
 }
 
-async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promise<RunResult> {
+async function runTurns(run: StartedRun, deadline: Deadline, tally: Tally): Promise<RunResult> {
   const specs = new ToolSpecs();
   const answer = run.answerSchema && new StructuredAnswer(run.answerSchema);
   if (answer && run.model.offline) return tally.result(NO_DATA_OFFLINE);
-  const again: Repeats = {continuations: 0, emptyReplies: 0};
   // Reports the repairs of the restored history. Repairs during the run are reported at its end.
   reportRepairs(run);
   await run.moreTools?.ready(run.signal);
@@ -112,6 +124,10 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     await deliverMessages(run);
     const usedUp = findUsedUp(run);
     if (usedUp) return tally.result(usedUp);
+    const stuck = run.progress.ending;
+    if (stuck) return tally.joinAllTexts().result(stuck);
+    const advice = run.progress.takeAdvice();
+    if (advice !== undefined) appendUserText(run, advice);
     const nearLimit = findNearLimit(run, tally.turns + 1, deadline);
     if (nearLimit) appendUserText(run, answer ? `${REPORT_NOW} ${ANSWER_AS_TEXT}` : REPORT_NOW);
     const tools = specs.create(listTools(run), answer?.spec);
@@ -132,69 +148,56 @@ async function runTurns(run: AgentRun, deadline: Deadline, tally: Tally): Promis
     const calls = reply.content.filter((block): block is ToolUse => block.type === 'tool_use');
     if (calls.length > 0) {
       const limit = nearLimit ?? findReachedLimit(run, tally.turns);
-      const stopped = await answerCalls(run, reply, calls, limit !== undefined, tally);
-      if (stopped) return tally.result(stopped);
-      if (limit) {
-        tally.joinAllTexts();
-        return tally.result(limit);
-      }
+      const ended = await answerCalls(run, reply, calls, limit !== undefined, tally);
+      if (ended) return tally.result(ended);
+      if (limit) return tally.joinAllTexts().result(limit);
       continue;
     }
     if (nearLimit) return tally.result(nearLimit);
 
-    const ended = await endAfterText(run, reply, tally, again);
+    const ended = await endAfterText(run, reply, tally);
     if (ended) return tally.result(ended);
   }
 }
 
-/** How many times a run continued after a reply without tool calls. */
-interface Repeats {
-  continuations: number;
-  emptyReplies: number;
-}
-
 /** @returns how the run ends with this reply, which has no tool calls; undefined when it continues */
-async function endAfterText(
-  run: AgentRun,
-  reply: AppendedReply,
-  tally: Tally,
-  again: Repeats,
-): Promise<Ending | undefined> {
+async function endAfterText(run: StartedRun, reply: AppendedReply, tally: Tally): Promise<Ending | undefined> {
   switch (reply.stopReason) {
     case 'pause_turn':
+      run.progress.record('pause');
       return undefined;
     case 'max_tokens':
-      again.continuations += 1;
-      tally.joinNextText();
-      if (again.continuations > MAX_CONTINUATIONS) return {outcome: 'limit', limit: 'output tokens'};
-      appendUserText(run, CONTINUE);
-      return undefined;
+      return continueAnswer(run, tally, 'output tokens');
     case 'model_context_window_exceeded':
       // The reply filled the rest of the window, so the next request must be shorter.
-      again.continuations += 1;
-      tally.joinNextText();
       run.history.window.recordFull();
-      if (again.continuations > MAX_CONTINUATIONS) return {outcome: 'limit', limit: "the model's context window"};
-      appendUserText(run, CONTINUE);
-      return undefined;
+      return continueAnswer(run, tally, "the model's context window");
     case 'unable':
       return {outcome: 'error', code: 'UNABLE', error: 'the offline model could not do this'};
     case 'refusal':
       return takeOutRefusedTurn(run, reply);
     default:
       if (run.inbox.size > 0) return undefined;
-      if (getText(reply.content) === '') again.emptyReplies += 1;
-      if (again.emptyReplies > 1) return EMPTY_ANSWER;
       return (await mayEnd(run, getText(reply.content))) ? {outcome: 'success'} : undefined;
   }
 }
 
+/** Lets the model continue an answer that was cut. @param limit what the run ends with when that happens too often */
+function continueAnswer(run: StartedRun, tally: Tally, limit: string): Ending | undefined {
+  tally.joinNextText();
+  if (run.progress.record('cut') > MAX_CONTINUATIONS) return {outcome: 'limit', limit};
+  appendUserText(run, CONTINUE);
+  return undefined;
+}
+
 /** Says whether the run may end. If not, the model reads why. */
-async function mayEnd(run: AgentRun, answer: string): Promise<boolean> {
+async function mayEnd(run: StartedRun, answer: string): Promise<boolean> {
   const why = answer === '' ? ANSWER_NOW : await run.hooks?.beforeEnd(answer, run.signal);
   run.signal.throwIfAborted();
-  if (why !== undefined) appendUserText(run, why);
-  return why === undefined;
+  if (why === undefined) return true;
+  run.progress.record(answer === '' ? 'empty' : 'hook');
+  appendUserText(run, why);
+  return false;
 }
 
 /**
@@ -202,12 +205,12 @@ async function mayEnd(run: AgentRun, answer: string): Promise<boolean> {
  * @throws what `callModel` of `model-request.ts` throws
  */
 async function requestReply(
-  run: AgentRun,
+  run: StartedRun,
   tools: readonly ToolSpec[],
   tally: Tally,
   mayCallTools: boolean,
 ): Promise<ModelReply> {
-  const {history, emit} = run;
+  const {history, emit, refused} = run;
   history.answerOpenCalls('Cut off before it ended.');
   await waitUntilWritten(run);
   const account: Account = {
@@ -219,7 +222,6 @@ async function requestReply(
   };
   const size = await makeRoom(run, tools, account);
   let overflows = 0;
-  let refused = new RefusedHistory(history);
   for (;;) {
     try {
       const messages = history.joinAnnouncements(refused.messages);
@@ -235,11 +237,12 @@ async function requestReply(
     } catch (error) {
       if (isTooLong(error) && overflows < MAX_OVERFLOWS && (await recoverFromOverflow(run, tools, error, account))) {
         overflows += 1;
-        refused = new RefusedHistory(history);
+        refused.drop();
         continue;
       }
       if (!isHistoryRefused(error)) throw error;
-      if (refused.reduce(error)) continue;
+      run.progress.record('refusal');
+      if (refused.repair(error)) continue;
       const text = history.setTurnAside(error.message);
       if (text !== undefined) emit({type: 'notice', level: 'warning', text});
       throw error;
@@ -304,8 +307,9 @@ async function streamReply(
  * Appends the queued messages. Prompts come last, so that no other message waits while the files that they name are
  * read.
  */
-async function deliverMessages(run: AgentRun): Promise<void> {
+async function deliverMessages(run: StartedRun): Promise<void> {
   const messages = run.inbox.deliver();
+  if (messages.some(({kind}) => kind === 'prompt')) run.progress.recordProgress(true);
   for (const message of messages.filter(({kind}) => kind !== 'prompt')) appendDelivered(run, message);
   for (const message of messages.filter(({kind}) => kind === 'prompt')) await appendPrompt(run, message);
 }
@@ -335,7 +339,7 @@ export function appendDelivered(
 
 /** Appends a text of the runtime for the model, and emits it. */
 export function appendUserText(run: AgentRun, text: string): void {
-  run.history.append({role: 'user', content: text});
+  run.history.appendNote(text);
   run.emit({type: 'message', role: 'user', content: text});
 }
 
@@ -363,15 +367,16 @@ function reportRepairs({history, emit}: AgentRun): void {
  * @returns how a hook ends the run, if one does
  */
 async function answerCalls(
-  run: AgentRun,
+  run: StartedRun,
   reply: AppendedReply,
   calls: readonly ToolUse[],
   isAtLimit: boolean,
   tally: Tally,
 ): Promise<Ending | undefined> {
-  const outcomes = isAtLimit
-    ? refuseCalls(calls, 'Not run: the limit of this run is reached.')
-    : await runToolCalls(calls, run, run.signal, reply.badInputs);
+  const refusal = isAtLimit ? AT_LIMIT : run.refused.areRepeated(calls) ? RAN_ALREADY : undefined;
+  const outcomes =
+    refusal === undefined ? await runToolCalls(calls, run, run.signal, reply.badInputs) : refuseCalls(calls, refusal);
+  if (!isAtLimit) run.progress.recordCalls(outcomes.flatMap(({seen}) => seen ?? []));
   tally.addToolRecords(outcomes.map(({record}) => record));
   for (const {usage, model} of outcomes.flatMap(({record}) => record.used ?? [])) run.history.recordUsage(usage, model);
   const content = outcomes.map(({block}) => block);

@@ -88,7 +88,14 @@ export class SubagentManager {
   }
 
   /** Runs calls of the main agent in the background. They are listed, stopped and announced like other runs. */
-  readonly background: BackgroundCalls = {start: (call) => this.#startCall(call)};
+  readonly background: BackgroundCalls = {
+    start: (call) => this.#startCall(call),
+    isWaitedForBy: (input) =>
+      [...this.#live.keys()].some((runId) => {
+        const {output} = this.#registry.get(runId) ?? {};
+        return /\bsleep\b/.test(input) || (output !== undefined && input.includes(output));
+      }),
+  };
 
   /** Dispatches one task and waits for its end. Never joins another run. Never rejects: a failure is an outcome. */
   async spawn(request: RunRequest): Promise<SubagentResult> {

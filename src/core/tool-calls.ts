@@ -19,6 +19,7 @@ import type {AfterCall, Budget, Tool, ToolContext, ToolSource} from './contract/
 import type {CallShown, CallsShown} from './contract/transcript.ts';
 import {type CheckpointedCaller, notRun, runCheckpointed, withAbortGrace} from './turn/checkpointed-call.ts';
 import {type Account, askModel} from './turn/model-request.ts';
+import type {SeenCall} from './turn/progress-guard.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 import {isInside} from './util/paths.ts';
@@ -59,6 +60,8 @@ export interface BackgroundCall {
 export interface BackgroundCalls {
   /** Begins the call. @returns its id and the file for its output @throws Error when that file cannot be created */
   start(call: BackgroundCall): ToolResult;
+  /** Says whether a call with this input, as JSON, waits for a run or a command that is still at work. */
+  isWaitedForBy(input: string): boolean;
 }
 
 interface CallOutcome {
@@ -68,6 +71,8 @@ interface CallOutcome {
   readonly record: ToolRecord;
   /** Reason why a hook ends the run. */
   readonly stops?: string;
+  /** Absent for a call that was refused. */
+  readonly seen?: SeenCall;
 }
 
 /** A call whose tool is known and whose input is valid. */
@@ -235,7 +240,7 @@ async function runCall(
   const about = {callId: call.id, tool: call.name, title};
   caller.emit({type: 'tool_start', ...about, ...(purpose !== undefined && {description: purpose})});
   const output = new WatchedOutput(caller.output);
-  const course = {maxChars: tool?.maxChars, title, purpose, used: [], startedAt: performance.now(), output};
+  const course = {tool, title, purpose, used: [], startedAt: performance.now(), output};
   const result = isResult(prepared) ? prepared : await getResult(call, prepared, caller, signal, course);
   return finishCall(call, result, caller, course);
 }
@@ -376,7 +381,8 @@ async function executeCall(
 
 /** What is known of a call at its end, besides its result. */
 interface CallCourse {
-  readonly maxChars: number | undefined;
+  /** Undefined when the call could not be prepared. */
+  readonly tool: Tool | undefined;
   readonly title: string;
   readonly purpose: string | undefined;
   readonly used: NonNullable<ToolRecord['used']>[number][];
@@ -386,8 +392,8 @@ interface CallCourse {
 }
 
 function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: CallCourse): CallOutcome {
-  const {maxChars, title, purpose, used, startedAt, output} = course;
-  const content = cutContent(result.content, maxChars, output, call.id) ?? '';
+  const {tool, title, purpose, used, startedAt, output} = course;
+  const content = cutContent(result.content, tool?.maxChars, output, call.id) ?? '';
   const isError = result.isError ?? false;
   const {preview, ...came} = getPreview(result, content);
   const durationMs = Math.round(performance.now() - startedAt);
@@ -399,6 +405,26 @@ function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: C
     shown: {title, ...(purpose !== undefined && {description: purpose}), ...seen},
     record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
     ...(result.stops !== undefined && {stops: result.stops}),
+    seen: toSeenCall(call, tool, content, result.waits ?? false, caller),
+  };
+}
+
+/** Ids of runs, and durations: they differ in every report of a run. */
+const CHANGING = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\b\d+(?:\.\d+)?m?s\b/g;
+
+function toSeenCall(
+  {id, name, input}: ToolUse,
+  tool: Tool | undefined,
+  content: ToolResultBlock['content'],
+  waits: boolean,
+  {background}: Caller,
+): SeenCall {
+  const asked = JSON.stringify(input);
+  const text = JSON.stringify(content).replaceAll(id, '');
+  return {
+    key: `${name} ${asked} ${tool?.dispatches ? text.replaceAll(CHANGING, '') : text}`,
+    isValid: tool !== undefined,
+    waits: waits || (background?.isWaitedForBy(asked) ?? false),
   };
 }
 

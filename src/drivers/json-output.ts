@@ -124,6 +124,7 @@ export function createResultObject(
     type: 'result',
     subtype: getSubtype(result),
     is_error: result.outcome !== 'success',
+    ...(result.outcome !== 'success' && {errors: [formatEnding(result)]}),
     duration_ms: Math.round(durationMs),
     duration_api_ms: Math.round(result.modelMs + runs.reduce((sum, run) => sum + (run.result?.modelMs ?? 0), 0)),
     num_turns: result.turns,

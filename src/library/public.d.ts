@@ -303,7 +303,7 @@ export type RunResult = {
   | {readonly outcome: 'success'}
   | {readonly outcome: 'stopped'}
   /** Which limit ended it, e.g. `50 turns`. */
-  | {readonly outcome: 'limit'; readonly limit: string}
+  | {readonly outcome: 'limit'; readonly limit: string; readonly reason?: string}
   /** Which time was up, e.g. `timed out after 60 s`. */
   | {readonly outcome: 'timeout'; readonly timeout: string}
   | {readonly outcome: 'error'; readonly error: string; readonly code: string}

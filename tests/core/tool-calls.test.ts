@@ -206,13 +206,14 @@ describe('the calls of a reply', () => {
 
   it('go on in the background where the tool says so and the agent may, each in a working directory of its own', async () => {
     const started: {tool: string; title: string; ended: Promise<ToolResult>}[] = [];
-    const background: AgentRun['background'] = {
+    const background: NonNullable<AgentRun['background']> = {
       start({tool: name, title, run}) {
         const {output, emit} = setup.run;
         const ended = run({agentId: 'own', label: 'own', output, emit}, new AbortController().signal);
         started.push({tool: name, title, ended});
         return textResult('started');
       },
+      isWaitedForBy: () => false,
     };
     const long = {
       ...tool('long', ({agentId, workspace, outlivesTurn}, value) => {

@@ -162,15 +162,15 @@ it.each<[string, MessageReply]>([
   ['empty', reply()],
   ['blank', say('\n\n')],
   ['of thinking alone', reply({type: 'thinking', thinking: 'hm', signature: 'x'})],
-])('a reply that is %s is asked for once more; the second one is a failure', async (_, empty) => {
+])('a reply that is %s is asked for again; the eighth one in a row ends the run', async (_, empty) => {
   const once = await setUp([empty, say('there')]);
   expect(await once.ask('go')).toMatchObject({outcome: 'success', text: 'there'});
-  const twice = await setUp([empty, empty, say('next')]);
-  expect(await twice.ask('go')).toMatchObject({
-    ...{outcome: 'error', code: 'EMPTY_ANSWER', error: expect.stringMatching(/^failed: empty answer/)},
+  const always = await setUp([...Array.from({length: 8}, () => empty), say('next')]);
+  expect(await always.ask('go')).toMatchObject({
+    ...{outcome: 'limit', limit: 'no_progress', reason: 'no progress: an empty reply 8 times'},
   });
-  expect(twice.server.requests).toHaveLength(2);
-  expect(await twice.ask('on')).toMatchObject({outcome: 'success', text: 'next'});
+  expect(always.server.requests).toHaveLength(8);
+  expect(await always.ask('on')).toMatchObject({outcome: 'success', text: 'next'});
 });
 
 const user = (content: Message['content']): Message => ({role: 'user', content});
@@ -199,7 +199,7 @@ it.each<[string, Message[]]>([
   expect(notices(events)).toHaveLength(/empty|before the results/.test(title) ? 0 : 1);
 });
 
-it('a message that the server refuses by its number is set aside, and the same request goes on', async () => {
+it('a result that the server refuses by its number is replaced by one line, and the same request goes on', async () => {
   const poison = tool('look', (_, value) => textResult(value));
   const script: Script = (body, index) => {
     const at = body.messages.findIndex((message) => JSON.stringify(message).includes('"content":"poison"'));
@@ -210,9 +210,9 @@ it('a message that the server refuses by its number is set aside, and the same r
   expect(await ask('go')).toMatchObject({outcome: 'success', text: 'ok'});
   expect(JSON.stringify(bodies().at(-1))).toContain('"content":"good"');
   expect(notices(events)).toEqual([
-    expect.stringMatching(/refused.*this is not allowed.*Left out: 2 messages.*\/rewind/),
+    expect.stringMatching(/refused.*this is not allowed.*Left out: the results of 1 call.*\/rewind/),
   ]);
-  expect(lines.filter(({type}) => type === 'replace')).toHaveLength(1);
+  expect(lines.filter(({type}) => type === 'shorten')).toHaveLength(1);
   const requests = bodies().length;
   expect(await ask('more')).toMatchObject({outcome: 'success'});
   expect(bodies()).toHaveLength(requests + 1);
@@ -268,9 +268,10 @@ it('thinking that another server signed is left out once that server refuses it'
 });
 
 it('of 50 turns of 15 calls each, at least 90 % of the input tokens are read from the cache', async () => {
-  const fifteen = () => callTools(Array.from({length: 15}, (_, value) => ({name: 'look', input: {value: `${value}`}})));
+  const fifteen = (turn: number) =>
+    callTools(Array.from({length: 15}, (_, value) => ({name: 'look', input: {value: `${turn} ${value}`}})));
   const {ask, server} = await setUp(
-    (_, index) => (index < 50 ? fifteen() : say('done')),
+    (_, index) => (index < 50 ? fifteen(index) : say('done')),
     [tool('look', (_, value) => textResult(`line ${value} `.repeat(20)))],
   );
   const {usage, turns} = await ask('x'.repeat(5_000));

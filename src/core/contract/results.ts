@@ -34,7 +34,8 @@ export interface RunTotals {
 export type RunResult = RunTotals &
   (
     | {readonly outcome: 'success'}
-    | {readonly outcome: 'limit'; readonly limit: string}
+    /** `reason` says the whole in words where `limit` is only a name: `no progress: the same call 8 times`. */
+    | {readonly outcome: 'limit'; readonly limit: string; readonly reason?: string}
     /** `timeout` says which time limit was reached. */
     | {readonly outcome: 'timeout'; readonly timeout: string}
     | {readonly outcome: 'stopped'}
@@ -58,6 +59,8 @@ export interface ToolResult {
   readonly facts?: ToolFacts;
   /** Reason why a hook ends the run after this call. */
   readonly stops?: string;
+  /** True when the call waited for a run or a command that is still at work. */
+  readonly waits?: boolean;
 }
 
 export type ToolDisplay =

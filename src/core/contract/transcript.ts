@@ -36,6 +36,8 @@ export interface Replacement {
   readonly summary?: SummaryFacts;
   /** True when the message repeats the current prompt, which was replaced. */
   readonly repeated?: true;
+  /** True when the runtime wrote the message. It is no prompt. Absent in transcripts of earlier versions. */
+  readonly note?: true;
 }
 
 /** What a person saw at the end of a tool call besides its result. */
@@ -96,7 +98,7 @@ export type TranscriptEntry =
   /** Only replies have `ReplyFacts`. */
   | ({readonly type: 'message'; readonly uuid: string; readonly at: string} & Pick<
       RestoredMessage,
-      'message' | 'prompt' | 'announcement' | 'companion' | 'calls'
+      'message' | 'prompt' | 'note' | 'announcement' | 'companion' | 'calls'
     > &
       Partial<ReplyFacts>)
   /**

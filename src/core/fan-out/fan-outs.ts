@@ -31,7 +31,7 @@ import {formatDuration} from '../runs/progress-line.ts';
 import {tokens as formatTokens} from '../runs/receipt.ts';
 import type {Caller} from '../tool-calls.ts';
 import {UsageError} from '../util/errors.ts';
-import {formatCount} from '../util/text.ts';
+import {formatCount, formatLimit} from '../util/text.ts';
 import {toToolName} from '../util/tool-names.ts';
 import type {Verifier} from '../verification/verifier.ts';
 import type {FanOutUnit} from './detection.ts';
@@ -317,7 +317,9 @@ function describePartEnd({files, outcome, reason}: FanOutPart, index: number): s
   const words =
     outcome === 'timeout' || outcome === 'stopped'
       ? (reason ?? outcome)
-      : `${outcome === 'limit' ? 'limit reached' : 'failed'}: ${reason ?? 'unknown'}`;
+      : outcome === 'limit'
+        ? formatLimit(reason ?? 'unknown')
+        : `failed: ${reason ?? 'unknown'}`;
   return [`part ${index + 1} ${words} (${nameFiles(files)})`];
 }
 

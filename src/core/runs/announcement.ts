@@ -10,6 +10,7 @@ import type {RunRecord} from '../contract/runs.ts';
 import type {Announcement} from '../contract/transcript.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {countInputTokens, formatCost} from '../util/messages.ts';
+import {formatLimit} from '../util/text.ts';
 import {formatDuration} from './progress-line.ts';
 import {cutAtParagraph, escapeReceipts, tokens} from './receipt.ts';
 
@@ -49,7 +50,7 @@ function formatNote(run: Pick<Announcement, 'outcome' | 'reason'>): string {
     case 'stopped':
       return `- Error: ${run.reason === BY_MAIN_AGENT ? BY_MAIN_AGENT : 'stopped by user'}`;
     case 'limit':
-      return `- Error: limit reached: ${run.reason}`;
+      return `- Error: ${formatLimit(run.reason)}`;
     case 'unknown':
       return '- Error: mini-cc ended before this run did';
     default:

@@ -1,6 +1,6 @@
 /** Formats the progress lines of subagents, which are the same in the REPL and on print mode's standard error. */
 import type {Outcome} from '../contract/results.ts';
-import {formatCount, showControls, toOneLine} from '../util/text.ts';
+import {formatCount, formatLimit, showControls, toOneLine} from '../util/text.ts';
 
 export interface ProgressState {
   readonly agent: string;
@@ -74,7 +74,7 @@ export function formatEnding(outcome: Outcome, reason: string): string {
     case 'timeout':
       return 'timed out';
     case 'limit':
-      return `limit reached${reason && `: ${reason}`}`;
+      return formatLimit(reason);
     default:
       return outcome;
   }

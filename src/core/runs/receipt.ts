@@ -7,7 +7,7 @@ import type {Receipt} from '../contract/runs.ts';
 import type {KeptChanges} from '../contract/worktree.ts';
 import {countInputTokens, formatCost} from '../util/messages.ts';
 import {formatFileName} from '../util/paths.ts';
-import {formatCount} from '../util/text.ts';
+import {formatCount, formatLimit} from '../util/text.ts';
 import {findCitations} from './citations.ts';
 import {formatDuration} from './progress-line.ts';
 
@@ -128,7 +128,7 @@ interface ReportedRun {
  */
 export function formatReport(run: ReportedRun, resultTokens: number): string {
   const code = run.outcome === 'timeout' ? ` (${EXECUTION_TIMEOUT})` : '';
-  const reason = run.outcome === 'limit' ? `limit reached: ${run.reason}` : run.reason;
+  const reason = run.outcome === 'limit' ? formatLimit(run.reason) : run.reason;
   const failed = run.tool !== undefined && run.outcome === 'error' ? 'The command failed' : 'The run did not finish';
   const head = run.outcome === 'success' ? '' : `${failed}: ${reason}${code}.\n`;
   const isCut = run.tool === undefined && run.outcome !== 'success';

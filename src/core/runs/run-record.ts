@@ -33,7 +33,7 @@ export function openRun(
   const transcript = store.create(spec);
   const history = new History(transcript.journal);
   for (const message of before) history.append(message);
-  history.append({role: 'user', content: prompt});
+  history.appendPrompt(prompt);
   const at = Date.now();
   registry.add({
     ...spec,
@@ -68,7 +68,7 @@ export function openNextRound(
   history.recordResumed(round);
   history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
   const note = record.isolation === 'worktree' ? NEW_WORKTREE : '';
-  history.append({role: 'user', content: `${next.message}${note}`});
+  history.appendPrompt(`${next.message}${note}`);
   const {
     outcome: _,
     reason: _r,

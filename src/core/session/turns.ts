@@ -12,6 +12,7 @@ import {runEmbeddedCommands} from '../prompt-calls.ts';
 import {countFiles} from '../runs/receipt.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
+import {NO_PROGRESS, ProgressGuard} from '../turn/progress-guard.ts';
 import {
   createInternalError,
   formatReason,
@@ -66,6 +67,10 @@ export class Turns {
   /** While this is above 0, no turn begins, because the session stops, changes or rewinds its conversation. */
   #pauses = 0;
   #isClosed = false;
+  /** Counts what is no progress since the last prompt, also in turns that began by themselves. */
+  #progress = new ProgressGuard();
+  /** True when the last turn made no progress. Announcements then wait for the next prompt. */
+  #isStuck = false;
   /** Timer of a turn that is about to begin by itself. */
   #waking: NodeJS.Timeout | undefined;
 
@@ -169,6 +174,7 @@ export class Turns {
     if (isQueued) this.emit({type: 'queued_prompt_delivered', id});
     // Limits apply to each prompt.
     this.#unattended = unattended;
+    this.#progress = new ProgressGuard();
     const prompt = {content, typed, ...(fanOut && {fanOut}), ...(command && {command})};
     const first = await this.#begin((signal) => this.#runPrompt(prompt, signal, deadline), control);
     return {type: 'turn', result: (await this.settled()) ?? first};
@@ -281,7 +287,7 @@ export class Turns {
   }
 
   get #mayWake(): boolean {
-    if (this.#isClosed || this.#mustWait || !this.parts.inbox.startsTurn) return false;
+    if (this.#isClosed || this.#isStuck || this.#mustWait || !this.parts.inbox.startsTurn) return false;
     return this.#unattended?.mayWake ?? true;
   }
 
@@ -289,9 +295,20 @@ export class Turns {
     this.#waking = undefined;
     if (this.#mayWake)
       inBackground(
-        this.#begin((signal) => runAgent(this.#createRun(signal))),
+        this.#begin((signal) => this.#runByItself(signal)),
         neverRejects,
       );
+  }
+
+  /** A turn that only starts further runs, whose ends begin the next turn, is no progress. */
+  async #runByItself(signal: AbortSignal): Promise<RunResult> {
+    const {manager} = this.parts;
+    const countRounds = () => manager.list().reduce((sum, {round}) => sum + round, 0);
+    const before = countRounds();
+    const result = await runAgent(this.#createRun(signal));
+    const started = countRounds() - before;
+    if (started > 0 && result.tools.length <= started) this.#progress.record('dispatch');
+    return result;
   }
 
   #delivered({kind, id}: QueuedMessage): void {
@@ -334,6 +351,7 @@ export class Turns {
       ...countFiles(tools),
     });
     this.#unattended?.turnEnded(result);
+    this.#isStuck = outcome === 'limit' && result.limit === NO_PROGRESS;
     // After an interrupt no turn starts by itself: announcements wait for the next prompt.
     if (!this.#submitLatePrompts() && outcome !== 'stopped') this.#wake();
     return result;
@@ -401,7 +419,7 @@ export class Turns {
 
   /** @param model model that a command file names @throws UsageError when it cannot be used */
   #createRun(signal: AbortSignal, model?: string): AgentRun {
-    const made = createMainRun(this.parts, signal);
+    const made = {...createMainRun(this.parts, signal), progress: this.#progress};
     const run = model === undefined ? made : {...made, model: this.parts.resolveModel(model)};
     return this.#unattended ? {...run, limits: {...run.limits, ...this.#unattended.limitsLeft}} : run;
   }

@@ -19,6 +19,7 @@ import {
 import {type ContextWindow, getResults, getWindowSize, type WindowSize} from './context-window.ts';
 import type {History} from './history.ts';
 import {type Account, askModel} from './model-request.ts';
+import type {ProgressGuard} from './progress-guard.ts';
 import type {RunHooks} from './run-hooks.ts';
 
 interface WindowRun {
@@ -31,6 +32,7 @@ interface WindowRun {
   readonly hooks?: Pick<RunHooks, 'beforeCompaction'> | undefined;
   readonly signal: AbortSignal;
   readonly emit: Emit;
+  readonly progress?: Pick<ProgressGuard, 'record'> | undefined;
 }
 
 /** `overflow` means that the server refused the request as too long. */
@@ -66,7 +68,7 @@ export async function makeRoom(
   if (getStep() === 'none') return size;
   history.shorten(window.chooseCleared(toContent(run, tools), size));
   if (getStep() !== 'compact') return size;
-  await compact(run, tools, {trigger: 'auto', size, account});
+  if (await compact(run, tools, {trigger: 'auto', size, account})) run.progress?.record('compaction');
   return size;
 }
 
@@ -92,6 +94,7 @@ export async function recoverFromOverflow(
   if (window.getDueStep(toContent(run, tools), size) === 'compact') {
     await compact(run, tools, {trigger: 'overflow', size, account});
   }
+  run.progress?.record('compaction');
   return window.count(toContent(run, tools)) < counted;
 }
 

@@ -9,7 +9,7 @@
  */
 
 import {randomUUID} from 'node:crypto';
-import type {AssistantBlock, Message, PromptContent, Usage} from '../contract/model.ts';
+import type {AssistantBlock, Message, PromptContent, ToolUse, Usage} from '../contract/model.ts';
 import type {
   Announcement,
   CallsShown,
@@ -33,7 +33,6 @@ import {
   getSeals,
   type HistoryState,
   hasResults,
-  isPrompt,
   limitImages,
   type Repair,
   toValidMessage,
@@ -61,7 +60,6 @@ export interface AppendedReply {
 
 const NO_RESULT = 'Cut off: the result of this call was lost.';
 const EMPTY_PROMPT = '(The prompt was empty.)';
-const SET_ASIDE = '(mini-cc left out a turn here that was refused. What its tools did stays done.)';
 const LOST_BEGINNING = '(The beginning of this conversation is lost.)';
 
 export class History {
@@ -148,6 +146,11 @@ export class History {
     return uuid ?? this.appendPrompt(EMPTY_PROMPT);
   }
 
+  /** Appends a text of the runtime for the model. It is no prompt. */
+  appendNote(text: string): void {
+    this.#append(toUserMessage(text), {note: true});
+  }
+
   /** Appends the end of a background run. @param message the announcement in its tag, as the model reads it */
   appendAnnouncement(message: Message, announcement: Announcement): void {
     this.#append(message, {announcement});
@@ -210,15 +213,31 @@ export class History {
     this.#accepted = this.#lines.length;
   }
 
+  /** Index of the last prompt; -1 when there is none. */
+  get lastPrompt(): number {
+    const marked = this.#lines.findLastIndex(({prompt, repeated}) => prompt || repeated);
+    // Transcripts of earlier versions do not mark the prompts of subagents.
+    return marked >= 0 ? marked : this.#lines.findLastIndex(mayBePrompt);
+  }
+
+  /** Index of the message that began the last turn: its prompt, or the announcement for which it began by itself. */
+  get turnStart(): number {
+    const announced = this.#lines.findLastIndex(
+      ({announcement}, index) => announcement && isAnswer(this.#lines[index - 1]?.message),
+    );
+    return Math.max(this.lastPrompt, announced);
+  }
+
   /**
-   * Removes only the last prompt and what follows it.
-   * @returns the notice for the user; undefined when there is no prompt
+   * Removes only the last turn, and leaves a note about the calls that ran in it.
+   * @returns the notice for the user; undefined when there is no turn
    */
   setTurnAside(because: string): string | undefined {
-    const start = this.#lines.findLastIndex(({message}) => isPrompt(message));
+    const start = this.turnStart;
     if (start < 0) return undefined;
-    const hasWork = this.#lines.slice(start).some(({message}) => hasResults(message));
-    this.replace(start, this.#lines.length, hasWork ? [{message: {role: 'user', content: SET_ASIDE}}] : [], because);
+    const done = listCalls(this.#lines.slice(start));
+    const note = toUserMessage(`(mini-cc left out a turn here that was refused.${done})`);
+    this.replace(start, this.#lines.length, done === '' ? [] : [{message: note, note: true}], because);
     return 'The last prompt and its turn were left out of the conversation. The transcript still has them; /rewind, also after --resume, goes back to an earlier prompt.';
   }
 
@@ -270,6 +289,18 @@ export class History {
       before = message;
     }
     return joined;
+  }
+
+  /** Finds calls by their ids. */
+  findCalls(ids: ReadonlyMap<string, unknown>): readonly Pick<ToolUse, 'name' | 'input'>[] {
+    return this.#lines.flatMap(({message}) => getCalls(message)).filter(({id}) => ids.has(id));
+  }
+
+  /** Finds the message that is at this place in a request. @returns its index in the history */
+  findSent(place: number): number | undefined {
+    const isJoined = (index: number) => this.#lines[index]?.announcement && this.#lines[index - 1]?.announcement;
+    const sent = this.#lines.flatMap((_, index) => (isJoined(index) ? [] : [index]));
+    return sent[place];
   }
 
   /** Writes how the run ended. The messages do not change. */
@@ -332,11 +363,10 @@ export class History {
   #write(message: Message, facts: MessageFacts): string {
     const uuid = randomUUID();
     this.journal.append({type: 'message', uuid, at: now(), message, ...facts});
-    const {prompt, announcement, companion} = facts;
-    const model = facts.asked ?? facts.model;
-    const kind = {...(prompt && {prompt}), ...(announcement && {announcement}), ...(companion && {companion})};
+    const {asked, model: answered, usage: _, stopReason: _s, ...kind} = facts;
+    const model = asked ?? answered;
     this.#lines.push({uuid, message, ...kind, ...(model && {model})});
-    if (announcement) this.#noteAnnouncement(message);
+    if (kind.announcement) this.#noteAnnouncement(message);
     this.#noteThinker(message, model);
     this.#state.open = [];
     if (countImages(message) > 0) this.#lines = limitImages(this.#lines, this.#repairs);
@@ -366,7 +396,7 @@ export class History {
       if (!valid.message) return;
       if (lines.length === 0 && valid.message.role === 'assistant') {
         this.#repairs.push('start');
-        lines.push({uuid: undefined, message: {role: 'user', content: LOST_BEGINNING}});
+        lines.push({uuid: undefined, message: toUserMessage(LOST_BEGINNING), note: true});
       }
       lines.push({...line, message: valid.message});
       if (line.announcement) this.#noteAnnouncement(valid.message);
@@ -378,6 +408,39 @@ export class History {
     this.#accepted = Math.min(this.#accepted, lines.length);
     this.#state = state;
   }
+}
+
+function mayBePrompt({message, note, announcement, companion, summary}: Line): boolean {
+  return (
+    message.role === 'user' && !hasResults(message) && !note && !announcement && companion === undefined && !summary
+  );
+}
+
+/** Says whether a turn ends with this message. */
+function isAnswer(message: Message | undefined): boolean {
+  if (message?.role !== 'assistant') return false;
+  return typeof message.content === 'string' || message.content.every(({type}) => type !== 'tool_use');
+}
+
+/** Most calls that a note names. */
+const MAX_NAMED = 20;
+const MAX_TITLE = 100;
+
+/** Says in a sentence which calls ran. @returns an empty text when there are none */
+export function listCalls(lines: readonly Omit<RestoredMessage, 'uuid'>[]): string {
+  const shown = Object.assign({}, ...lines.map(({calls}) => calls)) as CallsShown;
+  const names = lines.flatMap(({message}) => getCalls(message)).map((call) => getName(call, shown));
+  if (names.length === 0) return '';
+  const more = names.length > MAX_NAMED ? `; and ${names.length - MAX_NAMED} more` : '';
+  return ` What its tools did stays done: ${names.slice(0, MAX_NAMED).join('; ')}${more}.`;
+}
+
+function getCalls({content}: Message): readonly Pick<ToolUse, 'id' | 'name' | 'input'>[] {
+  return typeof content === 'string' ? [] : content.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
+}
+
+function getName({id, name}: Pick<ToolUse, 'id' | 'name'>, shown: CallsShown): string {
+  return `${name} ${shown[id]?.title ?? ''}`.trim().slice(0, MAX_TITLE).toWellFormed();
 }
 
 function advance(state: HistoryState, {newIds, open}: ValidMessage): void {

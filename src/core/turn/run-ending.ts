@@ -4,6 +4,7 @@ import type {Emit} from '../contract/events.ts';
 import type {RunResult, RunTotals} from '../contract/results.ts';
 import {getErrorMessage, MiniCcError, ModelError} from '../util/errors.ts';
 import {addUsage, INTERRUPTED, NO_USAGE} from '../util/messages.ts';
+import {formatLimit} from '../util/text.ts';
 import {BudgetReached} from './budget.ts';
 import type {History} from './history.ts';
 import type {Ending, Tally} from './tally.ts';
@@ -32,7 +33,7 @@ export function formatTimeout(seconds: number): string {
 
 /** Returns the reason as a text that stands alone, e.g. `limit reached: 50 turns`. Empty for a success. */
 export function formatEnding(result: RunResult): string {
-  return result.outcome === 'limit' ? `limit reached: ${result.limit}` : formatReason(result);
+  return result.outcome === 'limit' ? formatLimit(formatReason(result)) : formatReason(result);
 }
 
 /** Returns the reason in a few words for progress lines and receipts, e.g. `50 turns`. Empty for a success. */
@@ -41,7 +42,7 @@ export function formatReason(result: RunResult): string {
     case 'success':
       return '';
     case 'limit':
-      return result.limit;
+      return result.reason ?? result.limit;
     case 'timeout':
       return result.timeout;
     case 'stopped':
@@ -147,5 +148,5 @@ export function endFailedRun(error: unknown, run: FailedRun, tally: Tally): RunR
 function recordCutOff(history: History, partial: string, byUser: boolean): void {
   history.answerOpenCalls('Cut off before it ended.');
   if (partial.trim() !== '') history.append({role: 'assistant', content: [{type: 'text', text: partial.trimEnd()}]});
-  if (byUser) history.append({role: 'user', content: INTERRUPTED});
+  if (byUser) history.appendNote(INTERRUPTED);
 }

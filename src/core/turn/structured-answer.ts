@@ -176,7 +176,8 @@ export function takeAnswer(
   const taken = answer?.take(content, badInputs, stopReason === 'end_turn' || stopReason === 'stop_sequence');
   if (!taken) return undefined;
   if (taken.message) {
-    run.history.append(taken.message);
+    if (typeof taken.message.content === 'string') run.history.appendNote(taken.message.content);
+    else run.history.append(taken.message);
     run.emit({type: 'message', role: 'user', content: taken.message.content as string | readonly UserBlock[]});
   }
   if (!taken.answer) return taken.end;

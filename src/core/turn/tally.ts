@@ -115,10 +115,11 @@ export class Tally {
   }
 
   /** Joins the texts of all turns to the answer of a run that was cut off without a report. */
-  joinAllTexts(): void {
+  joinAllTexts(): this {
     this.#text = [...this.#texts, this.#text]
       .filter((text, index, all) => text !== '' && all.indexOf(text) === index)
       .join('\n\n');
+    return this;
   }
 
   result(ending: Ending): RunResult {

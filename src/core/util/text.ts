@@ -115,3 +115,8 @@ export function formatAge(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
 }
+
+/** Formats the limit that ended a run: `limit reached: 50 turns`. A run without progress says so in its own words. */
+export function formatLimit(reason: string): string {
+  return reason.startsWith('no progress: ') ? reason : `limit reached${reason && `: ${reason}`}`;
+}

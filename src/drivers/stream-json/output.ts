@@ -55,7 +55,7 @@ function resultFields(object: JsonObject, tools: readonly ToolFacts[]): JsonObje
     // Their type has no timeout.
     subtype: isTimeout ? 'error_during_execution' : subtype,
     stop_reason: is_error ? null : 'end_turn',
-    ...(is_error === true && {errors: [isTimeout ? `timeout: ${result}` : result]}),
+    ...(isTimeout && {errors: [`timeout: ${result}`]}),
     modelUsage: Object.fromEntries(
       Object.entries(modelUsage as ModelUsage).map(([model, usage]) => [
         model,

@@ -210,12 +210,13 @@ function toRestored(last: Link | undefined): RestoredMessage[] {
 }
 
 function toRestoredMessage({uuid, message, model, asked, ...line}: MessageLine): RestoredMessage {
-  const {prompt, announcement, companion, calls, summary, repeated} = line;
+  const {prompt, note, announcement, companion, calls, summary, repeated} = line;
   return {
     uuid,
     message,
     ...((asked ?? model) && {model: asked ?? model}),
     ...(prompt && {prompt}),
+    ...(note && {note}),
     ...(announcement && {announcement}),
     ...(companion && {companion}),
     ...(calls && {calls}),

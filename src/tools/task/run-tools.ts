@@ -34,7 +34,10 @@ export const createTaskList = (manager: GetManager) =>
     ...TASK_LIST,
     description: listDescription,
     input: z.object({}),
-    run: async () => textResult(formatRunTable(manager().list())),
+    async run() {
+      const records = manager().list();
+      return textResult(formatRunTable(records), {waits: records.some((record) => !hasEnded(record))});
+    },
   });
 
 /** Limit of one wait. For a longer wait the model calls the tool again. */
@@ -50,7 +53,8 @@ export const createTaskOutput = (manager: GetManager) =>
       const {runId} = manager().find(String(run_id));
       await manager().waitFor(runId, wait_seconds * 1000, signal);
       const record = manager().find(runId);
-      return textResult(hasEnded(record) ? manager().report(record) : describeRun(record, Date.now()));
+      if (hasEnded(record)) return textResult(manager().report(record));
+      return textResult(describeRun(record, Date.now()), {waits: true});
     },
   });
 

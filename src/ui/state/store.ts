@@ -10,7 +10,7 @@ import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {countInputTokens, getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
-import {formatRetry} from '../../core/util/text.ts';
+import {formatLimit, formatRetry} from '../../core/util/text.ts';
 import {formatCall, isCommand} from '../../core/util/tool-names.ts';
 import {screenLine, screenText} from '../text/screen-text.ts';
 import {addDelta, addThought, dropText, finishText} from './answer.ts';
@@ -221,7 +221,7 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
     case 'stopped':
       return addItem(next, {kind: 'notice', level: 'warning', text: 'interrupted'});
     case 'limit':
-      return addItem(next, {kind: 'notice', level: 'warning', text: `limit reached: ${reason}`});
+      return addItem(next, {kind: 'notice', level: 'warning', text: formatLimit(reason)});
     case 'timeout':
       return addItem(next, {kind: 'notice', level: 'warning', text: reason || 'timed out'});
     default:

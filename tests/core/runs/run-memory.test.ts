@@ -55,7 +55,9 @@ describe('the memory of a session', () => {
       model.reply = async (request, onProgress) => {
         turn += 1;
         if (turn >= turns) return last(request, onProgress);
-        const {content} = calls(call('look', {}, `call_${turn}`)) as {content: readonly AssistantBlock[]};
+        const {content} = calls(call('look', {value: `${turn}`}, `call_${turn}`)) as {
+          content: readonly AssistantBlock[];
+        };
         const usage = {input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0};
         return {id: `m${turn}`, content, stopReason: 'tool_use', usage, model: 'scripted', garbledInputs: new Map()};
       };

@@ -53,7 +53,13 @@ class CountingModel implements Model {
       return `I look at it now: ${turn}`;
     };
     const block = Object.defineProperty({type: 'text', citations: null}, 'text', {get: look, enumerable: true});
-    const call = {type: 'tool_use', id: `toolu_${turn}`, name: 'look', input: {value: 'a'}, caller: {type: 'direct'}};
+    const call = {
+      type: 'tool_use',
+      id: `toolu_${turn}`,
+      name: 'look',
+      input: {value: `${turn}`},
+      caller: {type: 'direct'},
+    };
     return {
       ...{id: `msg_${turn}`, model: 'm', usage: NO_USAGE, garbledInputs: new Map()},
       content: (isLast ? [block] : [block, call]) as unknown as AssistantBlock[],

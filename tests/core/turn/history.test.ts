@@ -120,7 +120,7 @@ describe('the history of a run', () => {
     [
       'a turn that did something',
       [{role: 'assistant', content: [use('a')]} as Message, user([result('a', 'done')])],
-      ['(mini-cc left out a turn here that was refused. What its tools did stays done.)'],
+      ['(mini-cc left out a turn here that was refused. What its tools did stays done: look.)'],
     ],
   ])('sets %s aside, and leaves a note where tools did something', (_, work, note) => {
     const {history} = recorded();

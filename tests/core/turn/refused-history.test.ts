@@ -1,4 +1,4 @@
-/** What is left out, step by step. With a server: `valid-requests.test.ts`. */
+/** What is left out. With a server: `valid-requests.test.ts`. */
 import {describe, expect, it} from 'vitest';
 import type {Message} from '../../../src/core/contract/model.ts';
 import {History} from '../../../src/core/turn/history.ts';
@@ -6,6 +6,8 @@ import {isHistoryRefused, RefusedHistory} from '../../../src/core/turn/refused-h
 import {ModelError} from '../../../src/core/util/errors.ts';
 
 const refusal = (message: string, status = 400) => new ModelError('bad_request', message, {retryable: false, status});
+/** A PNG of one pixel. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const said = (text: string) => ({role: 'assistant', content: [{type: 'text', text, citations: null}]}) as Message;
 
 function setUp(...before: Message[]) {
@@ -26,10 +28,11 @@ const OLD = Array.from({length: 6}, (_, index) => [
   {role: 'user', content: `old ${2 * index}`} as Message,
   said(`old ${2 * index + 1}`),
 ]).flat();
-const STEP: Message[] = [
-  {role: 'assistant', content: [{type: 'tool_use', id: 'a', name: 'look', input: {}}]} as unknown as Message,
-  {role: 'user', content: [{type: 'tool_result', tool_use_id: 'a', content: 'result of it'}]},
+const look = (id: string): Message[] => [
+  {role: 'assistant', content: [{type: 'tool_use', id, name: 'look', input: {}}]} as unknown as Message,
+  {role: 'user', content: [{type: 'tool_result', tool_use_id: id, content: 'result of it'}]},
 ];
+const getResult = (message: Message | undefined) => JSON.stringify(message?.content);
 
 describe('a refused history', () => {
   it('is sent as it is until a server refuses it, and nothing is told then', () => {
@@ -37,44 +40,107 @@ describe('a refused history', () => {
     expect([refused.messages, refused.commit()]).toEqual([history.messages, undefined]);
   });
 
-  it('is sent without the messages that are named, ten times at most, then with the prompt alone', () => {
+  it('has one line in the place of a message that is named, once in a run', () => {
     const {refused, sent, history} = setUp(...OLD);
-    for (let at = 0; at < 10; at += 1) {
-      expect(refused.reduce(refusal(`messages.${at}: no`))).toBe(true);
-      expect(sent()).toEqual([...OLD.map((_, index) => (index <= at ? '-' : `old ${index}`)), 'the prompt']);
+    expect(refused.repair(refusal('messages.3: no'))).toBe(true);
+    expect(sent()).toEqual([...OLD.map((_, index) => (index === 3 ? '-' : `old ${index}`)), 'the prompt']);
+    expect(refused.repair(refusal('messages.4: no'))).toBe(false);
+    expect(refused.commit()).toMatch(/Left out: 1 message\. .*\/rewind/);
+    expect(history.messages.map(({role}) => role)).toEqual([...OLD, {role: 'user'}].map(({role}) => role));
+    // The second refusal of a run ends it, also later.
+    expect(refused.repair(refusal('messages.4: no'))).toBe(false);
+  });
+
+  it('keeps a call that ran, with a line for its result, whichever of them is named, or none', () => {
+    for (const words of ['messages[1]: no', 'messages.2.content.0: no', 'content: no']) {
+      const {refused, history} = setUp();
+      for (const message of look('a')) history.append(message);
+      expect(refused.repair(refusal(words))).toBe(true);
+      expect(getResult(refused.messages[1])).toContain('"tool_use"');
+      expect(getResult(refused.messages[2])).toMatch(/"tool_use_id":"a".*left out.*The call ran/);
+      expect(refused.commit()).toMatch(/Left out: the results of 1 call\./);
+      expect(history.messages).toHaveLength(3);
     }
-    expect(refused.reduce(refusal('messages.10: no'))).toBe(true);
+  });
+
+  it('loses of several results only the one that is named', () => {
+    const {refused, history} = setUp();
+    const blocks = ['a', 'b'].map((id) => ({type: 'tool_use', id, name: 'look', input: {}}));
+    history.append({role: 'assistant', content: blocks} as unknown as Message);
+    const results = ['a', 'b'].map((id) => ({type: 'tool_result' as const, tool_use_id: id, content: `of ${id}`}));
+    history.append({role: 'user', content: results});
+    refused.repair(refusal('messages.2.content.1: no'));
+    expect(getResult(refused.messages[2])).toMatch(/"of a".*left out/);
+    expect(getResult(refused.messages[2])).not.toContain('"of b"');
+  });
+
+  it('that is refused without a name loses the results that no server has accepted', () => {
+    const {refused, history} = setUp(...OLD.slice(0, 2));
+    for (const message of look('a')) history.append(message);
+    history.markAccepted();
+    for (const message of look('b')) history.append(message);
+    expect(refused.repair(refusal('messages: no'))).toBe(true);
+    expect(getResult(refused.messages[4])).toContain('result of it');
+    expect(getResult(refused.messages[6])).toContain('left out');
+  });
+
+  it('that is refused without a name at a new prompt loses what was before, but not that calls ran', () => {
+    const {refused, sent, history} = setUp(...OLD.slice(0, 1), ...look('a'), said('old 2'));
+    expect(refused.repair(refusal('messages: no'))).toBe(true);
     expect(sent()).toEqual(['-', 'the prompt']);
-    expect(refused.reduce(refusal('messages.0: no'))).toBe(false);
-    expect(refused.commit()).toMatch(/Left out: 12 messages\./);
+    expect(getResult(refused.messages[0])).toMatch(/What its tools did stays done: look/);
+    refused.commit();
     expect(history.messages).toHaveLength(2);
   });
 
-  it('loses a call with its result, whichever of them is named', () => {
-    for (const named of [1, 2]) {
-      const {refused, sent, history} = setUp();
-      for (const message of STEP) history.append(message);
-      refused.reduce(refusal(`messages[${named}]: no`));
-      expect(sent()).toEqual(['the prompt', '-']);
-      expect(refused.commit()).toMatch(/Left out: 2 messages\./);
-    }
+  it('counts notes of the runtime as no prompts', () => {
+    const {refused, sent, history} = setUp();
+    history.append(said('old 1'));
+    history.appendNote('Go on exactly where it stopped.');
+    expect(history.lastPrompt).toBe(0);
+    expect(refused.repair(refusal('messages.0: no'))).toBe(true);
+    expect(sent()).toEqual(['the prompt', 'old 1', '-']);
   });
 
-  it('that is refused without a name first loses what is new, then all but the prompt', () => {
-    const {refused, sent, history} = setUp(...OLD.slice(0, 2));
-    for (const message of STEP) history.append(message);
-    history.markAccepted();
-    history.append(said('old 9'));
-    expect(refused.reduce(refusal('messages: no'))).toBe(true);
-    expect(sent()).toEqual(['old 0', 'old 1', 'the prompt', 'look', 'result of it', '-']);
-    expect(refused.reduce(refusal('messages: no'))).toBe(true);
-    expect(sent()).toEqual(['-', 'the prompt', '-']);
-    expect(refused.reduce(refusal('messages: no'))).toBe(false);
+  it('names the messages of a request, in which adjacent announcements are one', () => {
+    const {refused, history} = setUp();
+    history.append(said('old 1'));
+    const ended = {runId: 'r', round: 1, agent: 'explore', outcome: 'success', reason: '', text: ''} as const;
+    for (const round of [1, 2]) history.appendAnnouncement({role: 'user', content: `end ${round}`}, {...ended, round});
+    for (const message of look('a')) history.append(message);
+    refused.repair(refusal('messages.4: no'));
+    expect(getResult(refused.messages.at(-1))).toContain('left out');
   });
 
-  it('is to blame for nothing where the prompt alone is refused', () => {
+  it('ends with a note where a server takes none that ends with a reply', () => {
+    const {refused, history} = setUp();
+    history.append(said('old 1'));
+    expect(refused.repair(refusal('messages: the conversation must end with a user message'))).toBe(true);
+    expect(refused.messages.at(-1)).toEqual({role: 'user', content: 'Go on.'});
+    refused.commit();
+    expect(history.messages).toHaveLength(3);
+  });
+
+  it('keeps the text of a prompt, and loses its image', () => {
+    const {refused, history} = setUp();
+    const source = {type: 'base64', media_type: 'image/png', data: PIXEL} as const;
+    history.appendPrompt([
+      {type: 'text', text: 'see'},
+      {type: 'image', source},
+    ]);
+    expect(refused.repair(refusal('messages.1.content.1.image: no'))).toBe(true);
+    expect(getResult(refused.messages[1])).toMatch(/"see".*left out/);
+    refused.commit();
+    expect(history.lastPrompt).toBe(1);
+  });
+
+  it('is to blame for nothing where the prompt alone is refused, or its words', () => {
     const {refused, sent} = setUp();
-    expect([refused.reduce(refusal('messages: no')), sent()]).toEqual([false, ['the prompt']]);
+    expect([refused.repair(refusal('messages: no')), sent()]).toEqual([false, ['the prompt']]);
+    const filtered = setUp(...OLD);
+    filtered.history.markAccepted();
+    filtered.history.appendPrompt('the prompt');
+    expect(filtered.refused.repair(refusal('Output blocked by content filtering policy'))).toBe(false);
   });
 });
 

@@ -4,7 +4,7 @@ import {buildOnce} from '../../support/run-cli.ts';
 import {type ColumnName, NEXT, runPrintColumn, runSessionColumn, type Seen} from './columns.ts';
 import {ANSWER, FALLS_BACK, FAULTS, type Fault} from './table.ts';
 
-const EXIT_CODES = {answered: 0, failed: 1, 'timed out': 3} as const;
+const EXIT_CODES = {answered: 0, failed: 1, 'timed out': 3, 'at its limit': 3} as const;
 const COLUMNS: readonly ColumnName[] = ['print', 'REPL', 'foreground', 'background'];
 
 describe('each fault of a model server', () => {

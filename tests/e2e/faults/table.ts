@@ -22,7 +22,7 @@ export interface Fault {
   readonly replies: readonly Reply[] | 'refused';
   /** What is said of it; absent: nothing, since mini-cc takes the reply as it is. */
   readonly words?: RegExp;
-  readonly ends: 'answered' | 'failed' | 'timed out';
+  readonly ends: 'answered' | 'failed' | 'timed out' | 'at its limit';
   /** At least and at most so many requests. */
   readonly requests: readonly [number, number];
   /** For the documentation: what mini-cc does. */
@@ -112,8 +112,12 @@ export const FAULTS: readonly Fault[] = [
     ...{requests: [2, 2], does: 'asks for the answer'},
   },
   {
-    ...{name: 'thinking without an answer, twice', replies: [thinkOnly()], words: /failed: empty answer/},
-    ...{ends: 'failed', requests: [2, 2], does: 'asks for the answer, then fails'},
+    ...{
+      name: 'thinking without an answer, always',
+      replies: [thinkOnly()],
+      words: /no progress: an empty reply 8 times/,
+    },
+    ...{ends: 'at its limit', requests: [8, 8], does: 'asks for the answer, eight times'},
   },
   refusedFor(
     'refusal',
