@@ -302,7 +302,7 @@ export type RunResult = {
 } & (
   | {readonly outcome: 'success'}
   | {readonly outcome: 'stopped'}
-  /** Which limit ended it, e.g. `50 turns`. */
+  /** Which limit ended it, e.g. `50 turns`, or `no_progress`, which `reason` says in words. */
   | {readonly outcome: 'limit'; readonly limit: string; readonly reason?: string}
   /** Which time was up, e.g. `timed out after 60 s`. */
   | {readonly outcome: 'timeout'; readonly timeout: string}
