@@ -12,7 +12,8 @@ import {showControls} from '../core/util/text.ts';
 import {createFetch} from '../models/http-fetch.ts';
 import {findLocalServers, offerLocalServer} from '../models/local-servers.ts';
 import type {ModelServer} from '../models/protocol.ts';
-import {getModelServer, isServerSet, Providers} from '../models/providers.ts';
+import {DEFAULT_PROVIDER, getModelServer, isServerSet, Providers} from '../models/providers.ts';
+import {OFFLINE_NAME} from '../models/resolve.ts';
 import type {SandboxStatus} from '../sandbox/index.ts';
 import {findHomeFault} from '../storage/home.ts';
 import {readSettings, type SessionOptions} from './options.ts';
@@ -143,8 +144,15 @@ async function getVersion(program: string): Promise<string> {
 }
 
 /** Examines model servers: keys, whether each server answers, and which run on this machine. It never rejects. */
-async function examineModels({env, offline}: SessionOptions, settings: Settings): Promise<Finding[]> {
+async function examineModels({env, offline, model}: SessionOptions, settings: Settings): Promise<Finding[]> {
+  const providers = new Providers(settings.providers ?? {}, env);
+  const [named = '', id] = model?.split('/') ?? [];
+  if (!offline && id !== undefined && named !== DEFAULT_PROVIDER) return examineProvider(named, providers, env);
   if (offline || !isModelConfigured(env, settings)) {
+    if (!offline && model !== undefined && model !== OFFLINE_NAME) {
+      const remedy = 'export ANTHROPIC_API_KEY=…';
+      return [{about: 'key', state: 'missing', text: `ANTHROPIC_API_KEY is not set, and ${model} needs it`, remedy}];
+    }
     const remedy = 'set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for another server';
     const servers = await findLocalServers();
     return [
@@ -152,11 +160,10 @@ async function examineModels({env, offline}: SessionOptions, settings: Settings)
       ...servers.map((server): Finding => ({about: 'server', state: 'ok', text: offerLocalServer(server)})),
     ];
   }
-  const providers = new Providers(settings.providers ?? {}, env);
   const names = Object.keys(settings.providers ?? {});
   const found = await Promise.all([
     isServerSet(env) ? examineDefault(env) : [],
-    ...names.map((name) => examineProvider(name, providers)),
+    ...(model === undefined ? names : []).map((name) => examineProvider(name, providers, env)),
   ]);
   return found.flat();
 }
@@ -186,12 +193,16 @@ async function examineDefault(env: SessionOptions['env']): Promise<Finding[]> {
   return [{about: 'key', state: 'missing', text: `${host} does not take it`, remedy}, server];
 }
 
-async function examineProvider(name: string, providers: Providers): Promise<Finding[]> {
+async function examineProvider(name: string, providers: Providers, env: SessionOptions['env']): Promise<Finding[]> {
   const about = `provider ${name}`;
   try {
     const provider = providers.get(name);
+    const {keyEnv} = provider;
+    if (keyEnv !== undefined && !env[keyEnv]?.trim()) {
+      return [{about, state: 'missing', text: `${keyEnv} is not set`, remedy: `export ${keyEnv}=…`}];
+    }
     const server = providers.getServer(provider);
-    const key = provider.keyEnv === undefined ? 'without a key' : `${provider.keyEnv} is set`;
+    const key = keyEnv === undefined ? 'without a key' : `${keyEnv} is set`;
     if (provider.api === 'bedrock' || provider.api === 'vertex') {
       return [{about, state: 'ok', text: `${provider.api}, ${key}; its first call shows whether it answers`}];
     }
@@ -202,7 +213,7 @@ async function examineProvider(name: string, providers: Providers): Promise<Find
       return [{about, state: 'missing', text: `${host} is not reached: ${check.why}`, remedy}];
     }
     if (!check.refusesKey) return [{about, state: 'ok', text: `${host} answers, ${key}`}];
-    const remedy = `set ${provider.keyEnv ?? `providers.${name}.apiKeyEnv`} to a key of ${host}`;
+    const remedy = `set ${keyEnv ?? `providers.${name}.apiKeyEnv`} to a key of ${host}`;
     return [{about, state: 'missing', text: `${host} does not take the key`, remedy}];
   } catch (error) {
     return [{about, state: 'missing', text: getErrorMessage(error), remedy: `correct providers.${name}`}];

@@ -16,13 +16,15 @@ import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.t
 import {Redactor} from '../core/secrets/redaction.ts';
 import {EventBus} from '../core/session/event-bus.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
+import {UsageError} from '../core/util/errors.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import type {Hook} from '../extensions/hooks.ts';
 import type {DriverServers} from '../extensions/mcp/driver-transport.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
 import {type LocalServer, measureLocalCapacity, offerLocalServer} from '../models/local-servers.ts';
 import {PriceList} from '../models/prices.ts';
-import {ModelResolver} from '../models/resolve.ts';
+import {DEFAULT_PROVIDER} from '../models/providers.ts';
+import {ModelResolver, OFFLINE_NAME} from '../models/resolve.ts';
 import {OfflineModel} from '../offline-model/model.ts';
 import {DebugLog} from '../storage/debug-log.ts';
 import type {CachedTree} from '../storage/worktrees/tree-cache.ts';
@@ -147,10 +149,20 @@ export function getMainModel(
   agent: Pick<AgentDefinition, 'name' | 'model' | 'thinking' | 'apiKeyEnv'> | undefined,
 ): ChosenModel {
   const thinking = options.thinking ?? agent?.thinking;
+  checkKey(options, settings);
   const session = resolver.resolve(options.model ?? getModelName(options, settings), {thinking});
   if (!agent || options.model !== undefined) return {model: session, warnings: []};
   const {name, model, apiKeyEnv} = agent;
   return new ModelChooser(resolver, {}, () => session, options.env).choose({name, model, thinking, apiKeyEnv});
+}
+
+/** @throws UsageError when the command line or the environment names a model of the default provider, and no key is set */
+function checkKey(options: SessionOptions, settings: Settings): void {
+  const name = (options.model ?? options.env.ANTHROPIC_MODEL)?.replace(`${DEFAULT_PROVIDER}/`, '');
+  if (!name || name.trim() === OFFLINE_NAME || name.includes('/') || !isOfflineByDefault(options, settings)) return;
+  throw new UsageError(
+    `the model ${name} needs ANTHROPIC_API_KEY, which is not set: export ANTHROPIC_API_KEY=…, or --offline for the built-in model`,
+  );
 }
 
 /** The command line wins over the environment, and the environment over the settings. Undefined means the default. */

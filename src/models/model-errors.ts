@@ -2,6 +2,7 @@
 
 import {getErrorMessage, ModelError, type ModelErrorKind} from '../core/util/errors.ts';
 import type {ServerWords} from './protocol.ts';
+import {isLoopback} from './providers.ts';
 
 /** The common fields of the clients' errors for an answer of the server. */
 interface ServerError {
@@ -46,7 +47,9 @@ function toConnectionError(error: Error, isTimeout: boolean, {host, key, redacto
     return new ModelError('authentication', redactor.text(why), {retryable: false}, {cause: error});
   }
   const text = isTimeout ? `${host} did not answer in time` : `cannot reach ${host}${formatCause(error)}`;
-  return new ModelError('connection', redactor.text(text), {retryable: true}, {cause: error});
+  const isRefusedHere = getCauseCode(error) === 'ECONNREFUSED' && isLoopback(`http://${host}`);
+  const details = {retryable: true, ...(isRefusedHere && {isRefusedHere})};
+  return new ModelError('connection', redactor.text(text), details, {cause: error});
 }
 
 /** The package of a cloud found no credentials on this machine, and another attempt would find none. */

@@ -189,7 +189,8 @@ function normalize(baseURL: string, api: ModelApi): string {
   return URL.canParse(trimmed) && new URL(trimmed).pathname === '/' ? `${trimmed}/v1` : trimmed;
 }
 
-function isLoopback(baseURL: string): boolean {
+/** Tells whether the address is one of this machine. */
+export function isLoopback(baseURL: string): boolean {
   if (!URL.canParse(baseURL)) return false;
   const {hostname} = new URL(baseURL);
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');

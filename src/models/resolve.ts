@@ -47,7 +47,7 @@ export interface ModelChoice {
 
 type ThinkingChoice = Pick<ModelChoice, 'thinking' | 'thinkingTokens'>;
 
-const OFFLINE_NAME = 'offline';
+export const OFFLINE_NAME = 'offline';
 
 /** Aliases with their models, and the variables that can name other models. */
 const ALIASES: Readonly<Record<string, {readonly env: string; readonly id: string}>> = {

@@ -11,6 +11,8 @@ const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 20_000;
 /** Milliseconds. With less time left, no further attempt is made. */
 const MIN_WAIT_MS = 100;
+/** Milliseconds after which a server on this machine is given up that refuses connections: it does not run. */
+const REFUSED_HERE_MS = 5_000;
 
 export interface Attempt {
   /** Time by the clock when content of the reply began to arrive. It is set when the attempt ends. */
@@ -39,6 +41,7 @@ export async function withRetries<T>(
   call: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
   let leftMs = maxWaitSeconds * 1000;
+  let refusedFor = 0;
   for (let tries = 1; ; tries += 1) {
     const startedAt = clock.now();
     const attempt: Attempt = {};
@@ -47,11 +50,14 @@ export async function withRetries<T>(
     } catch (error) {
       if (!(error instanceof ModelError) || !error.details.retryable) throw error;
       if (tries > 1) leftMs -= (attempt.begunAt ?? clock.now()) - startedAt;
-      const {retryAfterMs = 0} = error.details;
+      const {retryAfterMs = 0, isRefusedHere} = error.details;
+      if (isRefusedHere && refusedFor + MIN_WAIT_MS > REFUSED_HERE_MS) throw describeRefusal(error);
       // The next attempt must not come sooner than the server wants.
       if (retryAfterMs > 0 && retryAfterMs > leftMs) throw describeWait(error, retryAfterMs);
       if (leftMs < MIN_WAIT_MS) throw error;
-      const waitMs = Math.max(Math.min(getBackoffMs(tries), leftMs), retryAfterMs);
+      const room = isRefusedHere ? Math.min(leftMs, REFUSED_HERE_MS - refusedFor) : leftMs;
+      const waitMs = Math.max(Math.min(getBackoffMs(tries), room), retryAfterMs);
+      refusedFor = isRefusedHere ? refusedFor + waitMs : 0;
       onProgress({type: 'retry', waitMs, reason: formatReason(error), attempt: tries + 1});
       await waitAwake(clock, waitMs, signal);
       leftMs -= waitMs;
@@ -69,6 +75,11 @@ function getBackoffMs(tries: number): number {
 
 function describeWait(error: ModelError, retryAfterMs: number): ModelError {
   const message = `${error.message}; the server asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
+  return new ModelError(error.kind, message, {...error.details, retryable: false}, {cause: error});
+}
+
+function describeRefusal(error: ModelError): ModelError {
+  const message = `${error.message}: it does not seem to run`;
   return new ModelError(error.kind, message, {...error.details, retryable: false}, {cause: error});
 }
 

@@ -231,7 +231,7 @@ describe('in print mode', () => {
     expect(stdout.split('\n').filter((line) => /provider /.test(line))).toEqual([
       expect.stringMatching(/^ok +provider glm +127\.0\.0\.1:\d+ answers, GLM_API_KEY is set$/),
       expect.stringMatching(/provider chat +127\.0\.0\.1:\d+ is not reached: .*ECONNREFUSED/),
-      expect.stringMatching(/provider keyless +EMPTY, which has the key of the provider keyless, is not set or empty/),
+      expect.stringMatching(/provider keyless +EMPTY is not set\. To fix it: export EMPTY=…/),
       expect.stringMatching(/^ok +provider cloud +bedrock, without a key; its first call shows whether it answers$/),
     ]);
     expect(code).toBe(1);

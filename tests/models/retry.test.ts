@@ -88,6 +88,17 @@ describe('calls that fail again and again', () => {
     expect(steps.map((step) => step.type === 'retry' && step.attempt)).toEqual(all.map((_, index) => index + 2));
   });
 
+  it('to a server on this machine that refuses the connection are given up after 5 s, with the word why', async () => {
+    const refusal = new ModelError('connection', 'cannot reach it', {retryable: true, isRefusedHere: true});
+    const {settled, waits} = retrying(120, [{ms: 0, error: refusal}]);
+    expect(await settled()).toMatchObject({message: 'cannot reach it: it does not seem to run'});
+    const sum = Math.round(waits().reduce((all, ms) => all + ms, 0));
+    expect(sum).toBeGreaterThan(4_800);
+    expect(sum).toBeLessThanOrEqual(5_000);
+    const other = retrying(120, [{ms: 0, error: refusal}, {ms: 0, error: refusal}, {ms: 0}]);
+    expect(await other.settled()).toMatchObject({message: expect.stringMatching(/^failed \d+$/)});
+  });
+
   it.each([
     ['that another attempt cannot mend', new ModelError('billing', 'pay', {retryable: false})],
     ['that is not of the model', new TypeError('a defect')],
