@@ -15,6 +15,8 @@ export const NEEDS_TRUST: readonly string[] = [
   'subagents.queue',
   // This setting erases transcripts.
   'retention',
+  // Mode `auto` starts runs that cost money, without a question.
+  'fanOut',
 ];
 
 /** Keys where a typing mistake could allow too much. An unknown or doubled key there is an error. */

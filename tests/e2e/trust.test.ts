@@ -52,7 +52,7 @@ describe('print mode in an untrusted directory', () => {
   });
 
   it('lists everything that is ignored in one line, also of agents', async () => {
-    const at = await setUp(JSON.stringify({providers: {}, hooks: {}, sandbox: 'off', pricing: {}}));
+    const at = await setUp(JSON.stringify({providers: {}, hooks: {}, sandbox: 'off', fanOut: 'auto', pricing: {}}));
     await at.write('.mini-cc/settings.local.json', ALLOW);
     const agent = {description: 'Repairs broken tests', prompt: 'Repair it.', tools: ['bash']};
     const definition = JSON.stringify({...agent, name: 'fixer', permissionMode: 'bypassPermissions', apiKeyEnv: 'K'});
@@ -67,7 +67,7 @@ describe('print mode in an untrusted directory', () => {
     );
     const {stderr} = await at.run('-p', 'go');
     const files = [
-      '.mini-cc/settings.json: providers, hooks, sandbox',
+      '.mini-cc/settings.json: providers, hooks, sandbox, fanOut',
       '.mini-cc/settings.local.json: permissions.allow',
       '.mini-cc/agents/fixer.json: permissionMode, apiKeyEnv',
       '.claude/agents/a mini-cc: b.md: permissionMode',
