@@ -4,10 +4,11 @@
  */
 import {isMainThread, parentPort, Worker, workerData} from 'node:worker_threads';
 import type {HTMLElement, Node} from 'node-html-parser';
+import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {toOneLine} from '../../core/util/text.ts';
 
 /** Milliseconds after which the page is returned as plain text instead. */
-const MAX_MS = 5_000;
+const MAX_MS = 1_200;
 const MAX_MEMORY_MB = 512;
 /**
  * Length of the pieces in characters. A long page is converted in pieces, because the library's time grows with the
@@ -41,7 +42,8 @@ export async function htmlToMarkdown(html: string, base: string, signal: AbortSi
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
-    await worker.terminate();
+    // Its memory is freed later, which takes seconds after a large page.
+    inBackground(worker.terminate(), neverRejects);
   }
 }
 
