@@ -8,6 +8,7 @@ import {DirectoryTrust} from '../config/trust.ts';
 import {getErrorMessage, MiniCcError, UsageError} from '../core/util/errors.ts';
 import {formatProblem} from '../core/util/problem.ts';
 import {runProgram} from '../core/util/processes.ts';
+import {keepOutPrograms} from '../core/util/programs.ts';
 import {showControls} from '../core/util/text.ts';
 import {createFetch} from '../models/http-fetch.ts';
 import {findLocalServers, offerLocalServer} from '../models/local-servers.ts';
@@ -29,6 +30,7 @@ export function doctorCommandLine(options: SessionOptions, args: SubcommandArgum
 
 /** Never rejects: each problem is a finding. */
 export async function examine(options: SessionOptions): Promise<Finding[]> {
+  keepOutPrograms(options.cwd);
   const {loaded, trust = [], problem} = checkSettings(options);
   const found = await Promise.all([
     examineModels(options, loaded?.settings ?? {}),

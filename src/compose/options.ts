@@ -18,6 +18,7 @@ import {EventBus} from '../core/session/event-bus.ts';
 import {systemClock} from '../core/turn/run-limits.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
+import {getCommandSearchPath} from '../core/util/programs.ts';
 import type {Hook} from '../extensions/hooks.ts';
 import type {DriverServers} from '../extensions/mcp/driver-transport.ts';
 import {type ChosenModel, ModelChooser} from '../models/choose.ts';
@@ -211,7 +212,7 @@ export function createSecrets(
   return {
     redactor: new Redactor(getKnownSecrets(all, keyNames, [root, home, homedir()])),
     /** Environment of tools, without keys of mini-cc. */
-    env: withoutModelKeys(env, keyNames),
+    env: withoutModelKeys({...env, ...(env.PATH !== undefined && {PATH: getCommandSearchPath(env)})}, keyNames),
   };
 }
 

@@ -5,6 +5,7 @@ import {homedir} from 'node:os';
 import {version} from '../../package.json';
 import {listAgentKeyNames} from '../agents/catalog.ts';
 import type {EventBus} from '../core/session/event-bus.ts';
+import {keepOutPrograms} from '../core/util/programs.ts';
 import {createTemporaryHome, removeTemporaryHome} from '../storage/home.ts';
 import {SessionStore} from '../storage/sessions/session-store.ts';
 import type {Telemetry} from '../telemetry/telemetry.ts';
@@ -25,6 +26,7 @@ export type Records = Awaited<ReturnType<typeof openRecords>>;
  */
 export async function openProject(options: SessionOptions) {
   const root = realpathSync(options.cwd);
+  keepOutPrograms(root);
   const loaded = await loadTrustedSettings(options, root);
   const folders = {
     cwd: root,

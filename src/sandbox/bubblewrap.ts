@@ -2,12 +2,13 @@
  * Confines commands on Linux by bubblewrap. The flags work only together: mounts alone do not confine root, which could
  * leave them by a remount, through `/proc/<pid>/root` or by a socket.
  */
-import {accessSync, constants, existsSync, lstatSync, realpathSync} from 'node:fs';
-import {delimiter, dirname, isAbsolute, join} from 'node:path';
+import {existsSync, lstatSync, realpathSync} from 'node:fs';
+import {dirname} from 'node:path';
 import type {Duplex} from 'node:stream';
 import {MiniCcError, tryOr} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
+import {findOwnProgram} from '../core/util/programs.ts';
 import type {AllowedHosts} from './allowed-hosts.ts';
 import {confinedEnvironment} from './environment.ts';
 import {withForwarder} from './host-forwarder.ts';
@@ -163,7 +164,7 @@ export class Bubblewrap implements Sandbox {
   }
 
   async #probe(): Promise<SandboxStatus> {
-    const file = findProgram('bwrap', this.options.searchPath ?? process.env.PATH ?? '');
+    const file = findOwnProgram('bwrap', this.options.searchPath);
     if (file === undefined) {
       const install = 'apt-get install bubblewrap';
       const remedy = isInContainer() ? `${install}, and ${CONTAINER_REMEDY}` : install;
@@ -248,13 +249,4 @@ function describeReplaced({path, inode}: {readonly path: string; readonly inode:
   return [
     `(${path} was replaced from outside while this command ran, so the command could write it from then on: look at it)`,
   ];
-}
-
-/** Ignores relative entries of the search path, because a project must not provide its own sandbox. */
-function findProgram(name: string, searchPath: string): string | undefined {
-  return searchPath
-    .split(delimiter)
-    .filter((directory) => isAbsolute(directory))
-    .map((directory) => join(directory, name))
-    .find((file) => tryOr(() => accessSync(file, constants.X_OK) === undefined, false));
 }

@@ -1,10 +1,11 @@
 /**
  * Starts programs by execa; no other module starts any. Execa is loaded at the first start, so that mini-cc starts
  * fast. A program gets exactly the environment that its caller passes, and continues when mini-cc exits, unless its
- * caller ends it.
+ * caller ends it. A name without a folder is a program of mini-cc's own, which is never one of a project.
  */
 import {type ChildProcess, execFileSync} from 'node:child_process';
 import type {Result} from 'execa';
+import {findOwnProgram, NOWHERE} from './programs.ts';
 
 interface ProcessOptions {
   readonly cwd?: string | undefined;
@@ -56,8 +57,9 @@ export async function runProgram(
   {input = '', inputs = [], maxBytes, ...options}: ProgramOptions = {},
 ): Promise<ProgramResult> {
   const {execa} = await import('execa');
-  const result = await execa(file, args, {
-    ...execaOptions(options),
+  const program = locate(file, options.env);
+  const result = await execa(program.file, args, {
+    ...execaOptions({...options, env: program.env}),
     stdio: ['pipe', 'pipe', 'pipe', ...inputs.map((bytes) => bytes ?? 'ignore')] as const,
     input,
     encoding: 'buffer',
@@ -75,6 +77,8 @@ interface StartOptions extends ProcessOptions {
   readonly detached?: boolean;
   /** Ends the program when mini-cc exits, unless mini-cc is killed by SIGKILL. */
   readonly endsWithMiniCc?: boolean;
+  /** True for a program that the user named, which is found on their whole PATH. */
+  readonly isUsers?: boolean;
 }
 
 interface StartedProcess {
@@ -90,11 +94,12 @@ interface StartedProcess {
 export async function startProcess(
   file: string,
   args: readonly string[],
-  {stdio, killDescendants = false, detached = false, endsWithMiniCc = false, ...options}: StartOptions,
+  {stdio, killDescendants = false, detached = false, endsWithMiniCc = false, isUsers = false, ...options}: StartOptions,
 ): Promise<StartedProcess> {
   const {execa} = await import('execa');
-  const started = execa(file, args, {
-    ...execaOptions(options),
+  const program = isUsers ? {file, env: options.env} : locate(file, options.env);
+  const started = execa(program.file, args, {
+    ...execaOptions({...options, env: program.env}),
     stdio: stdio as ['pipe', 'pipe', 'pipe'],
     killDescendants,
     detached,
@@ -111,7 +116,8 @@ export async function startProcess(
  * @throws Node's error with a `status` when the program ends with another code than 0
  */
 export function runProgramSync(file: string, args: readonly string[]): string {
-  return execFileSync(file, args, {encoding: 'utf8'});
+  const program = locate(file);
+  return execFileSync(program.file, args, {encoding: 'utf8', env: program.env});
 }
 
 /**
@@ -131,6 +137,13 @@ export function onProcessExit(listener: () => void): () => void {
     process.off('exit', listener);
     makeRoom(-1);
   };
+}
+
+/** Finds one of mini-cc's own programs. Where there is none, the start fails as for a missing program. */
+function locate(file: string, env: NonNullable<ProcessOptions['env']> = process.env) {
+  if (file.includes('/')) return {file, env};
+  const found = findOwnProgram(file, env.PATH);
+  return found === undefined ? {file, env: {...env, PATH: NOWHERE}} : {file: found, env};
 }
 
 function execaOptions({cwd, env = process.env, limitMs, signal, killSignal}: ProcessOptions) {

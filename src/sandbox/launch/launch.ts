@@ -81,7 +81,7 @@ export class Launcher {
 
   async #plan(command: string, {launch, checkpoint, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
     const {confinement, env} = workspace;
-    const argv = getShellArguments(command);
+    const argv = getShellArguments(command, env.PATH);
     if (launch === 'plain') {
       const [file = '', ...args] = argv;
       return {

@@ -49,6 +49,7 @@ export async function startServer({
     env: confined ? {...confined.env, ...env} : env,
     stdio: ['pipe', 'pipe', 'pipe', 'ignore', confined?.input ? 'pipe' : 'ignore', confined?.link ? 'pipe' : 'ignore'],
     killDescendants: true,
+    isUsers: true,
   });
   if (pid === undefined) {
     const {code, message} = await end;

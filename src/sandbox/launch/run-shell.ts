@@ -9,6 +9,7 @@ import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
+import {findOwnProgram} from '../../core/util/programs.ts';
 import {NO_DESCRIPTORS, type OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
 
@@ -34,8 +35,9 @@ const WRAPPER = [
   `{ builtin set +vx -- $?; ${REPORT}; } 2>/dev/null; builtin exit $1`,
 ].join('; ');
 
-export function getShellArguments(command: string): readonly string[] {
-  return ['bash', '-c', WRAPPER, 'bash', command];
+/** @param searchPath PATH of the command. Its first bash may be one of the project */
+export function getShellArguments(command: string, searchPath?: string): readonly string[] {
+  return [findOwnProgram('bash', searchPath) ?? '/bin/bash', '-c', WRAPPER, 'bash', command];
 }
 
 const WHY_NOT_STARTED: Readonly<Record<string, string>> = {

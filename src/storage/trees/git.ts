@@ -8,6 +8,7 @@ import path from 'node:path';
 import {withoutModelKeys} from '../../core/secrets/known-secrets.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {runProgram} from '../../core/util/processes.ts';
+import {getOwnSearchPath} from '../../core/util/programs.ts';
 
 interface GitAnswer {
   readonly exitCode: number;
@@ -165,6 +166,8 @@ function createEnvironment(env: GitVariables): GitVariables {
   const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !REPOSITORY_VARIABLES.includes(name)));
   return {
     ...bare,
+    // Git finds filters and merge drivers of the user's settings on it.
+    PATH: getOwnSearchPath(env.PATH),
     LC_ALL: 'C',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',

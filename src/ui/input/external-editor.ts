@@ -8,6 +8,7 @@ import type {Question} from '../../core/contract/events.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
 import {createTemporaryFolder, removeTemporaryFolder} from '../../core/util/files/temporary-folder.ts';
 import {startProcess} from '../../core/util/processes.ts';
+import {getOwnSearchPath, namesProjectProgram} from '../../core/util/programs.ts';
 import type {Controller} from '../controller.ts';
 import type {LocalState} from '../state/local-state.ts';
 import type {Theme} from '../theme.ts';
@@ -81,10 +82,12 @@ async function suspendProcess(): Promise<void> {
 /** @returns why the editor failed; undefined when it exited with 0. */
 async function runEditor(file: string): Promise<string | undefined> {
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
+  if (namesProjectProgram(editor)) return 'EDITOR names a program of this project: it was not started.';
   // A shell starts it, because `EDITOR` may contain arguments, such as `code --wait`.
   const {end} = await startProcess('sh', ['-c', `${editor} "$1"`, 'sh', file], {
     stdio: ['inherit', 'inherit', 'inherit'],
     endsWithMiniCc: true,
+    env: {...process.env, PATH: getOwnSearchPath()},
   });
   const {exitCode} = await end;
   if (exitCode === 0) return undefined;
