@@ -1,6 +1,7 @@
 /** Reads the text of a definition file, and formats a definition as mini-cc writes it. */
 import {isUtf8} from 'node:buffer';
 import {readBytes} from '../config/jsonc-file.ts';
+import {MAX_JSON_BYTES, MAX_MARKDOWN_BYTES} from '../core/util/files/project-file.ts';
 import {type Problem, ProblemList, positionAt, START} from '../core/util/problem.ts';
 import {AGENT_KEYS, type AgentFile, FORMAT_VERSION} from './schema.ts';
 
@@ -15,8 +16,8 @@ interface DefinitionText {
  */
 export function readDefinitionFile(file: string, options: {readonly lossy: boolean}): DefinitionText {
   const problems = new ProblemList(file);
-  const tooLarge = (megabytes: number) => `has ${megabytes.toFixed(1)} MB: a definition may have at most 1 MB`;
-  const bytes = readBytes(problems, {missing: 'is not there', tooLarge});
+  const maxBytes = file.endsWith('.json') ? MAX_JSON_BYTES : MAX_MARKDOWN_BYTES;
+  const bytes = readBytes(problems, {missing: 'is not there', maxBytes});
   if (bytes === undefined) return {problems: problems.all};
   const text = decode(bytes, problems, options.lossy);
   return text === undefined ? {problems: problems.all} : {text, problems: problems.all};

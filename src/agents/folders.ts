@@ -1,8 +1,14 @@
 /** The four folders that agents are read from, and the files in them. */
-import {type BigIntStats, type Dirent, lstatSync, readdirSync, statSync} from 'node:fs';
+import {type BigIntStats, type Dirent, lstatSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../config/layers.ts';
 import {getErrorCode, getErrorMessage, tryOr} from '../core/util/errors.ts';
+import {
+  listProjectFolder,
+  MAX_DEFINITIONS,
+  MAX_DEFINITIONS_BYTES,
+  MAX_FOLDER_DEPTH,
+} from '../core/util/files/project-file.ts';
 import {findLinkOut, listProjectFolders} from '../core/util/paths.ts';
 import {type Problem, ProblemList, START} from '../core/util/problem.ts';
 
@@ -76,35 +82,46 @@ export function listAgentFiles(folder: AgentFolder): FolderListing {
   if (tryOr(() => lstatSync(folder.path, {throwIfNoEntry: false}), null) === undefined)
     return {files, folders, problems};
   const [root] = isProjects(folder.source) ? listProjectFolders(path.resolve(folder.path, '../..')) : [];
-  const report = (file: string, message: string) => {
+  const report = (file: string, message: string, rule = 'not-read') => {
     const list = new ProblemList(file);
-    list.warn('not-read', START, message);
+    list.warn(rule, START, message);
     problems.push(...list.all);
   };
   const isFollowed = (file: string): boolean => {
     const target = root !== undefined && statFollowingLinks(file) ? findLinkOut(file, root) : undefined;
-    if (target !== undefined) report(file, `is a link out of the project, to ${target}: it is not followed`);
+    if (target !== undefined) report(file, `is a link out of the project, to ${target}: it is not followed`, SKIPPED);
     return target === undefined;
   };
+  let bytes = 0;
+  let isCut = false;
   const visit = (directory: string, depth: number): void => {
     const entries = readEntries(directory, problems);
     if (entries === undefined) return;
     folders.push(directory);
     for (const entry of entries) {
+      if (files.length >= MAX_DEFINITIONS || folders.length >= MAX_DEFINITIONS || bytes > MAX_DEFINITIONS_BYTES) {
+        isCut = true;
+        return;
+      }
       const file = path.join(directory, entry.name);
       const kind = classifyEntry(entry, folder.source);
       if (kind === 'agent') {
-        if (isFollowed(file)) files.push({folder, file, ...getStamp(file)});
-      } else if (kind === 'folder' && depth < MAX_DEPTH) visit(file, depth + 1);
+        if (!isFollowed(file)) continue;
+        const {size, ...stamp} = getStamp(file);
+        bytes += size;
+        files.push({folder, file, ...stamp});
+      } else if (kind === 'folder' && depth < MAX_FOLDER_DEPTH) visit(file, depth + 1);
       else if (kind !== 'folder' && kind !== undefined) report(file, kind);
     }
   };
   if (isFollowed(folder.path)) visit(folder.path, 0);
+  if (isCut) report(folder.path, TOO_MANY, SKIPPED);
   return {files, folders, problems};
 }
 
-/** Collections in `.claude/agents` sort their files into subfolders. Deeper folders are not read. */
-const MAX_DEPTH = 5;
+/** Rule of problems about files of which nothing is read. They are shown at the start. */
+export const SKIPPED = 'skipped';
+const TOO_MANY = `has more than ${MAX_DEFINITIONS} definitions or ${MAX_DEFINITIONS_BYTES / 1024 / 1024} MB of them: the others are not read`;
 
 /** Extensions of files that a person may believe to be definitions. */
 const LOOKALIKE = /\.(?:json|jsonc|json5|ya?ml|toml|md|markdown)$/i;
@@ -130,9 +147,9 @@ function classifyEntry(entry: Dirent, source: FileSource): 'agent' | 'folder' | 
   return undefined;
 }
 
-function readEntries(directory: string, problems: Problem[]): Dirent[] | undefined {
+function readEntries(directory: string, problems: Problem[]): readonly Dirent[] | undefined {
   try {
-    return readdirSync(directory, {withFileTypes: true}).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return listProjectFolder(directory).entries;
   } catch (error) {
     const code = getErrorCode(error);
     if (code === 'ENOENT') return undefined;
@@ -145,11 +162,15 @@ function readEntries(directory: string, problems: Problem[]): Dirent[] | undefin
   }
 }
 
-function getStamp(file: string): {stamp: string; changedAt: number} {
+function getStamp(file: string): {stamp: string; changedAt: number; size: number} {
   const stat = statFollowingLinks(file);
-  if (stat === undefined) return {stamp: 'unreadable', changedAt: 0};
+  if (stat === undefined) return {stamp: 'unreadable', changedAt: 0, size: 0};
   const {mtimeNs, ctimeNs, size, ino, mode} = stat;
-  return {stamp: `${mtimeNs} ${ctimeNs} ${size} ${ino} ${mode}`, changedAt: Number(mtimeNs / 1_000_000n)};
+  return {
+    stamp: `${mtimeNs} ${ctimeNs} ${size} ${ino} ${mode}`,
+    changedAt: Number(mtimeNs / 1_000_000n),
+    size: Number(size),
+  };
 }
 
 /** Returns undefined for a file that does not exist or cannot be read, and for a broken or circular link. */

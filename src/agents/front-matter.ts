@@ -22,12 +22,16 @@ type Split =
       readonly bodyLine: number;
     };
 
+/** Characters in which the front matter must end. Longer YAML takes seconds, and a project may bring many files. */
+const MAX_HEAD = 32 * 1024;
+
 /** @param text text without byte order mark. Blank lines may come before the first `---`. */
 export function splitFrontMatter(text: string): Split {
   const lines = text.split(/\r\n|\n|\r/);
   const start = lines.findIndex((line) => line.trim() !== '');
   if (start < 0 || !isFence(lines[start]!)) return {type: 'none'};
-  const end = lines.findIndex((line, index) => index > start && isFence(line));
+  const head = text.slice(0, MAX_HEAD).split(/\r\n|\n|\r/);
+  const end = head.findIndex((line, index) => index > start && isFence(line));
   if (end < 0) return {type: 'open'};
   const below = lines.slice(end + 1);
   const firstText = below.findIndex((line) => line.trim() !== '');

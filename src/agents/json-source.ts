@@ -33,10 +33,13 @@ export function readJsonAgent(file: string, options: DefineOptions): SourceResul
   return text === undefined ? {problems} : parseJsonAgent(text, file, options);
 }
 
+/** Brackets, colons and commas of one definition. A project may bring a thousand definitions. */
+const MAX_MARKS = 2000;
+
 /** @param file path for messages. When it ends in `.json`, the rest of its name must be the agent's name. */
 export function parseJsonAgent(text: string, file: string, options: DefineOptions): SourceResult {
   const problems = new ProblemList(file);
-  const root = parseRoot(text.replace(/^\uFEFF/, ''), problems);
+  const root = parseRoot(text.replace(/^\uFEFF/, ''), problems, MAX_MARKS);
   if (!root) return {problems: problems.all};
   const agent = parseAgent(new JsonFields(text.replace(/^\uFEFF/, ''), root, problems), options);
   const expected = file.endsWith('.json') ? path.basename(file, '.json') : undefined;

@@ -4,6 +4,7 @@ import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import path from 'node:path';
 import {INLINE_LABEL} from '../agents/catalog.ts';
+import {SKIPPED} from '../agents/folders.ts';
 import {LiveCatalog} from '../agents/live-catalog.ts';
 import type {ListableTools} from '../agents/tool-list.ts';
 import type {AgentsCommandDeps} from '../commands/agents/slash-command.ts';
@@ -162,10 +163,13 @@ export function getMainTools(
   return mainAgent && mainAgent.tools !== '*' ? tools : [...tools, ...taskTools];
 }
 
-/** Returns one line for each error in files of agents. Warnings are shown by /agents lint. */
+/** A project may have a thousand broken files. */
+const MAX_BROKEN = 10;
+
+/** Returns one line for each error in files of agents, and each file that is skipped. /agents lint shows all. */
 export function describeBrokenAgents(catalog: LiveCatalog): string[] {
-  return catalog
-    .snapshot()
-    .problems.filter(({severity}) => severity === 'error')
-    .map(formatProblem);
+  const shown = catalog.snapshot().problems.filter(({severity, rule}) => severity === 'error' || rule === SKIPPED);
+  const more = shown.length - MAX_BROKEN;
+  const lines = shown.slice(0, MAX_BROKEN).map(formatProblem);
+  return more > 0 ? [...lines, `and ${more} more problems of agents: mini-cc agents lint`] : lines;
 }

@@ -4,6 +4,8 @@ import {realpathSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {version} from '../../package.json';
 import {listAgentKeyNames} from '../agents/catalog.ts';
+import {isRead} from '../config/layers.ts';
+import {describeSkippedFiles} from '../config/skipped-files.ts';
 import type {EventBus} from '../core/session/event-bus.ts';
 import {keepOutPrograms} from '../core/util/programs.ts';
 import {createTemporaryHome, removeTemporaryHome} from '../storage/home.ts';
@@ -27,7 +29,9 @@ export type Records = Awaited<ReturnType<typeof openRecords>>;
 export async function openProject(options: SessionOptions) {
   const root = realpathSync(options.cwd);
   keepOutPrograms(root);
-  const loaded = await loadTrustedSettings(options, root);
+  const trusted = await loadTrustedSettings(options, root);
+  const skipped = isRead('project', options.settingSources) ? describeSkippedFiles(root) : [];
+  const loaded = {...trusted, warnings: [...trusted.warnings, ...skipped]};
   const folders = {
     cwd: root,
     home: homedir(),

@@ -50,6 +50,6 @@ export async function createTools(project: Project, {store, emit}: Records, reso
     listable: getListable(baseTools),
     only: chosen.only,
     foreignWords: [...foreignWords, ...chosen.foreignWords],
-    warnings: [...warnings, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
+    warnings: [...warnings, ...found.skipped, ...mcpWarnings, ...(warning === undefined ? [] : [warning])],
   };
 }

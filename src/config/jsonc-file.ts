@@ -1,13 +1,12 @@
 /** A JSON file with comments: its text, and its values with their positions. */
-import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
 import {devNull} from 'node:os';
 import type {Node} from 'jsonc-parser';
-import {describeReadError} from '../core/util/errors.ts';
+import {describeReadError, MiniCcError} from '../core/util/errors.ts';
+import {MAX_JSON_BYTES, readProjectFile} from '../core/util/files/project-file.ts';
 import {getProperties} from '../core/util/json-syntax.ts';
 import {type Position, type ProblemList, positionAt, START} from '../core/util/problem.ts';
 import {formatPath, isAmong, STRICT} from './setting-keys.ts';
 
-const MAX_BYTES = 1024 * 1024;
 const NOT_THERE = 'no such file, and --settings names it';
 
 /**
@@ -18,39 +17,29 @@ const NOT_THERE = 'no such file, and --settings names it';
 export function readText(problems: ProblemList, isRequired: boolean): string | undefined {
   if (isRequired && problems.file === devNull) return '';
   const missing = isRequired ? NOT_THERE : undefined;
-  const bytes = readBytes(problems, {missing, tooLarge: () => 'is larger than 1 MB', mayBePipe: isRequired});
+  const bytes = readBytes(problems, {missing, maxBytes: MAX_JSON_BYTES, mayBePipe: isRequired});
   return bytes && decode(bytes, problems);
 }
 
 interface ReadOptions {
   /** Problem text for a file that does not exist. Undefined when that is not a problem. */
   readonly missing: string | undefined;
-  /** Problem text for a file of more than 1 MB. */
-  readonly tooLarge: (megabytes: number) => string;
+  readonly maxBytes: number;
   readonly mayBePipe?: boolean;
 }
 
 /** Reads the bytes of a file. Never throws. @returns undefined when it does not exist or has a problem */
 export function readBytes(problems: ProblemList, options: ReadOptions): Buffer | undefined {
   const {file} = problems;
-  const {missing, tooLarge, mayBePipe = false} = options;
-  let handle: number | undefined;
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait until a process writes into it.
-    handle = openSync(file, constants.O_RDONLY | (mayBePipe ? 0 : constants.O_NONBLOCK));
-    const stat = fstatSync(handle);
-    if (stat.isDirectory()) problems.error('unreadable', START, 'is a folder, not a file');
-    else if (!stat.isFile() && !(mayBePipe && stat.isFIFO()))
-      problems.error('unreadable', START, 'is not a regular file');
-    else if (stat.size > MAX_BYTES) problems.error('too-large', START, tooLarge(stat.size / MAX_BYTES));
-    else return readFileSync(handle);
+    return readProjectFile(file, options.maxBytes, options.mayBePipe);
   } catch (error) {
-    const why = describeReadError(file, error, missing);
-    if (why !== undefined) problems.error('unreadable', START, why);
-  } finally {
-    if (handle !== undefined) closeSync(handle);
+    const isOurs = error instanceof MiniCcError;
+    const why = isOurs ? error.message : describeReadError(file, error, options.missing);
+    const rule = isOurs && error.code === 'TOO_LARGE' ? 'too-large' : 'unreadable';
+    if (why !== undefined) problems.error(rule, START, why);
+    return undefined;
   }
-  return undefined;
 }
 
 function decode(bytes: Buffer, problems: ProblemList): string | undefined {

@@ -3,17 +3,18 @@
  * own. Their text goes to the model's server, so a file of the project that is a link out of it counts only when the
  * user trusts it.
  */
-import {existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync} from 'node:fs';
+import {existsSync, lstatSync, readlinkSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {Claim, Trusts} from '../core/contract/permission.ts';
 import {tryOr, UsageError} from '../core/util/errors.ts';
 import {createPrivateFolder} from '../core/util/files/private-file.ts';
+import {MAX_MARKDOWN_BYTES, readProjectFile} from '../core/util/files/project-file.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {findLinkOut, isInside, listProjectFolders} from '../core/util/paths.ts';
 import {isRead, type SettingSource} from './layers.ts';
 
-const MEMORY = ['AGENTS.md', 'CLAUDE.md'];
-const NOTES = 'TOOLS.md';
+export const MEMORY = ['AGENTS.md', 'CLAUDE.md'];
+export const NOTES = 'TOOLS.md';
 
 interface MemoryPlaces {
   readonly cwd: string;
@@ -52,7 +53,7 @@ export function listMemoryFiles(cwd: string, home: string): {file: string; label
  */
 export async function addNote(file: string, note: string, cwd: string): Promise<void> {
   prepareMemoryFile(file, cwd);
-  const old = isFile(file) ? readFileSync(file, 'utf8') : '';
+  const old = isFile(file) ? readProjectFile(file, MAX_MARKDOWN_BYTES).toString() : '';
   const start = old === '' || old.endsWith('\n') ? old : `${old}\n`;
   await writeWhole(file, `${start}- ${note}\n`);
 }
@@ -147,7 +148,7 @@ const DOCUMENT = /\.(?:md|mdc|markdown|txt|rst|adoc)$/i;
 
 /** @returns undefined when the path is not a readable file */
 function readMemoryFile(file: string): MemoryFile | undefined {
-  const text = isFile(file) ? tryOr(() => readFileSync(file, 'utf8'), undefined) : undefined;
+  const text = tryOr(() => readProjectFile(file, MAX_MARKDOWN_BYTES).toString(), undefined);
   if (text === undefined) return undefined;
   return {path: file, text: text.slice(0, MAX_CHARS).toWellFormed(), isCut: text.length > MAX_CHARS};
 }

@@ -16,12 +16,12 @@ test('a byte order mark is not part of the text', async () => {
   expect(readDefinitionFile(await file('\uFEFF{}'), {lossy: false})).toEqual({text: '{}', problems: []});
 });
 
-test('a file of one megabyte is read, a larger one is not', async () => {
-  expect(readDefinitionFile(await file('x'.repeat(1024 * 1024)), {lossy: false}).problems).toEqual([]);
-  const large = await file('x'.repeat(1.5 * 1024 * 1024));
+test('a file of four megabytes is read, a larger one is not', async () => {
+  expect(readDefinitionFile(await file('x'.repeat(4 * 1024 * 1024)), {lossy: false}).problems).toEqual([]);
+  const large = await file('x'.repeat(4.5 * 1024 * 1024));
   expect(getProblem(large)).toMatchObject({
     rule: 'too-large',
-    message: 'has 1.5 MB: a definition may have at most 1 MB',
+    message: 'has 4.5 MB, and at most 4 MB are read',
   });
 });
 

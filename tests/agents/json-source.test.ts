@@ -38,8 +38,8 @@ test.each([
   ['"reviewer"', 1, 1, 'must contain one object'],
   ['{} {}', 1, 4, 'the object ends before this'],
   ['{ /* no end', 1, 3, 'this comment does not end'],
-  ['['.repeat(500_000), 1, 1, 'is nested too deeply'],
-  [`{"outputSchema": ${'{"a":'.repeat(100_000)}`, 1, 1, 'is nested too deeply'],
+  ['['.repeat(500_000), 1, 1, 'has more than 2,000 brackets'],
+  [`{"outputSchema": ${'{"a":'.repeat(100_000)}`, 1, 1, 'has more than 2,000 brackets'],
 ])('broken JSON %# is named with its place', (text, line, column, message) => {
   const {agent, problems} = parse(text);
   expect(agent).toBeUndefined();

@@ -137,10 +137,11 @@ describe('a text that is not settings', () => {
     ['[]', /^FILE:1:1: must contain one object/],
     ['"x"', /^FILE:1:1: must contain one object/],
     ['{} {}', /^FILE:1:4: the object ends before this/],
-    [`{"hooks": ${'['.repeat(100_000)}`, /nested too deeply/],
+    [`{"hooks": ${'['.repeat(40_000)}`, /nested too deeply/],
     [`{"mcpServers": {"x": ${'['.repeat(500)}${']'.repeat(500)}}}`, /nested too deeply/],
     [new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), /^FILE:1:1: is not UTF-8/],
-    [`{"model": "${'x'.repeat(1024 * 1024)}"}`, /^FILE:1:1: is larger than 1 MB/],
+    [`{"model": "${'x'.repeat(4 * 1024 * 1024)}"}`, /^FILE:1:1: has 4.0 MB, and at most 4 MB are read/],
+    [`{"hooks": [${'1,'.repeat(60_000)}1]}`, /^FILE:1:1: has more than 50,000 brackets/],
   ])('is an error with its place: %.30s', (text, message) => {
     expect(errorFor(text)).toMatch(message);
   });

@@ -4,10 +4,15 @@ import {type ProblemList, positionAt, quote, START} from './problem.ts';
 
 /**
  * Parses a text that must contain one object. For any other text it adds a problem and returns undefined. Never throws.
+ * @param maxMarks brackets, colons and commas outside of texts, which decide how long it takes
  */
-export function parseRoot(text: string, problems: ProblemList): Node | undefined {
+export function parseRoot(text: string, problems: ProblemList, maxMarks = MAX_MARKS): Node | undefined {
   if (text.trim() === '') {
     problems.error('syntax', START, 'is empty');
+    return undefined;
+  }
+  if (hasMoreMarks(text, maxMarks)) {
+    problems.error('too-large', START, `has more than ${maxMarks.toLocaleString('en-US')} brackets, colons and commas`);
     return undefined;
   }
   const errors: ParseError[] = [];
@@ -20,6 +25,18 @@ export function parseRoot(text: string, problems: ProblemList): Node | undefined
     problems.error('syntax', positionAt(text, root?.offset ?? 0), 'must contain one object: { … }');
   else return root;
   return undefined;
+}
+
+/** More than any settings or definition have. The tree of 4 MB of numbers would take seconds and 700 MB. */
+const MAX_MARKS = 50_000;
+
+function hasMoreMarks(text: string, max: number): boolean {
+  let marks = 0;
+  for (const [token] of text.matchAll(/"[^"\\\n]*(?:\\.[^"\\\n]*)*"|[[\]{},:]/g)) {
+    if (token.length === 1) marks += 1;
+    if (marks > max) return true;
+  }
+  return false;
 }
 
 /**

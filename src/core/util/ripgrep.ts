@@ -1,7 +1,9 @@
 /** Runs ripgrep and passes on its records as they arrive. */
+import path from 'node:path';
 import {StringDecoder} from 'node:string_decoder';
 import {getErrorMessage, MiniCcError} from './errors.ts';
-import {type ProcessEnd, startProcess} from './processes.ts';
+import {explainSkipped} from './files/project-file.ts';
+import {type ProcessEnd, runProgram, startProcess} from './processes.ts';
 import {listWords} from './text.ts';
 
 export const SEARCH_LIMIT_MS = 20_000;
@@ -17,6 +19,46 @@ const NOT_GIT = ['--glob', '!.git'];
 const NOT_KEYS = listWords(`
   .ssh .gnupg .aws .kube .azure .docker .netrc .git-credentials .password-store
 `).flatMap((name) => ['--glob', `!**/${name}`]);
+
+/** Files from which ripgrep reads what to ignore, in each folder. */
+export const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'];
+export const MAX_IGNORE_BYTES = 1024 * 1024;
+/** Milliseconds after which a search may be stuck in an ignore file that is a pipe or a device. Most take less. */
+const SUSPICIOUS_MS = 250;
+
+/** Lists the ignore files of the searched folders and of those above them. */
+function listIgnoreFiles({cwd, paths}: RipgrepRun): string[] {
+  const folders = new Set<string>();
+  for (const place of paths) {
+    let folder = path.resolve(cwd, place);
+    while (!folders.has(folder)) {
+      folders.add(folder);
+      folder = path.dirname(folder);
+    }
+  }
+  return [...folders].flatMap((folder) =>
+    [...IGNORE_FILES, '.git/info/exclude'].map((name) => path.join(folder, name)),
+  );
+}
+
+/** Ignore files below the searched folders that are no regular files, or large. */
+const FIND = listWords(`
+  -path */.git/objects -prune -o ( -name .gitignore -o -name .ignore -o -name .rgignore -o -path */.git/info/exclude -o
+  -name commondir ) ( -type p -o -type l -o -type c -o -type b -o -type s -o -size +2048 ) -print0
+`);
+
+/** @returns its path and what it is, as the start of a sentence */
+async function findHostileIgnoreFile({cwd, paths}: RipgrepRun, signal: AbortSignal): Promise<string | undefined> {
+  const places = paths.map((place) => path.resolve(cwd, place));
+  const {stdout} = await runProgram('find', [...places, ...FIND], {cwd, signal, limitMs: SEARCH_LIMIT_MS});
+  const files = stdout
+    .toString()
+    .split('\0')
+    .filter((file) => file !== '');
+  return files
+    .map((file) => `${file} ${explainSkipped(file, MAX_IGNORE_BYTES) ?? ''}`)
+    .find((line) => !line.endsWith(' '));
+}
 
 export interface RipgrepRun {
   readonly args: readonly string[];
@@ -44,7 +86,9 @@ export async function runRipgrep(
     signal,
   }: {readonly workspace: {readonly env: Readonly<Record<string, string>>}; readonly signal: AbortSignal},
 ): Promise<RipgrepEnd> {
-  const args = [...COMMON, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', ...run.paths];
+  const isHostile = listIgnoreFiles(run).some((file) => explainSkipped(file, MAX_IGNORE_BYTES) !== undefined);
+  const ignoring = isHostile ? ['--no-ignore'] : [];
+  const args = [...COMMON, ...ignoring, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', ...run.paths];
   const {child, end} = await startProcess(await ripgrepPath(), args, {
     cwd: run.cwd,
     env: workspace.env,
@@ -66,7 +110,16 @@ export async function runRipgrep(
   child.stderr?.on('data', (chunk: Buffer) => {
     if (errors.length < MAX_STDERR_CHARS) errors += chunk.toString('utf8');
   });
+  const watching = new AbortController();
+  let stuckAt: string | undefined;
+  const timer = setTimeout(async () => {
+    stuckAt = await findHostileIgnoreFile(run, watching.signal);
+    if (stuckAt !== undefined) child.kill('SIGKILL');
+  }, SUSPICIOUS_MS);
   const {ended, exitCode, message} = await end;
+  clearTimeout(timer);
+  watching.abort();
+  if (stuckAt !== undefined) return {ended: 'exit', exitCode: 2, errors: `${stuckAt}: the search stopped there`};
   if (ended === 'start') throw new MiniCcError('RIPGREP', `Could not start ripgrep: ${message}`);
   return {ended, exitCode, errors};
 }

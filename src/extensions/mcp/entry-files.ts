@@ -1,10 +1,11 @@
 /** Reads the places that define servers: `.mcp.json` of the project, settings, and `--mcp-config`. */
 
-import {existsSync, readFileSync, statSync} from 'node:fs';
+import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {formatPath} from '../../config/setting-keys.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import {getErrorMessage, UsageError} from '../../core/util/errors.ts';
+import {MAX_JSON_BYTES, readProjectFile} from '../../core/util/files/project-file.ts';
 import {isObject} from '../../core/util/objects.ts';
 import {findLinkOut} from '../../core/util/paths.ts';
 import {readServerEntry, type ServerEntry, toServerId} from './server-entry.ts';
@@ -38,9 +39,10 @@ export function readProjectEntries(root: string): ProjectEntries {
   }
   let servers: Readonly<Record<string, unknown>>;
   try {
-    servers = parseEntries(readFileSync(file, 'utf8'), file);
+    servers = parseEntries(readProjectFile(file, MAX_JSON_BYTES).toString(), file);
   } catch (error) {
-    return {claims: [], problem: getErrorMessage(error)};
+    const why = getErrorMessage(error);
+    return {claims: [], problem: error instanceof UsageError ? why : `${file} ${why}: it is not read`};
   }
   const claims = Object.entries(servers).map(([name, value]) => ({file, key: getEntryKey(name), value}));
   return {source: {from: file, servers, isProjects: true}, claims};
@@ -75,7 +77,7 @@ export function readTypedEntries(typed: string, cwd: string): EntrySource {
   const found = statSync(file, {throwIfNoEntry: false});
   if (!found) throw new UsageError(`--mcp-config: there is no file ${file}`);
   if (found.isDirectory()) throw new UsageError(`--mcp-config: ${file} is a folder, not a file`);
-  return checkTyped({from: file, servers: parseEntries(readFileSync(file, 'utf8'), file)});
+  return checkTyped({from: file, servers: parseEntries(readProjectFile(file, MAX_JSON_BYTES, true).toString(), file)});
 }
 
 /** Rejects wrong entries, because they were typed for this start. */

@@ -1,12 +1,19 @@
 /** Finds commands and skills of the project and of the user, in `.mini-cc` and in `.claude`. */
 
-import {type Dirent, existsSync, readdirSync, realpathSync} from 'node:fs';
+import {type Dirent, existsSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {isRead, type SettingSource} from '../../config/layers.ts';
 import type {Claim, Trusts} from '../../core/contract/permission.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {getRuleWarning, parseRule} from '../../core/permissions/rules/rule.ts';
 import {tryOr} from '../../core/util/errors.ts';
+import {
+  listProjectFolder,
+  MAX_DEFINITIONS,
+  MAX_DEFINITIONS_BYTES,
+  MAX_FOLDER_DEPTH,
+  MAX_MARKDOWN_BYTES,
+} from '../../core/util/files/project-file.ts';
 import {findLinkOut} from '../../core/util/paths.ts';
 import {getCommandName, type PromptFile, type PromptKind, readPromptFile} from './prompt-file.ts';
 
@@ -36,12 +43,11 @@ export interface FoundPrompts {
   readonly prompts: readonly PromptFile[];
   /** Problems of files, one line each. */
   readonly problems: readonly string[];
+  /** Those of the problems that are about files of which nothing is read. They are shown at the start. */
+  readonly skipped: readonly string[];
   /** Permissions that need trust, whether trusted or not. */
   readonly claims: readonly Claim[];
 }
-
-const MAX_DEPTH = 4;
-const MAX_FILES = 2_000;
 
 /** Lists the folders in order of precedence. */
 function listFolders({cwd, home, miniCcHome, sources}: PromptLocations): PromptFolder[] {
@@ -72,11 +78,12 @@ export function listPromptClaims(locations: PromptLocations): readonly Claim[] {
 function readFolders(folders: readonly PromptFolder[], {cwd, tools}: PromptLocations, trusts: Trusts): FoundPrompts {
   const prompts: PromptFile[] = [];
   const problems: string[] = [];
+  const skipped: string[] = [];
   const claims: Claim[] = [];
   for (const folder of folders) {
-    for (const {file, kind, name} of listFiles(folder, cwd, problems)) {
+    for (const {file, kind, name} of listFiles(folder, cwd, skipped)) {
       const read = readPromptFile(file, {kind, name, from: folder.from});
-      problems.push(...read.problems);
+      (read.isSkipped ? skipped : problems).push(...read.problems);
       if (!read.prompt || prompts.some((each) => each.name === name)) continue;
       const allowed = checkRules(read.prompt, tools, problems);
       const claim = {file, key: 'allowed-tools', value: allowed};
@@ -85,7 +92,7 @@ function readFolders(folders: readonly PromptFolder[], {cwd, tools}: PromptLocat
       prompts.push({...read.prompt, allowedTools: needsTrust && !trusts(claim) ? [] : allowed});
     }
   }
-  return {prompts, problems, claims};
+  return {prompts, problems: [...skipped, ...problems], skipped, claims};
 }
 
 function checkRules({allowedTools, file}: PromptFile, tools: readonly ToolFacts[], problems: string[]): string[] {
@@ -103,36 +110,64 @@ interface Listed {
   readonly name: string;
 }
 
-function listFiles(folder: PromptFolder, cwd: string, problems: string[]): Listed[] {
+function listFiles(folder: PromptFolder, cwd: string, skipped: string[]): Listed[] {
   const root = folder.isProjects && existsSync(folder.path) ? realpathSync(cwd) : undefined;
   const isFollowed = (file: string) => {
-    const target = root === undefined ? undefined : findLinkOut(file, root);
+    const target = root === undefined || !existsSync(file) ? undefined : findLinkOut(file, root);
     if (target !== undefined)
-      problems.push(`${file}:1:1: is a link out of the project, to ${target}: it is not followed`);
+      skipped.push(`${file}:1:1: is a link out of the project, to ${target}: it is not followed`);
     return target === undefined;
   };
-  const commands = path.join(folder.path, 'commands');
-  const files = walk(commands, 0).filter((file) => /\.md$/i.test(file) && isFollowed(file));
-  const skills = readEntries(path.join(folder.path, 'skills')).flatMap(({name}) => {
-    const file = path.join(folder.path, 'skills', name, 'SKILL.md');
-    return existsSync(file) && isFollowed(file) ? [{file, kind: 'skill', name: name.toLowerCase()} as const] : [];
+  if (!isFollowed(folder.path)) return [];
+  let isCut = false;
+  const cut = () => {
+    isCut = true;
+  };
+  const [commands, skills] = [path.join(folder.path, 'commands'), path.join(folder.path, 'skills')];
+  const all = [
+    ...(isFollowed(commands) ? walk(commands, cut) : []).map(
+      (file) => ({file, kind: 'command', name: getCommandName(commands, file)}) as const,
+    ),
+    ...(isFollowed(skills) ? readEntries(skills, cut) : []).map(
+      ({name}) => ({file: path.join(skills, name, 'SKILL.md'), kind: 'skill', name: name.toLowerCase()}) as const,
+    ),
+  ];
+  let bytes = 0;
+  const files = all.flatMap(({file, ...about}): Listed[] => {
+    const stat = tryOr(() => statSync(file), undefined);
+    if (!stat || bytes > MAX_DEFINITIONS_BYTES || !isFollowed(file)) return [];
+    bytes += stat.size > MAX_MARKDOWN_BYTES ? 0 : stat.size;
+    return [{file, ...about}];
   });
-  return [
-    ...files.map((file) => ({file, kind: 'command', name: getCommandName(commands, file)}) as const),
-    ...skills,
-  ].slice(0, MAX_FILES);
+  if (isCut || files.length > MAX_DEFINITIONS || bytes > MAX_DEFINITIONS_BYTES) {
+    const most = `${MAX_DEFINITIONS} commands and skills, ${MAX_DEFINITIONS_BYTES / 1024 / 1024} MB of them or ${MAX_FOLDER_DEPTH} folders below each other`;
+    skipped.push(`${folder.path}: has more than ${most}: the others are not read`);
+  }
+  return files.slice(0, MAX_DEFINITIONS);
 }
 
-function walk(folder: string, depth: number): string[] {
-  if (depth > MAX_DEPTH) return [];
-  return readEntries(folder).flatMap((entry) => {
-    const file = path.join(folder, entry.name);
-    return entry.isDirectory() ? walk(file, depth + 1) : [file];
-  });
+/** Lists the markdown files below a folder. @param onCut called when there are too many files or folders */
+function walk(top: string, onCut: () => void): string[] {
+  const files: string[] = [];
+  let folders = 0;
+  const visit = (folder: string, depth: number) => {
+    folders += 1;
+    for (const entry of readEntries(folder, onCut)) {
+      if (files.length > MAX_DEFINITIONS || folders > MAX_DEFINITIONS) return onCut();
+      const file = path.join(folder, entry.name);
+      if (!entry.isDirectory()) {
+        if (/\.md$/i.test(entry.name)) files.push(file);
+      } else if (depth < MAX_FOLDER_DEPTH) visit(file, depth + 1);
+      else onCut();
+    }
+  };
+  visit(top, 1);
+  return files;
 }
 
 /** Lists the entries in the order of their names. A folder that is missing or unreadable has none. */
-function readEntries(folder: string): Dirent[] {
-  const entries = tryOr(() => readdirSync(folder, {withFileTypes: true}), []);
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+function readEntries(folder: string, onCut: () => void): readonly Dirent[] {
+  const {entries, isCut} = tryOr(() => listProjectFolder(folder), {entries: [], isCut: false});
+  if (isCut) onCut();
+  return entries;
 }

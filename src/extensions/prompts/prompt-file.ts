@@ -55,15 +55,15 @@ const KEYS = [
 /**
  * Reads a file.
  * @param about its facts; the name is that of the file or of the skill's folder
- * @returns the prompt unless the file cannot be used, and its problems as lines
+ * @returns the prompt unless the file cannot be used, and its problems as lines; `isSkipped` when nothing was read
  */
 export function readPromptFile(
   file: string,
   about: {readonly kind: PromptKind; readonly name: string; readonly from: string},
-): {readonly prompt?: PromptFile; readonly problems: readonly string[]} {
+): {readonly prompt?: PromptFile; readonly problems: readonly string[]; readonly isSkipped?: true} {
   const {text, problems: unread} = readDefinitionFile(file, {lossy: true});
   const problems = new ProblemList(file);
-  if (text === undefined) return {problems: unread.map(format)};
+  if (text === undefined) return {problems: unread.map(format), isSkipped: true};
   const split = splitFrontMatter(text.replace(/^\uFEFF/, ''));
   if (split.type === 'open') {
     problems.error('syntax', START, 'the front matter that begins here has no closing line of ---');

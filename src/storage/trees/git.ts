@@ -7,6 +7,8 @@ import {lstat, realpath} from 'node:fs/promises';
 import path from 'node:path';
 import {withoutModelKeys} from '../../core/secrets/known-secrets.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {findReadableRepository, getControlFiles} from '../../core/util/files/git-folder.ts';
+import {explainSkipped} from '../../core/util/files/project-file.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import {getOwnSearchPath} from '../../core/util/programs.ts';
 
@@ -104,6 +106,7 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   const [command = '', ...rest] = args;
   if (SUBMODULE_COMMANDS.has(command)) throw new Error(`git ${command} would start git in submodules`);
   const flags = DIFF_COMMANDS.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
+  checkControlFiles(cwd, command);
   const overrides = await findOverrides(cwd, env, options.known);
   return run(cwd, [command, ...flags, ...rest], {
     ...options,
@@ -128,6 +131,15 @@ export async function gitOrThrow(
     'GIT_FAILED',
     `git ${args[0]} failed: ${answer.stderr.trim() || `exit code ${answer.exitCode}`}`,
   );
+}
+
+/** @throws MiniCcError `GIT_FAILED` in a repository where git would wait for a pipe or read a device without end */
+function checkControlFiles(cwd: string, command: string): void {
+  const repository = findReadableRepository(cwd);
+  for (const file of repository === undefined ? [] : getControlFiles(repository)) {
+    const why = explainSkipped(file, Number.POSITIVE_INFINITY);
+    if (why !== undefined) throw createError(command, `${file} ${why}`);
+  }
 }
 
 /**

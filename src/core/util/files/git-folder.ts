@@ -3,9 +3,10 @@
  * `.git` may be hostile, broken or unreadable.
  */
 
-import {closeSync, fstatSync, lstatSync, openSync, readFileSync, realpathSync, statSync} from 'node:fs';
+import {lstatSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {tryOr} from '../errors.ts';
+import {readProjectFile} from './project-file.ts';
 
 export interface GitRepository {
   /** Folder that contains `.git`; for a bare repository the folder itself. */
@@ -130,6 +131,27 @@ export function getSettingsFiles({folder, common}: Pick<GitRepository, 'folder' 
   ];
 }
 
+/** Lists the files that almost every command of git opens, whether they exist or not. A pipe there would stop git. */
+export function getControlFiles({folder, common, ...repository}: GitRepository): string[] {
+  const own = ['HEAD', 'index', 'commondir', 'gitdir'].map((name) => path.join(folder, name));
+  const shared = [
+    'packed-refs',
+    'shallow',
+    'info/exclude',
+    'info/attributes',
+    'info/grafts',
+    'objects/info/alternates',
+  ];
+  return [
+    ...new Set([
+      ...own,
+      ...shared.map((name) => path.join(common, name)),
+      ...getSettingsFiles({folder, common}),
+      ...['.gitattributes', '.gitmodules', '.mailmap'].map((name) => path.join(repository.top, name)),
+    ]),
+  ];
+}
+
 export interface GitSetting {
   /** `section.name` or `section.subsection.name`, or the name alone; section and name in lower case. */
   readonly key: string;
@@ -227,17 +249,7 @@ function resolveReally(base: string, target: string): string {
  * for a pipe.
  */
 export function readSmallFile(file: string, maxBytes = MAX_BYTES): string | undefined {
-  let descriptor: number | undefined;
-  try {
-    if (!statSync(file).isFile()) return undefined;
-    descriptor = openSync(file, 'r');
-    const stat = fstatSync(descriptor);
-    return stat.isFile() && stat.size <= maxBytes ? readFileSync(descriptor, 'utf8') : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
+  return tryOr(() => readProjectFile(file, maxBytes).toString(), undefined);
 }
 
 function exists(file: string): boolean {

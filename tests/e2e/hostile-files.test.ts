@@ -1,0 +1,113 @@
+/** Clones with files that would stop a reader: each start says what it skips, and is as fast and small as any other. */
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import {expect, test} from 'vitest';
+import {say} from '../support/messages-server.ts';
+import {runCli} from '../support/run-cli.ts';
+import {callTools} from '../support/scripted-replies.ts';
+import {home, project, serve} from './fixture.ts';
+
+/** Seconds and bytes for a start. A machine that is busy takes longer, so the time that it computes counts. */
+const MAX_CPU_S = 2;
+const MAX_KB = 300_000;
+
+type Make = (at: (name: string) => string) => void;
+
+const pipe =
+  (name: string): Make =>
+  (at) => {
+    mkdirSync(path.dirname(at(name)), {recursive: true});
+    rmSync(at(name), {force: true});
+    execFileSync('mkfifo', [at(name)]);
+  };
+const link =
+  (name: string, target: string): Make =>
+  (at) => {
+    mkdirSync(path.dirname(at(name)), {recursive: true});
+    rmSync(at(name), {force: true});
+    symlinkSync(target, at(name));
+  };
+/** A file of this size that takes no room on the disk. */
+const huge =
+  (name: string): Make =>
+  (at) => {
+    mkdirSync(path.dirname(at(name)), {recursive: true});
+    writeFileSync(at(name), '{"mcpServers": {"a": "');
+    truncateSync(at(name), 100 * 1024 * 1024);
+  };
+const many =
+  (folder: string, ending: string, text: (index: number) => string): Make =>
+  (at) => {
+    mkdirSync(at(folder), {recursive: true});
+    for (let index = 0; index < 5000; index++) writeFileSync(path.join(at(folder), `a${index}${ending}`), text(index));
+  };
+const agent = (index: number) =>
+  JSON.stringify({name: `a${index}`, description: 'Repairs broken tests', prompt: 'Repair it.', tools: ['read_file']});
+const deep: Make = (at) => mkdirSync(at(`.mini-cc/commands/${'d/'.repeat(200)}`), {recursive: true});
+
+const CLONES: readonly (readonly [string, Make, RegExp])[] = [
+  ['a link .gitignore to /dev/zero', link('.gitignore', '/dev/zero'), /\.gitignore is not a regular file/],
+  ['a link .rgignore to /dev/zero', link('.rgignore', '/dev/zero'), /\.rgignore is not a regular file/],
+  ['a pipe .ignore', pipe('.ignore'), /\.ignore is not a regular file/],
+  ['a .gitignore of 100 MB', huge('.gitignore'), /\.gitignore has 100\.0 MB/],
+  ['commands that are a link to /', link('.mini-cc/commands', '/'), /commands:1:1: is a link out of the project/],
+  ['a link .claude to /', link('.claude', '/'), /\.claude:1:1: is a link out of the project/],
+  ['5,000 commands', many('.mini-cc/commands', '.md', String), /more than 1000 commands/],
+  ['folders of commands without end', deep, /8 folders below each other/],
+  ['an AGENTS.md of 100 MB', huge('AGENTS.md'), /AGENTS\.md has 100\.0 MB/],
+  ['a pipe CLAUDE.md', pipe('CLAUDE.md'), /CLAUDE\.md is not a regular file/],
+  ['5,000 agents', many('.mini-cc/agents', '.json', agent), /agents:1:1: has more than 1000 definitions/],
+  ['a pipe .mcp.json', pipe('.mcp.json'), /\.mcp\.json is not a regular file/],
+  ['a .mcp.json of 100 MB', huge('.mcp.json'), /\.mcp\.json has 100\.0 MB/],
+  ['a pipe .claude/settings.json', pipe('.claude/settings.json'), /settings\.json is not a regular file/],
+  ['a pipe as a skill', pipe('.mini-cc/skills/a/SKILL.md'), /SKILL\.md:1:1: is not a regular file/],
+  ['a pipe .git/HEAD', pipe('.git/HEAD'), /HEAD is not a regular file: mini-cc runs no git/],
+  ['a pipe .git/config', pipe('.git/config'), /config is not a regular file: mini-cc runs no git/],
+  ['a pipe .git/info/exclude', pipe('.git/info/exclude'), /exclude is not a regular file: mini-cc runs no git/],
+];
+
+const TIME = ['/usr/bin/time', '-f', 'used %U %S %M'];
+
+async function runIn(make: Make) {
+  const [work, userHome] = [await project(), await home()];
+  await work.write('secret.ts', 'export const needle = 1;\n');
+  make((name) => path.join(work.path, name));
+  const search = callTools([
+    {name: 'grep', input: {pattern: 'needle'}},
+    {name: 'glob', input: {pattern: '**/*.ts'}},
+    {name: 'write_file', input: {path: 'new.ts', content: 'export {};\n'}},
+  ]);
+  const server = await serve([search, say('done')]);
+  const wrap = (command: string, args: readonly string[]): [string, string[]] => [
+    TIME[0]!,
+    [...TIME.slice(1), command, ...args],
+  ];
+  const args = ['-p', 'go', '--permission-mode', 'acceptEdits', '--output-format', 'stream-json', '--verbose'];
+  const run = await runCli(args, {cwd: work.path, home: userHome, server, wrap, timeoutMs: 30_000});
+  const [, user, system, kilobytes] = /used (\S+) (\S+) (\S+)/.exec(run.stderr) ?? [];
+  return {...run, cpu: Number(user) + Number(system), kilobytes: Number(kilobytes)};
+}
+
+test.each(CLONES)('with %s it starts, says so and searches', async (_, make, notice) => {
+  const {code, stdout, stderr, cpu, kilobytes} = await runIn(make);
+  expect({code, stderr}).toMatchObject({code: 0, stderr: expect.stringMatching(notice)});
+  expect(stdout).toMatch(/secret\.ts/);
+  expect(cpu).toBeLessThan(MAX_CPU_S);
+  expect(kilobytes).toBeLessThan(MAX_KB);
+});
+
+test('a search that meets a pipe further down ends with its name', async () => {
+  const {code, stdout, cpu} = await runIn(pipe('src/.gitignore'));
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/src\/\.gitignore is not a regular file: the search stopped there/);
+  expect(cpu).toBeLessThan(MAX_CPU_S);
+});
+
+test('settings that are a pipe are bad usage', async () => {
+  const {code, stderr} = await runIn(pipe('.mini-cc/settings.json'));
+  expect({code, stderr}).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/settings\.json:1:1: is not a regular/),
+  });
+});
