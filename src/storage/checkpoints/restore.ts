@@ -1,13 +1,11 @@
 /** Restores files to their state before a selection of changes, except files that others changed too. */
 import {randomUUID} from 'node:crypto';
-import {lstat, realpath, rename, rmdir, symlink, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import type {Writer} from '../../core/contract/checkpoints.ts';
 import type {FilesToRestore, RestoredFiles} from '../../core/contract/session-requests.ts';
 import {getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
-import {OpenFolder} from '../../core/util/files/open-folder.ts';
-import {createName, writeWholeIn} from '../../core/util/files/whole-file.ts';
-import {type FileOrLink, getContentId, getDefaultMode, readFileState} from '../trees/file-state.ts';
+import {type OpenFolder, removeEmptyFolder, withOpenFolder} from '../../core/util/files/open-folder.ts';
+import {getContentId, isSameState, putStateIn, readFileState, readStateIn} from '../trees/file-state.ts';
 import {getPaths, planRestore, type RestorePlan, type Selection} from './changes.ts';
 import {readInBatches} from './contents.ts';
 import type {Ledger, RestoreCommand} from './ledger.ts';
@@ -100,86 +98,23 @@ async function planAll(checkpoints: SessionCheckpoints, selection: Selection): P
 
 async function restore(
   checkpoints: SessionCheckpoints,
-  {path: file, to, madeFolders, undoes}: Restore,
+  {path: file, from, to, madeFolders, undoes}: Restore,
   contents: ReadonlyMap<string, Buffer>,
   by: Writer,
 ): Promise<void> {
-  await assertNoLinkAbove(file);
-  const {state: before, content: present} = await readFileState(file);
-  await checkpoints.storeContent(before, present);
-  if (to === null) {
-    await unlink(file);
-    for (const folder of madeFolders.toReversed()) await removeEmpty(folder);
-  } else if (to.kind === 'other') {
-    throw new MiniCcError('NOT_KEPT', 'it was neither a file nor a link before');
-  } else {
-    const content = contents.get(to.id);
-    if (!content) throw new MiniCcError('NOT_KEPT', 'its earlier content is not stored any more');
-    await replace(file, to, content);
-  }
-  // The content of this state is stored already.
-  const {state: after} = await readFileState(file);
-  checkpoints.noteChange({type: 'change', at: Date.now(), by: [by], path: file, before, after, undoes});
-}
-
-/**
- * Checks that no folder above the file has become a link, because the path would mean another file. @throws MiniCcError
- * `DETOUR`
- */
-async function assertNoLinkAbove(file: string): Promise<void> {
-  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
-    const real = await realpath(folder).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' && path.dirname(folder) !== folder) return undefined;
-      throw error;
-    });
-    if (real === undefined && !(await lstat(folder).catch(() => undefined))) continue;
-    if (real === folder) return;
-    throw new MiniCcError('DETOUR', `${folder} is a link now`);
-  }
-}
-
-/** Replaces the file as a whole or not at all. A link in its place is replaced, not followed. */
-async function replace(file: string, to: FileOrLink, content: Buffer): Promise<void> {
-  const folder = await OpenFolder.open(path.dirname(file), {create: true});
+  if (to?.kind === 'other') throw new MiniCcError('NOT_KEPT', 'it was neither a file nor a link before');
+  const content = to === null ? undefined : contents.get(to.id);
+  if (to && !content) throw new MiniCcError('NOT_KEPT', 'its earlier content is not stored any more');
   const name = path.basename(file);
-  try {
-    const now = await folder.use(name, (place) => lstat(place)).catch(() => undefined);
-    if (now?.isDirectory()) throw new MiniCcError('IN_THE_WAY', 'a folder is in its place now');
-    if (to.kind === 'link') {
-      await replaceByLink(folder, name, content);
-    } else {
-      const mode = getMode(to, now?.isFile() ? now.mode & 0o7777 : undefined);
-      await writeWholeIn(folder, name, content, {mode});
-    }
-  } finally {
-    await folder.close();
-  }
-}
-
-async function replaceByLink(folder: OpenFolder, name: string, target: Buffer): Promise<void> {
-  const draft = createName('draft');
-  await folder.use(draft, (place) => symlink(target, place));
-  try {
-    await folder.use(draft, (from) => folder.use(name, (to) => rename(from, to)));
-  } catch (error) {
-    await folder.use(draft, unlink).catch(() => undefined);
-    throw error;
-  }
-}
-
-/**
- * Chooses the mode. When only the executable bit is known, the other bits come from the present file, or from those of
- * new files.
- */
-function getMode({mode, executable}: FileOrLink, now: number | undefined): number {
-  if (mode !== undefined) return mode;
-  if (now === undefined) return getDefaultMode(executable === true);
-  const readable = (now & 0o444) >> 2;
-  return executable ? now | readable : now & ~0o111;
-}
-
-async function removeEmpty(folder: string): Promise<void> {
-  await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(error.code ?? '')) throw error;
-  });
+  const putBack = async (folder: OpenFolder) => {
+    const {state: before, content: present} = await readStateIn(folder, name);
+    if (!isSameState(before, from)) throw new MiniCcError('CHANGED', 'changed meanwhile');
+    await checkpoints.storeContent(before, present);
+    await putStateIn(folder, name, {to, content});
+    // The content of this state is stored already.
+    const {state: after} = await readStateIn(folder, name);
+    checkpoints.noteChange({type: 'change', at: Date.now(), by: [by], path: file, before, after, undoes});
+  };
+  await withOpenFolder(path.dirname(file), putBack, {create: to !== null});
+  if (to === null) for (const folder of madeFolders.toReversed()) await removeEmptyFolder(folder);
 }

@@ -1,15 +1,20 @@
 /**
- * Describes the state of a path, for comparison. The state names the content by git's blob id, by which the content can
- * be found.
+ * Describes the state of a path, reads it, and brings it back. The state names the content by git's blob id, by which the
+ * content can be found.
  */
 import {createHash} from 'node:crypto';
-import {lstat, readFile, readlink} from 'node:fs/promises';
-import {ignoreMissing} from '../../core/util/errors.ts';
+import {closeSync, fstatSync, readFileSync, readSync, type Stats} from 'node:fs';
+import {lstat, readlink, rename, symlink, unlink} from 'node:fs/promises';
+import path from 'node:path';
+import {getErrorCode, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
+import {type OpenFolder, openRegularFile, withOpenFolder} from '../../core/util/files/open-folder.ts';
+import {openPlaceSync, readLinkSync} from '../../core/util/files/open-place.ts';
+import {createName, writeWholeIn} from '../../core/util/files/whole-file.ts';
 
 /** `null`: no file; a folder counts as none. `other`: e.g. a socket or a submodule, whose content is not stored. */
 export type FileState = FileOrLink | {readonly kind: 'other'} | null;
 
-export interface FileOrLink {
+interface FileOrLink {
   readonly kind: 'file' | 'link';
   /** Blob id of the content; for a link, of its target path. */
   readonly id: string;
@@ -18,8 +23,8 @@ export interface FileOrLink {
   readonly mode?: number;
 }
 
-/** Modes of git for a missing path, a link, and a file that the owner may run. */
-const [ABSENT, LINK, EXECUTABLE] = ['000000', '120000', '100755'];
+/** Modes of git for a missing path, a link, a file, and a file that the owner may run. */
+const [ABSENT, LINK, PLAIN, EXECUTABLE] = ['000000', '120000', '100644', '100755'] as const;
 
 /** @param format object format of the repository that stores the content */
 export function blobId(content: Buffer, format = 'sha1'): string {
@@ -42,22 +47,135 @@ export function toFileState(mode: string, id: string, permissions?: number): Fil
   return {kind: 'file', id, ...executable, ...(permissions !== undefined && {mode: permissions})};
 }
 
-/** Reads the state and content of a path. @throws Error of the file system when it cannot be read */
-export async function readFileState(
-  path: string,
-  format?: string,
-): Promise<{readonly state: FileState; readonly content?: Buffer}> {
-  const stat = await lstat(path).catch(ignoreMissing);
+/** The state of a path, with the content where there is one. */
+export interface ReadState {
+  readonly state: FileState;
+  readonly content?: Buffer;
+}
+
+/**
+ * Reads the state and content of a path. No link is followed, also none above it.
+ * @param file absolute, with links resolved
+ * @throws MiniCcError `LINK`; Error of the file system when it cannot be read
+ */
+export async function readFileState(file: string, format?: string): Promise<ReadState> {
+  const read = await withOpenFolder(path.dirname(file), (folder) =>
+    readStateIn(folder, path.basename(file), format),
+  ).catch(ignoreMissing);
+  return read ?? {state: null};
+}
+
+/** Reads the state and content of a name in a folder. @throws as `readFileState` */
+export async function readStateIn(folder: OpenFolder, name: string, format?: string): Promise<ReadState> {
+  const stat = await folder.use(name, (place) => lstat(place)).catch(ignoreMissing);
   if (!stat || stat.isDirectory()) return {state: null};
   if (stat.isSymbolicLink()) {
-    const content = await readlink(path, 'buffer');
+    const content = await folder.use(name, (place) => readlink(place, 'buffer'));
     return {state: {kind: 'link', id: blobId(content, format)}, content};
   }
   if (!stat.isFile()) return {state: {kind: 'other'}};
-  const content = await readFile(path);
-  const mode = stat.mode & 0o7777;
-  const executable = (mode & 0o100) !== 0;
-  return {state: {kind: 'file', id: blobId(content, format), ...(executable ? {executable} : {}), mode}, content};
+  const handle = await openRegularFile(folder, name);
+  if (!handle) return {state: null};
+  try {
+    const content = await handle.readFile();
+    const mode = (await handle.stat()).mode & 0o7777;
+    const executable = (mode & 0o100) !== 0;
+    return {state: {kind: 'file', id: blobId(content, format), ...(executable ? {executable} : {}), mode}, content};
+  } finally {
+    await handle.close();
+  }
+}
+
+/** An entry of a tree, as git writes it. */
+interface ReadEntry {
+  readonly mode: string;
+  readonly id: string;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+
+/**
+ * Reads what git stores of a file: its mode, and the id of its content. No link is followed.
+ * @param file absolute; as bytes, because the name may not be UTF-8
+ * @param format object format of the repository
+ * @throws MiniCcError `NOT_A_FILE`; Error of the file system, `ELOOP` for a link above the file
+ */
+export function readEntrySync(file: Buffer, format?: string): ReadEntry {
+  return withFileSync<ReadEntry>(file, {
+    link: (target) => ({mode: LINK, id: blobId(target, format)}),
+    file(fd, {size, mode}) {
+      const hash = createHash(format ?? 'sha1').update(`blob ${size}\0`);
+      const chunk = Buffer.alloc(Math.min(size, CHUNK_BYTES) + 1);
+      for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk)) hash.update(chunk.subarray(0, read));
+      return {mode: (mode & 0o100) === 0 ? PLAIN : EXECUTABLE, id: hash.digest('hex')};
+    },
+  });
+}
+
+/** Reads the content of a file, or the target of a link. @throws as `readEntrySync` */
+export function readContentSync(file: Buffer): Buffer {
+  return withFileSync(file, {link: (target) => target, file: (fd) => readFileSync(fd)});
+}
+
+function withFileSync<T>(
+  file: Buffer,
+  work: {readonly link: (target: Buffer) => T; readonly file: (fd: number, stats: Stats) => T},
+): T {
+  let fd: number | undefined;
+  try {
+    fd = openPlaceSync(file);
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new MiniCcError('NOT_A_FILE', `${file} is not a regular file`);
+    return work.file(fd, stats);
+  } catch (error) {
+    if (getErrorCode(error) !== 'ELOOP') throw error;
+    return work.link(readLinkSync(file));
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** How a file is put back: its state, or `null` for one that is removed. */
+interface FileToPut {
+  readonly to: FileOrLink | null;
+  /** Content of `to`; for a link its target. */
+  readonly content?: Buffer | undefined;
+}
+
+/**
+ * Brings a name in a folder into a state, as a whole or not at all. A link in its place is replaced, not followed.
+ * @throws MiniCcError `IN_THE_WAY`, and as `writeWholeIn`; Error of the file system
+ */
+export async function putStateIn(folder: OpenFolder, name: string, {to, content}: FileToPut): Promise<void> {
+  if (to === null || content === undefined) return folder.use(name, unlink);
+  const now = await folder.use(name, (place) => lstat(place)).catch(ignoreMissing);
+  if (now?.isDirectory()) throw new MiniCcError('IN_THE_WAY', `${path.join(folder.path, name)} is a folder now`);
+  if (to.kind === 'link') await replaceByLink(folder, name, content);
+  else await writeWholeIn(folder, name, content, {mode: getMode(to, now?.isFile() ? now.mode & 0o7777 : undefined)});
+}
+
+async function replaceByLink(folder: OpenFolder, name: string, target: Buffer): Promise<void> {
+  const draft = createName('draft');
+  await folder.use(draft, (place) => symlink(target, place));
+  try {
+    await folder.use(draft, (from) => folder.use(name, (to) => rename(from, to)));
+  } catch (error) {
+    await folder.use(draft, unlink).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Chooses the mode. When only the executable bit is known, the other bits come from the present file, or from those of
+ * new files.
+ */
+function getMode({mode, executable}: FileOrLink, now: number | undefined): number {
+  if (mode !== undefined) return mode;
+  if (now === undefined) return getDefaultMode(executable === true);
+  const isExecutable = (now & 0o100) !== 0;
+  if (isExecutable === (executable === true)) return now;
+  const readable = (now & 0o444) >> 2;
+  return executable ? now | readable : now & ~0o111;
 }
 
 /** Returns the permission bits of this user's new files. */

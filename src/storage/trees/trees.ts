@@ -17,9 +17,10 @@
 import {existsSync} from 'node:fs';
 import {mkdtemp, readFile, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
-import {ignoreMissing} from '../../core/util/errors.ts';
+import {setImmediate} from 'node:timers/promises';
+import {getErrorCode, ignoreMissing} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
-import {blobId} from './file-state.ts';
+import {blobId, readContentSync, readEntrySync} from './file-state.ts';
 import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
 import {type CaptureLimits, chooseFiles, type LeftOutFile, LIST_DIFFERING} from './listed-files.ts';
 import {copyProjectIndex, type IndexEntry, REMOVED} from './project-index.ts';
@@ -31,6 +32,9 @@ export const ABSENT = '000000';
 /** Number of files from which on new objects go into one pack, because single files take several times as long. */
 const MIN_PACKED = 200;
 const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
+/** Number of files that are compared before other work of the process gets its turn. */
+const FILES_AT_ONCE = 100;
+const SHA256_CHARS = 64;
 const SUBMODULE = '160000';
 const NUL = Buffer.alloc(1);
 
@@ -168,7 +172,7 @@ export class Trees {
       const content = answer.subarray(at, at + Number(size));
       at += Number(size) + 1;
       // Borrowed objects belong to the project, where the content of an object may not match its id.
-      if (blobId(content) === id) found.set(id, content);
+      if (blobId(content, id.length === SHA256_CHARS ? 'sha256' : 'sha1') === id) found.set(id, content);
     }
     return found;
   }
@@ -246,28 +250,9 @@ export class Trees {
     });
   }
 
-  /** Checks whether the changes between two trees fit `target`. @returns the error text of git when they do not */
-  findMisfit(from: string, to: string, target: string): Promise<string | undefined> {
-    return this.#withPatch(from, to, async (patch) => {
-      const {exitCode, stderr} = await this.#run(['apply', '--check', patch], {}, target, [0, 1, 128]);
-      return exitCode === 0 ? undefined : stderr.trim();
-    });
-  }
-
-  /**
-   * Writes the changes between two trees into `target`.
-   * @throws MiniCcError when git fails, perhaps half way; `putBack` then restores the files
-   */
-  async apply(from: string, to: string, target: string): Promise<void> {
-    await this.#withPatch(from, to, (patch) => this.#git(['apply', '--whitespace=nowarn', patch], {}, target));
-  }
-
-  /** Writes these files of a tree into `target`. */
-  async putBack(tree: string, names: readonly string[], target: string): Promise<void> {
-    await this.#withScratch(async (_, env) => {
-      await this.#git(['read-tree', tree], {env}, target);
-      await this.#git(['checkout-index', '--force', '-z', '--stdin'], {env, input: names.join('\0')}, target);
-    });
+  /** Stores a content. @returns its id */
+  async store(content: Buffer): Promise<string> {
+    return (await this.#git(['hash-object', '-w', '--stdin'], {input: content})).toString().trim();
   }
 
   /** Writes all files of the index into the folder. When a tree is given, it is read into the index first. */
@@ -326,18 +311,63 @@ export class Trees {
     return splitNames(await this.#git(LIST_DIFFERING, {signal}, root));
   }
 
-  /** @returns the files that git refused */
+  /** @returns the files that git refused, and those that cannot be read */
   async #add(names: readonly Buffer[], signal?: AbortSignal): Promise<readonly LeftOutFile[]> {
     if (names.length === 0) return [];
     const {top, root = top} = this.place;
     const input = Buffer.concat(names.flatMap((name) => [name, NUL]));
     const settings = names.length >= MIN_PACKED ? INTO_A_PACK : [];
     const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
-    const {stderr} = await this.#run(args, {input, settings, signal});
-    if (!/^Ignoring path /m.test(stderr)) return [];
+    // Git stops at a name that means something else by now.
+    const {exitCode, stderr} = await this.#run(args, {input, settings, signal}, undefined, [0, 128]);
+    const unreadable = await this.#correct(names, exitCode === 0);
+    if (!/^Ignoring path /m.test(stderr)) return unreadable;
     const wanted = new Set(names.map((name) => name.toString('latin1')));
     const left = (await this.#list(root, signal)).filter((name) => wanted.has(name.toString('latin1')));
-    return left.map((name) => ({name: name.toString(), why: 'git refuses its name'}));
+    return [...unreadable, ...left.map((name) => ({name: name.toString(), why: 'git refuses its name'}) as const)];
+  }
+
+  /**
+   * Compares what git added with the files, and corrects it. Git opens files by path, so it may have read something else
+   * through a link that was put there meanwhile.
+   * @param isWhole false when git stopped before it added all
+   * @returns files that cannot be read; the tree does not contain them
+   */
+  async #correct(names: readonly Buffer[], isWhole: boolean): Promise<readonly LeftOutFile[]> {
+    const stored = await this.#readEntries(names);
+    const corrected: IndexEntry[] = [];
+    const unreadable: LeftOutFile[] = [];
+    for (const [index, name] of names.entries()) {
+      if (index % FILES_AT_ONCE === 0) await setImmediate();
+      const entry = stored.get(name.toString('latin1'));
+      // Git stores the commit of a submodule, and leaves out a file that it refuses or that is gone.
+      if (entry?.mode === SUBMODULE || (!entry && isWhole)) continue;
+      const file = Buffer.concat([Buffer.from(`${this.place.top}${path.sep}`), name]);
+      const format = entry?.id.length === SHA256_CHARS ? 'sha256' : 'sha1';
+      try {
+        const {mode, id} = readEntrySync(file, format);
+        if (id !== entry?.id) corrected.push({name, mode, id: await this.store(readContentSync(file))});
+      } catch (error) {
+        corrected.push({name, ...REMOVED});
+        if (getErrorCode(error) !== 'ENOENT') unreadable.push({name: name.toString(), why: 'it cannot be read'});
+      }
+    }
+    await this.#update(corrected);
+    return unreadable;
+  }
+
+  /** Returns the entries of the index by name, in Latin-1, at least those of the names. */
+  async #readEntries(names: readonly Buffer[]): Promise<ReadonlyMap<string, {mode: string; id: string}>> {
+    const isFew = names.length < MIN_PACKED && names.every((name) => Buffer.from(name.toString()).equals(name));
+    const args = ['ls-files', '-z', '--stage', '--full-name', ...(isFew ? ['--', ...names.map(String)] : [])];
+    const listed = await this.#git(args, {env: {GIT_LITERAL_PATHSPECS: '1'}});
+    return new Map(
+      splitNames(listed).map((line) => {
+        const end = line.indexOf('\t');
+        const [mode = '', id = ''] = line.toString('latin1', 0, end).split(' ');
+        return [line.toString('latin1', end + 1), {mode, id}];
+      }),
+    );
   }
 
   async #update(entries: readonly IndexEntry[], env?: GitOptions['env']): Promise<void> {
@@ -354,14 +384,6 @@ export class Trees {
     const pack = path.join(this.gitDir, 'objects', 'pack', 'pack');
     await this.#git(['pack-objects', '-q', '--window=0', pack], {input: `${ids.join('\n')}\n`});
     for (const id of ids) this.#owned.add(id);
-  }
-
-  #withPatch<T>(from: string, to: string, work: (patch: string) => Promise<T>): Promise<T> {
-    return this.#withScratch(async (scratch) => {
-      const patch = path.join(scratch, 'patch');
-      await this.writePatch(from, to, patch);
-      return work(patch);
-    });
   }
 
   /** @param work receives a folder that is removed afterwards, and variables that name an index in it */

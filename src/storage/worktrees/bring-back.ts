@@ -3,13 +3,21 @@
  * files that others changed elsewhere meanwhile. Otherwise they are stored as a patch. Changes of protected files are
  * never applied and always stored as a patch.
  */
-import {chmod, lstat, mkdir, readFile, rm} from 'node:fs/promises';
+import {lstat, mkdir} from 'node:fs/promises';
 import path from 'node:path';
 import type {BroughtBack} from '../../core/contract/worktree.ts';
-import {getErrorMessage, ignoreMissing} from '../../core/util/errors.ts';
-import {writeWhole} from '../../core/util/files/whole-file.ts';
+import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
+import {type OpenFolder, removeEmptyFolder, withOpenFolder} from '../../core/util/files/open-folder.ts';
 import {formatFileName, isInside} from '../../core/util/paths.ts';
-import {isSameState, readFileState, toFileState} from '../trees/file-state.ts';
+import {
+  type FileState,
+  isSameState,
+  putStateIn,
+  type ReadState,
+  readFileState,
+  readStateIn,
+  toFileState,
+} from '../trees/file-state.ts';
 import {ABSENT, type TreeDiff, type Trees} from '../trees/trees.ts';
 import {findRefusedFiles, moveFiles} from './refused-files.ts';
 import {findUnusedPath, keepFile, type Origin, quoteForShell} from './worktree-folder.ts';
@@ -173,11 +181,12 @@ async function apply(deps: DeliveryDeps, changes: readonly TreeDiff[], end: stri
     await deps.writing(
       changes.map(({path: file}) => path.join(origin.top, file)),
       async () => {
-        const meanwhile = await findChangedMeanwhile(origin, changes);
+        const meanwhile = await findChangedMeanwhile(deps, changes);
         const left = changes.filter(({path: file}) => !meanwhile.done.includes(file));
         if (left.length === 0) return;
         const part = left.length === changes.length ? end : await trees.changed(origin.start, left);
-        failure = (await findConflict(deps, meanwhile, part)) ?? (await applyNow(deps, left, part, meanwhile.edited));
+        const found = await findResult(deps, meanwhile, part);
+        failure = 'why' in found ? found : await write(deps, await trees.diff(found.from, found.to));
       },
     );
     return failure;
@@ -186,20 +195,28 @@ async function apply(deps: DeliveryDeps, changes: readonly TreeDiff[], end: stri
   }
 }
 
-/** Finds conflicts: changes of the same or adjacent lines. Changes at different places of a file fit together. */
-async function findConflict(
+/**
+ * Finds the tree that the workspace becomes. Changes of both sides at different places of a file fit together; those of
+ * the same or adjacent lines are a conflict.
+ * @param end the tree after the changes
+ */
+async function findResult(
   {origin, trees}: DeliveryDeps,
   {replaced, edited}: ChangedMeanwhile,
   end: string,
-): Promise<ApplyFailure | undefined> {
-  if (replaced.length > 0) return createConflict([...replaced, ...edited]);
+): Promise<{readonly from: string; readonly to: string} | ApplyFailure> {
+  const names = edited.map(({path: file}) => file);
+  if (replaced.length > 0) return createConflict([...replaced, ...names]);
   // Files that are unchanged since the start fit.
-  if (edited.length === 0) return undefined;
-  const problem = await trees.findMisfit(origin.start, end, origin.top);
-  if (problem === undefined) return undefined;
-  // Git quotes unusual names. When none is found in its message, all edited files are named.
-  const mentioned = edited.filter((file) => problem.includes(file));
-  return createConflict(mentioned.length > 0 ? mentioned : edited);
+  if (edited.length === 0) return {from: origin.start, to: end};
+  const from = await trees.changed(origin.start, edited);
+  try {
+    return {from, to: await trees.patched(from, await trees.readPatch(origin.start, end))};
+  } catch (error) {
+    // Git quotes unusual names. When none is found in its message, all edited files are named.
+    const mentioned = names.filter((file) => getErrorMessage(error).includes(file));
+    return createConflict(mentioned.length > 0 ? mentioned : names);
+  }
 }
 
 function createConflict(files: readonly string[]): ApplyFailure {
@@ -209,23 +226,62 @@ function createConflict(files: readonly string[]): ApplyFailure {
   };
 }
 
-async function applyNow(
-  deps: DeliveryDeps,
-  changes: readonly TreeDiff[],
-  end: string,
-  edited: readonly string[],
-): Promise<ApplyFailure | undefined> {
-  const {origin, trees} = deps;
-  const modes = await readModes(changes, origin.top);
-  const asEdited = new Map<string, Buffer>();
-  for (const file of edited) asEdited.set(file, await readFile(path.join(origin.top, file)));
+/** Number of files whose contents are in memory together. */
+const BATCH = 20;
+
+/**
+ * Writes changes into the workspace: all, or none after an error. Each file is reached by the descriptor of its folder,
+ * so that no link is followed, and must be as it was compared.
+ */
+async function write(deps: DeliveryDeps, changes: readonly TreeDiff[]): Promise<ApplyFailure | undefined> {
+  // Remove files first, deepest first, because one of them may be in the place of a folder that is needed.
+  const getOrder = ({newMode, path: file}: TreeDiff) => (newMode === ABSENT ? -file.split('/').length : 1);
+  const sorted = changes.toSorted((a, b) => getOrder(a) - getOrder(b));
+  const written: {readonly change: TreeDiff; readonly before: FileState}[] = [];
   try {
-    await trees.apply(origin.start, end, origin.top);
-    for (const [file, mode] of modes) await chmod(file, mode);
+    for (let at = 0; at < sorted.length; at += BATCH) {
+      const batch = sorted.slice(at, at + BATCH);
+      const contents = await deps.trees.contents(batch.map(({newId}) => newId));
+      for (const change of batch) {
+        const [from, to] = [toFileState(change.oldMode, change.oldId), toFileState(change.newMode, change.newId)];
+        const before = await putFile(deps.origin, change.path, {from, to, contents});
+        written.push({change, before});
+      }
+    }
     return undefined;
   } catch (error) {
-    return createFailure(`${getErrorMessage(error)}${await rollBack(deps, changes, asEdited, modes)}`);
+    return createFailure(`${getErrorMessage(error)}${await rollBack(deps, written.toReversed())}`);
   }
+}
+
+interface FileChange {
+  readonly from: FileState;
+  readonly to: FileState;
+  readonly contents: ReadonlyMap<string, Buffer>;
+}
+
+/** @returns the state before @throws MiniCcError `CHANGED`, `NOT_KEPT`, and as `putStateIn` */
+async function putFile(
+  {top, objectFormat}: Origin,
+  name: string,
+  {from, to, contents}: FileChange,
+): Promise<FileState> {
+  const file = path.join(top, name);
+  // A repository of its own has no content here. Its folder is there, as after `git apply`.
+  if (to?.kind === 'other') return withOpenFolder(file, async () => from, {create: true});
+  const content = to === null ? undefined : contents.get(to.id);
+  if (to && !content) throw new MiniCcError('NOT_KEPT', `the content of ${name} is not stored`);
+  const put = async (folder: OpenFolder) => {
+    const {state: before} = await readStateIn(folder, path.basename(file), objectFormat);
+    if (!isSameState(before, from)) throw new MiniCcError('CHANGED', `${name} changed meanwhile`);
+    await putStateIn(folder, path.basename(file), {to, content});
+    return before;
+  };
+  const before = await withOpenFolder(path.dirname(file), put, {create: to !== null});
+  for (let folder = path.dirname(file); to === null && folder !== top; folder = path.dirname(folder)) {
+    if (!(await removeEmptyFolder(folder))) break;
+  }
+  return before;
 }
 
 function createFailure(explanation: string): ApplyFailure {
@@ -233,42 +289,22 @@ function createFailure(explanation: string): ApplyFailure {
 }
 
 /**
- * Reads the modes of files whose mode the run did not change, because git creates files again with the mode of a new
- * file.
- */
-async function readModes(changes: readonly TreeDiff[], top: string): Promise<(readonly [string, number])[]> {
-  const modes: (readonly [string, number])[] = [];
-  for (const {path: name, oldMode, newMode} of changes) {
-    const file = path.join(top, name);
-    const stat = oldMode === newMode ? await lstat(file).catch(ignoreMissing) : undefined;
-    if (stat?.isFile()) modes.push([file, stat.mode & 0o7777]);
-  }
-  return modes;
-}
-
-/**
  * Restores the files after a failure half way, e.g. on a full disk.
+ * @param written the last one first
  * @returns text to add to the explanation when the rollback fails too
  */
 async function rollBack(
   {origin, trees}: DeliveryDeps,
-  changes: readonly TreeDiff[],
-  asEdited: ReadonlyMap<string, Buffer>,
-  modes: Awaited<ReturnType<typeof readModes>>,
+  written: readonly {readonly change: TreeDiff; readonly before: FileState}[],
 ): Promise<string> {
   try {
-    for (const {path: name, oldMode} of changes) {
-      const file = path.join(origin.top, name);
-      // A folder in this place was there before, because git apply creates no folder in the place of a file.
-      if (oldMode === ABSENT && !(await lstat(file).catch(ignoreMissing))?.isDirectory()) await rm(file, {force: true});
+    for (const {change, before} of written) {
+      const contents = await trees.contents([change.oldId]);
+      await putFile(origin, change.path, {from: toFileState(change.newMode, change.newId), to: before, contents});
     }
-    const before = changes.filter(({oldMode}) => oldMode !== ABSENT).map(({path: name}) => name);
-    await trees.putBack(origin.start, before, origin.top);
-    for (const [name, content] of asEdited) await writeWhole(path.join(origin.top, name), content);
-    for (const [file, mode] of modes) await chmod(file, mode);
     return '';
   } catch (error) {
-    return `; putting back what was written failed too (${getErrorMessage(error)}): look at ${formatNames(changes.map(({path: name}) => name))}`;
+    return `; putting back what was written failed too (${getErrorMessage(error)}): look at ${formatNames(written.map(({change}) => change.path))}`;
   }
 }
 
@@ -310,29 +346,48 @@ async function takeIgnored(
 interface ChangedMeanwhile {
   /** Paths that were created, removed, or replaced by another kind of file. The run's change cannot be applied. */
   readonly replaced: readonly string[];
-  /** Files that both sides changed. The changes may fit together. */
-  readonly edited: readonly string[];
+  /** Files that both sides changed, as changes from the start to the workspace. They may fit together. */
+  readonly edited: readonly TreeDiff[];
   /** Files that are already as the run left them, e.g. because they were brought back before a crash. */
   readonly done: readonly string[];
 }
 
-/** Compares contents, not times: a file that was changed and restored is unchanged. */
-async function findChangedMeanwhile(origin: Origin, changes: readonly TreeDiff[]): Promise<ChangedMeanwhile> {
+async function findChangedMeanwhile(
+  {origin, trees}: DeliveryDeps,
+  changes: readonly TreeDiff[],
+): Promise<ChangedMeanwhile> {
   const existing = new Set(changes.filter(({oldMode}) => oldMode !== ABSENT).map((change) => change.path));
-  const found = {replaced: [] as string[], edited: [] as string[], done: [] as string[]};
+  const found = {replaced: [] as string[], edited: [] as TreeDiff[], done: [] as string[]};
   for (const change of changes) {
-    const isBehindLink = await leadsThroughLink(origin.top, change.path, existing);
-    const how = isBehindLink ? 'replaced' : await compare(origin, change);
-    if (how) found[how].push(change.path);
+    const now = await readPresentState(origin, change.path, existing);
+    const how = now === 'elsewhere' ? 'replaced' : compare(now.state, change);
+    if (how === 'edited' && now !== 'elsewhere') found.edited.push(await describeEdit(trees, change, now));
+    else if (how === 'replaced' || how === 'done') found[how].push(change.path);
   }
   return found;
 }
 
-async function compare(
-  {top, objectFormat}: Origin,
-  {path: name, oldMode, newMode, oldId, newId}: TreeDiff,
-): Promise<keyof ChangedMeanwhile | undefined> {
-  const {state: now} = await readFileState(path.join(top, name), objectFormat);
+/** @returns `elsewhere` when a link leads elsewhere that the run did not replace */
+async function readPresentState({top, objectFormat}: Origin, name: string, existing: ReadonlySet<string>) {
+  try {
+    return await readFileState(path.join(top, name), objectFormat);
+  } catch (error) {
+    if (getErrorCode(error) !== 'LINK') throw error;
+    return (await leadsThroughLink(top, name, existing)) ? 'elsewhere' : ({state: null} satisfies ReadState);
+  }
+}
+
+/** Stores the present content, and returns how it differs from the start. */
+async function describeEdit(trees: Trees, change: TreeDiff, {state, content}: ReadState): Promise<TreeDiff> {
+  const isExecutable = state?.kind === 'file' && state.executable === true;
+  return {...change, newMode: isExecutable ? '100755' : '100644', newId: await trees.store(content ?? Buffer.alloc(0))};
+}
+
+/** Compares contents, not times: a file that was changed and restored is unchanged. */
+function compare(
+  now: FileState,
+  {oldMode, newMode, oldId, newId}: TreeDiff,
+): 'replaced' | 'edited' | 'done' | undefined {
   const [before, after] = [toFileState(oldMode, oldId), toFileState(newMode, newId)];
   if (isSameState(now, after)) return 'done';
   if (isSameState(now, before)) return undefined;

@@ -182,7 +182,7 @@ describe('a snapshot of a project with settings of its own', () => {
 describe('git is started', () => {
   const getCommands = (starts: readonly string[]) => starts.map((line) => line.split(' ')[1]);
 
-  it('once before a command and five times after one that changed a file, and asked for its settings once', async () => {
+  it('once before a command and six times after one that changed a file, and asked for its settings once', async () => {
     const {store, put} = workspace({'a.txt': '1', 'b.txt': 'one'});
     const asked = countGit();
     const change = (name: string, text: string) => store.around(CODE, async () => put(name, text));
@@ -192,7 +192,7 @@ describe('git is started', () => {
     expect(first.length).toBeLessThanOrEqual(15);
 
     await change('b.txt', '2');
-    const written = ['ls-files', 'ls-files', 'update-index', 'write-tree', 'diff-tree'];
+    const written = ['ls-files', 'ls-files', 'update-index', 'ls-files', 'write-tree', 'diff-tree'];
     expect(getCommands(asked())).toEqual([...written, 'pack-objects']);
     await change('b.txt', '3');
     expect(getCommands(asked())).toEqual(written);
