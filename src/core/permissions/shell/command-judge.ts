@@ -149,14 +149,16 @@ function judgeReading(
   return {...ALLOWED, because: 'the sandbox lets it only read', attempts: READ_ONLY};
 }
 
-/** Judges a command that names hidden places: a literal one as a reader of these files, any other one by a question. */
+/**
+ * Asks about a command that names hidden places, or refuses it. It never passes: a link may lead elsewhere when it runs,
+ * and outside of the sandbox nothing would stop it.
+ */
 function judgeHidden(command: ReadCommand, hidden: readonly string[], context: PermissionContext): Verdict {
   const {workspace, zonePaths} = context;
   const zones = hidden.map((place) => getFileZone(place, workspace, zonePaths));
   // Files of the workspace that the settings hide need a question, even for a literal command.
   const literal = zones.includes('workspace') ? undefined : unlessUnclear(() => judgeLiteral(command.text, context));
-  if (literal && !(literal instanceof UnclearCommand))
-    return literal.verdict === 'allow' ? {...literal, attempts: PLAIN} : literal;
+  if (literal && !(literal instanceof UnclearCommand) && literal.verdict !== 'allow') return literal;
   const {rule, ...asked} = askToRun(command, `runs a command that reads ${hidden[0]}, which the sandbox hides`);
   return zones.includes('secret') ? {...asked, onlyPerson: true} : {...asked, ...(rule !== undefined && {rule})};
 }
