@@ -28,6 +28,7 @@ import {
   helpText,
   SUBCOMMANDS,
   type SubcommandName,
+  subcommandHelp,
   toThinking,
   written,
 } from './flags.ts';
@@ -150,8 +151,16 @@ function getSessionOptions(
 function parseFlags(args: readonly string[], tools: readonly ToolFacts[]) {
   const parsed = parseByMeow(args, tools);
   if (parsed.flags.version) parsed.showVersion();
-  if (parsed.flags.help) parsed.showHelp(0);
+  if (parsed.flags.help) showHelp(parsed);
   return {flags: withoutMarks(parsed.flags), input: withoutMarks(parsed.input)};
+}
+
+/** Prints the help of the subcommand that the first word names, or that of mini-cc, and ends the process. */
+function showHelp({input, flags, showHelp: showWhole}: ReturnType<typeof parseByMeow>): never {
+  const subcommand = flags.print ? undefined : SUBCOMMANDS.find((each) => each === input[0]);
+  if (!subcommand) return showWhole(0);
+  process.stdout.write(subcommandHelp(subcommand));
+  return process.exit(0);
 }
 
 function parseByMeow(args: readonly string[], tools: readonly ToolFacts[]) {

@@ -166,10 +166,6 @@ export function goesWith(name: FlagName): readonly FlagUse[] {
 
 /** Returns the text of --help below the description of the program. */
 export function helpText(): string {
-  const rows = Object.entries(FLAGS).map(([name, flag]: [string, FlagText & {readonly valueName?: string}]) => {
-    const short = flag.shortFlag === undefined ? '' : `-${flag.shortFlag}, `;
-    return [`${short}${written(name)} ${flag.valueName ?? ''}`.trimEnd(), flag.help] as const;
-  });
   return `Usage
 ${formatRows([
   ['mini-cc [prompt]', 'the REPL'],
@@ -181,7 +177,7 @@ Examples
 ${formatRows(EXAMPLES)}
 
 Flags
-${formatRows(rows)}
+${formatRows((Object.keys(FLAGS) as FlagName[]).map(describeFlag))}
 
 Environment
   ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL,
@@ -191,6 +187,38 @@ Environment
 Without a key or a server the built-in offline model answers.
 Exit codes: 0 done, 1 the run failed, 2 bad usage, 3 a limit ended it, 129 130 143 by a signal.
 `;
+}
+
+/** Returns the text of `mini-cc NAME --help`, with the flags that the subcommand shares with sessions at its end. */
+export function subcommandHelp(name: SubcommandName): string {
+  const {help, verbs} = SUBCOMMAND_TEXTS[name];
+  const flags = (Object.keys(FLAGS) as FlagName[]).filter((flag) => goesWith(flag).includes(name));
+  const [own, shared] = [
+    flags.filter((flag) => !goesWith(flag).includes('session')),
+    flags.filter((flag) => goesWith(flag).includes('session')),
+  ];
+  const usage = verbs.length > 0 ? verbs.map((verb) => `  mini-cc ${name} ${verb}`) : [`  mini-cc ${name}`];
+  const rows = [...own, ...(own.length + shared.length > 16 ? [] : shared)].map(describeFlag);
+  const rest =
+    own.length + shared.length > 16
+      ? `\nAlso\n${wrapWords(shared.map(written).join(' '), 94)
+          .map((row) => `  ${row}`)
+          .join('\n')}\n`
+      : '';
+  return `mini-cc ${name}: ${help}
+
+Usage
+${usage.join('\n')}
+${rows.length > 0 ? `\nFlags\n${formatRows(rows)}\n` : ''}${rest}
+mini-cc --help lists all flags.
+`;
+}
+
+/** Returns the flag as it is typed, with the name of its value, and what it does. */
+function describeFlag(name: FlagName): readonly [string, string] {
+  const flag: FlagText & {readonly valueName?: string} = FLAGS[name];
+  const short = flag.shortFlag === undefined ? '' : `-${flag.shortFlag}, `;
+  return [`${short}${written(name)} ${flag.valueName ?? ''}`.trimEnd(), flag.help];
 }
 
 /** Maximal columns of the help. meow indents all lines by two. */
