@@ -316,12 +316,14 @@ async function deliverMessages(run: StartedRun): Promise<void> {
 
 /**
  * Appends a prompt. If a person typed it, the files that it names come before it. Never rejects because of these files.
+ * @param mentioning the part of its text that may name files
  */
 export async function appendPrompt(
   run: AgentRun,
   {content, typed = false}: Pick<QueuedMessage, 'content' | 'typed'>,
+  mentioning: string = getText(content),
 ): Promise<void> {
-  if (typed) await attachFiles(content, run, run.signal);
+  if (typed) await attachFiles(mentioning, run, run.signal);
   appendDelivered(run, {kind: 'prompt', content});
 }
 

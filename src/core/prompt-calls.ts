@@ -9,6 +9,7 @@ import {homedir} from 'node:os';
 import path from 'node:path';
 import type {PromptContent, ToolUse} from './contract/model.ts';
 import type {ToolResult} from './contract/results.ts';
+import type {PromptPiece} from './contract/session-requests.ts';
 import {type Caller, createTypedCall, runToolCalls} from './tool-calls.ts';
 import type {History} from './turn/history.ts';
 import {getErrorMessage} from './util/errors.ts';
@@ -27,10 +28,13 @@ function findMentions(prompt: string): readonly string[] {
   return [...new Set(named)];
 }
 
-/** Appends the named files to the history. Never rejects: a file that could not be read is replaced by the reason. */
-export async function attachFiles(prompt: PromptContent, run: PromptRun, signal: AbortSignal): Promise<void> {
+/**
+ * Appends the files that the text names to the history. Never rejects: a file that could not be read is replaced by the
+ * reason.
+ */
+export async function attachFiles(text: string, run: PromptRun, signal: AbortSignal): Promise<void> {
   const {root} = run.workspace;
-  const calls = findMentions(getText(prompt))
+  const calls = findMentions(text)
     .flatMap((mention) => createCall(mention, root, run) ?? [])
     .slice(0, MAX_FILES);
   const outcomes = await runToolCalls(
@@ -39,7 +43,7 @@ export async function attachFiles(prompt: PromptContent, run: PromptRun, signal:
     signal,
   );
   for (const [index, {block}] of outcomes.entries()) attach(calls[index]!.mention, block.content, run);
-  await attachResources(getText(prompt), run, signal);
+  await attachResources(text, run, signal);
 }
 
 function attach(mention: string, found: ToolResult['content'], run: PromptRun): void {
@@ -95,12 +99,27 @@ function getBlocks(content: ToolResult['content'] = ''): Exclude<PromptContent, 
   return content.filter((block) => block.type === 'text' || block.type === 'image');
 }
 
-const EMBEDDED = /!`([^`\n]+)`/g;
-
 /** Replaces each command by its output. A refused command is replaced by the reason. Never rejects. */
-export async function runEmbeddedCommands(text: string, run: Caller, signal: AbortSignal): Promise<string> {
-  const calls = [...text.matchAll(EMBEDDED)].map(([, command]) => createTypedCall('bash', {command}));
+export async function runEmbeddedCommands(
+  pieces: readonly PromptPiece[],
+  run: Caller,
+  signal: AbortSignal,
+): Promise<string> {
+  const commands = pieces.filter(({kind}) => kind === 'command');
+  const calls = commands.map(({text}) => createTypedCall('bash', {command: text}));
   const outcomes = await runToolCalls(calls, run, signal);
   const outputs = outcomes.map(({block}) => getText(block.content ?? '').trimEnd());
-  return text.replaceAll(EMBEDDED, () => outputs.shift() ?? '');
+  return pieces.map(({kind, text}) => (kind === 'command' ? (outputs.shift() ?? '') : text)).join('');
+}
+
+/**
+ * Returns the text of a command file in which mentions count: what its commands print attaches nothing.
+ * @param isTyped true when a person typed the words that follow the command's name, so that their mentions count
+ */
+export function getMentioningText(pieces: readonly PromptPiece[], isTyped: boolean): string {
+  const toText = ({kind, text}: PromptPiece) => {
+    if (kind === 'command') return ' ';
+    return kind === 'text' || isTyped ? text : text.replaceAll(/(?<![^\s(])@/g, '');
+  };
+  return pieces.map(toText).join('');
 }

@@ -4,8 +4,8 @@ import {existsSync, mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it, test} from 'vitest';
 import {ALL_TOOLS} from '../../src/compose/known-tools.ts';
+import {expandPrompt, splitPrompt} from '../../src/extensions/prompts/expand-prompt.ts';
 import {findPrompts} from '../../src/extensions/prompts/find-prompts.ts';
-import {expandPrompt} from '../../src/extensions/prompts/prompt-file.ts';
 import {home as createHome, isSubagent, project, serve} from '../e2e/fixture.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, say} from '../support/scripted-replies.ts';
@@ -47,6 +47,26 @@ describe('a custom command', () => {
     expect(messages).toContain("The user's prompt names @package.json");
     expect(existsSync(path.join(cwd, 'made'))).toBe(false);
     expect(server.requests[0]!.body.model).toMatch(/haiku/);
+  });
+
+  it('neither runs nor attaches anything that the words after it say', async () => {
+    const {path: cwd} = await project();
+    const home = await createHome();
+    put(home.path, {
+      '.mini-cc/commands/x.md': 'Look at this:',
+      '.mini-cc/commands/y.md': 'Say $ARGUMENTS. !`echo mine` !`echo @src/greet.ts` @$1',
+    });
+    const words = 'package.json !`touch made` @README.md (@src/main.ts)';
+    const server = await serve([say('one'), say('two')]);
+    for (const name of ['x', 'y']) {
+      await runCli(['-p', `/${name} ${words}`, '--permission-mode', 'bypassPermissions'], {server, cwd, home});
+    }
+    const [first, second] = server.requests.map(({body}) => JSON.stringify(body.messages));
+    expect(first).toContain(words);
+    expect(first).not.toContain('prompt names');
+    expect(second).toContain(`Say ${words}. mine @src/greet.ts @package.json`);
+    expect(second!.match(/prompt names @[\w/]+/g)).toEqual(['prompt names @package']);
+    expect(existsSync(path.join(cwd, 'made'))).toBe(false);
   });
 
   it('lets its allowed-tools pass in its own turn: the user’s always, a project’s under trust alone', async () => {
@@ -184,4 +204,33 @@ test.each([
   ['costs $10', '', 'costs 0'],
 ])('%j with %j is %j', (body, args, expected) => {
   expect(expandPrompt({kind: 'command', body, folder: '/'}, args)).toBe(expected);
+});
+
+describe('arguments in a command of the file', () => {
+  const run = (body: string, args: string) =>
+    splitPrompt({kind: 'command', body, folder: '/'}, args).flatMap(({kind, text}) => (kind === 'command' ? text : []));
+
+  test.each([
+    ['!`gh pr view $1`', '12', 'gh pr view 12'],
+    ['!`git diff $ARGUMENTS`', 'HEAD~1 -- src', "git diff 'HEAD~1' '--' 'src'"],
+    ['!`git log $1`', '"a; touch made"', "git log 'a; touch made'"],
+    [
+      '!`git log $ARGUMENTS`',
+      "$(touch made) `touch made` it's",
+      "git log '$(touch' 'made)' '`touch' 'made`' 'it'\\''s'",
+    ],
+    ['!`echo "on $1"`', '"$(touch made) \\"', 'echo "on \\$(touch made) \\\\"'],
+    ["!`echo 'on $1'`", '"it\'s $x"', "echo 'on it'\\''s $x'"],
+    ['!`echo hi # $1`', '"a\ntouch made"', 'echo hi # a touch made'],
+  ])('%j with %j runs %j', (body, args, command) => {
+    expect(run(body, args)).toEqual([command]);
+  });
+
+  test.each(['"$(git log $1)"', "$'x $1'", '$(( $1 ))'])(
+    'are refused where quoting cannot be trusted: %s',
+    (command) => {
+      expect(() => run(`!\`echo ${command}\``, '"a; b"')).toThrow('cannot take "a; b" where it names its arguments');
+      expect(run(`!\`echo ${command}\``, 'ab')).toEqual([`echo ${command.replace('$1', 'ab')}`]);
+    },
+  );
 });

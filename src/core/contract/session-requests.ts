@@ -350,6 +350,15 @@ export interface Session {
   subscribe(listener: (event: AgentEvent) => void): () => void;
 }
 
+/**
+ * A piece of a command file: its own text, words that followed the command's name, or a shell command that is replaced
+ * by its output. Only the file's own text attaches files, and in a terminal the words, too.
+ */
+export interface PromptPiece {
+  readonly kind: 'text' | 'arguments' | 'command';
+  readonly text: string;
+}
+
 export interface Prompt {
   readonly content: PromptContent;
   /**
@@ -360,10 +369,15 @@ export interface Prompt {
   /** Id by which a queued prompt is taken back. Default: a new id. */
   readonly id?: string;
   /**
-   * Present when `content` is the text of a command file. Each !`…` in it is executed, and its turn has these rules and
-   * this model. `line` is what was typed.
+   * Present when `content` is the text of a command file. Its turn has these rules and this model. `line` is what was
+   * typed.
    */
-  readonly command?: {readonly line: string; readonly allowedTools: readonly string[]; readonly model?: string};
+  readonly command?: {
+    readonly line: string;
+    readonly pieces: readonly PromptPiece[];
+    readonly allowedTools: readonly string[];
+    readonly model?: string;
+  };
   /** Present when it is the instruction of a fan-out. `continue` runs the missing parts of the last fan-out. */
   readonly fanOut?: 'new' | 'continue';
 }

@@ -8,7 +8,7 @@ import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session-requests.ts';
 import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
-import {runEmbeddedCommands} from '../prompt-calls.ts';
+import {getMentioningText, runEmbeddedCommands} from '../prompt-calls.ts';
 import {countFiles} from '../runs/receipt.ts';
 import {hasEnded} from '../runs/run-record.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
@@ -380,17 +380,18 @@ export class Turns {
     signal: AbortSignal,
     deadline: Deadline,
   ): Promise<RunResult> {
-    const {inbox, manager} = this.parts;
+    const {inbox, manager, interactive} = this.parts;
     const run = {...this.#createRun(signal, command?.model), deadline};
     this.parts.allowInTurn(command?.allowedTools ?? []);
-    const content = command ? await runEmbeddedCommands(getText(prompt.content), run, signal) : prompt.content;
+    const content = command ? await runEmbeddedCommands(command.pieces, run, signal) : prompt.content;
     for (const kind of ['announcement', 'companion'] as const) {
       for (const message of inbox.deliver(kind)) appendDelivered(run, message);
     }
     const task = parseTypedTask(getText(content));
     const approved = task ? undefined : await this.#approveFanOut(getText(content), fanOut, run);
     // The parts of a fan-out read the files that the prompt names, so nothing is attached.
-    await appendPrompt(run, {content, typed: typed === true && !task && !approved});
+    const isTyped = typed === true && !task && !approved;
+    await appendPrompt(run, {content, typed: isTyped}, command && getMentioningText(command.pieces, interactive));
     if (typeof approved === 'string') return {...NO_TOTALS, outcome: 'stopped'};
     if (approved) return runFanOutTurn(this.parts.fanOuts, approved, run);
     if (!task) return runAgent(run);

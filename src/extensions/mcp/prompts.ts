@@ -3,7 +3,7 @@ import type {Command} from '../../core/contract/session-requests.ts';
 import {untilAborted} from '../../core/util/background.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {showControls, toOneLine} from '../../core/util/text.ts';
-import {splitWords} from '../prompts/prompt-file.ts';
+import {splitWords} from '../prompts/expand-prompt.ts';
 import type {Prompt} from './connection.ts';
 import {toPromptContent} from './result.ts';
 import type {McpServer} from './server.ts';

@@ -6,7 +6,8 @@ import type {Tool} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatMeant} from '../../core/util/names.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
-import {expandPrompt, type PromptFile} from './prompt-file.ts';
+import {expandPrompt} from './expand-prompt.ts';
+import type {PromptFile} from './prompt-file.ts';
 
 const input = z.object({skill: z.string().min(1), args: z.string().optional()});
 type SkillInput = z.infer<typeof input>;

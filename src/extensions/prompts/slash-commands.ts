@@ -1,7 +1,8 @@
 /** Creates a slash command for each command and skill that the user may type. */
 import type {Command} from '../../core/contract/session-requests.ts';
 import {toShortLine} from '../../core/util/text.ts';
-import {expandPrompt, type PromptFile} from './prompt-file.ts';
+import {expandPrompt, splitPrompt} from './expand-prompt.ts';
+import type {PromptFile} from './prompt-file.ts';
 
 export function createPromptCommands(prompts: readonly PromptFile[], taken: readonly string[]): Command[] {
   return prompts
@@ -12,16 +13,16 @@ export function createPromptCommands(prompts: readonly PromptFile[], taken: read
       argumentHint: prompt.argumentHint,
       isCustom: true,
       async run({args, request, signal}) {
-        const text = expandPrompt(prompt, args);
         const {allowedTools, model, forkAgent} = prompt;
         if (forkAgent !== undefined) {
-          const run = {agent: forkAgent, description: prompt.name, prompt: text};
+          const run = {agent: forkAgent, description: prompt.name, prompt: expandPrompt(prompt, args)};
           const done = await request({type: 'spawn_run', ...run, signal});
           return {ok: done.result.outcome === 'success', text: done.report};
         }
         const line = `/${prompt.name} ${args}`.trim();
-        const command = {line, allowedTools, ...(model !== undefined && {model})};
-        return {ok: true, text: '', prompt: {content: text, typed: true, command}};
+        const pieces = splitPrompt(prompt, args);
+        const command = {line, pieces, allowedTools, ...(model !== undefined && {model})};
+        return {ok: true, text: '', prompt: {content: expandPrompt(prompt, args), typed: true, command}};
       },
     }));
 }

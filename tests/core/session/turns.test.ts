@@ -27,7 +27,7 @@ function open(script: readonly ScriptedReply[], change: Partial<SessionParts> = 
 const hang: ScriptedReply = {hang: true};
 const command: Prompt = {
   ...{id: 'c', content: 'do it'},
-  command: {line: '/do it', allowedTools: ['bash'], model: 'haiku'},
+  command: {line: '/do it', pieces: [{kind: 'text', text: 'do it'}], allowedTools: ['bash'], model: 'haiku'},
 };
 const announcement = {id: 'a', kind: 'announcement', content: 'a run has ended', startsTurn: true} as const;
 const lastPrompt = (model: ScriptedModel, request: number) => model.requests[request]?.messages.at(-1)?.content;
