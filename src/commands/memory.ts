@@ -20,7 +20,7 @@ async function show(deps: MemoryDeps, context: CommandContext): Promise<CommandR
   const named = context.args === '' ? undefined : files[Number(context.args) - 1];
   if (context.args !== '' && !named) {
     const choices = files.map(({label}, index) => `  ${index + 1}  ${label}`).join('\n');
-    return {ok: false, text: `/memory takes a number:\n${choices}`, input: `/memory ${context.args}`};
+    return {ok: false, text: `/memory takes a number:\n${choices}`};
   }
   const chosen = named ?? (await choose(files, 'Edit which memory file?', list, context.ask));
   if (!chosen) return {ok: true, text: list};

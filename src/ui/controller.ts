@@ -13,6 +13,7 @@ import {parseTypedLine, parseTypedTask} from '../core/util/prompt-syntax.ts';
 import type {PromptImages} from './input/clipboard-image.ts';
 import {Completer} from './input/completion.ts';
 import {createEditor, edit, expandedText, getSent, joinSent, labelPastes, submitted} from './input/editor.ts';
+import {KeyQueue} from './input/key-queue.ts';
 import type {SentPrompt} from './input/prompt-history.ts';
 import {focusOn} from './input/question-keys.ts';
 import {addText, settleAnswer} from './state/answer.ts';
@@ -55,6 +56,7 @@ export class Controller {
   /** Questions that are asked before the session is open, by id. This class answers them itself. */
   readonly #earlyQuestions = new Map<string, (answer: Answer | 'withdrawn') => void>();
   readonly completer: Completer;
+  readonly keys = new KeyQueue();
   /** The runs that were stopped because the person left. */
   stoppedRuns: readonly SubagentRun[] = [];
   #session: Session | undefined;

@@ -136,7 +136,7 @@ describe('the REPL', () => {
     expect(server.requests[1]?.body.messages).toHaveLength(1);
     await send(terminal, '/modle haiku');
     await terminal.waitFor('Unknown command: /modle. Did you mean /model?');
-    await terminal.waitFor((at) => at.screen().includes('> /modle haiku'));
+    await idle(terminal);
     expect(server.requests).toHaveLength(2);
   });
 

@@ -114,8 +114,6 @@ describe('a session in which model, tools and commands repeat keys', () => {
     // A key that the user types is on the screen while it is typed, and in no file.
     await send(again, `/nosuch ${OTHER_KEY}`);
     await again.waitFor('Unknown command');
-    // What is no command stays in the prompt.
-    again.press('ctrl-u');
     await send(again, `remember ${OTHER_KEY}`);
     await again.waitFor(/Once more[\s\S]*Once more/);
     again.press('ctrl-d');

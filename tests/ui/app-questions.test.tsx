@@ -124,6 +124,26 @@ describe('a question', () => {
     expect(session.answers).toEqual([]);
   });
 
+  test('with a list ignores keys and pastes in its first 0.3 s, and while text is typed, until Tab goes to it', async () => {
+    const list = ['one', 'two'].map((choice) => ({choice, label: `session ${choice}`}));
+    const {screen, session} = await ask({options: [], list, escape: 'leave'});
+    screen.type('fix ');
+    screen.type('\x1b[200~it\x1b[201~');
+    await screen.shows('> fix it');
+    screen.pass(QUIET_MS);
+    await screen.shows('Press Tab to answer this question.');
+    screen.type('\t');
+    await screen.shows('Type to find');
+    screen.type('\t');
+    await screen.shows('Press Tab to answer this question.');
+    screen.type('\r');
+    await screen.lacks('> fix it');
+    expect([session.answers, session.submitted]).toEqual([[], ['go', 'fix it']]);
+    screen.type('two\r');
+    await screen.lacks('Run this command?');
+    expect(session.answers).toEqual([{id: 'ask-1', answer: {choice: 'two'}}]);
+  });
+
   test('ignores keys while text is typed, until Tab goes to it', async () => {
     const {screen, session} = await ask({}, 'my words');
     screen.pass(QUIET_MS);

@@ -1,8 +1,9 @@
 import {describe, expect, test} from 'vitest';
 import type {AgentEventBody} from '../../src/core/contract/events.ts';
-import type {Session} from '../../src/core/contract/session-requests.ts';
+import type {Request, Session} from '../../src/core/contract/session-requests.ts';
 import {NO_USAGE} from '../../src/core/util/messages.ts';
 import {passTime, stopTime} from '../support/fake-time.ts';
+import {settle} from '../support/wait.ts';
 import {CTRL_D, ESC, open} from './app-fixture.ts';
 
 const task = (id: string, description: string, queued = false): [AgentEventBody, string] => [
@@ -97,6 +98,26 @@ describe('the prompt', () => {
     screen.type('\r');
     await screen.shows('Esc interrupts');
     expect(session.submitted).toEqual([`${'a long line\n'.repeat(400)}half a line\nand the last`]);
+  });
+
+  test('handles what is typed after a key that waits for a search of files after that key', async () => {
+    const {screen, session} = await open();
+    const found = Promise.withResolvers<readonly string[]>();
+    const {request} = session;
+    const answer = (asked: Request) => (asked.type === 'find_files' ? found.promise : request(asked));
+    Object.assign(session, {request: answer});
+    screen.type('look at @foo');
+    await screen.shows('> look at @foo');
+    screen.type('\r');
+    await settle();
+    screen.type('next');
+    await settle();
+    screen.type('\x1b[200~ prompt\x1b[201~');
+    await settle();
+    expect(session.submitted).toEqual([]);
+    found.resolve([]);
+    await screen.shows('> next prompt');
+    expect(session.submitted).toEqual(['look at @foo']);
   });
 
   test('puts keys together whose bytes come one by one, as over a slow line', async () => {

@@ -13,7 +13,7 @@ import {type Account, askModelForJson} from '../turn/model-request.ts';
 import type {Deadline} from '../turn/run-limits.ts';
 import {getErrorMessage} from '../util/errors.ts';
 import {findTypo} from '../util/names.ts';
-import type {CommandLine} from '../util/prompt-syntax.ts';
+import {type CommandLine, getOurWay} from '../util/prompt-syntax.ts';
 import type {SessionParts} from './parts.ts';
 
 interface CommandDeps {
@@ -35,7 +35,7 @@ export async function runCommand(
   const command = commands.find((candidate) => candidate.name === name.toLowerCase()) ?? mcp.findCommand(name);
   let result: CommandResult;
   try {
-    result = command ? await command.run(createContext(args, deps)) : describeUnknown(name, args, info);
+    result = command ? await command.run(createContext(args, deps)) : describeUnknown(name, info);
   } catch (error) {
     result = {ok: false, text: getErrorMessage(error)};
   }
@@ -45,12 +45,14 @@ export async function runCommand(
   return {done, ...(prompt && {prompt})};
 }
 
-function describeUnknown(name: string, args: string, {commands}: SessionParts['info']): CommandResult {
+function describeUnknown(name: string, {commands}: SessionParts['info']): CommandResult {
+  const ours = getOurWay(name);
+  if (ours !== undefined) return {ok: false, text: `There is no command /${name}: ${ours}.`};
   const names = commands.map((command) => command.name);
   const meant = findTypo(name, names);
   const hint = meant === undefined ? '' : ` Did you mean /${meant}?`;
   const text = `Unknown command: /${name}.${hint} /help lists the commands.`;
-  return {ok: false, text, input: `/${name} ${args}`.trim()};
+  return {ok: false, text};
 }
 
 function createContext(args: string, {parts, session, emit, signal, deadline}: CommandDeps): CommandContext {

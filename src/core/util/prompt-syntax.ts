@@ -28,6 +28,28 @@ export function isCommandLine(prompt: string): boolean {
   return parseCommandLine(prompt) !== undefined;
 }
 
+/** Commands of other programs, and what does the same here. */
+const OTHER_PROGRAMS: ReadonlyMap<string, string> = new Map([
+  ['history', '/resume opens an earlier session, Ctrl+R finds an earlier prompt'],
+  ['sessions', '/resume opens an earlier session'],
+  ['load', '/resume opens an earlier session'],
+  ['reset', '/clear begins a new conversation'],
+  ['new', '/clear begins a new conversation'],
+  ['stats', '/cost says what was used'],
+  ['usage', '/cost says what was used'],
+  ['tokens', '/context says what fills the window, /cost what was used'],
+  ['save', '/export writes the conversation to a file, and each session is kept for /resume'],
+  ['todo', 'Ctrl+T shows the todos'],
+  ['todos', 'Ctrl+T shows the todos'],
+  ['undo', '/rewind takes back the conversation, files or both'],
+  ['quit', '/exit leaves'],
+]);
+
+/** Returns what does here what a command of another program does there, as a sentence without its full stop. */
+export function getOurWay(name: string): string | undefined {
+  return OTHER_PROGRAMS.get(name.toLowerCase());
+}
+
 export interface TypedTask {
   readonly agent: string;
   readonly prompt: string;

@@ -74,7 +74,10 @@ export function questionRows(state: QuestionState): QuestionRows {
     const most = Math.max(2, Math.min(MAX_EXPLANATION_ROWS, Math.floor(windowRows * EXPLANATION_SHARE)));
     add('note', cutRows(wrapText(text, columns - 2), most).map(indent));
   }
-  if (question.list) return {rows: [...rows, ...listPart(state)], cursor: findCursor(state, rows.length)};
+  const hasKeys = isPromptEmpty || focus?.isTaken === true;
+  if (question.list) {
+    return {rows: [...rows, ...listPart(state, hasKeys)], cursor: hasKeys ? findCursor(state, rows.length) : undefined};
+  }
   question.options.forEach(({digit, label}, index) => {
     const isMarked = focus?.marked === index && !focus.note;
     // An option is never cut: the person must be able to read what a yes allows.
@@ -92,7 +95,7 @@ export function questionRows(state: QuestionState): QuestionRows {
     return {rows, cursor: {row, column: noteLabel.length + layout.cursor.column}};
   }
   if (question.hint !== undefined) add('hint', [cutWords(`  ${question.hint}`, columns)]);
-  const hint = isPromptEmpty || focus?.isTaken ? describeKeys(question, focus, columns - 2) : TAB_HINT;
+  const hint = hasKeys ? describeKeys(question, focus, columns - 2) : TAB_HINT;
   add('hint', [cutWords(`  ${hint}`, columns)]);
   return {rows, cursor: undefined};
 }
@@ -107,12 +110,12 @@ const TAB_HINT = 'Press Tab to answer this question.';
 const FILTER_LABEL = '  find: ';
 
 /** Draws the line that narrows the list, and the list. */
-function listPart({question, focus, columns, windowRows = 30}: QuestionState): readonly Row[] {
+function listPart({question, focus, columns, windowRows = 30}: QuestionState, hasKeys: boolean): readonly Row[] {
   const typed = focus?.note?.text ?? '';
   const list = listRows(findInList(question.list ?? [], typed), focus?.marked ?? 0, {columns, windowRows});
   const end = `Esc means ${question.escape}.`;
   const hints = [`Type to find, choose with Up and Down, take with Enter. ${end}`, `Type, Up/Down, Enter. ${end}`];
-  const hint = `  ${hints.find((line) => line.length + 2 <= columns) ?? end}`;
+  const hint = `  ${hasKeys ? (hints.find((line) => line.length + 2 <= columns) ?? end) : TAB_HINT}`;
   return [
     {text: cutText(`${FILTER_LABEL}${typed}`, columns), style: 'note'},
     ...list,

@@ -4,6 +4,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import fuzzysort from 'fuzzysort';
 import type {SessionInfo} from '../../core/contract/events.ts';
 import {getErrorMessage} from '../../core/util/errors.ts';
+import {getOurWay} from '../../core/util/prompt-syntax.ts';
 import {type Cell, currentQuestion, type LocalState} from '../state/local-state.ts';
 import {openedRun} from '../state/subagent-store.ts';
 import type {UiState} from '../state/ui-state.ts';
@@ -91,6 +92,8 @@ const ANY_MATCH = 0;
 /** Returns the best match first. An empty query matches all commands. */
 function findCommands(query: string, commands: SessionInfo['commands']): SessionInfo['commands'] {
   if (query === '') return commands;
+  // Enter sends the name of another program's command, and the answer names ours.
+  if (getOurWay(query) !== undefined && !commands.some(({name}) => name === query)) return [];
   return fuzzysort.go(query, commands, {key: 'name', limit: 20, threshold: ANY_MATCH}).map(({obj}) => obj);
 }
 

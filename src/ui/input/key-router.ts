@@ -26,26 +26,28 @@ import {getOffered, quotePath, takeOffered} from './completion.ts';
 import {type EditorAction, edit} from './editor.ts';
 import {pressHistorySearch} from './history-search.ts';
 import {editorAction, type KeyPress, parseKeys} from './keys.ts';
-import {questionKey} from './question-keys.ts';
+import {questionKey, takesText} from './question-keys.ts';
 
 /** Milliseconds within which a second Ctrl+C leaves and a second Esc rewinds. */
 const PRESS_AGAIN_MS = 2000;
 
 /** @param width columns of the prompt's rows */
 export function pressKeys(controller: Controller, input: string, key: Key, width: number): void {
-  for (const press of parseKeys(input, key)) {
-    if (controller.local.get().isLeaving) return;
-    disarm(controller, press);
-    if (pressHistorySearch(controller, press)) continue;
-    if (pressControl(controller, press)) continue;
-    if (pressQuestion(controller, press)) continue;
-    const go = () =>
-      pressCompletion(controller, press) || pressPanel(controller, press) || pressEditor(controller, press, width);
-    // The key must not take a file that was found for an earlier text.
-    if (isTaking(press) && controller.completer.isSearching) {
-      inBackground(controller.completer.settled().then(go), neverRejects);
-    } else go();
-  }
+  for (const press of parseKeys(input, key)) controller.keys.add(() => pressKey(controller, press, width));
+}
+
+function pressKey(controller: Controller, press: KeyPress, width: number): void {
+  if (controller.local.get().isLeaving) return;
+  disarm(controller, press);
+  if (pressHistorySearch(controller, press)) return;
+  if (pressControl(controller, press)) return;
+  if (pressQuestion(controller, press)) return;
+  const go = () =>
+    pressCompletion(controller, press) || pressPanel(controller, press) || pressEditor(controller, press, width);
+  // The key must not take a file that was found for an earlier text.
+  if (isTaking(press) && controller.completer.isSearching) {
+    controller.keys.waitFor(controller.completer.settled().then(go));
+  } else go();
 }
 
 /** Tells whether the key takes an entry of the list under the prompt. */
@@ -54,11 +56,17 @@ function isTaking(press: KeyPress): boolean {
 }
 
 export function pasteText(controller: Controller, text: string): void {
+  controller.keys.add(() => insertPaste(controller, text));
+}
+
+function insertPaste(controller: Controller, text: string): void {
   const {focus, editor, panel} = controller.local.get();
   if (panel) controller.change({panel: undefined});
   controller.change({historySearch: undefined});
   const action: EditorAction = {type: 'paste', text: toImageMention(text) ?? text};
-  if (focus?.note) controller.change({focus: {...focus, note: edit(focus.note, {...action, text: toOneLine(text)})}});
+  const at = {isPromptEmpty: editor.text === '', now: controller.now()};
+  if (focus?.note && takesText(focus, at))
+    controller.change({focus: {...focus, note: edit(focus.note, {...action, text: toOneLine(text)})}});
   else controller.change({editor: edit(editor, action)});
   controller.completer.search();
 }
@@ -105,8 +113,10 @@ const CONTROL_KEYS: Readonly<Record<string, (controller: Controller) => unknown>
   },
   t: pressCtrlT,
   v: (controller) =>
-    inBackground(controller.pasteImage(), (error) =>
-      controller.hint(`No image was pasted: ${screenLine(getErrorMessage(error))}`, 6000),
+    controller.keys.waitFor(
+      controller
+        .pasteImage()
+        .catch((error: unknown) => controller.hint(`No image was pasted: ${screenLine(getErrorMessage(error))}`, 6000)),
     ),
 };
 

@@ -1,7 +1,6 @@
 /**
  * Decides which keys a question uses, as a pure function. It must not use keys that were meant for the prompt, so it
- * uses none in its first 0.3 s. While text is typed in the prompt, a question without a list uses none until the person
- * goes to it by Tab.
+ * uses none in its first 0.3 s, and none while text is typed in the prompt, until the person goes to it by Tab.
  */
 import type {Answer, ListItem, Question, QuestionOption} from '../../core/contract/events.ts';
 import {createEditor, type EditorState, edit, expandedText} from './editor.ts';
@@ -42,13 +41,20 @@ export function focusOn(question: Question, now: number): QuestionFocus {
   return {id: question.id, shownAt: now, isTaken: false, choice: question.escape, ...list};
 }
 
-export function questionKey(
-  focus: QuestionFocus,
-  question: Question,
-  press: KeyPress,
-  {isPromptEmpty, now}: {readonly isPromptEmpty: boolean; readonly now: number},
-): QuestionStep {
-  if (question.list) return listKey(focus, question, press, now);
+/** When a key was pressed. */
+interface PressedAt {
+  readonly isPromptEmpty: boolean;
+  readonly now: number;
+}
+
+/** Tells whether what is typed goes into the question's line of text: its note, or what narrows its list. */
+export function takesText(focus: QuestionFocus, {isPromptEmpty, now}: PressedAt): boolean {
+  return focus.note !== undefined && now - focus.shownAt >= QUIET_MS && (isPromptEmpty || focus.isTaken);
+}
+
+export function questionKey(focus: QuestionFocus, question: Question, press: KeyPress, at: PressedAt): QuestionStep {
+  const {isPromptEmpty, now} = at;
+  if (question.list) return listKey(focus, question, press, at);
   if (focus.note) return noteKey(focus, focus.note, press, question);
   const used = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
   const ignored: QuestionStep = {focus: {...focus, isTaken: false}, isHandled: false};
@@ -92,9 +98,12 @@ export function questionKey(
 }
 
 /** The arrows move the mark, Enter takes the marked row, and all other keys narrow the list. */
-function listKey(focus: QuestionFocus, question: Question, press: KeyPress, now: number): QuestionStep {
+function listKey(focus: QuestionFocus, question: Question, press: KeyPress, at: PressedAt): QuestionStep {
   const step = (change: Partial<QuestionFocus> = {}): QuestionStep => ({focus: {...focus, ...change}, isHandled: true});
-  if (now - focus.shownAt < QUIET_MS || press.ctrl || press.meta) return {focus, isHandled: press.name === 'return'};
+  if (at.now - focus.shownAt < QUIET_MS) return {focus, isHandled: false};
+  if (press.name === 'tab' && !at.isPromptEmpty && !press.shift) return step({isTaken: !focus.isTaken});
+  if (!takesText(focus, at)) return {focus, isHandled: false};
+  if (press.ctrl || press.meta) return {focus, isHandled: press.name === 'return'};
   const filter = focus.note ?? createEditor();
   const found = findInList(question.list ?? [], filter.text);
   const marked = Math.min(focus.marked ?? 0, found.length - 1);

@@ -40,13 +40,13 @@ describe('a command', () => {
     expect(notices().map(({isDiff}) => isDiff)).toEqual(shown.map((each) => ('isDiff' in each ? true : undefined)));
   });
 
-  it('that throws fails with the reason, and one that is unknown stays to be mended', async () => {
+  it('that throws fails with the reason, and one that is unknown leaves nothing in the prompt', async () => {
     const {session, notices} = open([], {commands: command(() => expect.fail('out of order'))});
     expect(await session.submit('/do')).toMatchObject({ok: false, text: 'out of order'});
-    expect(await session.submit('/frobnicate now ')).toMatchObject({ok: false, input: '/frobnicate now'});
+    const unknown = await session.submit('/frobnicate now ');
+    expect([unknown, 'input' in unknown]).toMatchObject([{ok: false}, false]);
     expect(notices().at(-1)).toMatchObject({level: 'error', text: expect.stringContaining('/frobnicate')});
     expect(notices().at(-1)?.text).not.toContain('Did you mean');
-    expect(await session.submit('/frobnicate')).toMatchObject({input: '/frobnicate'});
     const info = {
       cwd: '/tmp',
       tools: [],
@@ -58,6 +58,22 @@ describe('a command', () => {
     };
     const other = open([], {info});
     expect(await other.session.submit('/modle')).toMatchObject({text: expect.stringContaining('/model?')});
+  });
+
+  it.each([
+    ['history', '/resume'],
+    ['reset', '/clear'],
+    ['stats', '/cost'],
+    ['save', '/export'],
+    ['load', '/resume'],
+    ['todo', 'Ctrl+T'],
+  ])('of another program, /%s, is answered with ours, %s', async (name, ours) => {
+    const {session} = open([]);
+    const answer = await session.submit(`/${name} x`);
+    const text = expect.stringContaining(`There is no command /${name}: ${ours} `);
+    expect([answer, 'input' in answer]).toMatchObject([{type: 'command', ok: false, text}, false]);
+    const own = [{name, description: '', run: () => ({ok: true, text: 'mine'})}];
+    expect(await open([], {commands: own}).session.submit(`/${name}`)).toMatchObject({ok: true, text: 'mine'});
   });
 
   it('may be one that a server brings', async () => {
