@@ -12,7 +12,9 @@ export const compactCommand: Command = {
   description: 'summarise what is old: /compact [what to keep above all]',
   async run({args, request}) {
     const done = await request({type: 'compact', focus: args.trim()});
-    return done ? {ok: true, text: ''} : {ok: true, text: 'There is nothing to compact: the conversation is short.'};
+    return done
+      ? {ok: true, text: ''}
+      : {ok: true, text: 'There is nothing to compact: no summary would be shorter than the conversation.'};
   },
 };
 

@@ -123,7 +123,11 @@ interface CompactOptions {
   readonly account: Account;
 }
 
-/** Replaces the older part by a summary. @returns false when there is no older part @throws what `makeRoom` throws */
+/**
+ * Replaces the older part by a summary.
+ * @returns false when there is no older part, or its summary would not be shorter than what a person wants shortened
+ * @throws what `makeRoom` throws
+ */
 export async function compact(
   run: WindowRun,
   tools: readonly ToolSpec[],
@@ -138,19 +142,24 @@ export async function compact(
   const maxTokens = KEPT_SHARE * (trigger === 'manual' ? window.countMessages(messages) : size.limit);
   const end = findKeptFrom(messages, window, size, maxTokens);
   if (end <= 0 || (end === 1 && lines[0]?.summary)) return false;
+  const older = messages.slice(0, end);
+  const facts = collectFacts(older, lines.slice(0, end).findLast(({summary}) => summary)?.summary);
+  const prompt = findReplacedPrompt(lines, end);
+  const createReplacement = (text: string, how: 'model' | 'rule'): Replacement[] => [
+    {message: createSummaryMessage(text, facts, how), summary: facts},
+    ...(prompt ? [{message: shortenPrompt(prompt), repeated: true as const}] : []),
+  ];
+  // A person asked for a shorter conversation, so nothing longer may take its place.
+  const isUseful = (by: readonly Replacement[]) =>
+    trigger !== 'manual' || window.countMessages(by.map(({message}) => message)) < window.countMessages(older);
+  if (!isUseful(createReplacement('', 'model'))) return false;
   await run.hooks?.beforeCompaction(trigger === 'manual' ? 'manual' : 'auto', focus, run.signal);
   const preTokens = window.count(toContent(run, tools));
   const share = Math.round((100 * preTokens) / size.limit);
   emit({type: 'notice', level: 'info', text: `Compacting the conversation (${share} % of the context window used) …`});
-  const older = messages.slice(0, end);
-  const facts = collectFacts(older, lines.slice(0, end).findLast(({summary}) => summary)?.summary);
   const {text, failure} = await summarise(run, older, focus, size, account);
-  const summary = createSummaryMessage(text, facts, failure === undefined ? 'model' : 'rule');
-  const prompt = findReplacedPrompt(lines, end);
-  const by: Replacement[] = [
-    {message: summary, summary: facts},
-    ...(prompt ? [{message: shortenPrompt(prompt), repeated: true as const}] : []),
-  ];
+  const by = createReplacement(text, failure === undefined ? 'model' : 'rule');
+  if (!isUseful(by)) return false;
   history.replace(0, end, by, `compacted (${trigger})`);
   const postTokens = window.count(toContent(run, tools));
   emit({type: 'compacted', trigger: trigger === 'manual' ? 'manual' : 'auto', preTokens, postTokens});

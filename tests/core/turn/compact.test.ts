@@ -68,6 +68,18 @@ describe('a compaction', () => {
     expect(history.window.countMessages(history.messages)).toBeLessThan(SIZE.limit / 2);
   });
 
+  it.each([
+    ['a single turn is not made by a person, since no summary would be', 0, [], 0],
+    ['a longer one neither, when its summary is not', 8, [say('a long summary '.repeat(5_000))], 1],
+  ])('of %s shorter', async (_, turns, replies, asks) => {
+    const {run, history, events, model} = setUp(turns, replies);
+    history.append({role: 'assistant', content: [{type: 'text', text: 'words '.repeat(200), citations: null}]});
+    const before = history.messages;
+    expect(await compact(run, [], asked)).toBe(false);
+    expect([history.messages, model.requests.length]).toEqual([before, asks]);
+    expect(events.filter(({type}) => type === 'compacted')).toEqual([]);
+  });
+
   it('is not made where there is nothing older', async () => {
     const {run, events, model} = setUp(0, []);
     expect(await compact(run, [], {...asked, trigger: 'auto'})).toBe(false);
