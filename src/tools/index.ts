@@ -9,8 +9,8 @@ import {FileLocks} from './files/change-file.ts';
 import {createEditFile, EDIT_FILE} from './files/edit-file.ts';
 import {READ_FILE, readFileTool} from './files/read-file.ts';
 import {createWriteFile, WRITE_FILE} from './files/write-file.ts';
-import {GLOB, globTool} from './search/glob.ts';
-import {GREP, grepTool} from './search/grep.ts';
+import {createGlob, GLOB} from './search/glob.ts';
+import {createGrep, GREP} from './search/grep.ts';
 import {createSymbols, SYMBOLS} from './search/symbols.ts';
 import {createFanOutTool, FAN_OUT, type FanOutToolDeps} from './task/fan-out.ts';
 import {
@@ -44,8 +44,8 @@ const BASE_TOOLS: readonly Listed<BaseToolDeps>[] = [
   [READ_FILE, () => readFileTool],
   [WRITE_FILE, ({locks}) => createWriteFile(locks)],
   [EDIT_FILE, ({locks}) => createEditFile(locks)],
-  [GREP, () => grepTool],
-  [GLOB, () => globTool],
+  [GREP, ({sandbox}) => createGrep(sandbox)],
+  [GLOB, ({sandbox}) => createGlob(sandbox)],
   [SYMBOLS, ({getIndex}) => createSymbols(getIndex)],
   [TODO_WRITE, () => todoWriteTool],
   [WEB_FETCH, ({web}) => createWebFetch(web)],

@@ -1,7 +1,8 @@
 /** Reads and parses one file, or finds the reason to skip it. */
 import {createHash} from 'node:crypto';
-import {closeSync, constants, fstatSync, openSync, readFileSync} from 'node:fs';
+import {closeSync, fstatSync, readFileSync} from 'node:fs';
 import path from 'node:path';
+import {openPlaceSync} from '../../core/util/files/open-place.ts';
 import type {Language} from '../contract.ts';
 import {getLanguage} from '../languages/index.ts';
 import type {FileFacts} from '../syntax/file-facts.ts';
@@ -75,7 +76,7 @@ export async function readEntry(
 
 /** Opens a file to read. Links are not followed, and pipes do not block. @throws the file system's error */
 export function openFile(root: string, file: string): number {
-  return openSync(path.join(root, file), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  return openPlaceSync(path.join(root, file));
 }
 
 interface Stat {

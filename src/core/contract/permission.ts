@@ -6,8 +6,7 @@ import type {WriteScope} from './fan-out.ts';
 
 /** What a call wants to touch. Permissions use it, and so does the choice of calls that run side by side. */
 export type Access =
-  | {readonly kind: 'read'; readonly path: string}
-  | {readonly kind: 'write'; readonly path: string; readonly preview?: string}
+  | FileAccess
   | {
       readonly kind: 'run';
       readonly command: string;
@@ -21,6 +20,18 @@ export type Access =
   | {readonly kind: 'mcp'; readonly server: string; readonly detail: string; readonly confined: boolean}
   /** The call touches nothing outside the agent. */
   | {readonly kind: 'none'};
+
+interface FileAccess {
+  readonly kind: 'read' | 'write';
+  readonly path: string;
+  /**
+   * Absolute path with links resolved. The decision resolves the path once, and everything that is judged, shown and
+   * opened afterwards is this place.
+   */
+  readonly place?: string;
+  /** Makes the diff of a write that a question shows. */
+  readonly preview?: (place: string) => Promise<string>;
+}
 
 /**
  * How the operating system confines the processes that an agent starts. With `worktree` they write only in the agent's

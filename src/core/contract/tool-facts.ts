@@ -33,6 +33,8 @@ export interface ToolFacts {
   readonly pathInputs?: readonly string[];
   /** Name of another tool whose rules apply to this one too. */
   readonly ruledBy?: string;
+  /** True when a program does the tool's work. It runs in the read-only sandbox where there is one. */
+  readonly runsConfined?: true;
   /** True when the tool dispatches or manages runs. No subagent gets it. */
   readonly dispatches?: true;
   /** What a session without the tool lacks. A person reads it when an agent lists the tool. */

@@ -22,10 +22,10 @@ import type {
 import type {ToolFacts} from '../contract/tool-facts.ts';
 import {inBackground, neverRejects} from '../util/background.ts';
 import {getErrorMessage} from '../util/errors.ts';
-import {formatCall} from '../util/tool-names.ts';
+import {findTool, formatCall} from '../util/tool-names.ts';
 import {USER_SAYS} from '../util/tool-output.ts';
 import type {AgentPermissions, PermissionSandbox} from './context.ts';
-import {resolveLinks} from './files/resolve-links.ts';
+import {getPlace} from './files/resolve-links.ts';
 import type {PermissionPolicy} from './policy.ts';
 import type {Questions} from './questions.ts';
 import type {AskVerdict} from './verdict.ts';
@@ -71,10 +71,11 @@ class Decider {
     private readonly agent: AgentPermissions,
   ) {}
 
-  async decide(request: PermitRequest, signal: AbortSignal): Promise<CallDecision> {
+  async decide(given: PermitRequest, signal: AbortSignal): Promise<CallDecision> {
+    const request = {...given, accesses: given.accesses.map((access) => resolvePath(access, this.workspace))};
+    const targets = getTargets(request.accesses);
     let opinion = request.changed;
     for (let round = 1; ; round += 1) {
-      const targets = getTargets(request.accesses, this.workspace);
       const {judged, changes} = await this.#judge(request);
       if (judged.verdict === 'deny') return this.#deny(request, judged.because);
       if (round === 1) {
@@ -124,7 +125,7 @@ class Decider {
     const {questions, policy} = this.deps;
     if (!questions || !findProblem) return undefined;
     const reads = request.accesses.flatMap((access): Access[] =>
-      access.kind === 'write' ? [{kind: 'read', path: access.path}] : [],
+      access.kind === 'write' ? [{...access, kind: 'read'}] : [],
     );
     const {verdict} = await policy.judge({...request, tool: 'read_file', accesses: reads}, this.workspace, this.agent);
     return verdict === 'allow' ? findProblem(places) : undefined;
@@ -192,7 +193,7 @@ class Decider {
       const now = await policy.judge(request, this.workspace, this.agent);
       return now.verdict !== 'deny' && applyOpinion(now, opinion, request).verdict === 'ask';
     };
-    const question = {...this.#createQuestion(request, verdict), ...(await this.#getHint(request))};
+    const question = {...(await this.#createQuestion(request, verdict)), ...(await this.#getHint(request))};
     request.deadline?.pause();
     const answer = await questions.ask(question, this.emit, signal, stillNeeded);
     request.deadline?.resume();
@@ -218,21 +219,38 @@ class Decider {
     if (answer.choice !== 'yes' && questions) inBackground(questions.recheck(), neverRejects);
   }
 
-  #allow(
+  async #allow(
     request: PermitRequest,
     {because = 'the rules allow it', attempts}: {readonly because?: string; readonly attempts?: Attempts},
     targets: CallTargets,
-  ): CallDecision {
+  ): Promise<CallDecision> {
     const mayRead = this.deps.policy.createReadFilter(request, this.workspace, this.agent);
     return {
       verdict: 'allow',
       because,
       ...targets,
       ...(mayRead && {mayRead}),
-      attempts: attempts
-        ? this.deps.policy.maskDeniedFiles(attempts, this.workspace)
-        : planFileAttempts(request.accesses, this.workspace),
+      attempts: this.deps.policy.maskDeniedFiles(
+        attempts ?? (await this.#planFileAttempts(request, targets)),
+        this.workspace,
+      ),
     };
+  }
+
+  /**
+   * Plans a call that starts no command. A search runs in the read-only sandbox, unless a person or the mode allows it in
+   * a place that the sandbox hides. A checkpoint saves the files that a call writes, except in a worktree, which is a
+   * copy.
+   */
+  async #planFileAttempts({tool}: PermitRequest, {places, writes}: CallTargets): Promise<Attempts> {
+    const {workspace} = this;
+    const {policy, sandbox} = this.deps;
+    const isVisible = (place: string) =>
+      sandbox.isVisible(place, workspace) ||
+      sandbox.isVisible(place, {...workspace, seen: [...(workspace.seen ?? []), place]});
+    const isConfined = findTool(tool, policy.rules.tools)?.runsConfined && (await sandbox.available());
+    if (isConfined && places.every(isVisible)) return [{launch: 'read-only', checkpoint: false}];
+    return [{launch: 'plain', checkpoint: writes.length > 0 && workspace.confinement !== 'worktree'}];
   }
 
   #deny(request: PermitRequest, because: string, message = `Permission denied: ${because}.`) {
@@ -259,7 +277,7 @@ class Decider {
     return {hint: '/sandbox auto runs commands confined to the workspace without asking'};
   }
 
-  #createQuestion(request: PermitRequest, {because, onlyOnce = false, rule}: AskVerdict): Question {
+  async #createQuestion(request: PermitRequest, {because, onlyOnce = false, rule}: AskVerdict): Promise<Question> {
     const {policy} = this.deps;
     const {label, ...run} = this.asker;
     const canSave = !onlyOnce && rule !== undefined && policy.rules.canSave(rule);
@@ -270,7 +288,7 @@ class Decider {
       callId: request.callId,
       title: formatQuestion(request, policy.rules.tools),
       ...(!REPEATS_TITLE.test(because) && {because}),
-      ...getDetail(request.accesses, request.title),
+      ...(await getDetail(request.accesses, request.title)),
       call: {callId: request.callId, tool: request.tool, input: request.input, ...(canSave && {rule})},
       options: [
         {digit: 1, choice: 'yes', label: 'yes'},
@@ -304,26 +322,18 @@ function applyOpinion(
 
 type CallTargets = Pick<AllowedCall, 'places' | 'writes'>;
 
-/** Returns the files that the call names, with links resolved at this moment. When it runs, it may touch no others. */
-function getTargets(accesses: readonly Access[], {cwd}: Workspace): CallTargets {
-  const places: string[] = [];
-  const writes = new Set<string>();
-  for (const access of accesses) {
-    if (!('path' in access)) continue;
-    const place = resolveLinks(access.path, cwd);
-    places.push(place);
-    if (access.kind === 'write') writes.add(place);
-  }
-  return {places, writes: [...writes]};
+/** Resolves the links of an access's path at this moment, once: nothing resolves them again until the call has ended. */
+function resolvePath(access: Access, workspace: Workspace): Access {
+  return 'path' in access ? {...access, place: getPlace(access, workspace)} : access;
 }
 
-/**
- * Plans a call that starts no command. A checkpoint saves the files that it writes, except in a worktree, which is a
- * copy.
- */
-function planFileAttempts(accesses: readonly Access[], {confinement}: Workspace): Attempts {
-  const writes = accesses.some(({kind}) => kind === 'write');
-  return [{launch: 'plain', checkpoint: writes && confinement !== 'worktree'}];
+/** Returns the places that the call names. When it runs, it may touch no others. */
+function getTargets(accesses: readonly Access[]): CallTargets {
+  const getPlaces = (kind?: Access['kind']) =>
+    accesses.flatMap((each) =>
+      'place' in each && each.place && (kind ?? each.kind) === each.kind ? [each.place] : [],
+    );
+  return {places: getPlaces(), writes: [...new Set(getPlaces('write'))]};
 }
 
 const MAX_FLAG_CHARS = 200;
@@ -362,11 +372,12 @@ function formatQuestion({tool, title, accesses}: PermitRequest, tools: readonly 
   return accesses.some(({kind}) => kind === 'run') ? 'Run this command?' : `${formatCall(tool, title, tools)}?`;
 }
 
-function getDetail(accesses: readonly Access[], title: string): Pick<Question, 'detail' | 'detailType'> {
+async function getDetail(accesses: readonly Access[], title: string): Promise<Pick<Question, 'detail' | 'detailType'>> {
   for (const access of accesses) {
     if (access.kind === 'run') return {detail: access.command, detailType: 'command'};
     if (access.kind === 'mcp') return {detail: access.detail, detailType: 'text'};
-    if (access.kind === 'write' && access.preview) return {detail: access.preview, detailType: 'diff'};
+    const preview = access.kind === 'write' && (await access.preview?.(access.place ?? access.path));
+    if (preview) return {detail: preview, detailType: 'diff'};
   }
   return {detail: title, detailType: 'text'};
 }

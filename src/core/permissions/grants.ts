@@ -7,7 +7,7 @@ import path from 'node:path';
 import type {Access, Workspace} from '../contract/permission.ts';
 import {isInside} from '../util/paths.ts';
 import {getFileZone, getRoots, isAlwaysAsked, type ZonePaths} from './files/file-zone.ts';
-import {resolveLinks} from './files/resolve-links.ts';
+import {getPlace} from './files/resolve-links.ts';
 
 export const EDITS = 'edits inside the workspace';
 /**
@@ -23,9 +23,9 @@ export function getGrant(access: Access, tool: string, workspace: Workspace, zon
     case 'fetch':
       return getFetchGrant(access.host);
     case 'write':
-      return getWriteGrant(access.path, workspace, zonePaths);
+      return getWriteGrant(getPlace(access, workspace), workspace, zonePaths);
     case 'read':
-      return getReadGrant(access.path, workspace, zonePaths);
+      return getReadGrant(getPlace(access, workspace), workspace, zonePaths);
     case 'mcp':
       return getMcpGrant(tool);
     default:
@@ -45,20 +45,18 @@ export function getMcpGrant(tool: string): string {
   return `tool ${tool}`;
 }
 
-/** @param given path as the call names it */
-export function getWriteGrant(given: string, workspace: Workspace, zonePaths: ZonePaths): string {
-  const target = resolveLinks(given, workspace.cwd);
+/** @param target absolute, with links resolved */
+export function getWriteGrant(target: string, workspace: Workspace, zonePaths: ZonePaths): string {
   const isOrdinary = !isAlwaysAsked(target, workspace, zonePaths) && isInside(target, getRoots(workspace));
   if (!isOrdinary) return `write ${target}`;
   return workspace.confinement === 'worktree' ? WORKTREE_EDITS : EDITS;
 }
 
 /**
- * Covers the folder that is searched, or the folder of the file, without the keys in it. @param given path as the call
- * names it
+ * Covers the folder that is searched, or the folder of the file, without the keys in it.
+ * @param target absolute, with links resolved
  */
-export function getReadGrant(given: string, workspace: Workspace, zonePaths: ZonePaths): string {
-  const target = resolveLinks(given, workspace.cwd);
+export function getReadGrant(target: string, workspace: Workspace, zonePaths: ZonePaths): string {
   if (getFileZone(target, workspace, zonePaths) === 'secret') return `read keys in ${target}`;
   const isFolder = statSync(target, {throwIfNoEntry: false})?.isDirectory() ?? false;
   return `read in ${isFolder ? target : path.dirname(target)}`;

@@ -15,6 +15,7 @@ import type {
 import type {AgentPermissions, PermissionContext} from './context.ts';
 import {createReadFilter, judgeRead, judgeWrite} from './files/file-judge.ts';
 import {withLinkTargets, type ZonePaths} from './files/file-zone.ts';
+import {getPlace} from './files/resolve-links.ts';
 import {describeGrant, getFetchGrant, getGrant, getMcpGrant} from './grants.ts';
 import {findMaskedFiles} from './rules/masked-files.ts';
 import {createRule, formatHostRule, formatRule, matchesHost, matchesName, RULE_KINDS, type Rule} from './rules/rule.ts';
@@ -100,7 +101,7 @@ export class PermissionPolicy {
     workspace: Workspace,
     agent: AgentPermissions,
   ): ((file: string) => boolean) | undefined {
-    const searched = accesses.flatMap((access) => (access.kind === 'read' ? [access.path] : []));
+    const searched = accesses.flatMap((access) => (access.kind === 'read' ? [getPlace(access, workspace)] : []));
     return createReadFilter(this.#createContext(tool, workspace, agent), searched);
   }
 
@@ -188,9 +189,9 @@ async function judgeAccess(access: Access, context: PermissionContext): Promise<
       return judgeRun(access, context);
     }
     case 'read':
-      return judgeRead(access.path, context);
+      return judgeRead(access.path, context, access.place);
     case 'write':
-      return judgeWrite(access.path, context);
+      return judgeWrite(access.path, context, access.place);
     case 'fetch':
       return judgeFetch(access.host, context);
     case 'dispatch':

@@ -4,9 +4,9 @@
  */
 import {createHash} from 'node:crypto';
 import {lstatSync} from 'node:fs';
-import {lstat, readFile} from 'node:fs/promises';
 import type {FileLedger, SeenContent} from '../contract/tool.ts';
 import {MiniCcError} from '../util/errors.ts';
+import {withRegularFile} from '../util/files/open-folder.ts';
 
 interface LastWrite {
   /** Hash of the content that was written. */
@@ -131,7 +131,10 @@ function identify(content: SeenContent): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }
 
-async function readIdentity(path: string): Promise<string> {
-  const stats = await lstat(path, {bigint: true});
-  return identify(stats.size > MAX_WHOLE_BYTES ? stats : await readFile(path));
+/** Undefined for a missing file. @throws as `withRegularFile` */
+function readIdentity(path: string): Promise<string | undefined> {
+  return withRegularFile(path, async (handle) => {
+    const stats = await handle.stat({bigint: true});
+    return identify(stats.size > MAX_WHOLE_BYTES ? stats : await handle.readFile());
+  });
 }

@@ -1,5 +1,6 @@
 /** Runs ripgrep and passes on its records as they arrive. */
 import path from 'node:path';
+import type {Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {getErrorMessage, MiniCcError} from './errors.ts';
 import {explainSkipped} from './files/project-file.ts';
@@ -68,8 +69,20 @@ export interface RipgrepRun {
   readonly paths: readonly string[];
   /** Character that ends each record. */
   readonly separator: '\n' | '\0';
+  /** Returns how the program runs confined. Absent when it runs plainly. */
+  readonly confine?: ((argv: readonly string[]) => ConfinedProgram) | undefined;
   /** Called with each record. @returns false when no more records are needed */
   readonly onRecord: (record: string) => boolean;
+}
+
+interface ConfinedProgram {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Data for descriptor 4. */
+  readonly input?: Uint8Array;
+  /** Called once at the end. */
+  release(): unknown;
 }
 
 export interface RipgrepEnd extends Pick<ProcessEnd, 'ended'> {
@@ -87,16 +100,32 @@ export async function runRipgrep(
   }: {readonly workspace: {readonly env: Readonly<Record<string, string>>}; readonly signal: AbortSignal},
 ): Promise<RipgrepEnd> {
   const isHostile = listIgnoreFiles(run).some((file) => explainSkipped(file, MAX_IGNORE_BYTES) !== undefined);
-  const ignoring = isHostile ? ['--no-ignore'] : [];
-  const args = [...COMMON, ...ignoring, ...run.args, ...NOT_GIT, ...NOT_KEYS, '--', ...run.paths];
-  const {child, end} = await startProcess(await ripgrepPath(), args, {
+  const options = [...COMMON, ...(isHostile ? ['--no-ignore'] : []), ...run.args, ...NOT_GIT, ...NOT_KEYS];
+  const argv = [await getRipgrepPath(), ...options, '--', ...run.paths];
+  const [file = '', ...args] = argv;
+  const program: ConfinedProgram = run.confine?.(argv) ?? {file, args, env: workspace.env, release: () => undefined};
+  try {
+    return await readRecords(run, program, signal);
+  } finally {
+    program.release();
+  }
+}
+
+async function readRecords(run: RipgrepRun, program: ConfinedProgram, signal: AbortSignal): Promise<RipgrepEnd> {
+  const {file, args, env, input} = program;
+  const {child, end} = await startProcess(file, args, {
     cwd: run.cwd,
-    env: workspace.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ignore', input ? 'pipe' : 'ignore'],
     limitMs: SEARCH_LIMIT_MS,
     signal,
     killSignal: 'SIGKILL',
   });
+  if (input) {
+    const stream = child.stdio[4] as Writable;
+    // A program that ends without reading its input reports the reason itself.
+    stream.on('error', () => undefined).end(input);
+  }
   let errors = '';
   let rest = '';
   let isDone = false;
@@ -121,11 +150,13 @@ export async function runRipgrep(
   watching.abort();
   if (stuckAt !== undefined) return {ended: 'exit', exitCode: 2, errors: `${stuckAt}: the search stopped there`};
   if (ended === 'start') throw new MiniCcError('RIPGREP', `Could not start ripgrep: ${message}`);
+  // The sandbox itself did not start, e.g. since a folder that it shows was moved meanwhile.
+  if (errors.startsWith('bwrap: ')) throw new MiniCcError('RIPGREP', `The search did not run: ${errors.trim()}`);
   return {ended, exitCode, errors};
 }
 
 /** The package throws when it has no binary for this platform. */
-async function ripgrepPath(): Promise<string> {
+export async function getRipgrepPath(): Promise<string> {
   try {
     const {rgPath} = await import('@vscode/ripgrep');
     return rgPath;

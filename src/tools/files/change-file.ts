@@ -1,5 +1,5 @@
 /** Holds what `write_file` and `edit_file` share: access, lock, checks before the change, and the replacement. */
-import {closeSync, constants, fstatSync, openSync, readFileSync, statSync} from 'node:fs';
+import {constants} from 'node:fs';
 import {access, type FileHandle} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import type {Access, Workspace} from '../../core/contract/permission.ts';
@@ -8,11 +8,11 @@ import type {ToolContext, TrialContext} from '../../core/contract/tool.ts';
 import {findNewMark} from '../../core/secrets/redaction.ts';
 import {MAX_WHOLE_BYTES} from '../../core/turn/file-ledger.ts';
 import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
-import {OpenFolder, openRegularFile} from '../../core/util/files/open-folder.ts';
+import {OpenFolder, openRegularFile, withRegularFile} from '../../core/util/files/open-folder.ts';
 import {type NewContent, writeWholeIn} from '../../core/util/files/whole-file.ts';
 import {getText} from '../../core/util/messages.ts';
 import {textResult} from '../../core/util/tool-output.ts';
-import {absolutePath, assertPermitted, shownPath, writeTarget} from './model-paths.ts';
+import {absolutePath, getPermittedPlace, shownPath} from './model-paths.ts';
 
 /** Lets one agent at a time change a file, because two that edit it at once would lose an update. */
 export class FileLocks {
@@ -32,17 +32,12 @@ export class FileLocks {
 }
 
 /** @param preview makes the diff that a question shows; it is called only for a question */
-export function writeAccess(path: string, workspace: Workspace, preview: (absolute: string) => string): Access[] {
-  const absolute = absolutePath(path, workspace);
-  return [
-    {
-      kind: 'write',
-      path: absolute,
-      get preview() {
-        return preview(absolute);
-      },
-    },
-  ];
+export function writeAccess(
+  path: string,
+  workspace: Workspace,
+  preview: (place: string) => Promise<string>,
+): readonly Access[] {
+  return [{kind: 'write', path: absolutePath(path, workspace), preview}];
 }
 
 /** A file that a tool is about to change, under its lock. */
@@ -71,19 +66,17 @@ export interface OldFile {
 }
 
 /**
- * Checks that the file may be changed and that this agent has read its current content, then calls `change`. From the
- * check to the write the file is reached by the descriptor of its folder, so that a link that is put there meanwhile is
- * not followed.
- * @throws MiniCcError `NOT_PERMITTED`, `DIRECTORY`, `NOT_A_FILE`, `LINK`, `NOT_READ`, `STALE`; Error of the file system
+ * Checks that the file for which the call was permitted may be changed and that this agent has read its current content,
+ * then calls `change`. From the check to the write the file is reached by the descriptor of its folder, so that a link
+ * that is put there meanwhile is not followed.
+ * @throws MiniCcError `DIRECTORY`, `NOT_A_FILE`, `LINK`, `NOT_READ`, `STALE`; Error of the file system
  */
 export async function changeFile(
-  named: string,
   locks: FileLocks,
   context: ToolContext,
   change: (file: FileToChange) => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const path = await writeTarget(absolutePath(named, context.workspace));
-  assertPermitted(path, context);
+  const path = await getPermittedPlace(context);
   return locks.run(path, () => changeOpened(path, context, change));
 }
 
@@ -94,12 +87,10 @@ export async function changeFile(
  * @throws MiniCcError as `changeFile`
  */
 export async function findChangeProblem(
-  named: string,
   context: TrialContext,
   change: (file: FileToChange) => Promise<ToolResult>,
 ): Promise<string | undefined> {
-  const path = await writeTarget(absolutePath(named, context.workspace));
-  assertPermitted(path, context);
+  const path = await getPermittedPlace(context);
   const result = await changeOpened(path, context, change, {isTrial: true});
   return result.isError ? getText(result.content ?? '') : undefined;
 }
@@ -174,19 +165,15 @@ function assertNoNewMark(before: string, after: string, shown: string): void {
 
 /**
  * Reads a file for the diff that a question shows. Undefined when it is missing, no regular file, unreadable, or large.
+ * @param place absolute, with links resolved
  */
-export function readForPreview(path: string): Buffer | undefined {
-  let fd: number | undefined;
+export async function readForPreview(place: string): Promise<Buffer | undefined> {
   try {
-    // Opening a pipe or a device may never end, or may have effects.
-    if (!statSync(path).isFile()) return undefined;
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = fstatSync(fd);
-    return stats.isFile() && stats.size <= MAX_WHOLE_BYTES ? readFileSync(fd) : undefined;
+    return await withRegularFile(place, async (handle) =>
+      (await handle.stat()).size <= MAX_WHOLE_BYTES ? handle.readFile() : undefined,
+    );
   } catch {
     // The question is shown without a diff, and the call itself reports the problem.
     return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }

@@ -54,16 +54,16 @@ export function createEditFile(locks: FileLocks): Tool<EditFileInput> {
     description,
     input,
     title: ({path}, workspace) => titlePath(path, workspace),
-    access: (given, workspace) => writeAccess(given.path, workspace, (absolute) => formatPreview(absolute, given)),
+    access: (given, workspace) => writeAccess(given.path, workspace, (place) => formatPreview(place, given)),
     async findProblem(given, context) {
       const edits = parseEdits(given);
       if (typeof edits === 'string') return edits;
-      return findChangeProblem(given.path, context, (file) => editFile(file, edits, context));
+      return findChangeProblem(context, (file) => editFile(file, edits, context));
     },
     async run(given, context) {
       const edits = parseEdits(given);
       if (typeof edits === 'string') return errorResult(edits);
-      return changeFile(given.path, locks, context, (file) => editFile(file, edits, context));
+      return changeFile(locks, context, (file) => editFile(file, edits, context));
     },
   };
 }
@@ -128,10 +128,10 @@ function toWellFormed(edit: TextEdit): TextEdit {
   return {...edit, old_string: edit.old_string.toWellFormed(), new_string: edit.new_string.toWellFormed()};
 }
 
-function formatPreview(path: string, given: EditFileInput): string {
+async function formatPreview(place: string, given: EditFileInput): Promise<string> {
   const edits = parseEdits(given);
   if (typeof edits === 'string') return edits;
-  const bytes = readForPreview(path);
+  const bytes = await readForPreview(place);
   const text = bytes && decodeText(bytes).text;
   const edited = text === undefined ? undefined : applyEdits(text, edits);
   if (edited && 'text' in edited) return formatPatch(text!, edited.text);

@@ -1,12 +1,13 @@
 /** Resolves paths as models write them: relative to the agent's cwd, with `~`, sometimes misspelt. */
 import {existsSync} from 'node:fs';
-import {readdir, readlink, realpath} from 'node:fs/promises';
+import {readdir, realpath} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {basename, dirname, join, relative, resolve} from 'node:path';
 import leven from 'leven';
 import type {Workspace} from '../../core/contract/permission.ts';
 import type {ToolContext} from '../../core/contract/tool.ts';
-import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorCode, ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
+import {isSamePath} from '../../core/util/files/open-place.ts';
 import {isInside} from '../../core/util/paths.ts';
 
 /** Returns the absolute path. Links are not resolved, and the path need not exist. */
@@ -38,52 +39,17 @@ export function titleFolder(path: string | undefined, workspace: Workspace): str
   return shown === '.' ? '' : ` in ${shown}`;
 }
 
-const MAX_LINKS = 40;
-
 /**
- * Returns the file that writing to `path` would change. It follows links among the parent directories and in the last
- * part, even when the file does not exist yet.
- * @throws Error of the file system, such as `ELOOP`
+ * Returns the place for which the call of one path was permitted. Nothing resolves its links again: who opens it follows
+ * none, so that a link that was put there since the decision leads nowhere.
+ * @throws Error of the file system
  */
-export async function writeTarget(path: string, links = 0): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (getErrorCode(error) !== 'ENOENT' || links > MAX_LINKS) throw error;
-  }
-  const parent = dirname(path);
-  if (parent === path) return path;
-  const place = join(await writeTarget(parent, links + 1), basename(path));
-  const target = await linkTarget(place);
-  return target === undefined ? place : await writeTarget(resolve(dirname(place), target), links + 1);
-}
-
-/**
- * Checks that a link does not lead elsewhere since the permission question.
- * @param target absolute, with links resolved
- * @throws MiniCcError `NOT_PERMITTED` when the call was not permitted for it
- */
-export function assertPermitted(target: string, {places, workspace}: Pick<ToolContext, 'places' | 'workspace'>): void {
-  // Some file systems return a name in another case or Unicode form than the requested one.
-  if (places.some((place) => fold(place) === fold(target))) return;
-  const shown = shownPath(target, workspace);
-  throw new MiniCcError(
-    'NOT_PERMITTED',
-    `The path now leads to ${shown}, which was not permitted. Send the call again.`,
-  );
-}
-
-function fold(path: string): string {
-  return process.platform === 'darwin' ? path.normalize('NFC').toLowerCase() : path;
-}
-
-async function linkTarget(path: string): Promise<string | undefined> {
-  try {
-    return await readlink(path);
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'EINVAL') return undefined;
-    throw error;
-  }
+export async function getPermittedPlace({places}: Pick<ToolContext, 'places'>): Promise<string> {
+  const [place = ''] = places;
+  if (process.platform !== 'darwin') return place;
+  // Files are known by their names as the disk spells them.
+  const spelt = await realpath(place).catch(ignoreMissing);
+  return spelt !== undefined && isSamePath(spelt, place) ? spelt : place;
 }
 
 const MAX_SUGGESTIONS = 3;

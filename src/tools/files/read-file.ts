@@ -1,5 +1,5 @@
 /** Defines the tool `read_file`, which shows a file to the model: text with line numbers, images as images. */
-import {type FileHandle, realpath} from 'node:fs/promises';
+import type {FileHandle} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
@@ -14,8 +14,8 @@ import {errorResult, textResult} from '../../core/util/tool-output.ts';
 import {
   absolutePath,
   archivedTranscript,
-  assertPermitted,
   createNotFoundError,
+  getPermittedPlace,
   shownPath,
   titlePath,
 } from './model-paths.ts';
@@ -127,9 +127,8 @@ async function openForModel(
   context: ToolContext,
 ): Promise<{path: string; handle: FileHandle}> {
   try {
-    const archived = await archivedTranscript(named);
-    const path = await realpath(archived ?? named);
-    if (archived === undefined) assertPermitted(path, context);
+    const place = await getPermittedPlace(context);
+    const path = (await archivedTranscript(place)) ?? place;
     const folder = await OpenFolder.open(dirname(path));
     try {
       const handle = await openRegularFile(folder, basename(path));

@@ -43,10 +43,9 @@ export function createWriteFile(locks: FileLocks): Tool<WriteFileInput> {
     description,
     input,
     title: ({path}, workspace) => titlePath(path, workspace),
-    access: ({path, content}, workspace) =>
-      writeAccess(path, workspace, (absolute) => formatPreview(absolute, content)),
-    findProblem: ({path, content}, context) => findChangeProblem(path, context, (file) => write(file, content)),
-    run: ({path, content}, context) => changeFile(path, locks, context, (file) => write(file, content)),
+    access: ({path, content}, workspace) => writeAccess(path, workspace, (place) => formatPreview(place, content)),
+    findProblem: ({content}, context) => findChangeProblem(context, (file) => write(file, content)),
+    run: ({content}, context) => changeFile(locks, context, (file) => write(file, content)),
   };
 }
 
@@ -78,8 +77,8 @@ async function readHead({handle}: OldFile): Promise<Buffer> {
   return head.subarray(0, head.lastIndexOf('\n') + 1);
 }
 
-function formatPreview(path: string, content: string): string {
-  return formatPatch(decodeForDiff(readForPreview(path)), content.toWellFormed());
+async function formatPreview(place: string, content: string): Promise<string> {
+  return formatPatch(decodeForDiff(await readForPreview(place)), content.toWellFormed());
 }
 
 function decodeForDiff(bytes: Buffer | undefined): string {

@@ -1,17 +1,16 @@
 /** Defines the tool `glob`, which lists files by name, newest first. */
 
-import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
-import {runRipgrep} from '../../core/util/ripgrep.ts';
 import {formatCount} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
+import type {Sandbox} from '../../sandbox/index.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import description from './glob.md';
-import {createPathGlob, formatSearchNotes, getSearchPath, isCut, splitGlob} from './search-path.ts';
+import {createPathGlob, formatSearchNotes, getSearchPath, isCut, runSearch, splitGlob} from './search-path.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -32,26 +31,31 @@ export const GLOB: ToolFacts = {
   rulePattern: 'path',
   pathInputs: ['path', 'pattern'],
   ruledBy: 'read_file',
+  runsConfined: true,
 };
 
-export const globTool: Tool<GlobInput> = {
-  ...GLOB,
-  description,
-  input,
-  title: ({pattern, path}, workspace) => `${pattern}${titleFolder(path, workspace)}`,
-  access: (given, workspace) => [{kind: 'read', path: absolutePath(resolvePattern(given).path, workspace)}],
-  run: findFiles,
-};
+export function createGlob(sandbox: Sandbox): Tool<GlobInput> {
+  return {
+    ...GLOB,
+    description,
+    input,
+    title: ({pattern, path}, workspace) => `${pattern}${titleFolder(path, workspace)}`,
+    access: (given, workspace) => [{kind: 'read', path: absolutePath(resolvePattern(given).path, workspace)}],
+    run: (given, context) => findFiles(given, context, sandbox),
+  };
+}
 
-async function findFiles(given: GlobInput, context: ToolContext): Promise<ToolResult> {
+async function findFiles(given: GlobInput, context: ToolContext, sandbox: Sandbox): Promise<ToolResult> {
   const {path, pattern} = resolvePattern(given);
-  const base = await getSearchPath(path, context);
-  if (!(await stat(base)).isDirectory()) return errorResult(`${path} is a file, not a directory: use read_file.`);
+  const {base, isFolder} = await getSearchPath(path, context);
+  if (!isFolder) return errorResult(`${path} is a file, not a directory: use read_file.`);
   const glob = createPathGlob(pattern);
   const limit = given.limit ?? DEFAULT_LIMIT;
   const found: string[] = [];
   let more = 0;
-  const end = await runRipgrep(
+  const end = await runSearch(
+    sandbox,
+    base,
     {
       args: ['--files', '--null', '--sortr=modified'],
       cwd: base,

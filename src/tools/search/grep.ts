@@ -1,18 +1,19 @@
 /** Defines the tool `grep`, which searches the content of files with ripgrep. */
 
-import {stat} from 'node:fs/promises';
+import {lstat} from 'node:fs/promises';
 import {relative, resolve} from 'node:path';
 import {z} from 'zod';
 import type {ToolResult} from '../../core/contract/results.ts';
 import type {Tool, ToolContext} from '../../core/contract/tool.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
-import {type RipgrepEnd, runRipgrep} from '../../core/util/ripgrep.ts';
+import type {RipgrepEnd, RipgrepRun} from '../../core/util/ripgrep.ts';
 import {formatCount} from '../../core/util/text.ts';
 import {errorResult, textResult} from '../../core/util/tool-output.ts';
+import type {Sandbox} from '../../sandbox/index.ts';
 import {absolutePath, shownPath, titleFolder} from '../files/model-paths.ts';
 import description from './grep.md';
 import {FoundLines} from './grep-lines.ts';
-import {createPathGlob, formatSearchNotes, getSearchPath, isCut} from './search-path.ts';
+import {createPathGlob, formatSearchNotes, getSearchPath, isCut, runSearch} from './search-path.ts';
 
 const DEFAULT_LIMIT = 250;
 /** Number of files up to which they are sorted by modification time. More files are sorted by path. */
@@ -46,29 +47,33 @@ export const GREP: ToolFacts = {
   rulePattern: 'path',
   pathInputs: ['path'],
   ruledBy: 'read_file',
+  runsConfined: true,
 };
 
-export const grepTool: Tool<GrepInput> = {
-  ...GREP,
-  description,
-  input,
-  title: ({pattern, path}, workspace) => `"${pattern}"${titleFolder(path, workspace)}`,
-  access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path ?? '.', workspace)}],
-  run: search,
-};
+export function createGrep(sandbox: Sandbox): Tool<GrepInput> {
+  return {
+    ...GREP,
+    description,
+    input,
+    title: ({pattern, path}, workspace) => `"${pattern}"${titleFolder(path, workspace)}`,
+    access: ({path}, workspace) => [{kind: 'read', path: absolutePath(path ?? '.', workspace)}],
+    run: (given, context) => search(given, context, sandbox),
+  };
+}
 
 interface GrepSearch {
   readonly given: GrepInput;
   readonly limit: number;
   readonly args: readonly string[];
-  /** Path for ripgrep. It is relative to the agent's cwd where possible, so that results are short. */
-  readonly path: string;
   readonly wants: (path: string) => boolean;
+  readonly run: (run: Pick<RipgrepRun, 'args' | 'separator' | 'onRecord'>) => Promise<RipgrepEnd>;
 }
 
-async function search(given: GrepInput, context: ToolContext): Promise<ToolResult> {
-  const base = await getSearchPath(given.path, context);
+async function search(given: GrepInput, context: ToolContext, sandbox: Sandbox): Promise<ToolResult> {
+  const {base} = await getSearchPath(given.path, context);
   const shown = shownPath(base, context.workspace);
+  // The path is relative to the agent's cwd where possible, so that results are short.
+  const path = shown === base || shown === '.' ? shown : `./${shown}`;
   const asked: GrepSearch = {
     given,
     limit: given.limit ?? DEFAULT_LIMIT,
@@ -80,8 +85,8 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
       ...(given['-i'] ? ['--ignore-case'] : []),
       ...getFileFilter(given),
     ],
-    path: shown === base || shown === '.' ? shown : `./${shown}`,
     wants: createPathFilter(given.glob, base, context),
+    run: (run) => runSearch(sandbox, base, {...run, cwd: context.workspace.cwd, paths: [path]}, context),
   };
   const {
     found,
@@ -89,7 +94,7 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
     end,
     summary,
   } = await (given.mode === 'content' || given.mode === 'count'
-    ? searchLines(asked, given.mode, context)
+    ? searchLines(asked, given.mode)
     : searchFiles(asked, context));
   const facts = {read: [], scanned: new Set(found.map((line) => line.split(':')[0])).size};
   const problem = describeProblem(end, given);
@@ -99,22 +104,17 @@ async function search(given: GrepInput, context: ToolContext): Promise<ToolResul
   return textResult(text, {...(isCut(end) && {isError: true}), facts, summary});
 }
 
-async function searchFiles({args, path, limit, wants}: GrepSearch, context: ToolContext): Promise<SearchResult> {
+async function searchFiles({args, limit, wants, run}: GrepSearch, context: ToolContext): Promise<SearchResult> {
   const files: string[] = [];
-  const end = await runRipgrep(
-    {
-      args: [...args, '--files-with-matches', '--null'],
-      cwd: context.workspace.cwd,
-      paths: [path],
-      separator: '\0',
-      onRecord(record) {
-        const file = record.replace(/^\.\//, '');
-        if (wants(file)) files.push(file);
-        return true;
-      },
+  const end = await run({
+    args: [...args, '--files-with-matches', '--null'],
+    separator: '\0',
+    onRecord(record) {
+      const file = record.replace(/^\.\//, '');
+      if (wants(file)) files.push(file);
+      return true;
     },
-    context,
-  );
+  });
   const ordered = await newestFirst(files, context.workspace.cwd);
   const more = ordered.length - limit;
   const found = ordered.slice(0, limit);
@@ -131,23 +131,18 @@ interface SearchResult {
   readonly summary: string;
 }
 
-async function searchLines(asked: GrepSearch, mode: 'content' | 'count', context: ToolContext): Promise<SearchResult> {
-  const {given, args, path, limit, wants} = asked;
+async function searchLines(asked: GrepSearch, mode: 'content' | 'count'): Promise<SearchResult> {
+  const {given, args, limit, wants, run} = asked;
   const around = (['-A', '-B', '-C'] as const).flatMap((flag) =>
     given[flag] === undefined ? [] : [flag, String(given[flag])],
   );
   const content = ['--no-heading', '--line-number', '--max-columns=500', '--max-columns-preview', ...around];
   const lines = new FoundLines(mode, given['-n'] !== false, around.length > 0);
-  const end = await runRipgrep(
-    {
-      args: [...args, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
-      cwd: context.workspace.cwd,
-      paths: [path],
-      separator: '\n',
-      onRecord: (record) => lines.add(record, wants),
-    },
-    context,
-  );
+  const end = await run({
+    args: [...args, '--with-filename', '--null', ...(mode === 'content' ? content : ['--count'])],
+    separator: '\n',
+    onRecord: (record) => lines.add(record, wants),
+  });
   return {found: lines.text(limit), binary: lines.binary, end, summary: lines.summary};
 }
 
@@ -191,7 +186,7 @@ async function newestFirst(files: readonly string[], cwd: string): Promise<strin
   const dated = await Promise.all(
     byPath.map(async (file) => {
       // A file that no longer exists comes last.
-      const stats = await stat(resolve(cwd, file)).catch(() => undefined);
+      const stats = await lstat(resolve(cwd, file)).catch(() => undefined);
       return {file, time: stats?.mtimeMs ?? 0};
     }),
   );

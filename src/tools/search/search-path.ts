@@ -1,38 +1,62 @@
 /** Holds what the search tools share: the path to search, globs, and notes on how a search ended. */
-import {realpath, stat} from 'node:fs/promises';
+import {lstat} from 'node:fs/promises';
+import {basename, dirname} from 'node:path';
 import type {ToolContext} from '../../core/contract/tool.ts';
-import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
+import {ignoreMissing, MiniCcError} from '../../core/util/errors.ts';
+import {withOpenFolder} from '../../core/util/files/open-folder.ts';
 import {Glob} from '../../core/util/glob.ts';
-import {isInside} from '../../core/util/paths.ts';
-import {type RipgrepEnd, SEARCH_LIMIT_MS} from '../../core/util/ripgrep.ts';
-import {absolutePath, archivedTranscript, assertPermitted, createNotFoundError} from '../files/model-paths.ts';
+import {
+  getRipgrepPath,
+  type RipgrepEnd,
+  type RipgrepRun,
+  runRipgrep,
+  SEARCH_LIMIT_MS,
+} from '../../core/util/ripgrep.ts';
+import type {Sandbox} from '../../sandbox/index.ts';
+import {absolutePath, archivedTranscript, createNotFoundError, getPermittedPlace} from '../files/model-paths.ts';
 
 /** True when the search ended before everything was searched. */
 export function isCut({ended}: RipgrepEnd): boolean {
   return ended === 'limit' || ended === 'abort';
 }
 
+interface SearchPath {
+  /** Absolute, with links resolved. */
+  readonly base: string;
+  readonly isFolder: boolean;
+}
+
 /**
- * Returns the absolute path to search.
- * @throws MiniCcError `NOT_FOUND` with the paths that were probably meant; `NOT_A_FILE`; `NOT_PERMITTED` when a link
- * leads elsewhere than when the call was permitted
+ * Returns the place to search, for which the call was permitted.
+ * @throws MiniCcError `NOT_FOUND` with the paths that were probably meant; `NOT_A_FILE`; `LINK` when a link was put there
+ * since the call was permitted
  */
-export async function getSearchPath(path: string | undefined, context: ToolContext): Promise<string> {
-  const named = absolutePath(path ?? '.', context.workspace);
-  const archived = await archivedTranscript(named);
-  const absolute = archived ?? named;
-  try {
-    const real = await realpath(absolute);
-    if (archived === undefined && !isInside(real, context.places)) assertPermitted(real, context);
-    const stats = await stat(absolute);
-    if (stats.isFile() || stats.isDirectory()) return absolute;
-  } catch (error) {
-    if (getErrorCode(error) === 'ENOENT' || getErrorCode(error) === 'ENOTDIR')
-      throw await createNotFoundError(absolute, context.workspace);
-    throw error;
-  }
+export async function getSearchPath(path: string | undefined, context: ToolContext): Promise<SearchPath> {
+  const place = await getPermittedPlace(context);
+  const base = (await archivedTranscript(place)) ?? place;
+  const stats = await withOpenFolder(dirname(base), (folder) =>
+    folder.use(basename(base), (name) => lstat(name)),
+  ).catch(ignoreMissing);
+  if (!stats) throw await createNotFoundError(absolutePath(path ?? '.', context.workspace), context.workspace);
   // Reading a pipe or a device may never end.
-  throw new MiniCcError('NOT_A_FILE', `${path} is neither a regular file nor a directory: it is not searched.`);
+  if (!stats.isFile() && !stats.isDirectory())
+    throw new MiniCcError('NOT_A_FILE', `${path} is neither a regular file nor a directory: it is not searched.`);
+  return {base, isFolder: stats.isDirectory()};
+}
+
+/** Runs a search of `base` as it was decided: in the read-only sandbox, which follows no link to what it hides. */
+export async function runSearch(
+  sandbox: Sandbox,
+  base: string,
+  run: Omit<RipgrepRun, 'confine'>,
+  context: ToolContext,
+): Promise<RipgrepEnd> {
+  const {workspace, attempt} = context;
+  if (attempt.launch === 'plain') return runRipgrep(run, context);
+  const seen = [...(workspace.seen ?? []), base, dirname(await getRipgrepPath())];
+  const {root, extraRoots, env} = workspace;
+  const place = {cwd: run.cwd, root, extraRoots, env, seen, ...(attempt.masked && {masked: attempt.masked.paths})};
+  return runRipgrep({...run, confine: (argv) => sandbox.confine('read-only', argv, place)}, context);
 }
 
 /** Returns lines for the end of a result, which say why the search ended early, or which part of it failed. */

@@ -1,6 +1,5 @@
 /** Defines the tool `symbols`, which finds definitions and uses of names from syntax trees. */
 
-import {realpath, stat} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import {z} from 'zod';
 import type {
@@ -80,9 +79,8 @@ async function findSymbols(
   const missing = findMissing(mode, given);
   if (missing !== undefined) return errorResult(`${mode} needs ${missing}.`);
   const {workspace, mayRead, signal} = context;
-  // Follow a link inside of the workspace as the permission decision did.
-  const target = await realpath(await getSearchPath(path ?? workspace.root, context));
-  const isFile = (await stat(target)).isFile();
+  const {base: target, isFolder} = await getSearchPath(path ?? workspace.root, context);
+  const isFile = !isFolder;
   const root = [workspace.root, ...workspace.extraRoots].find((each) => isInside(target, [each]));
   if (root === undefined && isFile && mode !== 'outline') {
     return errorResult(`${path} is outside of the workspace: only its outline can be read.`);

@@ -165,7 +165,7 @@ describe('a decision', () => {
       'Run this command?',
       {detail: 'make', detailType: 'command'},
     ],
-    [[{kind: 'write', path: 'a.ts', preview: '+a'}], 'Edit a.ts?', {detail: '+a', detailType: 'diff'}],
+    [[{kind: 'write', path: 'a.ts', preview: async () => '+a'}], 'Edit a.ts?', {detail: '+a', detailType: 'diff'}],
     [[{kind: 'write', path: 'a.ts'}], 'Edit a.ts?', {detail: 'a.ts', detailType: 'text'}],
     [
       [{kind: 'mcp', server: 'notes', detail: 'adds a note', confined: false}],

@@ -209,15 +209,15 @@ describe('edit_file', () => {
     expect(result.text).toMatch(/\(\d+ more lines of the diff\)$/);
   });
 
-  test('shows the diff in a question, or the wanted edit when it does not match', () => {
+  test('shows the diff in a question, or the wanted edit when it does not match', async () => {
     const {put, workspace} = fixture();
     put({'a.txt': 'one\n'});
     const preview = (old_string: string) => {
       const [access] = editFile.access({path: 'a.txt', old_string, new_string: 'two'}, workspace);
-      return access?.kind === 'write' ? access.preview : undefined;
+      return access?.kind === 'write' ? access.preview?.(access.path) : undefined;
     };
-    expect(preview('one')).toBe('@@ -1,1 +1,1 @@\n-one\n+two');
-    expect(preview('other')).toContain('-other\n');
+    expect(await preview('one')).toBe('@@ -1,1 +1,1 @@\n-one\n+two');
+    expect(await preview('other')).toContain('-other\n');
   });
 });
 

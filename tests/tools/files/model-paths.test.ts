@@ -1,16 +1,14 @@
-import {mkdirSync, symlinkSync} from 'node:fs';
+import {mkdirSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {
   absolutePath,
   archivedTranscript,
-  assertPermitted,
   createNotFoundError,
   shownPath,
   titleFolder,
   titlePath,
-  writeTarget,
 } from '../../../src/tools/files/model-paths.ts';
 import {fixture} from '../fixture.ts';
 
@@ -40,32 +38,6 @@ describe('a path', () => {
       ' in a',
       ' in ..',
     ]);
-  });
-
-  it('leads for a write through links, also to what does not exist yet', async () => {
-    const {root, outside, put} = fixture();
-    put({'a.txt': ''});
-    symlinkSync(join(root, 'a.txt'), join(root, 'link'));
-    symlinkSync('new/file.txt', join(root, 'dangling'));
-    symlinkSync(outside, join(root, 'out'));
-    symlinkSync('loop', join(root, 'loop'));
-    expect(await writeTarget(join(root, 'link'))).toBe(join(root, 'a.txt'));
-    expect(await writeTarget(join(root, 'dangling'))).toBe(join(root, 'new/file.txt'));
-    expect(await writeTarget(join(root, 'out/deep/b.txt'))).toBe(join(outside, 'deep/b.txt'));
-    await expect(writeTarget(join(root, 'loop'))).rejects.toMatchObject({code: 'ELOOP'});
-    await expect(writeTarget(join(root, 'a.txt/b'))).rejects.toMatchObject({code: 'ENOTDIR'});
-    const deep = (folders: number) => join(root, ...Array.from({length: folders}, () => 'd'));
-    expect(await writeTarget(deep(41))).toBe(deep(41));
-    await expect(writeTarget(deep(42))).rejects.toMatchObject({code: 'ENOENT'});
-  });
-
-  it('is refused when it leads to what was not permitted', () => {
-    const {workspace, root} = fixture();
-    const assert = (...places: string[]) => assertPermitted(join(root, 'a'), {places, workspace});
-    expect(() => assert(join(root, 'b'), join(root, 'a'))).not.toThrow();
-    expect(() => assert(join(root, 'b'))).toThrow(
-      'The path now leads to a, which was not permitted. Send the call again.',
-    );
   });
 
   it.each([

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import type {Access} from '../../../src/core/contract/permission.ts';
 import {createFileLedger} from '../../../src/core/turn/file-ledger.ts';
 import {FileLocks} from '../../../src/tools/files/change-file.ts';
 import {readFileTool} from '../../../src/tools/files/read-file.ts';
@@ -211,11 +212,11 @@ describe('write_file', () => {
     expect(statSync(join(root, 'a.txt')).mode & 0o777).toBe(0o444);
   });
 
-  test('shows a question about a pipe at once', () => {
+  test('shows a question about a pipe at once', async () => {
     const {root, workspace} = fixture();
     execFileSync('mkfifo', [join(root, 'pipe')]);
     const [access] = writeFile.access({path: 'pipe', content: 'one'}, workspace);
-    expect(access).toMatchObject({preview: '@@ -0,0 +1,1 @@\n+one\n\\ No newline at end of file'});
+    expect(await getPreview(access)).toBe('@@ -0,0 +1,1 @@\n+one\n\\ No newline at end of file');
   });
 
   test('refuses the second of two agents that create the same file at once', async () => {
@@ -229,10 +230,15 @@ describe('write_file', () => {
     expect(readFileSync(join(root, 'new.txt'), 'utf8')).toBe(`by ${winner}`);
   });
 
-  test('shows the diff in a question, and names its path for permissions', () => {
+  test('shows the diff in a question, and names its path for permissions', async () => {
     const {put, root, workspace} = fixture();
     put({'a.txt': 'one\n'});
     const [access] = writeFile.access({path: 'a.txt', content: 'two\n'}, workspace);
-    expect(access).toMatchObject({kind: 'write', path: join(root, 'a.txt'), preview: '@@ -1,1 +1,1 @@\n-one\n+two'});
+    expect(access).toMatchObject({kind: 'write', path: join(root, 'a.txt')});
+    expect(await getPreview(access)).toBe('@@ -1,1 +1,1 @@\n-one\n+two');
   });
 });
+
+async function getPreview(access: Access | undefined): Promise<string | undefined> {
+  return access?.kind === 'write' ? access.preview?.(access.path) : undefined;
+}

@@ -1,9 +1,12 @@
 import {mkdirSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {globTool} from '../../../src/tools/search/glob.ts';
+import {createSandbox} from '../../../src/sandbox/index.ts';
+import {createGlob} from '../../../src/tools/search/glob.ts';
 import {createPathGlob} from '../../../src/tools/search/search-path.ts';
 import {fixture} from '../fixture.ts';
+
+const globTool = createGlob(createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''}));
 
 describe('a glob', () => {
   test.each([

@@ -2,9 +2,13 @@ import {execFileSync} from 'node:child_process';
 import {mkdirSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {globTool} from '../../../src/tools/search/glob.ts';
-import {grepTool} from '../../../src/tools/search/grep.ts';
+import {createSandbox} from '../../../src/sandbox/index.ts';
+import {createGlob} from '../../../src/tools/search/glob.ts';
+import {createGrep} from '../../../src/tools/search/grep.ts';
 import {fixture} from '../fixture.ts';
+
+const none = createSandbox({home: '/nonexistent', miniCcHome: '/nonexistent', searchPath: ''});
+const [grepTool, globTool] = [createGrep(none), createGlob(none)];
 
 describe('grep', () => {
   test('names the files that match, newest first', async () => {

@@ -13,10 +13,17 @@ import {expandHome, resolveLinks} from './resolve-links.ts';
 const ONLY_PERSON = {onlyPerson: true} as const;
 const OUTSIDE = {isOutside: true} as const;
 
-/** @param given path of the call: absolute, relative to the agent's directory, or with `~` @throws as `resolveLinks` */
-export function judgeRead(given: string, context: PermissionContext): Verdict {
+/**
+ * @param given path of the call: absolute, relative to the agent's directory, or with `~`
+ * @param target the place that it leads to; default: it is resolved now
+ * @throws as `resolveLinks`
+ */
+export function judgeRead(
+  given: string,
+  context: PermissionContext,
+  target: string = resolveLinks(given, context.workspace.cwd),
+): Verdict {
   const {workspace, rules, tool, neverAsks, mode, isGranted, zonePaths} = context;
-  const target = resolveLinks(given, workspace.cwd);
   const targets = [path.resolve(workspace.cwd, expandHome(given)), target];
   const denied = rules.findFileRule(tool, 'deny', targets, workspace.root);
   if (denied) return deny(`${formatRule(denied)} refuses to read ${target}`);
@@ -34,7 +41,7 @@ export function judgeRead(given: string, context: PermissionContext): Verdict {
   const place = {...(zone === 'secret' && ONLY_PERSON), ...(zone === 'outside' && OUTSIDE)};
   if (asked) return {...askByRule(asked, `reads ${target}`), ...place};
   if (zone === 'workspace' || zone === 'system') return ALLOWED;
-  if (isGranted(getReadGrant(given, workspace, zonePaths))) return ALLOWED;
+  if (isGranted(getReadGrant(target, workspace, zonePaths))) return ALLOWED;
   if (zone === 'secret') return {verdict: 'ask', because: `reads where keys are kept: ${target}`, ...place};
   if (rules.findFileRule(tool, 'allow', [target], workspace.root)) return ALLOWED;
   return {
@@ -47,15 +54,14 @@ export function judgeRead(given: string, context: PermissionContext): Verdict {
 
 /**
  * Tests which files a search through folders may read: no keys, and no files that a rule denies or asks about.
- * @param searched folders as the call names them
+ * @param folders folders that the call searches, with links resolved
  * @returns undefined when the search may read all files
  */
 export function createReadFilter(
   context: PermissionContext,
-  searched: readonly string[],
+  folders: readonly string[],
 ): ((file: string) => boolean) | undefined {
   const {workspace, rules, tool, mode, zonePaths} = context;
-  const folders = searched.map((given) => resolveLinks(given, workspace.cwd));
   const hasSecrets = zonePaths.secretPaths.some((each) => isInside(each, [...getRoots(workspace), ...folders]));
   if (!hasSecrets && !rules.restrictsFiles(tool)) return undefined;
   const kinds = mode === 'bypassPermissions' ? (['deny'] as const) : (['deny', 'ask'] as const);
@@ -69,10 +75,13 @@ export function createReadFilter(
   };
 }
 
-/** @param given path of the call: absolute, relative to the agent's directory, or with `~` @throws as `resolveLinks` */
-export function judgeWrite(given: string, context: PermissionContext): Verdict {
+/** Takes the same parameters as `judgeRead`, and throws the same errors. */
+export function judgeWrite(
+  given: string,
+  context: PermissionContext,
+  target: string = resolveLinks(given, context.workspace.cwd),
+): Verdict {
   const {workspace, confinement, rules, tool, mode, isGranted, zonePaths} = context;
-  const target = resolveLinks(given, workspace.cwd);
   const targets = [path.resolve(workspace.cwd, expandHome(given)), target];
   // Rules for the whole tool count here, because a command that writes the file is a call of another tool.
   const denied = rules.findFileRule(tool, 'deny', targets, workspace.root) ?? rules.getToolRules(tool, 'deny')[0];
@@ -86,7 +95,7 @@ export function judgeWrite(given: string, context: PermissionContext): Verdict {
     return deny(`${describeTarget(target, workspace)} is not among the files of this part, which alone it may write`);
   }
   if (mode === 'bypassPermissions') return ALLOWED;
-  const grant = getWriteGrant(given, workspace, zonePaths);
+  const grant = getWriteGrant(target, workspace, zonePaths);
   const asked = rules.findFileRule(tool, 'ask', targets, workspace.root) ?? rules.getToolRules(tool, 'ask')[0];
   const isKept = isAlwaysAsked(target, workspace, zonePaths);
   const isOutside = grant !== EDITS && grant !== WORKTREE_EDITS;

@@ -48,6 +48,11 @@ export function resolveLinks(target: string, cwd: string, links: Link[] = []): s
   return at;
 }
 
+/** Returns the place of an access: the one that the decision found, or where its path leads now. @throws as `resolveLinks` */
+export function getPlace({place, path: given}: {place?: string; path: string}, {cwd}: {readonly cwd: string}): string {
+  return place ?? resolveLinks(given, cwd);
+}
+
 /**
  * Returns where an existing path leads, and the links on the way.
  * @param given absolute
@@ -72,7 +77,8 @@ function splitSteps(text: string): string[] {
   return text.split('/').filter((step) => step !== '' && step !== '.');
 }
 
-const NO_LINK = new Set(['ENOTDIR', 'ENOENT', 'EACCES', 'EPERM']);
+/** With `EINVAL` something else has taken the place of a link meanwhile. */
+const NO_LINK = new Set(['ENOTDIR', 'ENOENT', 'EACCES', 'EPERM', 'EINVAL']);
 
 /** Returns the target of a link; undefined for a path that is not a link or does not exist. */
 function readLink(target: string): string | undefined {

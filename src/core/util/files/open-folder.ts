@@ -2,10 +2,11 @@
  * Keeps a folder open by its descriptor. Files that are opened, renamed or removed through it are in this very folder,
  * even if a folder above it was replaced by a link in the meantime.
  */
-import {constants, existsSync} from 'node:fs';
-import {type FileHandle, lstat, mkdir, open, realpath} from 'node:fs/promises';
+import {constants} from 'node:fs';
+import {type FileHandle, lstat, mkdir, open, realpath, rmdir} from 'node:fs/promises';
 import path from 'node:path';
-import {getErrorCode, MiniCcError} from '../errors.ts';
+import {getErrorCode, ignoreMissing, MiniCcError} from '../errors.ts';
+import {HAS_DESCRIPTORS, isSamePath} from './open-place.ts';
 
 /** Linux's O_PATH, which Node does not define. Such a descriptor needs no permission to list the folder. */
 const O_PATH = 0x200000;
@@ -19,22 +20,24 @@ interface OpenOptions {
 }
 
 export class OpenFolder {
-  private constructor(
-    /** Absolute path without links. */
-    readonly path: string,
-    /**
-     * Undefined on systems where a path cannot contain a descriptor. There the path is checked before and after each
-     * use.
-     */
-    private readonly handle: FileHandle | undefined,
-  ) {}
+  /** Absolute path without links. */
+  readonly path: string;
+  /**
+   * Undefined on systems where a path cannot contain a descriptor. There the path is checked before and after each use.
+   */
+  private readonly handle: FileHandle | undefined;
+
+  private constructor(folder: string, handle: FileHandle | undefined) {
+    this.path = folder;
+    this.handle = handle;
+  }
 
   /**
    * @param folder absolute, with links resolved. A link in it is an error, because it was put there after that
    * @throws MiniCcError `LINK`; the file system's error, `ENOENT` among them
    */
   static async open(folder: string, {create = false, mode = 0o777}: OpenOptions = {}): Promise<OpenFolder> {
-    if (process.platform !== 'linux' || !existsSync('/proc/self/fd')) {
+    if (!HAS_DESCRIPTORS) {
       if (create) await mkdir(folder, {recursive: true, mode});
       const opened = new OpenFolder(folder, undefined);
       await opened.#assertSamePath();
@@ -96,10 +99,7 @@ export class OpenFolder {
   }
 
   async #assertSamePath(): Promise<void> {
-    const now = await realpath(this.path);
-    // Some file systems return a name in another case or Unicode form than the requested one.
-    const fold = (text: string) => text.normalize('NFC').toLowerCase();
-    if (fold(now) !== fold(this.path)) throw createLinkError(this.path);
+    if (!isSamePath(await realpath(this.path), this.path)) throw createLinkError(this.path);
   }
 }
 
@@ -109,6 +109,60 @@ function createLinkError(place: string): MiniCcError {
 
 function ignoreExisting(error: unknown): void {
   if (getErrorCode(error) !== 'EEXIST') throw error;
+}
+
+/**
+ * Calls `work` with a folder that is held open, and closes it.
+ * @throws as `OpenFolder.open`, and what `work` throws
+ */
+export async function withOpenFolder<T>(
+  folder: string,
+  work: (folder: OpenFolder) => Promise<T>,
+  options?: OpenOptions,
+): Promise<T> {
+  const opened = await OpenFolder.open(folder, options);
+  try {
+    return await work(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+/**
+ * Calls `work` with a regular file, and closes it. No link is followed.
+ * @param place absolute, with links resolved
+ * @returns undefined when nothing is there
+ * @throws as `OpenFolder.open` and `openRegularFile`, and what `work` throws
+ */
+export async function withRegularFile<T>(
+  place: string,
+  work: (handle: FileHandle) => Promise<T>,
+): Promise<T | undefined> {
+  const handle = await withOpenFolder(path.dirname(place), (folder) =>
+    openRegularFile(folder, path.basename(place)),
+  ).catch(ignoreMissing);
+  try {
+    return handle && (await work(handle));
+  } finally {
+    await handle?.close();
+  }
+}
+
+const KEPT_FOLDER = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'LINK']);
+
+/**
+ * Removes a folder if it is empty and no link leads to it.
+ * @returns whether it was removed
+ * @throws the file system's error, `EACCES` among them
+ */
+export async function removeEmptyFolder(folder: string): Promise<boolean> {
+  try {
+    await withOpenFolder(path.dirname(folder), (parent) => parent.use(path.basename(folder), (place) => rmdir(place)));
+    return true;
+  } catch (error) {
+    if (!KEPT_FOLDER.has(getErrorCode(error) ?? '')) throw error;
+    return false;
+  }
 }
 
 const FILE_FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -12,7 +12,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {FileStamp} from '../../contract/tool.ts';
 import {getErrorCode, getErrorMessage, ignoreMissing, MiniCcError, tryOr} from '../errors.ts';
-import {OpenFolder} from './open-folder.ts';
+import {type OpenFolder, withOpenFolder} from './open-folder.ts';
 
 /** The new content. A function gets the old content to read from, which may not fit into memory. */
 export type NewContent = string | Uint8Array | ((old: FileHandle) => AsyncIterable<Uint8Array>);
@@ -35,12 +35,9 @@ interface WriteOptions {
  */
 export async function writeWhole(file: string, content: NewContent, options: WriteOptions = {}): Promise<void> {
   const target = (await realpath(file).catch(ignoreMissing)) ?? file;
-  const folder = await OpenFolder.open(await realpath(path.dirname(target)));
-  try {
-    await writeWholeIn(folder, path.basename(target), content, options);
-  } finally {
-    await folder.close();
-  }
+  await withOpenFolder(await realpath(path.dirname(target)), (folder) =>
+    writeWholeIn(folder, path.basename(target), content, options),
+  );
 }
 
 /**
