@@ -224,7 +224,8 @@ describe.skipIf(!canRun).each(['plain', 'workspace-write'] as const)('links that
       // What undo would remove or write, if it followed the link.
       writeFileSync(path.join(world.keys, `new-${index}.ts`), 'x\n');
       const before = readKeys(world.keys);
-      const {restored, left} = await restoreFiles(store.current, byAgent('main'), {agentId: 'undo', label: 'undo'});
+      const options = {by: {agentId: 'undo', label: 'undo'}, command: {undo: 'undo'}};
+      const {restored, left} = await restoreFiles(store.current, byAgent('main'), options);
       const isSame = JSON.stringify(before) === JSON.stringify(readKeys(world.keys));
       rmSync(path.join(world.keys, `new-${index}.ts`));
       return isSame ? JSON.stringify([restored, left]) : SECRET;
