@@ -3,6 +3,7 @@
  * ends with all that it started. When mini-cc exits, it kills those that remain. When mini-cc is killed, the reaper
  * does it.
  */
+import {randomUUID} from 'node:crypto';
 import {readdirSync, readFileSync} from 'node:fs';
 import type {Socket} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
@@ -15,25 +16,39 @@ const TERM_MS = 400;
 /** Milliseconds in which the system may end killed processes. */
 const KILL_MS = 300;
 const POLL_MS = 10;
+/** Variable in the environment of a command, by which processes are found whose parents have ended. */
+const MARK = 'MINI_CC_COMMAND';
 /** Limit for listing the processes until all of them have stopped. A process that waits for a disk stops later. */
 const MAX_LISTINGS = 50;
 
+/** Adds a value that no other command has, and that all processes of the command inherit. */
+export function withMark<T extends Readonly<Record<string, string>>>(env: T): T & {readonly [MARK]: string} {
+  return {...env, [MARK]: randomUUID()};
+}
+
+interface Group {
+  readonly mark: string;
+  /** Removes the listener for the end of the run that left the group behind. */
+  readonly stopListening: () => void;
+}
+
 export class ProcessGroups {
-  /**
-   * By the id of the group's leader. The value removes the listener for the end of the run that left the group behind.
-   */
-  readonly #groups = new Map<number, () => void>();
+  /** By the id of the group's leader. */
+  readonly #groups = new Map<number, Group>();
   readonly #reaper = new Reaper();
   #stopListening: (() => void) | undefined;
   readonly #onExit = (): void => {
     for (const pid of this.#groups.keys()) signalAll(pid, stopAll([pid]), 'SIGKILL');
   };
 
-  /** Adds a running group. One `exit` listener serves all groups, and only while there are some. */
-  add(pid: number): void {
+  /**
+   * Adds a running group. One `exit` listener serves all groups, and only while there are some.
+   * @param env environment of its leader, from `withMark`
+   */
+  add(pid: number, env: ReturnType<typeof withMark>): void {
     this.#prune();
     this.#stopListening ??= onProcessExit(this.#onExit);
-    this.#groups.set(pid, () => undefined);
+    this.#groups.set(pid, {mark: env[MARK], stopListening: () => undefined});
     this.#reaper.watch(pid);
   }
 
@@ -50,7 +65,8 @@ export class ProcessGroups {
     if (!run) return true;
     const end = (): void => inBackground(this.end(pid), neverRejects);
     run.addEventListener('abort', end, {once: true});
-    this.#groups.set(pid, () => run.removeEventListener('abort', end));
+    const {mark = ''} = this.#groups.get(pid) ?? {};
+    this.#groups.set(pid, {mark, stopListening: () => run.removeEventListener('abort', end)});
     return true;
   }
 
@@ -59,6 +75,8 @@ export class ProcessGroups {
    * Resolves when they have ended, or after 700 ms.
    */
   async end(pid: number): Promise<void> {
+    const mark = this.#groups.get(pid)?.mark;
+    const before = new Set(listProcesses().map((each) => each.pid));
     const asked = stopAll([pid]);
     signalAll(pid, asked, 'SIGTERM');
     signalAll(pid, asked, 'SIGCONT');
@@ -68,11 +86,12 @@ export class ProcessGroups {
     const killed = stopAll([pid, ...asked.filter(isRunning)]);
     signalAll(pid, killed, 'SIGKILL');
     await waitForEnd(killed, KILL_MS);
+    await killOrphans(mark, before);
     if (!isThere(-pid)) this.#remove(pid);
   }
 
   #remove(pid: number): void {
-    this.#groups.get(pid)?.();
+    this.#groups.get(pid)?.stopListening();
     this.#groups.delete(pid);
     this.#reaper.forget(pid);
     if (this.#groups.size > 0) return;
@@ -83,6 +102,29 @@ export class ProcessGroups {
   #prune(): void {
     for (const pid of [...this.#groups.keys()]) if (!isThere(-pid)) this.#remove(pid);
   }
+}
+
+/**
+ * Kills what a command started while it was being ended, and whose parent ended before it was found: bash blocks SIGTERM
+ * while it starts a process, ends then, and leaves that one behind. Only Linux shows the environment of processes.
+ * @param before ids of the processes that ran when the end began. Daemons that the command started earlier continue.
+ */
+async function killOrphans(mark: string | undefined, before: ReadonlySet<number>): Promise<void> {
+  if (mark === undefined || process.platform !== 'linux') return;
+  // A process has no environment for a moment while it becomes another program, so one empty listing is not enough.
+  for (let [listings, empty] = [1, 0]; listings < MAX_LISTINGS && empty < 2; listings += 1) {
+    const young = listProcesses().filter(({pid, isRunning}) => isRunning && !before.has(pid) && hasMark(pid, mark));
+    empty = young.length === 0 ? empty + 1 : 0;
+    for (const {pid} of young) sendSignal(pid, 'SIGKILL');
+    await waitForEnd(
+      young.map(({pid}) => pid),
+      KILL_MS,
+    );
+  }
+}
+
+function hasMark(pid: number, mark: string): boolean {
+  return tryOr(() => readFileSync(`/proc/${pid}/environ`, 'latin1'), '').includes(`${MARK}=${mark}`);
 }
 
 async function waitForEnd(pids: readonly number[], limitMs: number): Promise<void> {

@@ -7,7 +7,7 @@ import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import type {ConfinedCommand} from '../sandbox.ts';
-import type {ProcessGroups} from './process-groups.ts';
+import {type ProcessGroups, withMark} from './process-groups.ts';
 import {send} from './run-shell.ts';
 
 export interface ServerProgram {
@@ -44,9 +44,10 @@ export async function startServer({
   processes,
 }: ServerProgram): Promise<RunningServer> {
   const confined = confine?.([command, ...args]);
+  const marked = withMark({...confined?.env, ...env});
   const {pid, child, end} = await startProcess(confined?.file ?? command, confined?.args ?? args, {
     cwd,
-    env: confined ? {...confined.env, ...env} : env,
+    env: marked,
     stdio: ['pipe', 'pipe', 'pipe', 'ignore', confined?.input ? 'pipe' : 'ignore', confined?.link ? 'pipe' : 'ignore'],
     killDescendants: true,
     isUsers: true,
@@ -56,7 +57,7 @@ export async function startServer({
     confined?.release();
     throw new MiniCcError('SPAWN', code === 'ENOENT' ? `there is no program ${command} on PATH` : message);
   }
-  processes.add(pid);
+  processes.add(pid, marked);
   confined?.link?.((child.stdio as readonly unknown[])[5] as Duplex);
   if (confined?.input) send(child.stdio[4] as Writable, confined.input);
   const stdin = child.stdin as Writable;

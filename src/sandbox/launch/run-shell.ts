@@ -11,7 +11,7 @@ import {MiniCcError} from '../../core/util/errors.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import {findOwnProgram} from '../../core/util/programs.ts';
 import {NO_DESCRIPTORS, type OutputPipes} from './output-pipes.ts';
-import type {ProcessGroups} from './process-groups.ts';
+import {type ProcessGroups, withMark} from './process-groups.ts';
 
 /**
  * The code around the command. Standard error joins standard output, so that their order is kept. The cwd is written to
@@ -100,8 +100,9 @@ interface Exit {
 
 /** @throws MiniCcError `SPAWN` when the program cannot be started. Every later failure is a `ShellEnd`. */
 export async function runShell(run: ShellRun): Promise<ShellEnd> {
-  const {pid, report, exited, unref, ...started} = await start(run);
-  run.processes.add(pid);
+  const env = withMark(run.env);
+  const {pid, report, exited, unref, ...started} = await start({...run, env});
+  run.processes.add(pid, env);
   const output = started.output.map((stream) => listenToText(stream, run.onText));
   let reported = Buffer.alloc(0);
   let saidCwd = (): void => undefined;
@@ -299,8 +300,9 @@ const MAX_CHARS = 1_000_000;
  * Runs a command of the user's settings in bash, with an input, and collects its two outputs separately. Its whole
  * process group ends with it, at the time limit, and on abort. Never rejects.
  */
-export async function runCollected({command, cwd, env, input, ...run}: CollectedRun): Promise<CollectedEnd> {
+export async function runCollected({command, cwd, input, ...run}: CollectedRun): Promise<CollectedEnd> {
   const {processes} = run;
+  const env = withMark(run.env);
   const {pid, child, end} = await startProcess('bash', ['-c', command], {
     cwd,
     env,
@@ -311,7 +313,7 @@ export async function runCollected({command, cwd, env, input, ...run}: Collected
     const {message} = await end;
     return {ended: 'start', exitCode: undefined, stdout: '', stderr: message};
   }
-  processes.add(pid);
+  processes.add(pid, env);
   const outputs = [child.stdout, child.stderr].map((stream) => collect(stream as Readable));
   send(child.stdin as Writable, input);
   const exited = new Promise<number | undefined>((resolve) => child.once('exit', (code) => resolve(code ?? undefined)));
