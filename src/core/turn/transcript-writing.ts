@@ -34,7 +34,7 @@ export async function waitUntilWritten({history, emit, clock, signal}: Waiter): 
     }
     await waitFor(POLL_MS, clock, signal);
   }
-  if (hasWaited) emit({type: 'notice', level: 'info', text: 'There is room on the disk again: the work goes on.'});
+  if (hasWaited) emit({type: 'notice', level: 'info', text: 'It can be written again: the work goes on.'});
 }
 
 /** Resolves after this many milliseconds, or when the signal is aborted. */

@@ -9,6 +9,7 @@ import {Socket} from 'node:net';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {NO_DESCRIPTORS} from '../../core/util/files/disk-fault.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import type {SessionFolder} from '../view/session-folder.ts';
 
@@ -19,8 +20,6 @@ interface OutputPipe {
   readonly listen: () => Readable;
 }
 
-/** Advice for the error `EMFILE`. */
-export const NO_DESCRIPTORS = 'mini-cc has no file descriptors left: start it with a higher limit (ulimit -n 256)';
 const PIPES_AT_ONCE = 32;
 const SCRIPT = 'command -p mkfifo -m 600 -- "$@"';
 

@@ -8,9 +8,10 @@ import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
 import {MiniCcError} from '../../core/util/errors.ts';
+import {NO_DESCRIPTORS} from '../../core/util/files/disk-fault.ts';
 import {startProcess} from '../../core/util/processes.ts';
 import {findOwnProgram} from '../../core/util/programs.ts';
-import {NO_DESCRIPTORS, type OutputPipes} from './output-pipes.ts';
+import type {OutputPipes} from './output-pipes.ts';
 import {type ProcessGroups, withMark} from './process-groups.ts';
 
 /**

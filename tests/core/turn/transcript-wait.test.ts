@@ -44,7 +44,7 @@ describe('a run whose transcript cannot be written', () => {
     expect(attempts()).toBe(4);
     expect(notices).toEqual([
       expect.stringMatching(/^warning: The disk is full: the work waits/),
-      expect.stringMatching(/^info: There is room on the disk again/),
+      expect.stringMatching(/^info: It can be written again/),
     ]);
     expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
   });

@@ -7,7 +7,8 @@ export interface DiskFault {
   /** One line: what is wrong, where, and what to do. */
   readonly text: string;
   /**
-   * Whether the fault may pass when space is freed or a quota is raised. Other faults need a person and a new start.
+   * Whether the fault may pass when space is freed, a quota is raised or other files are closed. Other faults need a
+   * person and a new start.
    */
   readonly mayPass: boolean;
 }
@@ -20,7 +21,8 @@ export function describeDiskFault(error: unknown, folder: string): DiskFault | u
   const code = getErrorCode(error);
   if (code === undefined || !(error instanceof Error && 'syscall' in error)) return undefined;
   const where = `nothing can be written to ${folder}`;
-  const mayPass = code === 'ENOSPC' || code === 'EDQUOT';
+  const mayPass = ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'].includes(code);
+  if (code === 'EMFILE' || code === 'ENFILE') return {text: `${NO_DESCRIPTORS}: ${where}`, mayPass};
   if (Object.hasOwn(FAULTS, code)) {
     const [what, remedy] = FAULTS[code]!;
     return {text: `${what}: ${where}${describePlace(folder)}. ${remedy}`, mayPass};
@@ -30,6 +32,8 @@ export function describeDiskFault(error: unknown, folder: string): DiskFault | u
     : {text: `N${where.slice(1)} (${getErrorMessage(error).split(', ')[0]}). Set ${ELSEWHERE}`, mayPass};
 }
 
+/** Advice for the error `EMFILE`. */
+export const NO_DESCRIPTORS = 'mini-cc has no file descriptors left (start it with a higher limit: ulimit -n 1024)';
 const ELSEWHERE = 'MINI_CC_HOME to a folder that can be written';
 const FAULTS: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   ENOSPC: ['The disk is full', 'Free space there'],

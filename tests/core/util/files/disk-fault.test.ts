@@ -11,6 +11,11 @@ const folder = path.join(mkdtempSync(path.join(tmpdir(), 'mini-cc-fault-')), 'no
 it.each([
   ['ENOSPC', true, 'The disk is full: nothing can be written to '],
   ['EDQUOT', true, 'Your disk quota is used up: nothing can be written to '],
+  [
+    'EMFILE',
+    true,
+    'mini-cc has no file descriptors left (start it with a higher limit: ulimit -n 1024): nothing can be written to ',
+  ],
   ['EROFS', false, 'The file system is read-only: nothing can be written to '],
   ['EIO', false, 'The disk has an error (EIO): nothing can be written to '],
   ['EACCES', false, 'Permission denied: nothing can be written to '],
@@ -22,7 +27,8 @@ it.each([
   if (['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'].includes(code)) {
     expect(found.text).toMatch(/ \(file system mounted at \/\S*, \d+ [KMGT]?B free\)\. /);
   }
-  expect(found.text).toMatch(mayPass ? /Free space there$/ : /MINI_CC_HOME to a folder that can be written$/);
+  if (code !== 'EMFILE')
+    expect(found.text).toMatch(mayPass ? /Free space there$/ : /MINI_CC_HOME to a folder that can be written$/);
 });
 
 it('an error that is not of the file system is none', () => {
