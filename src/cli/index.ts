@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** Starts the program. It loads little itself: each part loads the code that it needs. */
 import module from 'node:module';
-import os from 'node:os';
 import path from 'node:path';
 import {version} from '../../package.json';
-import {tryOr} from '../core/util/errors.ts';
+import {getErrorMessage, tryOr} from '../core/util/errors.ts';
 import {createPrivateFolder, withPrivateUmask} from '../core/util/files/private-file.ts';
+import {getMiniCcHome, getUserHome} from '../core/util/home-folder.ts';
 import {paintFirst} from './first-paint.ts';
 import {SUBCOMMANDS} from './flags.ts';
 import {getCurrentFolder, type Start} from './start.ts';
@@ -31,7 +31,13 @@ if (major < 22 || (major === 22 && minor < 12)) {
     process.stdin.setRawMode(true);
     process.on('exit', () => process.stdin.setRawMode(false));
   }
-  const home = process.env.MINI_CC_HOME || path.join(os.homedir(), '.mini-cc');
+  let home: string;
+  try {
+    home = settleHomes();
+  } catch (error) {
+    process.stderr.write(`mini-cc: ${getErrorMessage(error)}\n`);
+    process.exit(2);
+  }
   const start = paintBareStart({args, version, home});
   enableCompileCache(path.join(home, 'cache'));
   const {main} = await import('./main.ts');
@@ -39,6 +45,13 @@ if (major < 22 || (major === 22 && minor < 12)) {
   await writesEnded();
   // Without this call, Node.js would free its memory piece by piece and wait for unused connections.
   process.exit();
+}
+
+/** Makes both folders absolute for all that follows and for other programs. @returns mini-cc's own */
+function settleHomes(): string {
+  process.env.HOME = getUserHome();
+  if (process.env.MINI_CC_HOME) process.env.MINI_CC_HOME = getMiniCcHome();
+  return getMiniCcHome();
 }
 
 /** Waits until the writes have ended. An error of a write, which sets the exit code, is reported one round later. */

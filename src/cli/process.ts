@@ -35,10 +35,11 @@ export function watchPipes(): Pipes {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       // The terminal was closed, and SIGHUP ends this process.
       if (error.code === 'EIO') return;
+      // When only the progress cannot be written, since its reader has left or its disk is full, the answer still counts,
+      // unless both streams go to one place (`2>&1 | head`).
+      if (stream === process.stderr && !isSameFile(1, 2)) return;
       if (error.code !== 'EPIPE') throw error;
-      // When only the reader of the progress has left, the answer still counts, unless both streams have one reader
-      // (`2>&1 | head`).
-      if (stream === process.stdout || isSameFile(1, 2)) pipes.onClosed();
+      pipes.onClosed();
     });
   }
   return pipes;

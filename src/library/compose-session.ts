@@ -1,11 +1,10 @@
 /** Composes the session behind the library, with the configuration of a program instead of a command line. */
-import {homedir} from 'node:os';
-import path from 'node:path';
 import type {SessionOptions} from '../compose/options.ts';
 import {composeParts} from '../compose/session.ts';
 import {type AgentEvent, PERMISSION_MODES, type PermissionMode} from '../core/contract/events.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {UsageError} from '../core/util/errors.ts';
+import {getMiniCcHome} from '../core/util/home-folder.ts';
 import {withoutUndefined} from '../core/util/objects.ts';
 import type {RunEvent, SessionConfig} from './public.d.ts';
 
@@ -42,7 +41,7 @@ export async function composeSession(config: SessionConfig, more: Partial<Sessio
       ...(apiKey && {ANTHROPIC_API_KEY: apiKey}),
       ...(baseURL && {ANTHROPIC_BASE_URL: baseURL}),
     },
-    home: home ?? process.env.MINI_CC_HOME ?? path.join(homedir(), '.mini-cc'),
+    home: home ?? getMiniCcHome(),
     // A timer would keep a program alive that does not close its session.
     archiveAfterMinutes: 0,
     ...withoutUndefined({permissionMode}),

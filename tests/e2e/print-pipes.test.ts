@@ -3,12 +3,36 @@ import {describe, expect, it} from 'vitest';
 import {say} from '../support/messages-server.ts';
 import {countReplies, getFirstPrompt} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
-import {callTool} from '../support/scripted-replies.ts';
+import {callTool, callTools} from '../support/scripted-replies.ts';
 import {explore, isSubagent, processesWith, project, serve, uniqueSleep} from './fixture.ts';
 
 /** Runs the program in a line of the shell, as `"$@"`. */
 const inShell = (line: string) => (command: string, args: readonly string[]) =>
   ['bash', ['-c', line, 'bash', command, ...args]] as [string, string[]];
+
+it('a standard error on a full disk costs the progress alone', async () => {
+  const server = await serve((body) => {
+    if (isSubagent(body)) return say('found');
+    return countReplies(body) === 0 ? callTool('Task', explore().input) : say('done');
+  });
+  const wrap = inShell('"$@" 2> /dev/full');
+  expect(await runCli(['-p', 'go'], {server, wrap})).toMatchObject({code: 0, stdout: 'done\n'});
+});
+
+it('40 subagents share few file descriptors: they wait for them, and none fails', {timeout: 60_000}, async () => {
+  const part = (n: number) => ({
+    name: 'Task',
+    input: {description: `part ${n}`, prompt: `part ${n}`, agent_type: 'code'},
+  });
+  const server = await serve((body) => {
+    if (isSubagent(body)) return countReplies(body) === 0 ? callTool('bash', {command: 'true'}) : say('found');
+    return countReplies(body) === 0 ? callTools(Array.from({length: 40}, (_, n) => part(n))) : say('done');
+  });
+  const wrap = inShell('ulimit -n 48; "$@"');
+  const run = await runCli(['-p', 'go', '--dangerously-skip-permissions'], {server, wrap, cwd: (await project()).path});
+  expect(run).toMatchObject({code: 0, stdout: 'done\n'});
+  expect(run.stderr.match(/ - done \(/g)).toHaveLength(40);
+});
 
 describe('a reader of standard output that leaves', () => {
   it('before the work is done stops it, with one line and exit code 1', async () => {
