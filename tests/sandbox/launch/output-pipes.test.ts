@@ -83,7 +83,7 @@ describe.runIf(process.platform === 'linux')('the pipe for the output of a comma
     const node = ['--experimental-transform-types', '--no-warnings', '--input-type=module', '-e', program];
     const limited = await runProgram('bash', ['-c', 'ulimit -n 100; exec "$@"', 'bash', process.execPath, ...node]);
     expect(limited.stderr).toBe('');
-    expect(limited.stdout.toString()).toContain('no file descriptors left: start it with a higher limit');
+    expect(limited.stdout.toString()).toContain('no file descriptors left (start it with a higher limit');
   });
 
   it('is closed when the program cannot be started', async () => {
