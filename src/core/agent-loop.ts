@@ -309,6 +309,7 @@ async function streamReply(
  */
 async function deliverMessages(run: StartedRun): Promise<void> {
   const messages = run.inbox.deliver();
+  if (messages.some(({kind}) => kind === 'announcement')) run.progress.recordAnnouncement();
   if (messages.some(({kind}) => kind === 'prompt')) run.progress.recordProgress(true);
   for (const message of messages.filter(({kind}) => kind !== 'prompt')) appendDelivered(run, message);
   for (const message of messages.filter(({kind}) => kind === 'prompt')) await appendPrompt(run, message);

@@ -405,7 +405,7 @@ function finishCall(call: ToolUse, result: ToolResult, caller: Caller, course: C
     shown: {title, ...(purpose !== undefined && {description: purpose}), ...seen},
     record: {tool: call.name, isError, facts: result.facts ?? {}, ...(used.length > 0 ? {used} : {})},
     ...(result.stops !== undefined && {stops: result.stops}),
-    seen: toSeenCall(call, tool, content, result.waits ?? false, caller),
+    seen: toSeenCall(call, tool, content, result.background, caller),
   };
 }
 
@@ -416,15 +416,15 @@ function toSeenCall(
   {id, name, input}: ToolUse,
   tool: Tool | undefined,
   content: ToolResultBlock['content'],
-  waits: boolean,
-  {background}: Caller,
+  background: ToolResult['background'],
+  caller: Caller,
 ): SeenCall {
   const asked = JSON.stringify(input);
   const text = JSON.stringify(content).replaceAll(id, '');
   return {
     key: `${name} ${asked} ${tool?.dispatches ? text.replaceAll(CHANGING, '') : text}`,
     isValid: tool !== undefined,
-    waits: waits || (background?.isWaitedForBy(asked) ?? false),
+    background: background ?? (caller.background?.isWaitedForBy(asked) ? 'waits' : undefined),
   };
 }
 

@@ -2,10 +2,12 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {startDriven} from '../drivers/driven.ts';
 import type {MessagesBody, Reply, Script} from '../support/messages-server.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, garbledJson, maxTokens, pauseTurn, say, status, thinkOnly} from '../support/scripted-replies.ts';
-import {home, isSubagent, project, serve} from './fixture.ts';
+import {explore, home, isSubagent, project, serve} from './fixture.ts';
+import {repl, send} from './repl-fixture.ts';
 
 const GUARDED = ['--permission-mode', 'bypassPermissions', '--output-format', 'json'];
 /** A command with a side effect that can be counted. */
@@ -123,6 +125,13 @@ const LOOPS: readonly Loop[] = [
   },
 ];
 
+/** Starts another run for each announcement. */
+const relay: Loop['script'] = (body, index) => {
+  if (isSubagent(body)) return say('looked');
+  if (JSON.stringify(body.messages.at(-1)).includes('accepted')) return say('It is on its way.');
+  return callTool('Task', {description: 'look', prompt: `look ${index}`, agent_type: 'explore', background: true});
+};
+
 describe('a run whose server', () => {
   it.each(LOOPS)('$name ends by itself', async ({script, words, code, ran, settings = {}, args = []}) => {
     let isOver = false;
@@ -143,3 +152,88 @@ describe('a run whose server', () => {
     expect(next).toMatchObject({code: 0, stdout: 'The session goes on.\n'});
   });
 });
+
+/** A server that loops until `release`, then answers. */
+async function looping(script: Loop['script']) {
+  let isOver = false;
+  const server = await serve((body, index) => (isOver ? say('The session goes on.') : script(body, index)));
+  const release = () => {
+    isOver = true;
+  };
+  return {server, release};
+}
+
+describe('a session whose server goes in circles', () => {
+  it('says so in the REPL, and takes the next prompt', async () => {
+    const {server, release} = await looping(() => pauseTurn());
+    const terminal = await repl({server, home: await home()});
+    await send(terminal, 'start');
+    await terminal.waitFor('no progress: a pause of the server 8 times');
+    expect(server.requests).toHaveLength(8);
+    expect(JSON.stringify(server.requests[4]?.body.messages.at(-1))).toContain('This run makes no progress');
+    release();
+    await send(terminal, 'and now?');
+    await terminal.waitFor('The session goes on.');
+  });
+
+  it('starts no more turns by itself for ends of runs that only lead to further runs, until the next prompt', async () => {
+    const {server, release} = await looping(relay);
+    const terminal = await repl({server, home: await home()});
+    await send(terminal, 'start');
+    await terminal.waitFor('no progress: the end of a run that only led to further runs 8 times', 40_000);
+    const main = () => server.requests.filter(({body}) => !isSubagent(body)).length;
+    const before = main();
+    expect(before).toBeLessThanOrEqual(17);
+    release();
+    await send(terminal, 'and now?');
+    await terminal.waitFor('The session goes on.');
+    expect(main()).toBe(before + 1);
+  });
+
+  it('tells a driver, which goes on', async () => {
+    const {server, release} = await looping(() => append());
+    const driven = await startDriven(['--permission-mode', 'bypassPermissions'], {server, cwd: (await project()).path});
+    await driven.request({subtype: 'initialize'});
+    expect(await driven.prompt('start')).toMatchObject({
+      ...{subtype: 'error_during_execution', is_error: true, errors: ['no progress: the same call 8 times']},
+    });
+    release();
+    expect(await driven.prompt('and now?')).toMatchObject({subtype: 'success', result: 'The session goes on.'});
+    expect(await driven.end()).toBe(0);
+  });
+
+  it('lets a subagent end at its limit, and says so to the main agent', async () => {
+    const server = await serve((body) => {
+      if (isSubagent(body)) return callTool('glob', {pattern: '*'});
+      return hasResults(body) ? say('noted') : callTool(explore().name, explore().input);
+    });
+    const run = await runCli(['-p', 'start'], {server, cwd: (await project()).path});
+    expect(run).toMatchObject({code: 0, stdout: 'noted\n'});
+    expect(run.stderr).toContain('[explore] explore codebase - no progress: the same call 8 times');
+    const told = JSON.stringify(server.requests.at(-1)?.body.messages.at(-1));
+    expect(told).toContain('The run did not finish: no progress: the same call 8 times.');
+  });
+
+  it('waits for a run that is still at work without an end', async () => {
+    let polls = 0;
+    const released = Promise.withResolvers<void>();
+    const server = await serve(async (body) => {
+      if (isSubagent(body)) {
+        await released.promise;
+        return say('found');
+      }
+      if (!hasResults(body)) return callTool('Task', {...explore().input, background: true});
+      polls += 1;
+      if (polls === 12) released.resolve();
+      const {runId} = JSON.parse(getFirstResult(body)) as {runId: string};
+      return JSON.stringify(body.messages).includes('found') ? say('done') : callTool('TaskOutput', {run_id: runId});
+    });
+    const run = await runCli(['-p', 'start'], {server, cwd: (await project()).path});
+    expect([run.code, run.stdout, polls >= 12], run.stderr).toEqual([0, 'done\n', true]);
+  });
+});
+
+function getFirstResult({messages}: MessagesBody): string {
+  const blocks = messages.flatMap(({content}) => (typeof content === 'string' ? [] : content));
+  return String(blocks.find(({type}) => type === 'tool_result')?.content);
+}

@@ -59,8 +59,8 @@ export interface ToolResult {
   readonly facts?: ToolFacts;
   /** Reason why a hook ends the run after this call. */
   readonly stops?: string;
-  /** True when the call waited for a run or a command that is still at work. */
-  readonly waits?: boolean;
+  /** `waits`: the call waited for a run or a command that is still at work. `starts`: it started one and ended before it. */
+  readonly background?: 'waits' | 'starts';
 }
 
 export type ToolDisplay =

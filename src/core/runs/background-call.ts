@@ -50,7 +50,8 @@ export function openCall(store: RunStore, registry: RunRegistry, call: Backgroun
 /** Returns the result that the model and the person see at once. */
 export function formatStarted({tool, title}: BackgroundCall, {spec: {runId}, output}: OpenedCall): ToolResult {
   const text = describeInBackground({agent: tool, description: title});
-  return {content: JSON.stringify({status: 'accepted', runId, output}), display: {type: 'text', text}};
+  const content = JSON.stringify({status: 'accepted', runId, output});
+  return {content, display: {type: 'text', text}, background: 'starts'};
 }
 
 /** Carries out the call. Never rejects. */

@@ -295,20 +295,9 @@ export class Turns {
     this.#waking = undefined;
     if (this.#mayWake)
       inBackground(
-        this.#begin((signal) => this.#runByItself(signal)),
+        this.#begin((signal) => runAgent(this.#createRun(signal))),
         neverRejects,
       );
-  }
-
-  /** A turn that only starts further runs, whose ends begin the next turn, is no progress. */
-  async #runByItself(signal: AbortSignal): Promise<RunResult> {
-    const {manager} = this.parts;
-    const countRounds = () => manager.list().reduce((sum, {round}) => sum + round, 0);
-    const before = countRounds();
-    const result = await runAgent(this.#createRun(signal));
-    const started = countRounds() - before;
-    if (started > 0 && result.tools.length <= started) this.#progress.record('dispatch');
-    return result;
   }
 
   #delivered({kind, id}: QueuedMessage): void {

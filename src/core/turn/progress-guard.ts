@@ -17,7 +17,7 @@ const WORDS = {
   cut: 'a cut answer',
   empty: 'an empty reply',
   hook: 'a hook that does not let the run end',
-  dispatch: 'a turn that began by itself and started runs',
+  dispatch: 'the end of a run that only led to further runs',
 } as const;
 
 type Stall = keyof typeof WORDS;
@@ -38,8 +38,8 @@ export interface SeenCall {
   readonly key: string;
   /** False when the call could not be run: its tool is unknown, or its input invalid. */
   readonly isValid: boolean;
-  /** True when the call waits for a run or a command that is still at work. */
-  readonly waits: boolean;
+  /** Whether it waits for work in the background, or started some. */
+  readonly background?: 'waits' | 'starts' | undefined;
 }
 
 export class ProgressGuard {
@@ -50,6 +50,7 @@ export class ProgressGuard {
   readonly #repeats = new Map<string, number>();
   #replies = 0;
   #isTold = false;
+  #isAnnounced = false;
 
   /** Records the calls of one reply. */
   recordCalls(calls: readonly SeenCall[]): void {
@@ -59,9 +60,13 @@ export class ProgressGuard {
       return;
     }
     const keys = new Set(valid.map(({key}) => toDigest(key)));
-    const isProgress = valid.some(({waits}) => waits) || [...keys].some((key) => !this.#seen.has(key));
+    const isProgress =
+      valid.some(({background}) => background === 'waits') || [...keys].some((key) => !this.#seen.has(key));
     if (isProgress) this.recordProgress();
     else this.#replies += 1;
+    // An announcement that leads only to further runs, whose ends are announced again, is no progress.
+    if (this.#isAnnounced && calls.every(({background}) => background === 'starts')) this.record('dispatch');
+    this.#isAnnounced = false;
     for (const key of keys) {
       this.#seen.add(key);
       this.#repeats.set(key, (this.#repeats.get(key) ?? 0) + 1);
@@ -76,14 +81,19 @@ export class ProgressGuard {
     return count;
   }
 
-  /** Begins to count anew. Turns that began by themselves count until a person sends a prompt. */
+  /** Records that the model is told the end of a run in the background. */
+  recordAnnouncement(): void {
+    this.#isAnnounced = true;
+  }
+
+  /** Begins to count anew. Runs that announcements led to count until a person sends a prompt. */
   recordProgress(byPerson = false): void {
     const dispatches = this.#count('dispatch');
     this.#stalls.clear();
     if (dispatches > 0 && !byPerson) this.#stalls.set('dispatch', dispatches);
     this.#repeats.clear();
     this.#replies = 0;
-    this.#isTold = false;
+    this.#isTold &&= this.#total >= TOLD_AT;
   }
 
   /** @returns what the model is told, once, before it is too late */

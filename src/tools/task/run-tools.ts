@@ -36,7 +36,7 @@ export const createTaskList = (manager: GetManager) =>
     input: z.object({}),
     async run() {
       const records = manager().list();
-      return textResult(formatRunTable(records), {waits: records.some((record) => !hasEnded(record))});
+      return textResult(formatRunTable(records), records.every(hasEnded) ? {} : {background: 'waits'});
     },
   });
 
@@ -54,7 +54,7 @@ export const createTaskOutput = (manager: GetManager) =>
       await manager().waitFor(runId, wait_seconds * 1000, signal);
       const record = manager().find(runId);
       if (hasEnded(record)) return textResult(manager().report(record));
-      return textResult(describeRun(record, Date.now()), {waits: true});
+      return textResult(describeRun(record, Date.now()), {background: 'waits'});
     },
   });
 
@@ -66,11 +66,9 @@ export const createTaskSend = (manager: GetManager) =>
     input: z.object({run_id: runIdSchema, message: z.string()}),
     async run({run_id, message}) {
       if (message.trim() === '') return errorResult('The message is empty: nothing was sent.');
-      return textResult(
-        manager().send(String(run_id), message) === 'queued'
-          ? 'Sent: it reads the message at its next turn.'
-          : 'It goes on in the background; its end will be announced.',
-      );
+      if (manager().send(String(run_id), message) === 'queued')
+        return textResult('Sent: it reads the message at its next turn.');
+      return textResult('It goes on in the background; its end will be announced.', {background: 'starts'});
     },
   });
 

@@ -104,7 +104,8 @@ async function dispatchTask(input: TaskInput, context: ToolContext, deps: TaskDe
   else {
     // A run that is sent to the background while it works is shown by an event of its own.
     const text = describeInBackground({agent: agent.name, description: input.description});
-    return textResult(formatAccepted(agent.name, runId), {...(background && {display: {type: 'text', text}})});
+    const display = background ? {display: {type: 'text', text} as const} : {};
+    return textResult(formatAccepted(agent.name, runId), {background: 'starts', ...display});
   }
   return textResult(result.report, {
     isError: result.result.outcome !== 'success',

@@ -2,7 +2,7 @@
 import {describe, expect, it} from 'vitest';
 import {ProgressGuard, type SeenCall} from '../../../src/core/turn/progress-guard.ts';
 
-const seen = (key: string, change: Partial<SeenCall> = {}): SeenCall => ({key, isValid: true, waits: false, ...change});
+const seen = (key: string, change: Partial<SeenCall> = {}): SeenCall => ({key, isValid: true, ...change});
 
 /** Repeats a step until the guard ends the run. @returns at which steps the model was told and the run ended, and why */
 function repeat(step: (guard: ProgressGuard, index: number) => void, guard = new ProgressGuard()) {
@@ -62,7 +62,7 @@ describe('a run that makes no progress', () => {
 describe('progress', () => {
   it.each<[string, (guard: ProgressGuard, index: number) => void]>([
     ['a result that differs', (guard, index) => guard.recordCalls([seen('a'), seen(`${index}`)])],
-    ['a wait for work in the background', (guard) => guard.recordCalls([seen('a', {waits: true})])],
+    ['a wait for work in the background', (guard) => guard.recordCalls([seen('a', {background: 'waits'})])],
     ['a message of a person', (guard, index) => (index % 3 === 0 ? guard.recordProgress(true) : guard.record('empty'))],
   ])('is %s', (_, step) => {
     expect(repeat(step)).toMatchObject({told: [], ended: undefined});
@@ -74,14 +74,19 @@ describe('progress', () => {
     expect([told, ended]).toEqual([[4, 11], 15]);
   });
 
-  it('is no further run that a turn starts by itself, until a person sends a prompt', () => {
+  it('is no announcement that only leads to further runs, until a person sends a prompt', () => {
     const guard = new ProgressGuard();
     const chain = (each: ProgressGuard, index: number) => {
-      each.recordCalls([seen(`${index}`)]);
-      each.record('dispatch');
+      each.recordAnnouncement();
+      each.recordCalls([seen(`${index}`, {background: 'starts'})]);
     };
-    expect(repeat(chain, guard)).toMatchObject({ended: 8});
+    expect(repeat(chain, guard)).toEqual(ends('the end of a run that only led to further runs 8 times'));
     guard.recordProgress(true);
     expect(guard.ending).toBeUndefined();
+    const works = repeat((each, index) => {
+      each.recordAnnouncement();
+      each.recordCalls([seen(`${index}`), seen(`task ${index}`, {background: 'starts'})]);
+    }, guard);
+    expect(works).toMatchObject({told: [], ended: undefined});
   });
 });
