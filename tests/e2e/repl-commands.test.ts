@@ -54,6 +54,12 @@ it('say what they do and show, without one that is sent to a model', async () =>
   await terminal.waitFor('2 files changed in this session:');
   await terminal.waitFor(/made\.txt +\+1 -0/);
   await terminal.waitFor(/src\/main\.ts +\+\d -\d/);
+  // The files count as they are now: what a person took back is no change any more, and a later edit is one.
+  await where.git('checkout', 'src/main.ts');
+  await where.write('made.txt', 'one\ntwo\nthree\n');
+  await send(terminal, '/diff');
+  await terminal.waitFor('1 file changed in this session:');
+  await terminal.waitFor(/made\.txt +\+3 -0/);
   await send(terminal, '/diff nothing.ts');
   await terminal.waitFor('nothing.ts was not changed in this session. Changed: ');
 

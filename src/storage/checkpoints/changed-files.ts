@@ -4,7 +4,7 @@ import type {CheckpointGaps, RestoredFiles, RewindPoint, SessionDiff} from '../.
 import type {ChangedFiles} from '../../core/session/parts.ts';
 import {tryOr} from '../../core/util/errors.ts';
 import {formatCount} from '../../core/util/text.ts';
-import {type FileState, getContentId} from '../trees/file-state.ts';
+import {type FileState, getContentId, isSameState, readFileState} from '../trees/file-state.ts';
 import {byAgent, byAgents, getNetChanges, type NetChange, type Selection, since} from './changes.ts';
 import {type ContentSource, readInBatches} from './contents.ts';
 import type {LedgerLine} from './ledger.ts';
@@ -101,13 +101,35 @@ function formatRewind(scope: 'files' | 'both', number: number): string | undefin
   return number === 0 ? undefined : `/rewind ${number} ${scope}`;
 }
 
+/** Compares the files that the session changed with what the disk has now, whoever wrote that. */
 async function diffAll(deps: ChangedFilesDeps): Promise<SessionDiff> {
   const checkpoints = deps.checkpoints();
   await checkpoints.recover();
-  const changes = getNetChanges(checkpoints.ledger.changes, since(0));
-  const patches = await unifiedDiff(changes, checkpoints.contents, deps);
-  const byPath = Map.groupBy(changes.keys(), (index) => changes[index]!.path);
-  const files = [...byPath].map(([file, at]) => ({path: file, patch: at.map((index) => patches[index]!).join('\n\n')}));
+  const byPath = Map.groupBy(checkpoints.ledger.changes, (change) => change.path);
+  const changes: NetChange[] = [];
+  const onDisk = new Map<string, string>();
+  for (const [file, made] of byPath) {
+    const {state} = await readFileState(file);
+    const id = getContentId(state);
+    if (id !== undefined) onDisk.set(id, file);
+    const {before} = made[0]!;
+    if (isSameState(before, state)) continue;
+    const net = getNetChanges(made, since(0));
+    const cutOff = net.some((change) => change.cutOff);
+    changes.push({path: file, before, after: state, sharedWith: net.flatMap(({sharedWith}) => sharedWith), cutOff});
+  }
+  const source: ContentSource = {
+    async contents(ids) {
+      const found = new Map(await checkpoints.contents.contents(ids.filter((id) => !onDisk.has(id))));
+      for (const id of ids) {
+        const {content} = onDisk.has(id) ? await readFileState(onDisk.get(id)!) : {};
+        if (content) found.set(id, content);
+      }
+      return found;
+    },
+  };
+  const patches = await unifiedDiff(changes, source, deps);
+  const files = changes.map(({path: file}, index) => ({path: file, patch: patches[index]!}));
   return {files, gaps: findGaps(checkpoints.ledger.lines, () => true)};
 }
 
