@@ -14,11 +14,12 @@ import type {
 } from './contract/session-requests.ts';
 import {runCommand} from './session/commands.ts';
 import {closeConversation, type SessionParts} from './session/parts.ts';
-import {createRequests} from './session/requests.ts';
+import {createRequests, emitRestoredUse} from './session/requests.ts';
 import {SessionHooks} from './session/session-hooks.ts';
 import {type Arrival, Turns} from './session/turns.ts';
 import {RunAborted} from './turn/run-ending.ts';
-import {MiniCcError} from './util/errors.ts';
+import {inBackground} from './util/background.ts';
+import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {readBranch} from './util/files/git-folder.ts';
 import {getText} from './util/messages.ts';
 import {parseCommandLine, parseTypedLine} from './util/prompt-syntax.ts';
@@ -35,6 +36,7 @@ class LocalSession implements Session {
   #closing: Promise<void> | undefined;
   /** Announcements of an earlier process. They wait until a front end listens. */
   #pending: SessionParts['pending'];
+  #isUseShown = false;
 
   constructor(private readonly parts: SessionParts) {
     this.#emit = parts.bus.emitFor(parts.agentId);
@@ -77,6 +79,9 @@ class LocalSession implements Session {
     queueMicrotask(() => {
       for (const {event} of this.#pending) this.#emit(event);
       this.#pending = [];
+      const onError = (error: unknown) => this.#emit({type: 'notice', level: 'warning', text: getErrorMessage(error)});
+      if (!this.#isUseShown) inBackground(emitRestoredUse(this.parts, this.#emit), onError);
+      this.#isUseShown = true;
     });
     return unsubscribe;
   }

@@ -126,3 +126,18 @@ it('a session that another machine locked is taken over after a question', async
   await answer(terminal, '1 yes, it has ended', '1');
   await terminal.waitFor('Session 11111111 is open.');
 });
+
+it('shows the share of the window and the cost of a conversation that continues before its first answer', async () => {
+  const server = await serve(() => say('yes '.repeat(8_000)));
+  const at = {server, home: await home(), cwd: (await project()).path};
+  await runCli(['-p', 'go'], at);
+  const terminal = await repl({...at, args: ['--continue']});
+  await terminal.waitFor(/· context [\d.]+k? ?%? · cost \$0\.\d\d/);
+  const [, before] = /cost \$(\d+\.\d+)/.exec(terminal.screen().join('\n'))!;
+  await send(terminal, 'go on');
+  await idle(terminal);
+  // The cost goes on from there.
+  await terminal.waitFor(
+    (now) => Number(/cost \$(\d+\.\d+)/.exec(now.screen().join('\n'))?.[1]) > Number(before) * 1.5,
+  );
+});

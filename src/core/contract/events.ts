@@ -118,8 +118,8 @@ export type AgentEventBody =
   | {readonly type: 'session'; readonly info: SessionInfo}
   /** Tokens in the model's context window after a reply. `limit` is what a request may have, if that is known. */
   | {readonly type: 'context'; readonly tokens: number; readonly limit?: number}
-  /** Cost of the session since it was started or resumed. */
-  | {readonly type: 'cost'; readonly usage: Usage}
+  /** What this process used, and where the conversation continues what earlier ones used for it. */
+  | {readonly type: 'cost'; readonly usage: Usage; readonly before?: Usage}
   /** A summary replaced the older part of the conversation. `preTokens` and `postTokens` count the next request. */
   | {
       readonly type: 'compacted';

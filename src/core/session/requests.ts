@@ -2,7 +2,7 @@
 import {randomUUID} from 'node:crypto';
 import {type AgentCatalog, type AgentDefinition, formatUnknownAgent, restrictTools} from '../agent-types.ts';
 import type {Emit, SessionInfo} from '../contract/events.ts';
-import type {Message} from '../contract/model.ts';
+import type {Message, UsageEntry} from '../contract/model.ts';
 import type {ContextPart, ContextUse, Requests, SessionUsage} from '../contract/session-requests.ts';
 import {formatRunTitle} from '../runs/progress-line.ts';
 import {hasEnded} from '../runs/run-record.ts';
@@ -10,7 +10,7 @@ import {compact} from '../turn/compaction.ts';
 import {getResults, getWindowSize} from '../turn/context-window.ts';
 import {type Account, ToolSpecs} from '../turn/model-request.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
-import {sumEntries} from '../util/messages.ts';
+import {addUsage, NO_USAGE, sumEntries} from '../util/messages.ts';
 import {findTool, toToolName} from '../util/tool-names.ts';
 import {assertIdle, conversationRequests} from './conversation-requests.ts';
 import {explainCall} from './explain-call.ts';
@@ -24,6 +24,7 @@ import {createUserShell} from './user-commands.ts';
 export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, getInfo: () => SessionInfo): Requests {
   const runUserCommand = createUserShell(parts, emit);
   const emitInfo = () => emit({type: 'session', info: getInfo()});
+  const conversation = conversationRequests(parts, turns, emit, getInfo);
   return {
     find_files: ({query}) => parts.findFiles(query),
     tell: ({text, label}) =>
@@ -34,7 +35,12 @@ export function createRequests(parts: SessionParts, turns: Turns, emit: Emit, ge
     ...settingRequests(parts, emitInfo),
     ...runRequests(parts),
     ...contextRequests(parts, turns),
-    ...conversationRequests(parts, turns, emit, getInfo),
+    ...conversation,
+    async resume(request) {
+      const resumed = await conversation.resume(request);
+      await emitRestoredUse(parts, emit);
+      return resumed;
+    },
   };
 }
 
@@ -85,17 +91,23 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
   } satisfies Partial<Requests>;
 }
 
-function getSessionUsage({run: {budget}, state, manager, pricesAsOf}: SessionParts): SessionUsage {
-  const {limitUsd, spentUsd, setAsideUsd} = budget;
-  const current = budget.entries();
+/** Lists what earlier processes used for the conversation. */
+function listEarlierUse({state, manager}: SessionParts): UsageEntry[] {
   const restored = manager.list().filter((run) => run.restored);
-  const earlier = restored.flatMap(({agent, usageByModel}) =>
+  const ofRuns = restored.flatMap(({agent, usageByModel}) =>
     Object.entries(usageByModel).map(([model, usage]) => ({agent, model, usage})),
   );
+  return [...state.conversation.usedBefore, ...ofRuns];
+}
+
+function getSessionUsage(parts: SessionParts): SessionUsage {
+  const {budget} = parts.run;
+  const {limitUsd, spentUsd, setAsideUsd} = budget;
+  const current = budget.entries();
   return {
-    entries: sumEntries([...state.conversation.usedBefore, ...earlier, ...current]),
+    entries: sumEntries([...listEarlierUse(parts), ...current]),
     current: sumEntries(current),
-    pricesAsOf,
+    pricesAsOf: parts.pricesAsOf,
     ...(limitUsd !== undefined && {budget: {limitUsd, spentUsd, setAsideUsd}}),
   };
 }
@@ -185,6 +197,15 @@ function contextRequests(parts: SessionParts, turns: Turns) {
       }),
     context: () => getContextUse(parts),
   } satisfies Partial<Requests>;
+}
+
+/** Shows what a conversation that continues has used, before its first answer here. */
+export async function emitRestoredUse(parts: SessionParts, emit: Emit): Promise<void> {
+  if (!parts.interactive || parts.state.conversation.restored.length === 0) return;
+  const sum = (entries: readonly UsageEntry[]) => entries.reduce((all, {usage}) => addUsage(all, usage), NO_USAGE);
+  emit({type: 'cost', usage: sum(parts.run.budget.entries()), before: sum(listEarlierUse(parts))});
+  const {limit, parts: used} = await getContextUse(parts);
+  emit({type: 'context', tokens: used.reduce((all, {tokens}) => all + tokens, 0), limit});
 }
 
 async function getContextUse(parts: SessionParts): Promise<ContextUse> {

@@ -8,7 +8,7 @@ import type {AssistantBlock} from '../../core/contract/model.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens as formatTokens} from '../../core/runs/receipt.ts';
-import {countInputTokens, getText} from '../../core/util/messages.ts';
+import {addUsage, countInputTokens, getText} from '../../core/util/messages.ts';
 import {isCommandLine} from '../../core/util/prompt-syntax.ts';
 import {formatLimit, formatRetry} from '../../core/util/text.ts';
 import {formatCall, isCommand} from '../../core/util/tool-names.ts';
@@ -40,7 +40,13 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     case 'session':
       return {...state, session: safeInfo(event.info)};
     case 'cleared':
-      return {...forgetEndedRuns(finishText(state)), todos: [], context: NO_CONTEXT, hasRun: false};
+      return {
+        ...forgetEndedRuns(finishText(state)),
+        todos: [],
+        context: NO_CONTEXT,
+        costBefore: undefined,
+        hasRun: false,
+      };
     case 'resumed':
       return addRestored({...state, session: safeInfo(event.info), hasRun: true}, event.info, reduce);
     case 'rewound':
@@ -48,7 +54,7 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     case 'announcement':
       return announceRun(state, event);
     case 'cost':
-      return {...state, cost: event.usage};
+      return addCost(state, event);
     case 'notice':
       return addItem(
         // A notice of a subagent is part of its transcript, too.
@@ -63,6 +69,11 @@ export function reduce(state: UiState, event: AgentEvent): UiState {
     default:
       return event.parent === undefined ? reduceMain(state, event) : reduceSubagent(state, event);
   }
+}
+
+function addCost(state: UiState, {usage, before}: Extract<AgentEvent, {type: 'cost'}>): UiState {
+  const costBefore = before ?? state.costBefore;
+  return {...state, costBefore, cost: costBefore ? addUsage(costBefore, usage) : usage};
 }
 
 /** Events after which no retry is shown: the model answers, or its call has ended. */

@@ -161,6 +161,8 @@ export interface UiState {
   readonly context: ContextState;
   /** Tokens and cost of the session since it was started or resumed; undefined when there are none yet. */
   readonly cost: Usage | undefined;
+  /** The part of it that earlier processes used for the conversation that continues. */
+  readonly costBefore: Usage | undefined;
   /** True when a turn has run, so that the session can be resumed. */
   readonly hasRun: boolean;
 }
@@ -201,5 +203,6 @@ export const INITIAL_STATE: UiState = {
   todos: [],
   context: NO_CONTEXT,
   cost: undefined,
+  costBefore: undefined,
   hasRun: false,
 };
