@@ -15,7 +15,7 @@ import {withForwarder} from './host-forwarder.ts';
 import {KnownProbe} from './known-probe.ts';
 import {Mounts} from './mounts.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
-import {type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
+import {guardedPlaces, type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
 import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
@@ -74,7 +74,11 @@ export class Bubblewrap implements Sandbox {
   constructor(private readonly options: BubblewrapOptions) {
     this.folder = new SessionFolder(options.miniCcHome);
     this.#views = new Views(options, this.folder);
-    this.#filters = {'read-only': seccompFilter(), 'workspace-write': seccompFilter(options)};
+    this.#filters = {
+      'read-only': seccompFilter(),
+      'workspace-write': seccompFilter(options),
+      guarded: undefined,
+    };
   }
 
   status(): Promise<SandboxStatus> {
@@ -86,6 +90,7 @@ export class Bubblewrap implements Sandbox {
     if (this.#file === undefined) {
       throw new MiniCcError('SANDBOX_UNAVAILABLE', `No ${profile} command can run: the sandbox was not found to work.`);
     }
+    if (profile === 'guarded') return this.#guard(this.#file, argv, options);
     const roots = existingRoots(options);
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
     const places = before && protectedPlaces(roots, realpathOr(this.options.home), before.found.values());
@@ -127,6 +132,46 @@ export class Bubblewrap implements Sandbox {
       release: () => {
         for (const {path} of placeholders) this.#placeholders.release(path);
         return [...(findMade?.() ?? []), ...readOnly.flatMap(describeReplaced)];
+      },
+    };
+  }
+
+  /**
+   * Runs the command as a plain one, on mounts that keep protected places. The user namespace, or for root the missing
+   * capabilities, prevent it from reaching the places through the processes outside.
+   */
+  #guard(file: string, argv: readonly string[], options: ConfineOptions): ConfinedCommand {
+    const roots = existingRoots(options);
+    const {readOnly, missing} = guardedPlaces(roots, realpathOr(this.options.home), this.#repositories.find(roots));
+    const placeholders = this.#createPlaceholders(missing);
+    const masked = (options.masked ?? []).flatMap((place) => {
+      const stat = lstatSync(place, {throwIfNoEntry: false});
+      if (!stat) return [];
+      return stat.isDirectory() ? ['--tmpfs', place, '--remount-ro', place] : ['--ro-bind', '/dev/null', place];
+    });
+    const kept = [...readOnly, ...placeholders.map(({path}) => path)];
+    const capabilities = process.getuid?.() === 0 ? ['CAP_SYS_ADMIN', 'CAP_SYS_PTRACE'] : [];
+    return {
+      file,
+      args: [
+        '--dev-bind',
+        '/',
+        '/',
+        ...kept.flatMap((place) => ['--ro-bind', place, place]),
+        ...masked,
+        ...capabilities.flatMap((capability) => ['--cap-drop', capability]),
+        '--die-with-parent',
+        '--chdir',
+        options.cwd,
+        '--',
+        ...argv,
+      ],
+      env: {...options.env, TMPDIR: this.folder.temporary},
+      reaches: [],
+      hidden: [],
+      release: () => {
+        for (const {path} of placeholders) this.#placeholders.release(path);
+        return [];
       },
     };
   }

@@ -2,9 +2,9 @@
  * Lists the places that stay read-only in a writable workspace because they control programs that later run outside the
  * sandbox: git runs its hooks and the programs that its configuration names, and mini-cc reads its settings.
  */
-import {lstatSync} from 'node:fs';
+import {lstatSync, realpathSync} from 'node:fs';
 import path from 'node:path';
-import {MiniCcError} from '../core/util/errors.ts';
+import {MiniCcError, tryOr} from '../core/util/errors.ts';
 import {isGitFolder, readSettings} from '../core/util/files/git-folder.ts';
 import {isInside} from '../core/util/paths.ts';
 import {type Placeholder, Placeholders} from './placeholders.ts';
@@ -78,6 +78,23 @@ export function protectedPlaces(
   }
   addNested([...nested], roots, found);
   return found;
+}
+
+/**
+ * Lists the places that stay read-only for a command that may otherwise write everywhere: those of the workspace, and
+ * what exists of the home's start-up files, whose links are followed. New worktrees are git's own work.
+ */
+export function guardedPlaces(
+  roots: readonly string[],
+  home: string,
+  {found}: {readonly found: ReadonlyMap<string, FoundRepository>},
+): Pick<ProtectedPlaces, 'readOnly' | 'missing'> {
+  const {readOnly, missing} = protectedPlaces(roots, home, found.values());
+  const inHome = [...Object.keys(START_UP_FILES), ...START_UP_FOLDERS].flatMap((name) =>
+    tryOr(() => [realpathSync(path.join(home, name))], []),
+  );
+  const isWorktrees = (place: string) => path.basename(place) === 'worktrees' && isGitFolder(path.dirname(place));
+  return {readOnly: [...new Set([...readOnly.filter((place) => !isWorktrees(place)), ...inHome])], missing};
 }
 
 /**

@@ -8,9 +8,10 @@ import type {SessionFolder} from './view/session-folder.ts';
 /**
  * `read-only`: the command writes only in a private `/tmp` and its temporary folder, and has no network, no other
  * processes and no keys. `workspace-write`: the same, but the command may write the workspace, except the places that
- * configure git and mini-cc there, and it may reach the allowed hosts.
+ * configure git and mini-cc there, and it may reach the allowed hosts. `guarded`: the command is as a plain one, but these places, and files
+ * that the user's shells, git and ssh read at start, stay read-only.
  */
-export type SandboxProfile = 'read-only' | 'workspace-write';
+export type SandboxProfile = 'read-only' | 'workspace-write' | 'guarded';
 
 export type SandboxStatus =
   | {readonly available: true; readonly kind: string}

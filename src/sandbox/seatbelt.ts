@@ -8,7 +8,7 @@ import {MiniCcError} from '../core/util/errors.ts';
 import {isInside} from '../core/util/paths.ts';
 import {runProgram} from '../core/util/processes.ts';
 import {confinedEnvironment} from './environment.ts';
-import {type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
+import {guardedPlaces, type ProtectedPlaces, protectedPlaces} from './protected-places.ts';
 import {RepositoryFinder} from './repositories/find-repositories.ts';
 import {watchRepositories} from './repositories/repository-watch.ts';
 import type {ConfinedCommand, ConfineOptions, Sandbox, SandboxProfile, SandboxStatus} from './sandbox.ts';
@@ -45,6 +45,17 @@ export class Seatbelt implements Sandbox {
     }
     const view = this.#views.get(options);
     const {roots, hidden, masked} = view;
+    if (profile === 'guarded') {
+      const places = guardedPlaces(roots, realpathSync(this.places.home), this.#repositories.find(roots));
+      return {
+        file: this.program,
+        args: ['-p', createGuardProfile({...places, pinned: []}, roots, masked), ...argv],
+        env: {...options.env, TMPDIR: this.folder.temporary},
+        reaches: [],
+        hidden: [],
+        release: () => [],
+      };
+    }
     const before = profile === 'workspace-write' ? this.#repositories.find(roots) : undefined;
     const writable = before && protectedPlaces(roots, realpathSync(this.places.home), before.found.values());
     const findMade = before && writable && watchRepositories(this.#repositories, before, {roots, places: writable});
@@ -176,6 +187,16 @@ export function createSeatbeltProfile({roots, shown, hidden, temporary, writable
     `(allow file-read* file-write* ${subpath(temporary)})`,
     ...(writable ? protection(writable, roots) : []),
   ].join('\n');
+}
+
+/** Writes the profile of a command that is as a plain one, but for protected places. */
+function createGuardProfile(
+  places: ProtectedPlaces,
+  roots: readonly string[],
+  masked: readonly {readonly path: string}[],
+): string {
+  const hidden = masked.map(({path}) => `(deny file-read* file-write* ${subpath(path)})`);
+  return ['(version 1)', '(allow default)', ...hidden, ...protection(places, roots)].join('\n');
 }
 
 /** Denies writing the protected places, and renaming or removing the folders above them, which would move them. */

@@ -325,3 +325,66 @@ describe.runIf(usable)('placeholders', () => {
     expect(readFileSync(file, 'utf8')).toContain('sparseCheckout');
   });
 });
+
+describe.runIf(usable)('a command that runs guarded', () => {
+  const guarded = () => {
+    const {call, sandbox, workspace, root, base, home} = createWorkspace();
+    const git = repository(root);
+    const bash = createBash(sandbox, new ProcessGroups());
+    const own = {...workspace, confinement: 'none' as const};
+    const run = async (command: string) => {
+      const attempt = {launch: 'guarded', checkpoint: true} as const;
+      return (await call(bash, {command, timeout_seconds: 20}, {workspace: own, attempt})).text;
+    };
+    return {run, git, root, base, home};
+  };
+
+  test('writes no protected place by any way, and keeps what was there', async () => {
+    const {run, root, home} = guarded();
+    writeFileSync(join(home, '.gitconfig'), '# mine\n');
+    mkdirSync(join(root, 'evil/.git/hooks'), {recursive: true});
+    writeFileSync(join(root, 'evil/.git/hooks/pre-commit'), 'evil');
+    writeFileSync(join(root, 'evil/.gitconfig'), 'evil');
+    const before = readFileSync(join(root, '.git/config'), 'utf8');
+    const isRoot = process.getuid?.() === 0;
+    const attempts = [
+      'sort -uo.git/hooks/z04 a.txt',
+      'tar cf e.tar -C evil .git .gitconfig; tar xf e.tar',
+      `tar xf e.tar -C ${home}`,
+      'cp -r evil/. .',
+      'mv .git/hooks .git/h; mkdir -p .git/hooks; touch .git/hooks/x',
+      'git config core.pager evil',
+      'mkdir .mini-cc; touch .mini-cc/settings.json',
+      `echo evil > ${home}/.gitconfig`,
+      // Root reaches the places through the sandbox's own process, see docs/security.md.
+      ...(isRoot
+        ? []
+        : [
+            'p=$(cut -d" " -f4 /proc/self/stat); for q in $p $PPID 1; do cp a.txt /proc/$q/root$PWD/.git/hooks/p; done',
+          ]),
+      'umount .git/hooks; mount -o remount,rw .git/hooks; touch .git/hooks/u',
+    ];
+    for (const command of attempts) {
+      await run(command);
+      expect(
+        readdirSync(join(root, '.git/hooks')).filter((name) => !name.endsWith('.sample')),
+        command,
+      ).toEqual([]);
+      expect(existsSync(join(root, '.mini-cc')), command).toBe(false);
+      expect(readFileSync(join(home, '.gitconfig'), 'utf8'), command).toBe('# mine\n');
+      expect(readFileSync(join(root, '.git/config'), 'utf8'), command).toBe(before);
+    }
+  });
+
+  test('is as a plain one otherwise: files elsewhere, commits, worktrees, processes and the network', async () => {
+    const {run, git, root, base} = guarded();
+    expect(await run(`echo hi > ${base}/made && cat ${base}/made`)).toBe('hi');
+    await run('git -c user.name=a -c user.email=a@b commit -qam two --allow-empty && git worktree add -q ../tree');
+    expect(git('log', '--format=%s').split('\n')[0]).toBe('two');
+    expect(readFileSync(join(base, 'tree/a.txt'), 'utf8')).toBe('one\n');
+    expect(await run(`kill -0 ${process.pid} && readlink /proc/self/ns/net`)).toBe(
+      execFileSync('readlink', ['/proc/self/ns/net'], {encoding: 'utf8'}).trim(),
+    );
+    expect(existsSync(join(root, '.claude'))).toBe(false);
+  });
+});

@@ -101,8 +101,11 @@ export interface CallOpinion {
 }
 
 export interface Attempt {
-  /** Sandbox that confines the processes of the call. `plain` means no sandbox. */
-  readonly launch: 'plain' | 'read-only' | 'workspace-write';
+  /**
+   * Sandbox that confines the processes of the call. `plain` means no sandbox. `guarded`: only protected places are
+   * read-only.
+   */
+  readonly launch: 'plain' | 'guarded' | 'read-only' | 'workspace-write';
   /** True when the files that the call may change are saved before it, so that the change can be counted and undone. */
   readonly checkpoint: boolean;
   /** Present only when the attempt is confined. */
@@ -185,6 +188,8 @@ export type Verdict =
       readonly onlyPerson?: boolean;
       /** True when it names a place outside of the workspace. An opinion about an input that changed does not allow it. */
       readonly isOutside?: boolean;
+      /** Attempts when a hook allows the call, so that no person has seen it. Default: `attempts`. */
+      readonly unseen?: Attempts;
       /** Rule that would allow the call in future, if there is one. */
       readonly rule?: string;
       readonly attempts?: Attempts;

@@ -91,7 +91,12 @@ class Decider {
       const problem = await this.#findProblem(request, targets);
       if (problem !== undefined) return {verdict: 'deny', because: 'it would fail', message: problem};
       const said = await this.#answerByHook(request, verdict, signal);
-      if (said?.verdict === 'allow') return this.#allow(request, {...judged, because: said.because}, targets);
+      if (said?.verdict === 'allow')
+        return this.#allow(
+          request,
+          {...verdict, ...(verdict.unseen && {attempts: verdict.unseen}), because: said.because},
+          targets,
+        );
       if (said) return said;
       const answer = await this.#ask(request, verdict, signal, opinion);
       if (answer === 'again') continue;
@@ -316,7 +321,7 @@ function applyOpinion(
   if (verdict.verdict === 'allow' || says !== 'allow') return verdict;
   if (verdict.onlyPerson && (by === 'hook' || changed)) return verdict;
   if (verdict.isOutside && changed) return verdict;
-  const {attempts} = verdict;
+  const attempts = (by === 'hook' && verdict.unseen) || verdict.attempts;
   return {verdict: 'allow', because: 'a hook or an answer allowed it', ...(attempts && {attempts})};
 }
 

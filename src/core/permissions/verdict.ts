@@ -29,6 +29,7 @@ export function refuseToAsk(rule: Rule): Restriction {
 export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
   const refused = verdicts.find(({verdict}) => verdict === 'deny');
   if (refused) return refused;
+  const unseen = verdicts.flatMap((each) => (each.verdict === 'ask' && each.unseen ? [each.unseen] : []))[0];
   const attempts = verdicts.flatMap((each) => (each.verdict !== 'deny' && each.attempts ? [each.attempts] : []))[0];
   const asking = verdicts.filter((each) => each.verdict === 'ask');
   const [asked, ...more] = asking;
@@ -44,6 +45,7 @@ export function combineVerdicts(verdicts: readonly Verdict[]): Verdict {
   return {
     ...rest,
     ...(attempts && {attempts}),
+    ...(unseen && {unseen}),
     ...(onlyOnce && {onlyOnce}),
     ...(onlyPerson && {onlyPerson}),
     ...(isOutside && {isOutside}),

@@ -75,7 +75,7 @@ export class Launcher {
 
   /** Whether the command ended in a folder that only it could see. The folder in which it started is none. */
   #isPrivate(cwd: string | undefined, {launch}: LaunchPlan, workspace: Workspace): boolean {
-    if (launch === 'plain' || cwd === undefined || cwd === workspace.cwd) return false;
+    if (isOpen(launch) || cwd === undefined || cwd === workspace.cwd) return false;
     return !this.sandbox.outlives(cwd, workspace);
   }
 
@@ -107,15 +107,21 @@ export class Launcher {
     return {
       ...confined,
       release,
-      env: {...confined.env, ...offline},
+      env: launch === 'guarded' ? withGitSettings(confined.env, false) : {...confined.env, ...offline},
       launch,
       confinement,
       findHidden: (named) => {
+        if (isOpen(launch)) return undefined;
         const place = findExisting(named, cwd);
         return place === undefined || this.sandbox.isVisible(place, workspace) ? undefined : place;
       },
     };
   }
+}
+
+/** Whether the command sees the files and the network of the machine. */
+function isOpen(launch: Attempt['launch']): boolean {
+  return launch === 'plain' || launch === 'guarded';
 }
 
 /** Resolves the links of the path; undefined when nothing is there, or it cannot be examined. */
@@ -205,6 +211,7 @@ const UNIX_SOCKETS =
 const UNCONFINED = '. unconfined: true asks the user to run it outside';
 
 function describeLimits({launch, confinement, reaches}: LaunchPlan): string {
+  if (launch === 'guarded') return 'hooks and settings of git, .mini-cc, .claude and start-up files cannot be written';
   if (launch === 'read-only') return 'the file system cannot be written and there is no network';
   if (confinement === 'files') {
     return 'only the files of your part can be written, in place (tools that replace a file fail: use edit_file); there is no network';

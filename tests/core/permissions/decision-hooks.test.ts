@@ -41,7 +41,7 @@ describe('a decision', () => {
     it('needs no question when one allows the call, except for deny rules and protected files', async () => {
       const allow = {decision: 'allow'} as const;
       expect(await hooked(allow).permit(request, never)).toMatchObject({
-        ...{verdict: 'allow', attempts: [{launch: 'plain', checkpoint: true}]},
+        ...{verdict: 'allow', attempts: [{launch: 'guarded', checkpoint: true}]},
       });
       const {permit} = hooked(allow, {rules: {deny: ['bash(npm:*)']}});
       expect(await permit(request, never)).toMatchObject({verdict: 'deny'});
@@ -148,7 +148,7 @@ describe('a decision', () => {
 
     it('is what the hook says: allowed, refused, or allowed with another input', async () => {
       expect(await answered({decision: 'allow'}).permit(request, never)).toMatchObject({
-        ...{verdict: 'allow', because: 'a hook allowed it', attempts: [{launch: 'plain'}]},
+        ...{verdict: 'allow', because: 'a hook allowed it', attempts: [{launch: 'guarded'}]},
       });
       const {permit, denials} = answered({decision: 'deny', because: 'not today', stops: 'enough'});
       expect(await permit(request, never)).toMatchObject({verdict: 'deny', because: 'not today', stops: 'enough'});

@@ -8,7 +8,7 @@ import {formatRule} from '../rules/rule.ts';
 import {toPathPattern} from '../rules/rule-book.ts';
 import {ALLOWED, askByRule, deny, refuseToAsk} from '../verdict.ts';
 import {getFileZone, getRoots, isAlwaysAsked} from './file-zone.ts';
-import {expandHome, resolveLinks} from './resolve-links.ts';
+import {expandHome, resolvePlace} from './resolve-links.ts';
 
 const ONLY_PERSON = {onlyPerson: true} as const;
 const OUTSIDE = {isOutside: true} as const;
@@ -21,7 +21,7 @@ const OUTSIDE = {isOutside: true} as const;
 export function judgeRead(
   given: string,
   context: PermissionContext,
-  target: string = resolveLinks(given, context.workspace.cwd),
+  target: string = resolvePlace(given, context.workspace.cwd),
 ): Verdict {
   const {workspace, rules, tool, neverAsks, mode, isGranted, zonePaths} = context;
   const targets = [path.resolve(workspace.cwd, expandHome(given)), target];
@@ -69,7 +69,7 @@ export function createReadFilter(
   // `judgeRead` already asked about a search that names a secret folder itself.
   const permitted = folders.filter(isSecret);
   return (file) => {
-    const target = resolveLinks(file, workspace.cwd);
+    const target = resolvePlace(file, workspace.cwd);
     if (mode !== 'bypassPermissions' && isSecret(target) && !isInside(target, permitted)) return false;
     return !kinds.some((kind) => rules.findFileRule(tool, kind, [file, target], workspace.root));
   };
@@ -79,7 +79,7 @@ export function createReadFilter(
 export function judgeWrite(
   given: string,
   context: PermissionContext,
-  target: string = resolveLinks(given, context.workspace.cwd),
+  target: string = resolvePlace(given, context.workspace.cwd),
 ): Verdict {
   const {workspace, confinement, rules, tool, mode, isGranted, zonePaths} = context;
   const targets = [path.resolve(workspace.cwd, expandHome(given)), target];

@@ -48,9 +48,27 @@ export function resolveLinks(target: string, cwd: string, links: Link[] = []): s
   return at;
 }
 
+/** Through these links a process names its root, its working directory and its open files. */
+const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(?:root|cwd|fd\/\d+)(?=\/|$)/;
+
+/**
+ * Resolves a path that mini-cc itself opens, so that the links of processes lead where they do for it.
+ * @throws as `resolveLinks`
+ */
+export function resolvePlace(given: string, cwd: string): string {
+  let place = resolveLinks(given, cwd);
+  for (let followed = 0; followed < MAX_LINKS; followed += 1) {
+    const [link] = OF_PROCESS.exec(place) ?? [];
+    const target = link === undefined ? undefined : readLink(link);
+    if (link === undefined || !target?.startsWith('/')) return place;
+    place = resolveLinks(path.posix.join(target, place.slice(link.length)), '/');
+  }
+  throw new MiniCcError('LINKS', `${given}: too many links`);
+}
+
 /** Returns the place of an access: the one that the decision found, or where its path leads now. @throws as `resolveLinks` */
 export function getPlace({place, path: given}: {place?: string; path: string}, {cwd}: {readonly cwd: string}): string {
-  return place ?? resolveLinks(given, cwd);
+  return place ?? resolvePlace(given, cwd);
 }
 
 /**

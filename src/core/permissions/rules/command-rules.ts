@@ -95,11 +95,16 @@ export function listNamedFiles(commands: readonly ParsedCommand[]): NamedFiles[]
 /** Through these links a process names its working directory and the root. */
 const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+|[^/]*\$[^/]*)\/(cwd|root)(?=\/|$)/;
 
-function judgeByFileRules(tool: string, given: string, cwd: string, {rules, workspace}: PermissionContext): Verdict {
-  const target = resolveLinks(
+/** Resolves a path of a command, whose process has other links than that of mini-cc. @throws as `resolveLinks` */
+export function resolveWord(given: string, cwd: string): string {
+  return resolveLinks(
     given.replace(OF_PROCESS, (_, folder: string) => (folder === 'cwd' ? cwd : '')),
     cwd,
   );
+}
+
+function judgeByFileRules(tool: string, given: string, cwd: string, {rules, workspace}: PermissionContext): Verdict {
+  const target = resolveWord(given, cwd);
   const denied = rules.findFileRule(tool, 'deny', [target], workspace.root);
   if (denied) return deny(`${formatRule(denied)} refuses ${target}`);
   const asked = rules.findFileRule(tool, 'ask', [target], workspace.root);

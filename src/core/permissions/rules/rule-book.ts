@@ -162,7 +162,9 @@ function createPathMatcher(rulePattern: string, kind: RuleKind, root: string): P
 }
 
 /** Returns the folder from which a rule's pattern is matched, and the pattern relative to that folder. */
-function splitPattern(pattern: string, root: string): {base: string; pattern: string} {
+function splitPattern(written: string, root: string): {base: string; pattern: string} {
+  // A process names its root and its folder so, and a rule about one is about the other.
+  const pattern = written.replace(/^\/\/proc\/self\/(root|cwd)\//, (_, link) => (link === 'root' ? '//' : './'));
   if (pattern.startsWith('//')) return {base: '/', pattern: pattern.slice(1)};
   if (pattern === '~' || pattern.startsWith('~/')) return {base: homedir(), pattern: pattern.slice(1) || '/**'};
   if (pattern.startsWith('./')) return {base: root, pattern: pattern.slice(1)};

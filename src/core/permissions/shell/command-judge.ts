@@ -3,19 +3,21 @@
  * the mode, an answer or a rule allows; what looks like reading, which the read-only sandbox enforces. With neither a
  * sandbox nor a container, only commands of the literal grammar count as reading.
  */
+import {existsSync} from 'node:fs';
+import path from 'node:path';
 import type {Access, Attempt, Attempts, Verdict} from '../../contract/permission.ts';
 import {tryOr} from '../../util/errors.ts';
 import {listWords} from '../../util/text.ts';
 import type {PermissionContext} from '../context.ts';
 import {judgeRead, judgeWrite} from '../files/file-judge.ts';
 import {getFileZone, isAlwaysAsked} from '../files/file-zone.ts';
-import {resolveLinks} from '../files/resolve-links.ts';
 import {getRunGrant} from '../grants.ts';
 import {
   getTextsToAllow,
   judgeByRules,
   listNamedFiles,
   matchesCommand,
+  resolveWord,
   spellOut,
   toCommandPattern,
 } from '../rules/command-rules.ts';
@@ -36,7 +38,20 @@ const PLAIN: Attempts = [{launch: 'plain', checkpoint: false}];
 export async function judgeRun(access: RunAccess, context: PermissionContext): Promise<Verdict> {
   const command = await readCommand(access.command);
   const verdict = await judgeCommand(command, access, context);
-  return verdict.verdict === 'ask' ? {...verdict, ...(await findAskedPlaces(command, context))} : verdict;
+  if (verdict.verdict !== 'ask') return verdict;
+  const isGuarded = !access.unconfined && (await context.sandbox.available());
+  const unseen = isGuarded && verdict.attempts ? {unseen: guard(verdict.attempts)} : {};
+  return {...verdict, ...(await findAskedPlaces(command, context, isGuarded)), ...unseen};
+}
+
+/**
+ * Keeps protected places read-only while a command runs that no person allowed by its whole text: its words do not show
+ * all that it may write. A command without a checkpoint only reads, or writes in a worktree.
+ */
+function guard([first, ...others]: Attempts): Attempts {
+  const keep = (attempt: Attempt): Attempt =>
+    attempt.launch === 'plain' && attempt.checkpoint ? {...attempt, launch: 'guarded'} : attempt;
+  return [keep(first), ...others.map(keep)];
 }
 
 async function judgeCommand(command: ReadCommand, access: RunAccess, context: PermissionContext): Promise<Verdict> {
@@ -64,7 +79,7 @@ async function judgeCommand(command: ReadCommand, access: RunAccess, context: Pe
   const launch = confinement === 'none' || unconfined || !isAvailable ? 'plain' : 'workspace-write';
   const maySandbox = isAvailable && !unconfined;
   const plan = () => ({attempts: planAttempts(command, launch, maySandbox, context)});
-  const decided = await judgeAnyway(command, ruled, {unconfined, maySandbox}, context);
+  const decided = await judgeAnyway(command, ruled, {unconfined, maySandbox, plan: () => plan().attempts}, context);
   if (decided) return decided.verdict === 'deny' ? decided : {...plan(), ...decided};
   const reading = judgeReading(command, isAvailable, context);
   if (reading instanceof UnclearCommand) return {...askToRun(command), ...plan()};
@@ -78,7 +93,7 @@ async function judgeCommand(command: ReadCommand, access: RunAccess, context: Pe
 async function judgeAnyway(
   command: ReadCommand,
   ruled: Restriction | undefined,
-  {unconfined, maySandbox}: {readonly unconfined: boolean; readonly maySandbox: boolean},
+  {unconfined, maySandbox, plan}: {readonly unconfined: boolean; readonly maySandbox: boolean; plan(): Attempts},
   context: PermissionContext,
 ): Promise<Verdict | undefined> {
   if (context.mode === 'bypassPermissions') return {...ALLOWED, because: 'the mode bypassPermissions allows it'};
@@ -91,9 +106,23 @@ async function judgeAnyway(
   if (context.confinement === 'workspace-write' || writesOnlyAllowed(context)) return ALLOWED;
   if (context.isGranted(getRunGrant(command.text))) return {...ALLOWED, because: 'it was allowed for this session'};
   const verdict = judgeByAllowRules(command, context);
-  return verdict?.verdict === 'allow'
-    ? ((await judgeProtectedWrites(command, maySandbox, context)) ?? verdict)
-    : verdict;
+  if (verdict?.verdict !== 'allow') return verdict;
+  const asked = await judgeProtectedWrites(command, maySandbox, context);
+  if (asked) return asked;
+  return maySandbox && !isAllowedWhole(command, context) ? {...verdict, attempts: guard(plan())} : verdict;
+}
+
+/** Whether rules name each of its programs with all words, so that a person allowed its whole text. */
+function isAllowedWhole({text, parsed}: ReadCommand, {rules}: PermissionContext): boolean {
+  const patterns = rules.getPatternRules(['bash'], 'allow').map(({pattern}) => pattern);
+  if (patterns.includes(toCommandPattern(text))) return true;
+  if (parsed instanceof UnclearCommand || rules.getToolRules('bash', 'allow').length > 0) return false;
+  return parsed.parts.every((part) => {
+    const texts = getTextsToAllow(part);
+    const isMatched = texts.some((each) => patterns.some((pattern) => matchesCommand(pattern, each)));
+    // A part that no rule matches is of the literal grammar, and only reads.
+    return !isMatched || texts.some((each) => patterns.includes(toCommandPattern(each)));
+  });
 }
 
 /** Whether the sandbox lets a command write only files that the agent may write without a question. */
@@ -238,7 +267,8 @@ async function judgeProtectedWrites(
 ): Promise<Verdict | undefined> {
   const {parsed, text} = command;
   if (parsed instanceof UnclearCommand || isLiteral(text, context)) return undefined;
-  const found = findProtectedWrite((await spellOut(command)).commands, context);
+  const {commands} = await spellOut(command);
+  const found = findProtectedWrite(commands, context) ?? (maySandbox ? undefined : findUnpacked(commands, context));
   if (found === undefined) return undefined;
   if (maySandbox && looksLikeReading(parsed)) return {...ALLOWED, attempts: READ_ONLY};
   return {verdict: 'ask', because: `runs a command that may write a protected file: ${found}`, onlyPerson: true};
@@ -249,27 +279,48 @@ function findProtectedWrite(
   {workspace, zonePaths}: PermissionContext,
 ): string | undefined {
   return listNamedFiles(commands)
-    .flatMap(({mayWrite}) => mayWrite.map((given) => resolveWord(given, workspace.cwd)))
+    .flatMap(({mayWrite}) => mayWrite.map((given) => resolveOr(given, workspace.cwd)))
     .find((target) => isAlwaysAsked(target, workspace, zonePaths));
 }
 
-/** Resolves a word that may be a path. One that no path can be, or a circle of links, counts as the current folder. */
-function resolveWord(given: string, cwd: string): string {
-  return tryOr(() => resolveLinks(given, cwd), cwd);
+/** Programs that write files whose names are in an archive or a patch, and not in their words. */
+const UNPACKERS = /^(?:tar|bsdtar|unzip|cpio|7z[ar]?|unar|rsync|patch)$/;
+const KEPT_NAMES = ['.git', '.mini-cc', '.claude', '.ssh', '.gitconfig', '.bashrc', '.profile', '.zshrc'];
+
+/**
+ * Returns a protected place in a folder into which a program may unpack. No sandbox keeps these places, so that the
+ * command is asked about.
+ */
+function findUnpacked(commands: readonly ParsedCommand[], {workspace: {cwd}}: PermissionContext): string | undefined {
+  const programs = commands.flatMap(({parts}) => parts.map(({words}) => path.basename(words[0]?.text ?? '')));
+  if (!programs.some((program) => UNPACKERS.test(program))) return undefined;
+  const folders = [cwd, ...listNamedFiles(commands).flatMap(({mayWrite}) => mayWrite)].map((each) =>
+    resolveOr(each, cwd),
+  );
+  return folders
+    .flatMap((folder) => KEPT_NAMES.map((name) => path.join(folder, name)))
+    .find((each) => existsSync(each));
+}
+
+/** A word that no path can be, or a circle of links, counts as the current folder. */
+function resolveOr(given: string, cwd: string): string {
+  return tryOr(() => resolveWord(given, cwd), cwd);
 }
 
 /** Says for a command that is asked about which places its words show, as `judgeRead` and `judgeWrite` do. */
 async function findAskedPlaces(
   command: ReadCommand,
   context: PermissionContext,
+  isGuarded: boolean,
 ): Promise<Pick<AskVerdict, 'onlyPerson' | 'isOutside'>> {
   const {workspace, zonePaths} = context;
   const {commands} = await spellOut(command);
   const isOutside = (given: string) =>
-    /^(?:secret|outside)$/.test(getFileZone(resolveWord(given, workspace.cwd), workspace, zonePaths));
+    /^(?:secret|outside)$/.test(getFileZone(resolveOr(given, workspace.cwd), workspace, zonePaths));
   const named = listNamedFiles(commands).flatMap(({reads, mayWrite}) => [...reads, ...mayWrite]);
   return {
-    ...(findProtectedWrite(commands, context) !== undefined && {onlyPerson: true}),
+    ...((findProtectedWrite(commands, context) ?? (isGuarded ? undefined : findUnpacked(commands, context))) !==
+      undefined && {onlyPerson: true}),
     ...((command.parsed instanceof UnclearCommand || named.some(isOutside)) && {isOutside: true}),
   };
 }

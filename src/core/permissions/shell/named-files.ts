@@ -75,10 +75,14 @@ function listKnownEnds({words}: CommandPart): string[] {
   });
 }
 
-/** Returns the word and its pieces, as in `--file=x`, `-ox`, `if=x`, `a,b`, `w x` and `git show HEAD:x`. */
+/** Number of one-letter options that may stand in one word before a path. */
+const MAX_BUNDLE = 12;
+
+/** Returns the word and its pieces, as in `--file=x`, `-ox`, `-uox`, `if=x`, `a,b`, `w x` and `git show HEAD:x`. */
 function listPaths(text: string): string[] {
   const behind = [...text.matchAll(/[=:@,\s]/g)].map(({index}) => text.slice(index + 1));
-  const attached = /^-\w./.test(text) ? [text.slice(2)] : [];
+  const [letters = ''] = /^-\w+/.exec(text.slice(0, MAX_BUNDLE + 1)) ?? [];
+  const attached = [...letters].slice(1).map((_, at) => text.slice(at + 2));
   const all = [...(text.startsWith('-') ? [] : [text]), ...attached, ...behind, ...text.split(/[=:@,\s]/).slice(1)];
   return [...new Set(all.filter((each) => each !== ''))];
 }
@@ -90,8 +94,7 @@ function listPaths(text: string): string[] {
 function findPossibleWrites(part: CommandPart): string[] {
   const [program, ...rest] = part.expanded;
   const name = program?.kind === 'text' ? basename(program.text) : '';
-  const isGitsOwnWork =
-    name === 'git' && rest.some((word) => word.kind === 'text' && /^(?:add|commit)$/.test(word.text));
+  const isGitsOwnWork = name === 'git' && isAddOrCommit(rest);
   const isKnown = WRITERS.has(name) || isReadingPart(part);
   return rest.flatMap((word, at) => {
     if (word.kind !== 'text' && word.kind !== 'glob') return [];
@@ -102,6 +105,15 @@ function findPossibleWrites(part: CommandPart): string[] {
     const paths = listPaths(toPath(word));
     return isKnown && isPlain ? paths.filter((each) => each !== toPath(word)) : paths;
   });
+}
+
+/** Whether the subcommand of git is one whose plain words are files that it reads: `git add`, not `git worktree add`. */
+function isAddOrCommit(words: readonly ShellWord[]): boolean {
+  const at = words.findIndex((word) => word.kind !== 'text' || /^(?:add|commit)$/.test(word.text));
+  const word = words[at];
+  const before = words.slice(0, at).flatMap((each) => (each.kind === 'text' ? [each.text] : []));
+  const isOption = (text: string, index: number) => text.startsWith('-') || /^-[Cc]$/.test(before[index - 1] ?? '');
+  return word?.kind === 'text' && before.every(isOption);
 }
 
 /** These programs change each file in their arguments. */

@@ -122,3 +122,27 @@ describe('a rule about files', () => {
     expect(await read(path.join(outside, 'x'), {})).toMatchObject({rule: `read_file(/${outside}/x)`});
   });
 });
+
+it('is about a file by the links of a process too, in every mode, for files and commands', async () => {
+  const secret = path.join(root, 'secret.env');
+  writeFileSync(secret, 'x');
+  const rest = path.relative(process.cwd(), secret);
+  const places = [`/proc/self/root${secret}`, `/proc/${process.pid}/root${secret}`, `/proc/self/cwd/${rest}`];
+  for (const mode of ['default', 'bypassPermissions'] as const) {
+    for (const rule of ['*.env', `/${secret}`, `//proc/self/root${secret}`]) {
+      const rules = {deny: [`read_file(${rule})`, `edit_file(${rule})`]};
+      for (const place of places) {
+        expect(await decide({kind: 'read', path: place}, {mode, rules}), place).toMatchObject({verdict: 'deny'});
+        expect(await decide({kind: 'write', path: place}, {mode, rules}), place).toMatchObject({verdict: 'deny'});
+      }
+      for (const command of [`cat /proc/self/root${secret}`, 'cat /proc/self/cwd/secret.env']) {
+        expect(await run(command, {mode, rules}), command).toMatchObject({verdict: 'deny'});
+      }
+    }
+    const other = await decide(
+      {kind: 'read', path: `/proc/self/root${root}/a.txt`},
+      {mode, rules: {deny: ['read_file(*.env)']}},
+    );
+    expect(other).toMatchObject({verdict: 'allow'});
+  }
+});

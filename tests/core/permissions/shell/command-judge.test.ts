@@ -13,6 +13,7 @@ const {base, outside, root, run, workspace} = permissionFixture();
 const READ_ONLY = {launch: 'read-only', checkpoint: false};
 const PLAIN = {launch: 'plain', checkpoint: false};
 const CHECKPOINTED = {launch: 'plain', checkpoint: true};
+const GUARDED = {launch: 'guarded', checkpoint: true};
 const confined: Workspace = {...workspace, confinement: 'read-only'};
 const worktree: Workspace = {...workspace, confinement: 'worktree'};
 const workspaceWrite: Workspace = {...workspace, confinement: 'workspace-write'};
@@ -156,12 +157,35 @@ describe('where a sandbox works, a command of an agent that may write', () => {
       ] as const) {
         const decided = await run(command, options);
         expect(decided, command).toMatchObject({verdict: 'allow'});
-        expect('attempts' in decided && decided.attempts, command).toEqual(attempts);
+        const guarded = 'mode' in options ? attempts : attempts.map((each) => (each === CHECKPOINTED ? GUARDED : each));
+        expect('attempts' in decided && decided.attempts, command).toEqual(guarded);
       }
     }
     expect(await run('cat a*', {in: workspaceWrite})).toMatchObject({
       attempts: [READ_ONLY, {launch: 'workspace-write', checkpoint: true}],
     });
+  });
+
+  it.each([
+    'sort -uo.git/hooks/z04 a',
+    'sort -uo .git/hooks/z04 a',
+    'git worktree add .git/hooks/x',
+    'git -C . worktree add .mini-cc/x',
+    'tar -xC.git/hooks -f a.tar',
+    'curl -sSo.git/config https://x',
+  ])('asks about a protected place behind bundled options, whatever rule allows the program: %s', async (command) => {
+    for (const sandbox of [true, false]) {
+      const decided = await run(command, {in: inside, rules: {allow: ['bash(* *)', 'bash(*:*)']}, sandbox});
+      expect(decided, command).toMatchObject({verdict: 'ask', onlyPerson: true});
+    }
+  });
+
+  it('unpacks into a folder with protected places guarded, and asks where no sandbox can guard them', async () => {
+    const rules = {allow: ['bash(tar:*)']};
+    expect(await run('tar xf a.tar', {in: inside, rules})).toMatchObject({verdict: 'allow', attempts: [GUARDED]});
+    expect(await run('tar xf a.tar', {in: inside, rules, sandbox: false})).toMatchObject({verdict: 'ask'});
+    const elsewhere = {...inside, cwd: path.join(root, 'src')};
+    expect(await run('tar xf a.tar', {in: elsewhere, rules, sandbox: false})).toMatchObject({verdict: 'allow'});
   });
 
   it('is always asked about outside of the sandbox, and runs there at once', async () => {
