@@ -58,20 +58,26 @@ async function getAnswerSchema(
   {options, root}: Project,
   mainAgent: AgentDefinition | undefined,
 ): Promise<AnswerSchema | undefined> {
-  if (options.jsonSchema !== undefined) return compileAnswerSchema(readSchema(options.jsonSchema, root), FLAG);
+  const given = options.jsonSchema;
+  if (given !== undefined) {
+    const where = isJson(given) ? FLAG : `${FLAG} ${path.resolve(root, given)}`;
+    return compileAnswerSchema(readSchema(given, root, where), where);
+  }
   const schema = mainAgent?.outputSchema;
   return schema && compileAnswerSchema(schema, `outputSchema of ${mainAgent.name}`);
 }
 
-/** @param given JSON, or the path of a file */
-function readSchema(given: string, root: string): unknown {
-  const isJson = /^\s*(?:[[{"]|$)/.test(given);
-  const file = path.resolve(root, given);
-  const text = isJson ? given : readSchemaFile(file);
+function isJson(given: string): boolean {
+  return /^\s*(?:[[{"]|$)/.test(given);
+}
+
+/** @param given JSON, or the path of a file @param where name for the error */
+function readSchema(given: string, root: string, where: string): unknown {
+  const text = isJson(given) ? given : readSchemaFile(path.resolve(root, given));
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new UsageError(`${isJson ? FLAG : `${FLAG} ${file}`} is no JSON: ${getErrorMessage(error)}`, {cause: error});
+    throw new UsageError(`${where} is no JSON: ${getErrorMessage(error)}`, {cause: error});
   }
 }
 

@@ -240,7 +240,7 @@ async function requestReply(
         refused.drop();
         continue;
       }
-      if (!isHistoryRefused(error)) throw error;
+      if (!isHistoryRefused(error, history)) throw error;
       run.progress.record('refusal');
       if (refused.repair(error)) continue;
       const text = history.setTurnAside(error.message);

@@ -241,6 +241,16 @@ describe('the agent loop', () => {
     expect(await ended).toMatchObject({outcome: 'timeout', timeout: 'timed out after 30 s', text: 'found a.ts:1'});
   });
 
+  it('goes on without what a server refuses with no word of its cause', async () => {
+    const fail = new ModelError('bad_request', 'the model server refused the request (400): Bad Request', {
+      ...{retryable: false, status: 400},
+    });
+    const model = new ScriptedModel([calls(call('look', {})), {fail}, say('done')]);
+    const {run} = runFixture(model, [tool('look')]);
+    expect(await runAgent(run)).toMatchObject({outcome: 'success', text: 'done'});
+    expect(JSON.stringify(model.requests[2]?.messages)).toContain('left out a part of the conversation');
+  });
+
   it.each([
     ['does not count the time in which a person is asked', true, 'success'],
     ['counts the time in which hooks look at a call', false, 'timeout'],

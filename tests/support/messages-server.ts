@@ -115,7 +115,7 @@ class ScriptedServer implements MessagesServer {
   readonly #server = createServer((request, response) => {
     this.#handle(request, response).catch((error: unknown) => {
       // The script of a test has a mistake: the client shows the error and does not retry.
-      sendStatus(response, status(400, {message: `the script failed: ${String(error)}`}));
+      sendStatus(response, status(400, {message: `the script of the model failed: ${String(error)}`}));
     });
   });
 
@@ -198,7 +198,7 @@ class ScriptedServer implements MessagesServer {
 
 async function getReply(script: Script, body: MessagesBody, index: number): Promise<Reply> {
   if (typeof script === 'function') return script(body, index);
-  return script[index] ?? status(400, {message: `the script has no reply ${index + 1}`});
+  return script[index] ?? status(400, {message: `the script of the model has no reply ${index + 1}`});
 }
 
 const MODELS = {

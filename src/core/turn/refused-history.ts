@@ -175,10 +175,18 @@ function getResults({content}: Message, only: number | undefined): readonly Tool
   );
 }
 
-/** Says whether the server refuses the messages. A prompt that is too long does not count: it can be shortened. */
-export function isHistoryRefused(error: unknown): error is ModelError {
+/** Matches words about other parts of a request than its messages. */
+const OTHER_PARTS =
+  /max_(?:completion_)?tokens|\b(?:model|temperature|top_[pk]|tools|tool_choice|system|stream|stop_sequences|metadata|betas?|credit|quota|keys?|schema)\b/i;
+
+/**
+ * Says whether the server refuses the messages. A prompt that is too long does not count: it can be shortened. A refusal
+ * that names no cause may be about the messages, if there are more of them than the prompt.
+ */
+export function isHistoryRefused(error: unknown, {messages}: Pick<History, 'messages'>): error is ModelError {
   if (!(error instanceof ModelError) || error.kind !== 'bad_request' || error.details.status !== 400) return false;
   if (/too (?:long|large)|context (?:length|window)|maximum context/i.test(error.message)) return false;
+  if (messages.length > 1 && !OTHER_PARTS.test(getServerWords(error))) return true;
   return /\bmessages?\b|tool_use|tool_result|tool_call|thinking|signature|\bimage|\bcontent\b/i.test(error.message);
 }
 

@@ -7,6 +7,7 @@ import type {Emit} from '../contract/events.ts';
 import type {AssistantBlock, Message, ModelReply, ToolSpec, ToolUse, UserBlock} from '../contract/model.ts';
 import {UsageError} from '../util/errors.ts';
 import {getText} from '../util/messages.ts';
+import {toShortLine} from '../util/text.ts';
 import type {AppendedReply, History} from './history.ts';
 import type {Inbox} from './inbox.ts';
 import type {Ending, Tally} from './tally.ts';
@@ -31,6 +32,11 @@ export async function compileAnswerSchema(schema: unknown, where: string): Promi
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw new UsageError(`${where}: a JSON Schema is an object, such as {"type": "object", "properties": {…}}`);
   }
+  const keys = Object.keys(schema);
+  if (keys.length > 0 && !keys.some((key) => KEYWORDS.has(key))) {
+    const found = keys.slice(0, 3).join(', ');
+    throw new UsageError(`${where} is no JSON Schema: it has ${found}, and no type, properties or the like`);
+  }
   const {$schema} = schema as JsonObject;
   const isDraft7 = typeof $schema === 'string' && /draft-0[67]/.test($schema);
   const {default: ajv} = isDraft7 ? await import('ajv') : await import('ajv/dist/2020.js');
@@ -39,6 +45,11 @@ export async function compileAnswerSchema(schema: unknown, where: string): Promi
   // The validator does not check formats, and ignores keywords that it does not know.
   const validator = new Ajv({allErrors: true, strict: false, validateFormats: false, logger: false});
   try {
+    if (typeof $schema !== 'string' || validator.getSchema($schema)) {
+      validator.validateSchema(schema);
+      const [wrong] = validator.errors ?? [];
+      if (wrong) throw new Error(describeWrongPart(schema, wrong.instancePath));
+    }
     const validate = validator.compile(schema);
     return {
       schema: schema as JsonObject,
@@ -48,6 +59,28 @@ export async function compileAnswerSchema(schema: unknown, where: string): Promi
     const what = error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
     throw new UsageError(`${where} is no JSON Schema: ${what}`, {cause: error});
   }
+}
+
+/** Words of which a schema has one at least, unless it is empty. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  `$schema $id $ref $defs definitions type enum const properties required items prefixItems additionalProperties
+  patternProperties propertyNames anyOf oneOf allOf not if minimum maximum minLength maxLength pattern format minItems
+  maxItems title description`.split(/\s+/),
+);
+
+const TYPES = 'string, number, integer, boolean, object, array, null';
+const MAX_PART_CHARS = 60;
+
+/** @param pointer place of the wrong part, e.g. `/properties/age/type` */
+function describeWrongPart(schema: object, pointer: string): string {
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const part = names.reduce<unknown>((value, name) => (value as JsonObject | undefined)?.[name], schema);
+  const shown = toShortLine(JSON.stringify(part) ?? '', MAX_PART_CHARS);
+  const types = names.at(-1) === 'type' ? `; a type is one of ${TYPES}` : '';
+  return `${names.join('.')} cannot be ${shown}${types}`;
 }
 
 function formatProblems(

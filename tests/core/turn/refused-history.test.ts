@@ -154,5 +154,18 @@ it.each([
   [new ModelError('server', 'messages.1: no', {retryable: false, status: 400}), false],
   [new Error('messages.1: no'), false],
 ])('%s blames the history: %s', (error, does) => {
-  expect(isHistoryRefused(error)).toBe(does);
+  expect(isHistoryRefused(error, {messages: []})).toBe(does);
+});
+
+it.each([
+  ['Bad Request', true],
+  ['invalid parameters', true],
+  ['max_tokens: 9000000 is above the maximum', false],
+  ['tools.0.name: no', false],
+  ['model: no such model', false],
+])('a refusal that says %j may be about a history with more than the prompt: %s', (message, does) => {
+  const error = refusal(`the model server refused the request (400): ${message}`);
+  const messages = [{role: 'user', content: 'a'}] as const;
+  const longer = [...messages, {role: 'assistant', content: 'b'}] as const;
+  expect([isHistoryRefused(error, {messages}), isHistoryRefused(error, {messages: longer})]).toEqual([false, does]);
 });

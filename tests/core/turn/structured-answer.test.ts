@@ -157,6 +157,15 @@ describe('a schema', () => {
   });
 
   it('that is none is refused in one line', async () => {
+    const types = 'a type is one of string, number, integer, boolean, object, array, null';
+    for (const [wrong, why] of [
+      [{name: 'greeter', type: 'module'}, `type cannot be "module"; ${types}`],
+      [{properties: {age: {type: 'int'}}}, `properties.age.type cannot be "int"; ${types}`],
+      [{type: 'object', required: 'name'}, 'required cannot be "name"'],
+      [{name: 'Ada', age: 3}, 'it has name, age, and no type, properties or the like'],
+    ] as const) {
+      await expect(compileAnswerSchema(wrong, 'x')).rejects.toThrow(`x is no JSON Schema: ${why}`);
+    }
     await expect(compileAnswerSchema({type: 'numb'}, '--json-schema')).rejects.toMatchObject({
       message: expect.stringMatching(/^--json-schema is no JSON Schema: .+$/),
     });
