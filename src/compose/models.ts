@@ -35,7 +35,7 @@ export async function createModels(
   const summaryModel = summaryName === undefined ? undefined : resolver.resolve(summaryName);
   const maxBudgetUsd = options.maxBudgetUsd ?? mainAgent?.maxBudgetUsd ?? settings.limits?.maxBudgetUsd;
   for (const asked of summaryModel ? [model, summaryModel] : [model]) checkPrice(asked, maxBudgetUsd);
-  const budget = createBudget({maxBudgetUsd}, MAIN, (usage) => emit({type: 'cost', usage}));
+  const budget = createBudget({maxBudgetUsd}, MAIN, (usage) => emit({type: 'cost', usage}), options.reserveAbove);
   const resolveModel: SessionParts['resolveModel'] = (name, thinking) => {
     const resolved = resolver.resolve(name, thinking);
     checkPrice(resolved, budget.limitUsd);

@@ -11,6 +11,7 @@ import type {McpEntries} from '../core/contract/mcp.ts';
 import type {Thinking} from '../core/contract/model.ts';
 import type {Trusts} from '../core/contract/permission.ts';
 import type {Clock, Limits} from '../core/contract/results.ts';
+import type {ReserveAbove} from '../core/contract/tool.ts';
 import type {PoolSizes} from '../core/runs/pool.ts';
 import {getKnownSecrets, withoutModelKeys} from '../core/secrets/known-secrets.ts';
 import {Redactor} from '../core/secrets/redaction.ts';
@@ -115,6 +116,8 @@ export interface SessionOptions {
    * folder.
    */
   readonly cachedTree?: CachedTree;
+  /** For a session that works for another one: reserves what calls can cost in that one's budgets. */
+  readonly reserveAbove?: ReserveAbove;
   /** Parent of the session's spans, as a W3C `traceparent`. */
   readonly traceparent?: string;
   /** Measures all waits and limits. Default: the system's clock. */

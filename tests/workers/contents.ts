@@ -14,6 +14,7 @@ export function createTask(change: Partial<RemoteTask> = {}): RemoteTask {
     limits: {maxTurns: 5, timeoutSeconds: 60},
     messages: [],
     permissions: {mode: 'default', deny: [], edits: []},
+    isBudgeted: false,
     ...change,
   };
 }

@@ -44,6 +44,7 @@ function getSessionOptions(work: RemoteTask, place: ExecutePlace, options: Execu
     which: {type: 'new'},
     isTemporary: true,
     cachedTree: place.tree,
+    ...(place.reserveAbove && {reserveAbove: place.reserveAbove}),
     archiveAfterMinutes: 0,
     maxConcurrent: 1,
     permissionMode: toOwnMode(mode),

@@ -133,6 +133,8 @@ export interface Budget {
   readonly usedUp: string | undefined;
   /** The limit that is nearly used up, so that the run must report. Undefined while enough is left. */
   readonly reportDue: string | undefined;
+  /** Whether this budget or one above it has a limit. */
+  readonly isLimited: boolean;
   /** The run's own use, without the runs that it dispatched. */
   readonly usage: Usage;
   readonly usageByModel: Readonly<Record<string, Usage>>;
@@ -176,6 +178,11 @@ export interface Reservation {
   readonly uncovered: string | undefined;
   /** Replaces the estimated input by what the server counted. */
   count(usage: Usage): void;
-  /** Gives back what is reserved. Callers spend the real usage before. */
+  /** Spends what the call, or a failed attempt of it, has really used. */
+  spend(usage: Usage, model: string): void;
+  /** Gives back what is reserved. */
   release(): void;
 }
+
+/** Reserves what a call can cost in the budgets of another machine, whose session gave the run away. */
+export type ReserveAbove = (call: CallSize, signal: AbortSignal) => Promise<Reservation>;

@@ -7,7 +7,8 @@ import type {AgentEventBody, PermissionMode} from '../contract/events.ts';
 import type {Message} from '../contract/model.ts';
 import type {RunLimits, RunResult} from '../contract/results.ts';
 import type {RunSpec} from '../contract/run-spec.ts';
-import type {TranscriptEntry} from '../contract/transcript.ts';
+import type {CallSize, Reservation} from '../contract/tool.ts';
+import type {TranscriptEntry, UsedSoFar} from '../contract/transcript.ts';
 import type {BroughtBack, Isolation, Where} from '../contract/worktree.ts';
 import type {QueuedMessage} from '../turn/inbox.ts';
 import {MiniCcError} from '../util/errors.ts';
@@ -30,7 +31,12 @@ export interface RemoteTask {
   /** Conversation before the prompt. */
   readonly messages: readonly Message[];
   readonly permissions: RemotePermissions;
+  /** Whether the worker must reserve in the session's budgets what each call can cost. */
+  readonly isBudgeted: boolean;
 }
+
+/** The answer to a reservation of a worker. `limit` names what the call does not fit into. */
+export type RemoteReservation = Pick<Reservation, 'inputTokens' | 'maxOutputTokens'> | {readonly limit: string};
 
 /** Connects the manager with a run at a worker: what the manager receives from it, and what it sends to it. */
 export interface RemoteWatch {
@@ -43,6 +49,10 @@ export interface RemoteWatch {
   /** Called when a worker starts the run, and again when another worker takes it over. */
   begun(worker: string): void;
   event(event: AgentEventBody): void;
+  /** Reserves what a call of the run can cost. Never rejects. @returns undefined when the run ended meanwhile */
+  reserve(id: string, call: CallSize): Promise<RemoteReservation | undefined>;
+  /** Spends what the call used, and gives the rest back. */
+  release(id: string, used: readonly UsedSoFar[]): void;
   /** Called when the run has read this message. */
   delivered(id: string): void;
   /** Calls the listener with each message that waits for the run, including earlier ones. */

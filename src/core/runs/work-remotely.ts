@@ -6,15 +6,17 @@ import type {Usage} from '../contract/model.ts';
 import type {Workspace} from '../contract/permission.ts';
 import type {RunResult} from '../contract/results.ts';
 import type {Receipt} from '../contract/runs.ts';
-import type {Budget} from '../contract/tool.ts';
+import type {Budget, CallSize, Reservation} from '../contract/tool.ts';
+import type {UsedSoFar} from '../contract/transcript.ts';
 import type {PermissionPolicy} from '../permissions/policy.ts';
+import {BudgetReached} from '../turn/budget.ts';
 import {createInternalError, RunAborted} from '../turn/run-ending.ts';
 import {addUsage, NO_USAGE} from '../util/messages.ts';
 import {findTool} from '../util/tool-names.ts';
 import type {RunRound} from './dispatch.ts';
 import type {LiveRun} from './live-run.ts';
 import {makeReceipt} from './receipt.ts';
-import type {RemotePermissions, RemoteRuns, RemoteTask, RemoteWatch} from './remote-runs.ts';
+import type {RemotePermissions, RemoteReservation, RemoteRuns, RemoteTask, RemoteWatch} from './remote-runs.ts';
 import {addBroughtBack} from './workplace.ts';
 
 interface RemoteDeps {
@@ -57,9 +59,13 @@ export async function workRemotely(
       begun(worker);
     },
     event(event) {
-      if (event.type === 'message' && event.role === 'assistant') spent.add(event.usage, event.model);
+      if (!budget.isLimited && event.type === 'message' && event.role === 'assistant') {
+        spent.add(event.usage, event.model);
+      }
       emit(event);
     },
+    reserve: (id, call) => spent.reserve(id, call),
+    release: (id, used) => spent.release(id, used),
     delivered: (id) => live.inbox.takeBack(id),
     onMessage: (listener) => {
       for (const message of live.inbox.list('prompt')) listener(message);
@@ -70,7 +76,16 @@ export async function workRemotely(
     const {history} = live;
     const messages = history.messages.slice(0, -1);
     const permissions = getPermissions(permits.policy, agent);
-    const task: RemoteTask = {spec, round: live.round, agent, prompt, limits, messages, permissions};
+    const task: RemoteTask = {
+      spec,
+      round: live.round,
+      agent,
+      prompt,
+      limits,
+      messages,
+      permissions,
+      isBudgeted: budget.isLimited,
+    };
     const end = await (round.isPending ? remote!.resume(spec.runId, watch) : remote!.run(task, watch));
     if (!end) {
       live.isLeft = true;
@@ -87,6 +102,7 @@ export async function workRemotely(
     return {result, receipt: makeReceipt(result, workspace.root), acknowledge: async () => undefined};
   } finally {
     stopListening();
+    spent.giveBack();
     live.inbox.watch({});
   }
 }
@@ -101,12 +117,44 @@ function limitedBy(result: RunResult, {aborted}: AbortSignal, {usedUp}: Budget):
 class RemoteSpending {
   /** Usage of the current attempt, as its replies reported it. */
   #counted = NO_USAGE;
+  /** Reservations of calls. While a call waits for its own, `release` ends the wait. */
+  readonly #calls = new Map<string, Pick<Reservation, 'release'> & Partial<Pick<Reservation, 'count'>>>();
 
   constructor(private readonly budget: Budget) {}
 
   /** Begins another attempt. The usage of earlier attempts stays spent. */
   next(): void {
+    this.giveBack();
     this.#counted = NO_USAGE;
+  }
+
+  async reserve(id: string, call: CallSize): Promise<RemoteReservation | undefined> {
+    const abort = new AbortController();
+    this.#calls.set(id, {release: () => abort.abort()});
+    try {
+      const reserved = await this.budget.reserve(call, abort.signal);
+      if (abort.signal.aborted) reserved.release();
+      else this.#calls.set(id, reserved);
+      return reserved;
+    } catch (error) {
+      this.#calls.delete(id);
+      return error instanceof BudgetReached ? {limit: error.limit} : undefined;
+    }
+  }
+
+  release(id: string, used: readonly UsedSoFar[]): void {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    for (const {usage, model} of used) {
+      call?.count?.(usage);
+      this.add(usage, model);
+    }
+    call?.release();
+  }
+
+  /** Gives back what calls of the attempt have reserved. */
+  giveBack(): void {
+    for (const id of [...this.#calls.keys()]) this.release(id, []);
   }
 
   add(usage: Usage, model: string): void {
@@ -126,6 +174,7 @@ class RemoteSpending {
       cache_creation_input_tokens: rest('cache_creation_input_tokens'),
       ...(usage.cost_usd !== undefined && {cost_usd: Math.max(0, usage.cost_usd - (this.#counted.cost_usd ?? 0))}),
       ...(usage.cost_unknown && {cost_unknown: true}),
+      ...(usage.cost_estimated && {cost_estimated: true}),
     };
     if (Object.values(left).some((value) => typeof value === 'number' && value > 0)) this.budget.spend(left, model);
   }

@@ -11,7 +11,7 @@
  * - A limit that is used up ends every run at work that depends on it, including those in the background.
  */
 import type {Model, Usage, UsageEntry} from '../contract/model.ts';
-import type {Budget, BudgetLimits, CallSize, Reservation} from '../contract/tool.ts';
+import type {Budget, BudgetLimits, CallSize, Reservation, ReserveAbove} from '../contract/tool.ts';
 import {MiniCcError, UsageError} from '../util/errors.ts';
 import {
   addUsage,
@@ -64,7 +64,10 @@ class Ledger {
   /** True while a call is under way whose estimate nothing confirms. */
   isProbing = false;
 
-  constructor(readonly onSpend: ((usage: Usage) => void) | undefined) {}
+  constructor(
+    readonly onSpend: ((usage: Usage) => void) | undefined,
+    readonly reserveAbove: ReserveAbove | undefined,
+  ) {}
 
   knows(model: string, agent: string): boolean {
     return this.#ratios.has(getKey(model, agent));
@@ -155,6 +158,10 @@ class RunBudget implements Budget {
     return this.#reserved.usd;
   }
 
+  get isLimited(): boolean {
+    return this.#path.some((budget) => budget.#hasLimit);
+  }
+
   get usedUp(): string | undefined {
     return this.#findLimit(({usd, tokens}) => usd < EPSILON_USD || tokens <= 0);
   }
@@ -171,8 +178,16 @@ class RunBudget implements Budget {
     );
   }
 
-  reserve(call: CallSize, signal: AbortSignal): Promise<Reservation> {
-    return this.ledger.wait(() => this.#tryReserve(call), signal);
+  async reserve(call: CallSize, signal: AbortSignal): Promise<Reservation> {
+    const above = await this.ledger.reserveAbove?.(call, signal);
+    try {
+      const maxOutputTokens = above?.maxOutputTokens ?? call.maxOutputTokens;
+      const here = await this.ledger.wait(() => this.#tryReserve({...call, maxOutputTokens}), signal);
+      return above ? joinReservations(here, above) : here;
+    } catch (error) {
+      above?.release();
+      throw error;
+    }
   }
 
   spend(usage: Usage, model: string): void {
@@ -227,7 +242,7 @@ class RunBudget implements Budget {
     return undefined;
   }
 
-  get #isLimited(): boolean {
+  get #hasLimit(): boolean {
     return this.limits.maxBudgetUsd !== undefined || this.limits.maxTokens !== undefined;
   }
 
@@ -235,7 +250,7 @@ class RunBudget implements Budget {
   #tryReserve(call: CallSize): Reservation | undefined {
     const {ledger, agent} = this;
     const {model, isCounted} = call;
-    const isProbe = !isCounted && this.#path.some((budget) => budget.#isLimited) && !ledger.knows(model.name, agent);
+    const isProbe = !isCounted && this.isLimited && !ledger.knows(model.name, agent);
     if (isProbe && ledger.isProbing) return undefined;
     const tokens = Math.ceil(call.inputTokens * (isCounted ? 1 : ledger.getRatio(model.name, agent)));
     const input = {tokens, usd: (tokens * (model.inputPrice ?? 0)) / 1_000_000};
@@ -288,7 +303,7 @@ class RunBudget implements Budget {
     const byMoney = forOutput > 0 ? paid : 0;
     const byTokens = Math.max(0, left.tokens - tokens);
     const limit = byTokens <= byMoney ? `${maxTokens} tokens` : formatBudget(maxBudgetUsd);
-    return {output: Math.min(byTokens, byMoney), limit, isShared: this.#isLimited && this.#reserved.tokens > 0};
+    return {output: Math.min(byTokens, byMoney), limit, isShared: this.#hasLimit && this.#reserved.tokens > 0};
   }
 
   /** The limit that the spent and the reserved together exceed, if there is one. */
@@ -335,6 +350,7 @@ class RunBudget implements Budget {
       get uncovered() {
         return path.map((budget) => budget.#exceeded).find((limit) => limit !== undefined);
       },
+      spend: (usage, name) => this.spend(usage, name),
       release: () => {
         hold({usd: 0, tokens: 0});
         endProbe();
@@ -344,13 +360,38 @@ class RunBudget implements Budget {
   }
 }
 
+function joinReservations(here: Reservation, above: Reservation): Reservation {
+  const both = [here, above];
+  return {
+    ...here,
+    get uncovered() {
+      return here.uncovered;
+    },
+    count(usage) {
+      for (const each of both) each.count(usage);
+    },
+    spend(usage, model) {
+      for (const each of both) each.spend(usage, model);
+    },
+    release() {
+      for (const each of both) each.release();
+    },
+  };
+}
+
 /**
  * Creates the budget of a session, or of a run without one.
  * @param agent name under which the usage counts
  * @param onSpend gets the usage of the session and its runs after each model call
+ * @param reserveAbove for a session that works for one on another machine
  */
-export function createBudget(limits: BudgetLimits = {}, agent = 'main', onSpend?: (usage: Usage) => void): Budget {
-  return new RunBudget(limits, agent, new Ledger(onSpend));
+export function createBudget(
+  limits: BudgetLimits = {},
+  agent = 'main',
+  onSpend?: (usage: Usage) => void,
+  reserveAbove?: ReserveAbove,
+): Budget {
+  return new RunBudget(limits, agent, new Ledger(onSpend, reserveAbove));
 }
 
 /**

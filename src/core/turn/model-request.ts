@@ -52,7 +52,7 @@ export async function callModel(
     const used = attempt;
     attempt = undefined;
     if (!used || countTokens(used.usage) === 0) return;
-    budget.spend(used.usage, used.model);
+    reserved.spend(used.usage, used.model);
     onUsage(used.usage, used.model);
   };
   const sent: ModelRequest = {
@@ -74,7 +74,7 @@ export async function callModel(
     });
     attempt = undefined;
     reserved.count(reply.usage);
-    budget.spend(reply.usage, reply.model);
+    reserved.spend(reply.usage, reply.model);
     return reply;
   } finally {
     spendAttempt();

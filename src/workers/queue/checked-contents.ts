@@ -73,6 +73,7 @@ const taskSchema = z.object({
     deny: list(line, MAX_RULES),
     edits: list(line, MAX_RULES),
   }),
+  isBudgeted: z.boolean(),
 });
 
 /** @throws RefusedMessage when it is not the task of this run, or not of its form */
@@ -102,6 +103,7 @@ const usage = z.object({
   web_search_requests: count.optional(),
   cost_usd: count.optional(),
   cost_unknown: z.literal(true).optional(),
+  cost_estimated: z.literal(true).optional(),
 });
 const display = z.discriminatedUnion('type', [
   z.object({type: z.literal('diff'), path: line, patch: text}),
@@ -208,6 +210,12 @@ const agentEvent = z.discriminatedUnion('type', [
   z.object({type: z.literal('run_note'), text: line}),
 ]);
 const part = z.enum(['patch', 'bundle']);
+const callSize = z.object({
+  model: z.object({name, inputPrice: count.optional(), outputPrice: count.optional()}),
+  inputTokens: count,
+  isCounted: z.boolean(),
+  maxOutputTokens: count,
+});
 const eventSchema = z.object({
   jobId: id,
   attempt: z.int().min(1),
@@ -217,6 +225,8 @@ const eventSchema = z.object({
     z.object({type: z.literal('needs'), part}),
     z.object({type: z.literal('delivered'), id: name}),
     z.object({type: z.literal('given_back'), why: line}),
+    z.object({type: z.literal('reserve'), id: name, call: callSize}),
+    z.object({type: z.literal('release'), id: name, used: list(z.object({usage, model: name}), MAX_RULES)}),
     z.object({type: z.literal('event'), event: agentEvent}),
   ]),
 });
@@ -232,6 +242,11 @@ const controlSchema = z.object({
     z.object({type: z.literal('stop')}),
     z.object({type: z.literal('send'), id: name, text}),
     z.object({type: z.literal('part'), part, blob: blobSchema}),
+    z.object({
+      type: z.literal('reserved'),
+      id: name,
+      reserved: z.union([z.object({limit: line}), z.object({inputTokens: count, maxOutputTokens: count})]),
+    }),
   ]),
 });
 

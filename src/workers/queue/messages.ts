@@ -2,7 +2,9 @@
 import {z} from 'zod';
 import type {AgentEventBody} from '../../core/contract/events.ts';
 import type {RunResult} from '../../core/contract/results.ts';
-import type {TranscriptEntry} from '../../core/contract/transcript.ts';
+import type {CallSize} from '../../core/contract/tool.ts';
+import type {TranscriptEntry, UsedSoFar} from '../../core/contract/transcript.ts';
+import type {RemoteReservation} from '../../core/runs/remote-runs.ts';
 import {treeSchema} from '../../storage/worktrees/shipped-trees.ts';
 
 /** Milliseconds that jobs, results and their parts stay in Redis when no side removes them. */
@@ -65,6 +67,8 @@ export interface JobEvent {
     | {readonly type: 'needs'; readonly part: TreePart}
     | {readonly type: 'delivered'; readonly id: string}
     | {readonly type: 'given_back'; readonly why: string}
+    | {readonly type: 'reserve'; readonly id: string; readonly call: CallSize}
+    | {readonly type: 'release'; readonly id: string; readonly used: readonly UsedSoFar[]}
     | {readonly type: 'event'; readonly event: AgentEventBody};
 }
 
@@ -72,7 +76,8 @@ export interface JobEvent {
 export type JobControl =
   | {readonly type: 'stop'}
   | {readonly type: 'send'; readonly id: string; readonly text: string}
-  | {readonly type: 'part'; readonly part: TreePart; readonly blob: BlobRef};
+  | {readonly type: 'part'; readonly part: TreePart; readonly blob: BlobRef}
+  | {readonly type: 'reserved'; readonly id: string; readonly reserved: RemoteReservation};
 
 /** Result of a job that ended, as it is stored in the queue. */
 export const resultSchema = z.object({

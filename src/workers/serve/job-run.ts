@@ -1,12 +1,17 @@
 /** Carries out one job at a worker: opens its tree, runs the agent and packs the result. */
+import {randomUUID} from 'node:crypto';
 import {gzipSync} from 'node:zlib';
 import type {Redis} from 'ioredis';
 import type {AgentEventBody} from '../../core/contract/events.ts';
+import type {Usage} from '../../core/contract/model.ts';
 import type {RunResult} from '../../core/contract/results.ts';
-import type {TranscriptEntry} from '../../core/contract/transcript.ts';
-import type {RemoteTask} from '../../core/runs/remote-runs.ts';
+import type {CallSize, Reservation, ReserveAbove} from '../../core/contract/tool.ts';
+import type {TranscriptEntry, UsedSoFar} from '../../core/contract/transcript.ts';
+import type {RemoteReservation, RemoteTask} from '../../core/runs/remote-runs.ts';
+import {BudgetReached} from '../../core/turn/budget.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
 import {getErrorMessage, MiniCcError, tryOr} from '../../core/util/errors.ts';
+import {withoutUndefined} from '../../core/util/objects.ts';
 import {type CachedTree, RefusedTree, type TreeCache} from '../../storage/worktrees/tree-cache.ts';
 import type {Keys} from '../queue/address.ts';
 import type {Blobs} from '../queue/blobs.ts';
@@ -40,6 +45,8 @@ export interface ExecutePlace {
   /** An abort stops the run, which then returns what it has. */
   readonly signal: AbortSignal;
   readonly onEvent: (event: AgentEventBody) => void;
+  /** Present when the session has budgets. */
+  readonly reserveAbove?: ReserveAbove;
   readonly onDelivered: (id: string) => void;
   /** Calls the listener with each message that was sent to the run. */
   readonly onMessage: (listener: (id: string, text: string) => void) => void;
@@ -82,6 +89,8 @@ const PART_MS = 10 * 60_000;
 const LOOK_MS = 2_000;
 /** Milliseconds between two reads of the session's messages to a run. */
 const POLL_MS = 500;
+/** The same, while a call waits for its reservation. */
+const RESERVATION_POLL_MS = 50;
 /** Number of events that are stored for a session that does not read them. */
 const MAX_EVENTS = 5_000;
 /** Bytes. The content of larger messages is sent only with the result. */
@@ -98,6 +107,8 @@ export class JobRun {
   readonly #parts = new Map<TreePart, (blob: BlobRef) => void>();
   /** Nonces of the control messages that were handled. A copy of one counts for nothing. */
   readonly #nonces = new Set<string>();
+  /** Calls that wait for their reservation. */
+  readonly #reservations = new Map<string, (reserved: RemoteReservation) => void>();
   #isStopped = false;
   #isOver = false;
 
@@ -138,6 +149,7 @@ export class JobRun {
         traceparent: job.traceparent,
         signal: this.#abort.signal,
         onEvent: (event) => this.#publishEvent(event),
+        ...(task.isBudgeted && {reserveAbove: (call, signal) => this.#reserve(call, signal)}),
         // If the queue cannot be reached, the session counts the message as not delivered.
         onDelivered: (id) => inBackground(this.publish({type: 'delivered', id}), () => undefined),
         onMessage: (listener) => {
@@ -234,6 +246,46 @@ export class JobRun {
     }
   }
 
+  /**
+   * Reserves what a call can cost in the session's budgets. While the session is away, the run goes on by its own
+   * limits.
+   * @throws BudgetReached when the call does not fit; the signal's reason
+   */
+  async #reserve(call: CallSize, signal: AbortSignal): Promise<Reservation> {
+    const {connection, keys} = this.deps;
+    const {model, ...size} = call;
+    const id = randomUUID();
+    const used: UsedSoFar[] = [];
+    const {promise, resolve, reject} = Promise.withResolvers<RemoteReservation>();
+    const onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, {once: true});
+    const look = async () => {
+      if ((await connection.exists(keys.presence(this.job.sessionId))) === 0) resolve(call);
+    };
+    const timer = setInterval(() => inBackground(look(), () => undefined), LOOK_MS);
+    this.#reservations.set(id, resolve);
+    const release = () => inBackground(this.publish({type: 'release', id, used}), () => undefined);
+    try {
+      const {name, inputPrice, outputPrice} = model;
+      const prices = withoutUndefined({inputPrice, outputPrice});
+      await this.publish({type: 'reserve', id, call: {...size, model: {name, ...prices}}});
+      const found = await promise;
+      if ('limit' in found) throw new BudgetReached(found.limit);
+      const {inputTokens, maxOutputTokens} = found;
+      const spend = (usage: Usage, by: string) => {
+        used.push({usage, model: by});
+      };
+      return {inputTokens, maxOutputTokens, uncovered: undefined, count: () => undefined, spend, release};
+    } catch (error) {
+      if (!(error instanceof BudgetReached)) release();
+      throw error;
+    } finally {
+      clearInterval(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.#reservations.delete(id);
+    }
+  }
+
   /** Reads the session's messages from the first one on, because another worker may have had the job before. */
   async #readControls(): Promise<void> {
     const {connection, keys} = this.deps;
@@ -244,7 +296,8 @@ export class JobRun {
         last = id;
         this.#handle(text);
       }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      const pollMs = this.#reservations.size > 0 ? RESERVATION_POLL_MS : POLL_MS;
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   }
 
@@ -261,6 +314,7 @@ export class JobRun {
       throw error;
     }
     if (message.type === 'send') this.#onMessage(message.id, message.text);
+    else if (message.type === 'reserved') this.#reservations.get(message.id)?.(message.reserved);
     else if (message.type === 'part') this.#parts.get(message.part)?.(message.blob);
     else {
       this.#isStopped = true;

@@ -1,6 +1,7 @@
 /** Gives runs of a session to workers over BullMQ: jobs go into the queue, and their ends and changes come back. */
 import {Job, Queue} from 'bullmq';
 import type {Redis} from 'ioredis';
+import type {CallSize} from '../../core/contract/tool.ts';
 import type {RemoteEnd, RemoteRuns, RemoteTask, RemoteWatch} from '../../core/runs/remote-runs.ts';
 import {NO_TOTALS, RunAborted} from '../../core/turn/run-ending.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';
@@ -217,6 +218,8 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
       if (what.type === 'event') watch.event(what.event);
       else if (what.type === 'delivered') watch.delivered(what.id);
       else if (what.type === 'given_back') this.deps.notify(`${watch.label}: ${worker} gave it back: ${what.why}`);
+      else if (what.type === 'reserve') this.#tidy(this.#reserve(jobId, what.id, what.call, watch));
+      else if (what.type === 'release') watch.release(what.id, what.used);
       else if (what.type === 'needs') sent.push(this.#sendPart(what.part, stored, over.signal));
     };
     const [over, sent] = [new AbortController(), [] as Promise<BlobRef | undefined>[]];
@@ -290,6 +293,14 @@ export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'>
     const key = this.#keys.control(jobId);
     const signed = JSON.stringify(this.#signatures.sign('control', {jobId, message}, LIFE_MS));
     await this.connection.pipeline().xadd(key, '*', 'm', signed).pexpire(key, LIFE_MS).exec();
+  }
+
+  async #reserve(jobId: string, id: string, call: CallSize, watch: RemoteWatch): Promise<void> {
+    const found = await watch.reserve(id, call);
+    if (!found) return;
+    const reserved =
+      'limit' in found ? found : {inputTokens: found.inputTokens, maxOutputTokens: found.maxOutputTokens};
+    await this.#control(jobId, {type: 'reserved', id, reserved});
   }
 
   /** Never rejects. @returns the blob, which may be in the queue in part */

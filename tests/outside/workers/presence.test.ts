@@ -68,6 +68,7 @@ it('after /clear, which gives the session another id, workers reach it by the on
   for (const runId of ['r1', 'r2']) {
     const watch = {
       ...{label: runId, signal: leaving.signal, event: () => undefined, delivered: () => undefined},
+      ...{reserve: async () => undefined, release: () => undefined},
       ...{onMessage: () => undefined, begun: (worker: string) => void begun.push(`${runId} at ${worker}`)},
     };
     const task = {
