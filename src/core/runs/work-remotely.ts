@@ -51,26 +51,11 @@ export async function workRemotely(
   const spent = new RemoteSpending(budget);
   const stop = new AbortController();
   const stopListening = budget.onUsedUp(() => stop.abort(new RunAborted('budget', budget.usedUp)));
-  const watch: RemoteWatch = {
+  const signal = AbortSignal.any([live.signal, stop.signal]);
+  const watch = {
+    ...createWatch(live, budget, spent, emit, begun),
     label: `[${agent.name}] ${spec.description}`,
-    signal: AbortSignal.any([live.signal, stop.signal]),
-    begun(worker) {
-      spent.next();
-      begun(worker);
-    },
-    event(event) {
-      if (!budget.isLimited && event.type === 'message' && event.role === 'assistant') {
-        spent.add(event.usage, event.model);
-      }
-      emit(event);
-    },
-    reserve: (id, call) => spent.reserve(id, call),
-    release: (id, used) => spent.release(id, used),
-    delivered: (id) => live.inbox.takeBack(id),
-    onMessage: (listener) => {
-      for (const message of live.inbox.list('prompt')) listener(message);
-      live.inbox.watch({queued: listener});
-    },
+    signal,
   };
   try {
     const {history} = live;
@@ -105,6 +90,35 @@ export async function workRemotely(
     spent.giveBack();
     live.inbox.watch({});
   }
+}
+
+/** Creates what the manager receives from a run and sends to it. What its calls use is spent here. */
+function createWatch(
+  live: LiveRun,
+  budget: Budget,
+  spent: RemoteSpending,
+  emit: Emit,
+  begun: (worker: string) => void,
+): Omit<RemoteWatch, 'label' | 'signal'> {
+  return {
+    begun(worker) {
+      spent.next();
+      begun(worker);
+    },
+    event(event) {
+      if (!budget.isLimited && event.type === 'message' && event.role === 'assistant') {
+        spent.add(event.usage, event.model);
+      }
+      emit(event);
+    },
+    reserve: (id, call) => spent.reserve(id, call),
+    release: (id, used) => spent.release(id, used),
+    delivered: (id) => live.inbox.takeBack(id),
+    onMessage: (listener) => {
+      for (const message of live.inbox.list('prompt')) listener(message);
+      live.inbox.watch({queued: listener});
+    },
+  };
 }
 
 /** A run that was stopped because the session's budget was used up ends with that limit as its outcome. */
