@@ -11,6 +11,7 @@ const LONG_TESTS = {
   'tests/chaos/chaos.test.ts': {MINI_CC_CHAOS: '60'},
   'tests/escape/escape.test.ts': {MINI_CC_ATTEMPTS: 'all'},
   'tests/escape/swapped-links.test.ts': {MINI_CC_RACES: '2000'},
+  'tests/escape/random-commands.test.ts': {MINI_CC_HOSTILE: '5000'},
   'tests/e2e/kill-loop.test.ts': {MINI_CC_KILLS: '100'},
   'tests/e2e/kill-in-stream.test.ts': {MINI_CC_KILLS: '100'},
   'tests/e2e/spending.test.ts': {MINI_CC_CUTS: '100'},
