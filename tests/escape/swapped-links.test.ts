@@ -27,7 +27,7 @@ import {PermissionPolicy} from '../../src/core/permissions/policy.ts';
 import {RuleBook} from '../../src/core/permissions/rules/rule-book.ts';
 import {runToolCalls} from '../../src/core/tool-calls.ts';
 import {createSandbox} from '../../src/sandbox/index.ts';
-import {byAgent} from '../../src/storage/checkpoints/changes.ts';
+import {since} from '../../src/storage/checkpoints/changes.ts';
 import {CheckpointStore} from '../../src/storage/checkpoints/checkpoint-store.ts';
 import {restoreFiles} from '../../src/storage/checkpoints/restore.ts';
 import {GitWorktrees} from '../../src/storage/worktrees/git-worktrees.ts';
@@ -220,12 +220,13 @@ describe.skipIf(!canRun).each(['plain', 'workspace-write'] as const)('links that
   test('are not followed by undo', {timeout: 90_000 + TRIES * 1000}, async () => {
     const {call, store} = createCalls(world);
     const effects = await countEffects(TRIES, async (index) => {
+      const begun = since(Date.now());
       await call('write_file', {path: `dir/new-${index}.ts`, content: 'x\n'});
       // What undo would remove or write, if it followed the link.
       writeFileSync(path.join(world.keys, `new-${index}.ts`), 'x\n');
       const before = readKeys(world.keys);
       const options = {by: {agentId: 'undo', label: 'undo'}, command: {undo: 'undo'}};
-      const {restored, left} = await restoreFiles(store.current, byAgent('main'), options);
+      const {restored, left} = await restoreFiles(store.current, begun, options);
       const isSame = JSON.stringify(before) === JSON.stringify(readKeys(world.keys));
       rmSync(path.join(world.keys, `new-${index}.ts`));
       return isSame ? JSON.stringify([restored, left]) : SECRET;
