@@ -10,7 +10,7 @@ import {MiniCcError, tryOr} from '../../core/util/errors.ts';
 import type {Sandbox} from '../sandbox.ts';
 import {OutputPipes} from './output-pipes.ts';
 import type {ProcessGroups} from './process-groups.ts';
-import {getShellArguments, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
+import {getShellArguments, MAX_MEMORY, MAX_PROCESSES, runShell, type ShellEnd, type ShellRun} from './run-shell.ts';
 
 interface LaunchRequest extends Pick<ShellRun, 'timeoutMs' | 'signal' | 'outlivesSignal' | 'onText'> {
   readonly command: string;
@@ -34,6 +34,8 @@ export interface LaunchPlan {
   readonly input?: Uint8Array;
   readonly launch: Attempt['launch'];
   readonly confinement: Confinement;
+  /** Whether its memory and its number of processes are limited. */
+  readonly isBounded?: boolean;
   readonly link?: (stream: Duplex) => void;
   /** Hosts that the command can reach when it is confined. */
   readonly reaches: readonly string[];
@@ -81,8 +83,11 @@ export class Launcher {
 
   async #plan(command: string, {launch, checkpoint, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
     const {confinement, env} = workspace;
-    const argv = getShellArguments(command, env.PATH);
-    if (launch === 'plain') {
+    const isPlain = launch === 'plain';
+    // Nobody was asked about a confined command, nor about a plain one that only reads.
+    const bounds = isPlain ? (checkpoint ? undefined : 'memory') : 'memory and processes';
+    const argv = getShellArguments(command, {searchPath: env.PATH, bounds});
+    if (isPlain) {
       const [file = '', ...args] = argv;
       return {
         file,
@@ -90,6 +95,7 @@ export class Launcher {
         env: withGitSettings({...env, TMPDIR: this.sandbox.folder.temporary}, !checkpoint),
         launch,
         confinement,
+        isBounded: bounds !== undefined,
         reaches: [],
         findHidden: () => undefined,
         release: () => [],
@@ -110,6 +116,7 @@ export class Launcher {
       env: launch === 'guarded' ? withGitSettings(confined.env, false) : {...confined.env, ...offline},
       launch,
       confinement,
+      isBounded: true,
       findHidden: (named) => {
         if (isOpen(launch)) return undefined;
         const place = findExisting(named, cwd);
@@ -202,6 +209,16 @@ export function explainConfinement({command, output: all, exitCode, plan}: Confi
   const start = confinement === 'read-only' ? 'this agent is read-only' : 'the sandbox confined this command';
   const way = confinement === 'none' || confinement === 'workspace-write' ? UNCONFINED : '';
   return `(${start}: ${limits.join('; ')}${way})`;
+}
+
+const NO_MEMORY =
+  /cannot allocate|memory exhausted|out of memory|MemoryError|bad_alloc|ENOMEM|fork: (?:retry: )?Resource temporarily/i;
+
+/** Names the limit of memory or processes that ended the command; undefined when none did. */
+export function explainBounds({output, exitCode, plan}: Omit<ConfinedEnd, 'command'>): string | undefined {
+  if (!plan.isBounded || exitCode === 0 || !NO_MEMORY.test(output)) return undefined;
+  const memory = `${(MAX_MEMORY / 1024 ** 3).toFixed(1).replace('.0', '')} GB of memory`;
+  return `(a command that runs without a question has at most ${memory} for each process, and ${MAX_PROCESSES} processes in the sandbox)`;
 }
 
 const UNIX_SOCKETS =

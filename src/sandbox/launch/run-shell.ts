@@ -3,7 +3,7 @@
  * Commands of settings, such as hooks, run to their end with an input instead.
  */
 import {isUtf8} from 'node:buffer';
-import {constants} from 'node:os';
+import {constants, totalmem} from 'node:os';
 import type {Duplex, Readable, Writable} from 'node:stream';
 import {StringDecoder} from 'node:string_decoder';
 import {setTimeout as delay} from 'node:timers/promises';
@@ -36,9 +36,25 @@ const WRAPPER = [
   `{ builtin set +vx -- $?; ${REPORT}; } 2>/dev/null; builtin exit $1`,
 ].join('; ');
 
-/** @param searchPath PATH of the command. Its first bash may be one of the project */
-export function getShellArguments(command: string, searchPath?: string): readonly string[] {
-  return [findOwnProgram('bash', searchPath) ?? '/bin/bash', '-c', WRAPPER, 'bash', command];
+/** Bytes of memory for each process of a command that nobody was asked about. */
+export const MAX_MEMORY = Math.min(4 * 1024 ** 3, totalmem() / 2);
+export const MAX_PROCESSES = 1000;
+/**
+ * The limit of memory is that of data, since V8 reserves addresses that it never uses. The kernel counts the processes of
+ * a sandbox by themselves, and outside of it all of the user; for root it counts none.
+ */
+const LIMIT_MEMORY = `ulimit -d ${Math.floor(MAX_MEMORY / 1024)} 2>/dev/null; `;
+const LIMIT_PROCESSES = `ulimit -u ${MAX_PROCESSES} 2>/dev/null; `;
+
+interface ShellOptions {
+  /** PATH of the command. Its first bash may be one of the project. */
+  readonly searchPath?: string | undefined;
+  readonly bounds?: 'memory' | 'memory and processes' | undefined;
+}
+
+export function getShellArguments(command: string, {searchPath, bounds}: ShellOptions = {}): readonly string[] {
+  const limits = `${bounds ? LIMIT_MEMORY : ''}${bounds === 'memory and processes' ? LIMIT_PROCESSES : ''}`;
+  return [findOwnProgram('bash', searchPath) ?? '/bin/bash', '-c', limits + WRAPPER, 'bash', command];
 }
 
 const WHY_NOT_STARTED: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ import {getErrorMessage, tryOr} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {errorResult} from '../../core/util/tool-output.ts';
 import type {Sandbox} from '../../sandbox/index.ts';
-import {explainConfinement, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
+import {explainBounds, explainConfinement, type LaunchEnd, Launcher} from '../../sandbox/launch/launch.ts';
 import type {ProcessGroups} from '../../sandbox/launch/process-groups.ts';
 import type {ShellEnd} from '../../sandbox/launch/run-shell.ts';
 import description from './bash.md';
@@ -129,6 +129,8 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   notes.push(...ending);
   const limit = end.ended === 'itself' ? explainConfinement({...end, command: given.command, output}) : undefined;
   if (limit !== undefined) notes.push(limit);
+  const bound = explainBounds({...end, output});
+  if (bound !== undefined) notes.push(bound);
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
   return {
     content: text === '' ? '(no output)' : text,
