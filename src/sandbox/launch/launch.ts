@@ -84,8 +84,9 @@ export class Launcher {
   async #plan(command: string, {launch, checkpoint, masked}: Attempt, workspace: Workspace): Promise<LaunchPlan> {
     const {confinement, env} = workspace;
     const isPlain = launch === 'plain';
-    // Nobody was asked about a confined command, nor about a plain one that only reads.
-    const bounds = isPlain ? (checkpoint ? undefined : 'memory') : 'memory and processes';
+    // No rule or answer allowed a confined command, nor a plain one that only reads.
+    const unasked = isPlain ? 'memory' : 'memory and processes';
+    const bounds = launch === 'guarded' || (isPlain && checkpoint) ? undefined : unasked;
     const argv = getShellArguments(command, {searchPath: env.PATH, bounds});
     if (isPlain) {
       const [file = '', ...args] = argv;
@@ -116,7 +117,7 @@ export class Launcher {
       env: launch === 'guarded' ? withGitSettings(confined.env, false) : {...confined.env, ...offline},
       launch,
       confinement,
-      isBounded: true,
+      isBounded: bounds !== undefined,
       findHidden: (named) => {
         if (isOpen(launch)) return undefined;
         const place = findExisting(named, cwd);
