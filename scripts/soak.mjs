@@ -9,6 +9,7 @@ const scripts = path.dirname(fileURLToPath(import.meta.url));
 /** Test files, and the numbers that they read from the environment. */
 const LONG_TESTS = {
   'tests/chaos/chaos.test.ts': {MINI_CC_CHAOS: '60'},
+  'tests/chaos/late-kills.test.ts': {MINI_CC_LATE_KILLS: '200'},
   'tests/escape/escape.test.ts': {MINI_CC_ATTEMPTS: 'all'},
   'tests/escape/swapped-links.test.ts': {MINI_CC_RACES: '2000'},
   'tests/escape/random-commands.test.ts': {MINI_CC_HOSTILE: '5000'},
