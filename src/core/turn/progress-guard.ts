@@ -1,5 +1,5 @@
 /**
- * Ends a run that makes no progress. A result that the run has not seen yet is progress, and so are a message of a person
+ * Ends a run that makes no progress. A result that differs from those of the last replies is progress, and so are a message of a person
  * and waiting for work in the background. Everything else that leads to one more request is counted: repairs, pauses of
  * the server, empty replies, and calls that bring what they brought before. All of them are counted in a row, whatever
  * their order. Retries and pauses for a limit of the account are bounded by time instead.
@@ -32,6 +32,9 @@ const ENDS_AT = 8;
 /** Most replies without progress, when no count reaches its end: calls that take turns. */
 const MAX_REPLIES = 16;
 
+/** Replies whose calls are remembered. What is called again later may have been cleared from the window meanwhile. */
+const MAX_REMEMBERED = 4;
+
 /** A call that ended, as far as it says whether the run makes progress. */
 export interface SeenCall {
   /** Tells the call and its result from others. */
@@ -43,7 +46,8 @@ export interface SeenCall {
 }
 
 export class ProgressGuard {
-  readonly #seen = new Set<string>();
+  /** Calls of the last replies, the newest first. */
+  #recent: readonly ReadonlySet<string>[] = [];
   /** Since the last progress. */
   readonly #stalls = new Map<Stall, number>();
   /** How often each call brought the same since the last progress. */
@@ -61,16 +65,15 @@ export class ProgressGuard {
     }
     const keys = new Set(valid.map(({key}) => toDigest(key)));
     const isProgress =
-      valid.some(({background}) => background === 'waits') || [...keys].some((key) => !this.#seen.has(key));
+      valid.some(({background}) => background === 'waits') ||
+      [...keys].some((key) => !this.#recent.some((reply) => reply.has(key)));
     if (isProgress) this.recordProgress();
     else this.#replies += 1;
     // An announcement that leads only to further runs, whose ends are announced again, is no progress.
     if (this.#isAnnounced && calls.every(({background}) => background === 'starts')) this.record('dispatch');
     this.#isAnnounced = false;
-    for (const key of keys) {
-      this.#seen.add(key);
-      this.#repeats.set(key, (this.#repeats.get(key) ?? 0) + 1);
-    }
+    this.#recent = [keys, ...this.#recent].slice(0, MAX_REMEMBERED);
+    for (const key of keys) this.#repeats.set(key, (this.#repeats.get(key) ?? 0) + 1);
   }
 
   /** Records one more request that is no progress. @returns how many of this kind came since the last progress */

@@ -47,8 +47,8 @@ describe('a run that makes no progress', () => {
 
   it('ends when calls take turns, and when a call and repairs do', () => {
     expect(repeat((guard, index) => guard.recordCalls([seen(`${index % 2}`)])).ended).toBe(16);
-    expect(repeat((guard, index) => guard.recordCalls([seen(`${index % 10}`)]))).toEqual({
-      ...{told: [18], ended: 26},
+    expect(repeat((guard, index) => guard.recordCalls([seen(`${index % 4}`)]))).toEqual({
+      ...{told: [12], ended: 20},
       ending: {outcome: 'limit', limit: 'no_progress', reason: 'no progress: 16 replies brought nothing new'},
     });
     const both = repeat((guard, index) => (index % 2 === 0 ? guard.recordCalls([seen('a')]) : guard.record('cut')));
@@ -61,6 +61,7 @@ describe('a run that makes no progress', () => {
 
 describe('progress', () => {
   it.each<[string, (guard: ProgressGuard, index: number) => void]>([
+    ['a call that is made again after some others', (guard, index) => guard.recordCalls([seen(`${index % 5}`)])],
     ['a result that differs', (guard, index) => guard.recordCalls([seen('a'), seen(`${index}`)])],
     ['a wait for work in the background', (guard) => guard.recordCalls([seen('a', {background: 'waits'})])],
     ['a message of a person', (guard, index) => (index % 3 === 0 ? guard.recordProgress(true) : guard.record('empty'))],
