@@ -11,6 +11,7 @@ import {toQuestion} from '../core/session/commands.ts';
 import type {Conversation} from '../core/session/parts.ts';
 import {History} from '../core/turn/history.ts';
 import {MiniCcError, UsageError} from '../core/util/errors.ts';
+import {formatCount} from '../core/util/text.ts';
 import {findHomeFault} from '../storage/home.ts';
 import {
   getWholeConversation,
@@ -86,7 +87,16 @@ export async function openFirstConversation(
   }
   if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
   // An empty transcript has nothing to continue.
-  const read = () => (store.exists(found.id) ? readOpening(found.transcript, 'main') : undefined);
+  const read = () => {
+    const opening = store.exists(found.id) ? readOpening(found.transcript, 'main') : undefined;
+    if (opening && opening.damaged > 0) {
+      const count = formatCount(opening.damaged, 'message');
+      warnings.push(
+        `session ${found.id} is damaged: ${count} of it cannot be read and is left out (${found.transcript})`,
+      );
+    }
+    return opening;
+  };
   const takeOver = options.takeOver || (await mayTakeOver(store.findForeignLock(found.id), options));
   return {...openConversation(store, found.id, redactor, read, {takeOver}), warnings};
 }

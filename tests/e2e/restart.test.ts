@@ -221,3 +221,16 @@ test('--continue names a damaged session that it passes over, and --resume goes 
   expect(await runCli(['--resume', id, '-p', 'x'], at)).toMatchObject({code: 0, stderr: ''});
   expect(JSON.stringify(server.requests.at(-1)!.body.messages)).toContain('the damaged one');
 });
+
+test('--continue says that a damaged line dropped a message', async () => {
+  const server = await serve(() => say('hello'));
+  const at = {server, cwd: (await project()).path, home: await home()};
+  await runCli(['-p', 'one'], at);
+  const [file] = findTranscripts(at.home.path);
+  writeFileSync(file!, readFileSync(file!, 'utf8').replace('"role":"assistant"', '"role":"assist'));
+  const run = await runCli(['-c', '-p', 'x'], at);
+  const id = path.basename(path.dirname(file!));
+  expect(run.stderr).toBe(
+    `mini-cc: session ${id} is damaged: 1 message of it cannot be read and is left out (${file})\n`,
+  );
+});

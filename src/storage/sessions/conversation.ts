@@ -28,6 +28,8 @@ export interface Opening {
   readonly announced: ReadonlySet<string>;
   /** Usage of all replies, and of model calls beside them, including replies that were rewound or replaced. */
   readonly used: readonly UsageEntry[];
+  /** Number of lines of messages that cannot be read. */
+  readonly damaged: number;
 }
 
 /** @param agent agent of the transcript. @throws UsageError when it has no header */
@@ -39,9 +41,13 @@ export function readOpening(file: string, agent: string): Opening {
     used.push(...cut.endBefore(entry).map((each) => ({...each, agent})), ...listUsed(entry, agent));
     for (const id of listAnnounced(entry)) announced.add(id);
   };
-  const {last} = readConversation(noteEach(streamBody(file), note), findRewound(file));
+  let damaged = 0;
+  const onDamaged = () => {
+    damaged += 1;
+  };
+  const {last} = readConversation(noteEach(streamBody(file, onDamaged), note), findRewound(file));
   used.push(...cut.take().map((each) => ({...each, agent})));
-  return {restored: toRestored(last), announced, used: sumEntries(used)};
+  return {restored: toRestored(last), announced, used: sumEntries(used), damaged};
 }
 
 function* noteEach(
@@ -55,8 +61,8 @@ function* noteEach(
 }
 
 /** Yields all lines except the header. @throws UsageError when there is none */
-function* streamBody(file: string): Generator<TranscriptEntry> {
-  const entries = streamEntries(file);
+function* streamBody(file: string, onDamaged?: () => void): Generator<TranscriptEntry> {
+  const entries = streamEntries(file, onDamaged);
   const {value: first} = entries.next();
   if (!first || !isHeader(first)) throw new UsageError(describeMissingHeader(file));
   yield* entries;

@@ -42,10 +42,19 @@ export function readEntries(file: string): TranscriptEntry[] {
   return [...streamEntries(file)];
 }
 
-/** Yields the same lines one by one, because the values of a long transcript do not fit into memory. */
-export function* streamEntries(file: string): Generator<TranscriptEntry> {
+/** `TranscriptWriter` begins each line of a message with this. */
+const MESSAGE = '{"type":"message"';
+
+/**
+ * Yields the same lines one by one, because the values of a long transcript do not fit into memory.
+ * @param onDamaged called for each message that cannot be read, except at the end of the file, where a crash tears a line
+ */
+export function* streamEntries(file: string, onDamaged: () => void = () => undefined): Generator<TranscriptEntry> {
+  let isDamaged = false;
   for (const line of readLines(file)) {
+    if (isDamaged) onDamaged();
     const entry = parseEntry(line);
+    isDamaged = !entry && line.startsWith(MESSAGE);
     if (entry) yield entry;
   }
 }
@@ -204,8 +213,6 @@ function isMessageLine(value: unknown): boolean {
   return typeof content === 'string' || (Array.isArray(content) && content.every(isObject));
 }
 
-/** `TranscriptWriter` begins each line of a message with this. */
-const MESSAGE = '{"type":"message"';
 /** It occurs only in a line of a prompt, or in the input of a tool. */
 const PROMPT = '"prompt":true';
 
