@@ -127,7 +127,7 @@ test('a script by prompt answers each agent from its own list', async () => {
 
 test('a request beyond the script is refused with a message that says so', async () => {
   const {ask} = await start([]);
-  await expect(ask('a')).rejects.toThrow('the script has no reply 1');
+  await expect(ask('a')).rejects.toThrow('the script of the model has no reply 1');
 });
 
 test('tool results are read from the last message', () => {
