@@ -74,7 +74,8 @@ describe('a session in which model, tools and commands repeat keys', () => {
     const child = await spawnCli(['-p', 'start', '--dangerously-skip-permissions'], at);
     child.stdin.end();
     await server.waitForRequests(2);
-    await until(async () => findTranscripts(at.home.path).flatMap(readLines).length >= 5);
+    const isDone = ({type}: {readonly type: string}) => type !== 'usage_so_far';
+    await until(async () => findTranscripts(at.home.path).flatMap(readLines).filter(isDone).length >= 5);
     child.kill('SIGKILL');
     expect(findLeakingFiles(at.home.path)).toEqual([]);
 

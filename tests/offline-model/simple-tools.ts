@@ -1,8 +1,9 @@
 /** Simple versions of the tools, with which the offline model works on real folders. */
+
 import {execFileSync, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {dirname, join, matchesGlob} from 'node:path';
+import path, {dirname, join, matchesGlob} from 'node:path';
 import type {Anthropic} from '@anthropic-ai/sdk';
 import {rgPath} from '@vscode/ripgrep';
 import type {CodeIndex} from '../../src/code-index/contract.ts';
@@ -98,7 +99,11 @@ function getIndex(root: string): CodeIndex {
 /** The real tool: its text is what the offline model reads. */
 async function symbols(root: string, input: Input): Promise<Result> {
   const workspace = {root, cwd: root, extraRoots: []};
-  const context = {workspace, places: [root], signal: new AbortController().signal} as unknown as ToolContext;
+  const context = {
+    workspace,
+    places: [path.resolve(root, String(input.path ?? '.'))],
+    signal: new AbortController().signal,
+  } as unknown as ToolContext;
   const result = await createSymbols(getIndex).run(input, context);
   return {text: getText(result.content ?? ''), isError: result.isError === true};
 }
