@@ -74,7 +74,7 @@ export async function measureAtRest({program, server}: Bench): Promise<{rss: num
 export async function measureTurn({program, server}: Bench, turns: number): Promise<{gap: number; kilobytes: number}> {
   let count = 0;
   server.play(({hasTools}) =>
-    hasTools && count++ < turns ? callTools([program.runCommand('true', `toolu_${count}`)]) : say(END),
+    hasTools && count++ < turns ? callTools([program.runCommand(`true #${count}`, `toolu_${count}`)]) : say(END),
   );
   await measureRun(program.print('go'));
   if (server.turns.length !== turns + 1) throw new Error(`${server.turns.length} requests came, not ${turns + 1}`);
@@ -97,7 +97,9 @@ export async function measureSubagents({program, server}: Bench): Promise<{wall:
       const part = /part-\d+/.exec(request.body.toString('latin1'))?.[0] ?? '';
       const turn = turns.get(part) ?? 0;
       turns.set(part, turn + 1);
-      return turn < COMMANDS ? callTools([program.runCommand('true', `toolu_${part}_${turn}`)]) : say('Found it.');
+      return turn < COMMANDS
+        ? callTools([program.runCommand(`true #${turn}`, `toolu_${part}_${turn}`)])
+        : say('Found it.');
     }
     ended = request.arrivedAt;
     if (mainTurns++ > 0) return program.goOn?.(request.body.toString(), `toolu_wait_${mainTurns}`) ?? say(END);

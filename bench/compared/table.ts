@@ -72,7 +72,7 @@ function listMeasures(short: boolean): readonly Measure[] {
     },
     {
       rows: {
-        turn: row('reply ended → next request, one `true` in bash between', 'ms', 1, 1, 'pi'),
+        turn: row('reply ended → next request, one `true #N` in bash between', 'ms', 1, 1, 'pi'),
         bytes: row('first request with all tools', 'KB', 1, 9.6),
       },
       rounds: short ? 1 : 3,

@@ -26,7 +26,9 @@ export async function measureTurnMemory(home: Home, turns: number): Promise<Memo
   let pid = 0;
   const server = await serve((index) => {
     samples.push(takeSample(pid));
-    return index < turns ? callTool('read_file', {path: 'notes.txt'}, `toolu_${index}`) : say('Done.');
+    return index < turns
+      ? callTool('read_file', {path: 'notes.txt', limit: index + 1}, `toolu_${index}`)
+      : say('Done.');
   });
   try {
     const child = await spawnCli(['-p', 'go', '--dangerously-skip-permissions', '--max-turns', String(turns + 2)], {

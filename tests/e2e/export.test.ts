@@ -48,7 +48,7 @@ it('exports a session with its subagents as one page in which all text stays tex
     ),
   ).toHaveLength(3);
   expect(page.match(/2 tools: 1 read_file, 1 bash · claude-sonnet-5-5<br>Receipt: 2 tools · /g)).toHaveLength(3);
-  expect(page).toMatch(/<span class="bad">failed: /);
+  expect(page).toMatch(/<span class="bad">limit reached: no progress: an empty reply 8 times/);
   expect(page.match(/<a href="#run-/g)).toHaveLength(3);
 
   expect((await sessions('3333', 'out.html')).stderr).toContain('is there already: say --yes to replace it');

@@ -54,7 +54,11 @@ describe('agents in a running REPL', () => {
 
   it('are created from a text, edited before they are saved, used at once, and deleted', async () => {
     const workspace = await project();
-    const editor = await workspace.write('editor.sh', '#!/bin/sh\nsed -i "s/Code review agent/Edited agent/" "$1"\n');
+    // An editor of the project would not be started.
+    const editor = await (await project()).write(
+      'editor.sh',
+      '#!/bin/sh\nsed -i "s/Code review agent/Edited agent/" "$1"\n',
+    );
     await chmod(editor, 0o755);
     const terminal = await repl({cwd: workspace.path, rows: 45, env: {EDITOR: editor, VISUAL: ''}});
     await send(terminal, '/agents create a code review agent with read-only access');
