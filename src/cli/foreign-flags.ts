@@ -4,7 +4,7 @@
  */
 import type {ForeignWord} from '../core/contract/events.ts';
 
-/** Whether a value follows: never, always, or where the next word is none of a prompt. */
+/** Says whether the next word is the value of the flag: never, always, or only where a driver sent it. */
 type Value = 'none' | 'one' | 'maybe';
 
 /** Flags of Claude Code 2.1.330 and of its SDK without what mini-cc has. */

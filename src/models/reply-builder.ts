@@ -43,7 +43,7 @@ export class ReplyBuilder {
   /** Counts of the server that cannot be true, e.g. `output_tokens: -5`. */
   readonly #oddCounts: string[] = [];
 
-  /** @param inputTokens estimated tokens of the request; 0 when nobody estimated them */
+  /** @param inputTokens estimated tokens of the request; 0 without an estimate */
   constructor(private readonly inputTokens = 0) {}
 
   /** @throws ModelError of kind `stream` when the event lacks fields or does not fit the events before it */

@@ -13,7 +13,7 @@ const PRIVATE_FOLDER = '/tmp';
 /** When the temporary folder has more entries, it is mounted read-only as a whole and not entry by entry. */
 const MAX_TEMPORARY = 40;
 
-/** Of two mounts at the same path, the later kind in `ORDER` wins. */
+/** When two mounts have the same path, the later kind in `ORDER` wins. */
 interface Mount {
   readonly path: string;
   readonly kind: Kind;

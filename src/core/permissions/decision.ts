@@ -308,7 +308,7 @@ class Decider {
 
 /**
  * Applies the opinion about a call that rules and mode do not refuse. A hook cannot allow what only a person may allow.
- * Whoever changed the input has not allowed the places that it now names: these are asked about anew.
+ * A hook or driver that changed the input has not allowed the places that it now names: these are asked about anew.
  */
 function applyOpinion(
   verdict: Exclude<Verdict, {verdict: 'deny'}>,

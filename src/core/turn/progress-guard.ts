@@ -25,7 +25,7 @@ type Stall = keyof typeof WORDS;
 /** Limit of a run that this guard ended. */
 export const NO_PROGRESS = 'no_progress';
 
-/** At this count the model is told. */
+/** At this count the model gets a note that it makes no progress. */
 const TOLD_AT = 4;
 /** At this count the run ends. */
 const ENDS_AT = 8;
@@ -84,7 +84,7 @@ export class ProgressGuard {
     return count;
   }
 
-  /** Records that the model is told the end of a run in the background. */
+  /** Records that the model reads of the end of a run in the background. */
   recordAnnouncement(): void {
     this.#isAnnounced = true;
   }
@@ -99,7 +99,7 @@ export class ProgressGuard {
     this.#isTold &&= this.#total >= TOLD_AT;
   }
 
-  /** @returns what the model is told, once, before it is too late */
+  /** @returns the note for the model, once, before the run ends */
   takeAdvice(): string | undefined {
     if (this.#isTold || (this.#total < TOLD_AT && this.#replies < MAX_REPLIES / 2)) return undefined;
     this.#isTold = true;

@@ -36,7 +36,7 @@ const WRAPPER = [
   `{ builtin set +vx -- $?; ${REPORT}; } 2>/dev/null; builtin exit $1`,
 ].join('; ');
 
-/** Bytes of memory for each process of a command that nobody was asked about. */
+/** Bytes of memory for each process of a command that runs without a question to the person. */
 export const MAX_MEMORY = Math.min(4 * 1024 ** 3, totalmem() / 2);
 export const MAX_PROCESSES = 1000;
 /**

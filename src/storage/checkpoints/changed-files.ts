@@ -101,7 +101,7 @@ function formatRewind(scope: 'files' | 'both', number: number): string | undefin
   return number === 0 ? undefined : `/rewind ${number} ${scope}`;
 }
 
-/** Compares the files that the session changed with what the disk has now, whoever wrote that. */
+/** Compares the files that the session changed with what the disk has now, also where another program wrote it. */
 async function diffAll(deps: ChangedFilesDeps): Promise<SessionDiff> {
   const checkpoints = deps.checkpoints();
   await checkpoints.recover();

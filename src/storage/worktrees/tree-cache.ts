@@ -99,7 +99,7 @@ export class TreeCache {
     const now = new Date();
     await utimes(place, now, now);
     const root = path.join(top, prefix);
-    // Whoever made the tree may have put a link there that leads out of it.
+    // The session that made the tree may have put a link there that leads out of it.
     const inTop = path.join(await realpath(top), prefix);
     if (resolveLinks(inTop, '/') !== inTop) throw new RefusedTree('its folder is a link in its tree');
     await mkdir(root, {recursive: true});

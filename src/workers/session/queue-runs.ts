@@ -46,7 +46,7 @@ const STOP_MS = 8_000;
 /** Milliseconds that removals from the queue may take when the session ends. */
 const CLOSE_MS = 2_000;
 
-/** The queue's own words about a failure are not signed, so they are shown to nobody. */
+/** The queue's own words about a failure are not signed, so neither the person nor the model sees them. */
 const FAILED = 'the queue says that it failed, in words that no worker signed: what the worker printed says why';
 
 export class QueueRuns implements Omit<RemoteRuns, 'isConfigured' | 'isPending'> {

@@ -6,25 +6,12 @@ import {expect, it, onTestFinished} from 'vitest';
 import {type Job, toRelative} from '../../../src/workers/queue/messages.ts';
 import {Signatures} from '../../../src/workers/queue/signatures.ts';
 import {home, isSubagent, project, serve} from '../../e2e/fixture.ts';
-import {callTool, type MessagesBody, say} from '../../support/messages-server.ts';
 import {runCli} from '../../support/run-cli.ts';
 import {listHostileJobs} from '../../workers/hostile-job.ts';
 import {eventually, SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
+import {answer, EDITS} from './task-elsewhere.ts';
 
 const env = {QUEUE_KEY: SECRET};
-const EDITS = ['--permission-mode', 'acceptEdits'];
-const task = callTool('Task', {
-  ...{description: 'add a file', prompt: 'Write made.txt', agent_type: 'code'},
-  ...{isolation: 'worktree', where: 'workers'},
-});
-
-async function answer(body: MessagesBody) {
-  const turns = body.messages.filter(({role}) => role === 'assistant').length;
-  if (!isSubagent(body)) return turns === 0 ? task : say('All done.');
-  return turns === 0
-    ? callTool('write_file', {path: 'made.txt', content: 'made elsewhere\n'})
-    : say('I wrote made.txt:1.');
-}
 
 it('forty hostile jobs with the right signature are refused in one line each, without a model call or a file outside', async () => {
   const [redis, workspace, own] = [await startRedis(), await project(), await home()];

@@ -6,25 +6,12 @@ import path from 'node:path';
 import {Queue} from 'bullmq';
 import {expect, it, onTestFinished} from 'vitest';
 import {home, isSubagent, project, searchPathWithout, serve} from '../../e2e/fixture.ts';
-import {callTool, type MessagesBody, say} from '../../support/messages-server.ts';
 import {killGroup, runCli, spawnCli} from '../../support/run-cli.ts';
 import {createSmallDisk} from '../../support/small-disk.ts';
 import {eventually, SECRET, startRedis, startWorker, withQueue} from './fixture.ts';
+import {answer, EDITS} from './task-elsewhere.ts';
 
 const env = {QUEUE_KEY: SECRET};
-const EDITS = ['--permission-mode', 'acceptEdits'];
-const task = callTool('Task', {
-  ...{description: 'add a file', prompt: 'Write made.txt', agent_type: 'code'},
-  ...{isolation: 'worktree', where: 'workers'},
-});
-
-async function answer(body: MessagesBody) {
-  const turns = body.messages.filter(({role}) => role === 'assistant').length;
-  if (!isSubagent(body)) return turns === 0 ? task : say('All done.');
-  return turns === 0
-    ? callTool('write_file', {path: 'made.txt', content: 'made elsewhere\n'})
-    : say('I wrote made.txt:1.');
-}
 
 it('a worker with another secret never gets the job: the session says why in one line, and a worker with the secret does it', async () => {
   const [redis, workspace, own] = [await startRedis(), await project(), await home()];
