@@ -112,7 +112,13 @@ it('a run that is aborted while its worker cannot write what it asks for ends at
     ...{connection, keys, blobs: new Blobs(connection, PREFIX), signatures: new Signatures(SECRET), worker: 'w', trees},
     isHeld: async () => true,
   } as unknown as JobRunDeps;
-  const job = {jobId: 'r1-1', sessionId, runId: 'r1', round: 1, tree: {}, work: '{}'} as never;
+  const agent = {name: 'code', description: '', tools: '*', prompt: '', readOnly: false};
+  const task = {
+    ...{spec: {runId: 'r1', agent: 'code', description: '', model: 'm', background: false, cleanup: 'keep'}, round: 1},
+    ...{agent, prompt: 'go', limits: {maxTurns: 1, timeoutSeconds: 60}, messages: [], isBudgeted: false},
+    permissions: {mode: 'default', deny: [], edits: []},
+  };
+  const job = {jobId: 'r1-1', sessionId, runId: 'r1', round: 1, tree: {}, work: JSON.stringify(task)} as never;
   const run = new JobRun(job, 1, deps);
   await expect(run.work()).rejects.toThrow('taken it over');
   await aborting;
