@@ -60,7 +60,7 @@ test(
     expect(mcp.commands().length).toBeGreaterThan(1);
     const prompt = await mcp
       .findCommand('mcp__everything__simple-prompt')!
-      .run({args: '', say: () => undefined} as never);
+      .run({args: '', say: () => undefined, signal} as never);
     expect(prompt).toMatchObject({ok: true, prompt: {content: expect.stringMatching(/prompt/i)}});
   },
   2 * MINUTES,
