@@ -1,4 +1,6 @@
 /** Fan-outs by the built program: print mode, a kill in the midst, and the preview in a real terminal. */
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {changeAll, getPartFiles, numbered} from '../core/fan-out/session-fixture.ts';
 import {hangBeforeHeaders, type MessagesBody, say} from '../support/messages-server.ts';
@@ -14,6 +16,16 @@ async function projectWith(count: number) {
   await folder.git('add', '-A');
   await folder.git('commit', '-qm', 'more');
   return folder;
+}
+
+/** Counts the ended parts in the journal of the only fan-out, which is written after their ends are shown. */
+function countEndedParts(place: string): number {
+  const [journal] = readdirSync(place, {recursive: true, encoding: 'utf8'}).filter((name) =>
+    /fan-outs\.jsonl$/.test(name),
+  );
+  return journal === undefined
+    ? 0
+    : (readFileSync(path.join(place, journal), 'utf8').match(/"part_end".*\n/g) ?? []).length;
 }
 
 const AUTO = ['--fan-out', 'auto', '--permission-mode', 'acceptEdits'];
@@ -88,12 +100,9 @@ describe('in print mode', () => {
     const hangs = (body: MessagesBody) => !isKilled && getPartFiles(body)?.includes('src/f006.ts');
     const server = await serve((body) => (hangs(body) ? hangBeforeHeaders() : changeAll(body)));
     const child = await spawnCli(['-p', PROMPT, ...AUTO], {server, cwd: folder.path, home: place});
-    let stderr = '';
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk;
-    });
+    child.stderr.resume();
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    await until(() => stderr.match(/ - done/g)?.length === 2, 'the end of two parts');
+    await until(() => countEndedParts(place.path) === 2, 'two ended parts in the journal');
     killGroup(child);
     await ended;
     isKilled = true;
