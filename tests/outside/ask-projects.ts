@@ -6,7 +6,7 @@ import {existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync} from 'node:fs'
 import path from 'node:path';
 import {execaSync} from 'execa';
 import {createUserEnvironment} from '../support/environment.ts';
-import {installPackages, run, TYPESCRIPT, unpack} from './downloads.ts';
+import {installPackages, run, type Source, TYPESCRIPT, unpack} from './downloads.ts';
 import {createOracle} from './oracle.ts';
 import {ASKED_PROJECTS, type AskedProject} from './projects.ts';
 import {createQuestions, type Mark, type Question} from './questions.ts';
@@ -27,7 +27,11 @@ export function prepareDownloads(folder: string): void {
 }
 
 /** Unpacks the project into a git repository. */
-export function unpackProject(project: AskedProject, downloads: string, base: string): string {
+export function unpackProject(
+  project: Pick<AskedProject, 'name' | 'built' | keyof Source>,
+  downloads: string,
+  base: string,
+): string {
   const root = path.join(base, project.name.replace(/ .*/, ''));
   if (existsSync(root)) return root;
   unpack(project, downloads, root);
