@@ -7,7 +7,7 @@ import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import meow from 'meow';
 import {description, name, version} from '../../package.json';
-import type {SubcommandArguments} from '../commands/command-line.ts';
+import type {SubcommandArguments} from '../commands/shared/command-line.ts';
 import type {ServerFlags} from '../compose/mcp-command-line.ts';
 import type {SessionOptions} from '../compose/options.ts';
 import type {WorkerFlags} from '../compose/workers/command-line.ts';

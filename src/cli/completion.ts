@@ -3,7 +3,7 @@
  * script completes subcommands, the words after them, their flags, and the values of flags that name choices, files or
  * folders.
  */
-import {createUnknownVerb, type SubcommandArguments} from '../commands/command-line.ts';
+import {createUnknownVerb, type SubcommandArguments} from '../commands/shared/command-line.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {FLAGS, type FlagName, goesWith, SUBCOMMAND_TEXTS, SUBCOMMANDS, written} from './flags.ts';
 

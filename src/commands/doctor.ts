@@ -1,7 +1,7 @@
 /** Implements `mini-cc doctor` and `/doctor`: what works here, and how to fix what does not. */
 import type {Command} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
-import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './command-line.ts';
+import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './shared/command-line.ts';
 
 export interface Finding {
   /** One word for what was examined. */

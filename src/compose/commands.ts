@@ -1,8 +1,8 @@
 /** Creates the slash commands of a session, and serves `mini-cc config …`. */
 import {realpathSync} from 'node:fs';
 import {version} from '../../package.json';
-import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/command-line.ts';
 import {formatSettings, type ShownSettings} from '../commands/config.ts';
+import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/shared/command-line.ts';
 import {createCommandTable} from '../commands/table.ts';
 import {getEffectiveSettings} from '../config/effective-settings.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';

@@ -1,14 +1,14 @@
 /** Serves `mini-cc mcp list|get|add|remove`. */
 import {existsSync, readFileSync, realpathSync} from 'node:fs';
 import path from 'node:path';
+import {formatServer, formatServers} from '../commands/extensions.ts';
 import {
   type CommandLineOutcome,
   createUnknownVerb,
   printJson,
   printText,
   type SubcommandArguments,
-} from '../commands/command-line.ts';
-import {formatServer, formatServers} from '../commands/extensions.ts';
+} from '../commands/shared/command-line.ts';
 import {DirectoryTrust} from '../config/trust.ts';
 import {saveProperty} from '../config/user-settings.ts';
 import {UsageError} from '../core/util/errors.ts';

@@ -2,9 +2,9 @@
 
 import {randomUUID} from 'node:crypto';
 import {existsSync, realpathSync} from 'node:fs';
-import type {CommandLineOutcome, SubcommandArguments} from '../commands/command-line.ts';
 import {createSessionQuestion, createTakeOverQuestion, TAKE_OVER} from '../commands/resume.ts';
-import {runSessionsCommandLine} from '../commands/sessions.ts';
+import {runSessionsCommandLine} from '../commands/sessions/command-line.ts';
+import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
 import type {SessionSummary} from '../core/contract/session-requests.ts';
 import type {Redactor} from '../core/secrets/redaction.ts';
 import {toQuestion} from '../core/session/commands.ts';

@@ -2,7 +2,7 @@ import {appendFileSync, mkdtempSync, readFileSync, truncateSync, utimesSync, wri
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {runSessionsCommandLine} from '../../src/commands/sessions.ts';
+import {runSessionsCommandLine} from '../../src/commands/sessions/command-line.ts';
 import {Redactor} from '../../src/core/secrets/redaction.ts';
 import {History} from '../../src/core/turn/history.ts';
 import {SessionStore} from '../../src/storage/sessions/session-store.ts';

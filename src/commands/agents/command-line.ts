@@ -2,13 +2,14 @@
 import {findDeletableFile} from '../../agents/save.ts';
 import {createAgentSchema} from '../../agents/schema.ts';
 import {UsageError} from '../../core/util/errors.ts';
+import {deleteByName} from '../agents.ts';
 import {
   type CommandLineOutcome,
   createUnknownVerb,
   printJson,
   printText,
   type SubcommandArguments,
-} from '../command-line.ts';
+} from '../shared/command-line.ts';
 import {createAgent} from './create.ts';
 import {
   type AgentsDeps,
@@ -20,7 +21,6 @@ import {
   listAgents,
   showAgent,
 } from './show.ts';
-import {deleteByName} from './slash-command.ts';
 
 const VERBS = 'list, show, create, delete, lint, schema';
 

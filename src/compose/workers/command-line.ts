@@ -3,7 +3,12 @@
 import {access, constants, mkdir} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import path from 'node:path';
-import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from '../../commands/command-line.ts';
+import {
+  type CommandLineOutcome,
+  printJson,
+  printText,
+  type SubcommandArguments,
+} from '../../commands/shared/command-line.ts';
 import {loadSettings, type Settings} from '../../config/settings.ts';
 import {QUEUE_SECRET} from '../../core/secrets/known-secrets.ts';
 import {inBackground, neverRejects} from '../../core/util/background.ts';

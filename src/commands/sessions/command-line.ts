@@ -1,21 +1,21 @@
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import {UsageError} from '../core/util/errors.ts';
-import {formatFileName} from '../core/util/paths.ts';
-import {formatCount, showControls, toShortLine} from '../core/util/text.ts';
-import {listRunFolders} from '../storage/sessions/archive.ts';
-import {getRestoredMessages} from '../storage/sessions/conversation.ts';
-import type {SessionStore, StoredSession} from '../storage/sessions/session-store.ts';
-import {readTranscript} from '../storage/sessions/transcript.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {formatFileName} from '../../core/util/paths.ts';
+import {formatCount, showControls, toShortLine} from '../../core/util/text.ts';
+import {listRunFolders} from '../../storage/sessions/archive.ts';
+import {getRestoredMessages} from '../../storage/sessions/conversation.ts';
+import type {SessionStore, StoredSession} from '../../storage/sessions/session-store.ts';
+import {readTranscript} from '../../storage/sessions/transcript.ts';
+import {formatMarkdown} from '../export/markdown.ts';
+import {EXPORT_FORM, type ExportDeps, formatExport, parseTarget, writeExport} from '../export.ts';
 import {
   type CommandLineOutcome,
   createUnknownVerb,
   printJson,
   printText,
   type SubcommandArguments,
-} from './command-line.ts';
-import {EXPORT_FORM, type ExportDeps, formatExport, parseTarget, writeExport} from './export/export.ts';
-import {formatMarkdown} from './export/markdown.ts';
+} from '../shared/command-line.ts';
 
 const VERBS = `list, show ID, export ID ${EXPORT_FORM}, delete ID`;
 

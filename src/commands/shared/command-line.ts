@@ -1,8 +1,8 @@
 /** Defines what the subcommands share, e.g. `mini-cc agents …`: words go in, an exit code and text come out. */
-import {UsageError} from '../core/util/errors.ts';
-import {formatMeant} from '../core/util/names.ts';
-import {formatFileName} from '../core/util/paths.ts';
-import {formatJson, showControls} from '../core/util/text.ts';
+import {UsageError} from '../../core/util/errors.ts';
+import {formatMeant} from '../../core/util/names.ts';
+import {formatFileName} from '../../core/util/paths.ts';
+import {formatJson, showControls} from '../../core/util/text.ts';
 
 export interface SubcommandArguments {
   readonly verb: string;

@@ -1,15 +1,15 @@
 /** Implements `/export` and `mini-cc sessions export`: a session as markdown, JSON or one HTML page. */
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import type {Command} from '../../core/contract/session-requests.ts';
-import type {Redactor} from '../../core/secrets/redaction.ts';
-import {UsageError} from '../../core/util/errors.ts';
-import {writeWhole} from '../../core/util/files/whole-file.ts';
-import {formatFileName} from '../../core/util/paths.ts';
-import {formatJson} from '../../core/util/text.ts';
-import type {SessionStore} from '../../storage/sessions/session-store.ts';
-import {formatMarkdown} from './markdown.ts';
-import {readStoredSession} from './stored-session.ts';
+import type {Command} from '../core/contract/session-requests.ts';
+import type {Redactor} from '../core/secrets/redaction.ts';
+import {UsageError} from '../core/util/errors.ts';
+import {writeWhole} from '../core/util/files/whole-file.ts';
+import {formatFileName} from '../core/util/paths.ts';
+import {formatJson} from '../core/util/text.ts';
+import type {SessionStore} from '../storage/sessions/session-store.ts';
+import {formatMarkdown} from './export/markdown.ts';
+import {readStoredSession} from './export/stored-session.ts';
 
 const FORMATS = ['md', 'json', 'html'] as const;
 type Format = (typeof FORMATS)[number];
@@ -49,7 +49,7 @@ export async function formatExport({store, redactor}: ExportDeps, id: string, fo
   const stored = readStoredSession(store, id, redactor);
   if (format === 'json') return `${formatJson([stored.header, ...stored.entries])}\n`;
   if (format === 'md') return `${formatMarkdown(stored.messages)}\n`;
-  return (await import('./page.ts')).formatPage(stored);
+  return (await import('./export/page.ts')).formatPage(stored);
 }
 
 /** Writes a file that only the user can read. @returns its path @throws UsageError when the folder is missing */

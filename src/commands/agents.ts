@@ -1,10 +1,10 @@
 /** Implements `/agents` in all its forms. */
-import {formatDefinition} from '../../agents/definition-file.ts';
-import {deleteAgent, findDeletableFile} from '../../agents/save.ts';
-import type {Command, CommandContext, CommandResult} from '../../core/contract/session-requests.ts';
-import {hasError} from '../../core/util/problem.ts';
-import {createAgent, getTemplates} from './create.ts';
-import {type AgentsDeps, type AgentsResult, findAgent, lint, listAgents, showAgent} from './show.ts';
+import {formatDefinition} from '../agents/definition-file.ts';
+import {deleteAgent, findDeletableFile} from '../agents/save.ts';
+import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
+import {hasError} from '../core/util/problem.ts';
+import {createAgent, getTemplates} from './agents/create.ts';
+import {type AgentsDeps, type AgentsResult, findAgent, lint, listAgents, showAgent} from './agents/show.ts';
 
 /** Dependencies that are not in the context of the command. */
 export type AgentsCommandDeps = Omit<AgentsDeps, 'ask' | 'say' | 'complete' | 'openEditor'>;
