@@ -7,6 +7,7 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {brotliCompressSync, constants} from 'node:zlib';
 import {rolldown} from 'rolldown';
+import {importGlobPlugin} from 'rolldown/experimental';
 import {describeInput, readIfThere, replaceFile, stampDist} from './checkout.mjs';
 import {LEFT_OUT, withoutUnused} from './left-out.mjs';
 import {EXTERNAL} from './manifest.mjs';
@@ -153,7 +154,7 @@ async function generate(root, input, ...plugins) {
         __dirname: 'import.meta.dirname',
       },
     },
-    plugins: [plugin, ...plugins],
+    plugins: [importGlobPlugin(), plugin, ...plugins],
     logLevel: 'warn',
     // web-tree-sitter has an eval for a kind of module that no grammar uses. Starts load the session and print mode
     // late, but the library imports them directly.

@@ -7,6 +7,7 @@ import path from 'node:path';
 const END_TO_END = /^tests\/(?:cli|drivers|e2e|escape|library)\//;
 /** Tests that need the network. `npm run test:outside` runs them. */
 const OUTSIDE = /^tests\/outside\//;
+const GLOB = /\bimport\.meta\.glob\b[^'"`;]*'(\.[^']+)'/g;
 const IMPORT = /(?:^|[\s;}])(?:import|export)\s(?!type\s)[^'"`;]*?from\s*'(\.[^']+)'|\bimport\s*\(?\s*'(\.[^']+)'/g;
 
 export class TestFiles {
@@ -105,8 +106,13 @@ export class TestFiles {
     if (known) return known;
     const isCode = /\.(?:tsx?|mts|mjs|js)$/.test(file);
     const text = isCode ? readFileSync(path.join(this.#root, file), 'utf8') : '';
+    const folder = path.dirname(file);
+    const globs = [...text.matchAll(GLOB)].flatMap(([, pattern]) =>
+      globSync(path.join(folder, pattern), {cwd: this.#root}),
+    );
     const imports = [...text.matchAll(IMPORT)]
-      .map(([, from, late]) => path.join(path.dirname(file), from ?? late))
+      .map(([, from, late]) => path.join(folder, from ?? late))
+      .concat(globs)
       .filter((each) => existsSync(path.join(this.#root, each)) && statSync(path.join(this.#root, each)).isFile());
     this.#imports.set(file, imports);
     return imports;

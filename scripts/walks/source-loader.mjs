@@ -1,7 +1,8 @@
 // Lets Node.js run the sources directly: `node --import ./scripts/walks/source-loader.mjs src/cli/index.ts`. Node alone
 // cannot, because they use parameter properties, JSX, and texts and JSON as modules.
-import {readFileSync} from 'node:fs';
+import {globSync, readFileSync} from 'node:fs';
 import module from 'node:module';
+import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {transformSync} from 'rolldown/utils';
 
@@ -18,7 +19,16 @@ function toJavaScript(url) {
   if (file.endsWith('.json')) return toModule(JSON.parse(text));
   const {code, errors} = transformSync(file, text, {jsx: {runtime: 'automatic'}});
   if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`);
-  return code;
+  return withGlobs(code, path.dirname(file));
+}
+
+/** Replaces `import.meta.glob` like a bundler does. */
+function withGlobs(code, folder) {
+  return code.replace(/\bimport\.meta\.glob\("([^"]+)",[^)]*\bimport: "(\w+)"[^)]*\)/g, (_, pattern, name) => {
+    const files = globSync(pattern, {cwd: folder}).sort();
+    const entries = files.map((file) => `${JSON.stringify(file)}: (await import(${JSON.stringify(file)})).${name}`);
+    return `{${entries.join(', ')}}`;
+  });
 }
 
 /** Exports the fields of the JSON as well, like a bundler does. */

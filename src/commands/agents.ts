@@ -4,12 +4,18 @@ import {deleteAgent, findDeletableFile} from '../agents/save.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {hasError} from '../core/util/problem.ts';
 import {createAgent, getTemplates} from './agents/create.ts';
-import {type AgentsDeps, type AgentsResult, findAgent, lint, listAgents, showAgent} from './agents/show.ts';
+import {
+  type AgentsCommandDeps,
+  type AgentsDeps,
+  type AgentsResult,
+  findAgent,
+  lint,
+  listAgents,
+  showAgent,
+} from './agents/show.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
-/** Dependencies that are not in the context of the command. */
-export type AgentsCommandDeps = Omit<AgentsDeps, 'ask' | 'say' | 'complete' | 'openEditor'>;
-
-export function createAgentsCommand(deps: AgentsCommandDeps): Command {
+function createAgentsCommand(deps: AgentsCommandDeps): Command {
   return {
     name: 'agents',
     description: 'agents of this project: list, create, show, edit, lint, delete them (/agents help)',
@@ -128,3 +134,5 @@ export async function deleteByName(name: string, sure: boolean, deps: AgentsDeps
   const deleted = await deleteAgent(name, deps.snapshot(), deps.writableFolders);
   return {ok: true, text: `Deleted ${deps.shownPath(deleted)}`, data: {name, file: deleted}};
 }
+
+export const slashCommands: SlashCommands = ({agents}) => [createAgentsCommand(agents)];

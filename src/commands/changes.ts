@@ -3,6 +3,7 @@
 import path from 'node:path';
 import type {CheckpointGaps, Command, FileDiff, RestoredFiles} from '../core/contract/session-requests.ts';
 import {formatCount} from '../core/util/text.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
 /** Maximal number of names in a list. The others are counted. */
 const MAX_NAMES = 30;
@@ -49,7 +50,7 @@ export function formatGaps({reasons, leftOut}: CheckpointGaps): readonly string[
 }
 
 /** Shows how the agents of this session changed files. */
-export const diffCommand: Command = {
+const diffCommand: Command = {
   name: 'diff',
   description: 'what this session changed: /diff [FILE]',
   async run({args, info, request}) {
@@ -77,3 +78,5 @@ function countLines({patch}: FileDiff): string {
   const count = (sign: string) => (start < 0 ? 0 : lines.slice(start).filter((line) => line.startsWith(sign)).length);
   return `+${count('+')} -${count('-')}`;
 }
+
+export const slashCommands: SlashCommands = () => [diffCommand];

@@ -13,8 +13,9 @@ import type {
 } from '../core/contract/session-requests.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
 import {formatGaps, formatList, formatPath, formatRestored} from './changes.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
-export const clearCommand: Command = {
+const clearCommand: Command = {
   name: 'clear',
   description: 'new conversation: the old one can be resumed',
   async run({request}) {
@@ -26,7 +27,7 @@ export const clearCommand: Command = {
 const FORMS = '/rewind N [conversation|files|both], where 1 is the last prompt';
 const MAX_LABEL_CHARS = 70;
 
-export const rewindCommand: Command = {
+const rewindCommand: Command = {
   name: 'rewind',
   description: 'back to before a prompt: conversation, files or both (Esc Esc)',
   async run(context) {
@@ -139,3 +140,5 @@ function done(text: string): CommandResult {
 function failed(text: string): CommandResult {
   return {ok: false, text};
 }
+
+export const slashCommands: SlashCommands = () => [clearCommand, rewindCommand];

@@ -1,14 +1,11 @@
 /** Implements `/config` and `mini-cc config show`, which show the settings in force and the origin of each. */
-import type {EffectiveSetting, EffectiveSettings} from '../config/effective-settings.ts';
+import type {EffectiveSetting} from '../config/effective-settings.ts';
 import type {TrustState} from '../config/trust.ts';
 import type {Command} from '../core/contract/session-requests.ts';
-
-export interface ShownSettings extends Omit<EffectiveSettings, 'claims'> {
-  readonly trust: {readonly keys: readonly {readonly file: string; readonly key: string; readonly state: TrustState}[]};
-}
+import type {ShownSettings, SlashCommands} from './shared/command-deps.ts';
 
 /** @param read reads the files again; changes since the start take effect at the next start */
-export function createConfigCommand(read: () => Promise<ShownSettings>): Command {
+function createConfigCommand(read: () => Promise<ShownSettings>): Command {
   return {
     name: 'config',
     description: 'settings in force: their values and files (/config all)',
@@ -68,3 +65,5 @@ function formatValue({value, text}: EffectiveSetting): string {
   if (text !== undefined) return text;
   return typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value);
 }
+
+export const slashCommands: SlashCommands = ({readConfig}) => [createConfigCommand(readConfig)];

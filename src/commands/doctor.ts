@@ -1,21 +1,10 @@
 /** Implements `mini-cc doctor` and `/doctor`: what works here, and how to fix what does not. */
 import type {Command} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
+import type {Examine, Finding, SlashCommands} from './shared/command-deps.ts';
 import {type CommandLineOutcome, printJson, printText, type SubcommandArguments} from './shared/command-line.ts';
 
-export interface Finding {
-  /** One word for what was examined. */
-  readonly about: string;
-  /** `warning` means that mini-cc works with limits. `missing` means that it cannot do what it is asked to do. */
-  readonly state: 'ok' | 'warning' | 'missing';
-  readonly text: string;
-  /** How to fix it: what to type or to set. Every state except `ok` has one. */
-  readonly remedy?: string;
-}
-
-export type Examine = () => Promise<readonly Finding[]>;
-
-export function createDoctorCommand(examine: Examine): Command {
+function createDoctorCommand(examine: Examine): Command {
   return {
     name: 'doctor',
     description: 'what works here, and how to fix what does not',
@@ -49,3 +38,5 @@ function formatFindings(findings: readonly Finding[]): string {
     })
     .join('\n');
 }
+
+export const slashCommands: SlashCommands = ({examine}) => [createDoctorCommand(examine)];

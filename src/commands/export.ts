@@ -2,26 +2,18 @@
 import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Command} from '../core/contract/session-requests.ts';
-import type {Redactor} from '../core/secrets/redaction.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {writeWhole} from '../core/util/files/whole-file.ts';
 import {formatFileName} from '../core/util/paths.ts';
 import {formatJson} from '../core/util/text.ts';
-import type {SessionStore} from '../storage/sessions/session-store.ts';
 import {formatMarkdown} from './export/markdown.ts';
-import {readStoredSession} from './export/stored-session.ts';
+import {type ExportDeps, readStoredSession} from './export/stored-session.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
 const FORMATS = ['md', 'json', 'html'] as const;
 type Format = (typeof FORMATS)[number];
 
 export const EXPORT_FORM = '[md|json|html] [FILE]';
-
-export interface ExportDeps {
-  readonly store: SessionStore;
-  readonly redactor: Redactor;
-  /** Folder in which relative paths begin. */
-  readonly root: string;
-}
 
 interface ExportTarget {
   readonly format: Format;
@@ -60,7 +52,7 @@ export async function writeExport({root}: ExportDeps, file: string, text: string
   return target;
 }
 
-export function createExportCommand(deps: ExportDeps): Command {
+function createExportCommand(deps: ExportDeps): Command {
   return {
     name: 'export',
     description: `this session as a file: /export ${EXPORT_FORM}`,
@@ -90,3 +82,5 @@ export function createExportCommand(deps: ExportDeps): Command {
 function splitWords(args: string): string[] {
   return [...args.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, bare]) => double ?? single ?? bare!);
 }
+
+export const slashCommands: SlashCommands = ({exports}) => [createExportCommand(exports)];

@@ -5,11 +5,12 @@ import type {McpServerState} from '../core/contract/mcp.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import {UsageError} from '../core/util/errors.ts';
 import {formatCount, showControls, toShortLine} from '../core/util/text.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
 const USAGE = '/mcp [NAME | reconnect NAME | enable NAME | disable NAME]';
 const MAX_CHARS = 90;
 
-export const mcpCommand: Command = {
+const mcpCommand: Command = {
   name: 'mcp',
   description: 'MCP servers: state, tools, /mcp reconnect NAME',
   argumentHint: '[NAME | reconnect NAME | enable NAME | disable NAME]',
@@ -67,7 +68,7 @@ function formatLine({name, status, problem, tools}: McpServerState): string {
   return `${name}: ${STATUS[status]}${count}${problem === undefined ? '' : `: ${problem}`}`;
 }
 
-export const hooksCommand: Command = {
+const hooksCommand: Command = {
   name: 'hooks',
   description: 'what runs at which event, and where it comes from',
   run: ({request}) => ({ok: true, text: format(request({type: 'hooks'}))}),
@@ -81,3 +82,5 @@ function format(hooks: readonly HookListing[]): string {
   });
   return ['Hooks:', ...lines].join('\n');
 }
+
+export const slashCommands: SlashCommands = () => [hooksCommand, mcpCommand];

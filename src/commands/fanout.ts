@@ -2,13 +2,14 @@
 import type {FanOutPart, StoredFanOut} from '../core/contract/fan-out.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {formatGaps, formatRestored} from './changes.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
 const FORMS = `/fanout INSTRUCTION   split it over the files that it means; a preview comes first
 /fanout               the last one
 /fanout undo          take all of it back
 /fanout continue      run the parts that are missing`;
 
-export const fanOutCommand: Command = {
+const fanOutCommand: Command = {
   name: 'fanout',
   description: 'one job on many files: the same work by several agents; undo, continue',
   run(context) {
@@ -49,3 +50,5 @@ async function undo({request, info}: CommandContext): Promise<CommandResult> {
   const head = text === '' ? 'Nothing is different from before the fan-out.' : text;
   return {ok: undone.left.length === 0, text: [head, ...formatGaps(undone.gaps)].join('\n')};
 }
+
+export const slashCommands: SlashCommands = () => [fanOutCommand];

@@ -11,8 +11,9 @@ import {writeWhole} from '../core/util/files/whole-file.ts';
 import {MANIFEST_NAMES, type Manifest, parseManifest} from '../core/util/manifests.ts';
 import {formatFileName} from '../core/util/paths.ts';
 import INIT_PROMPT from './init.md';
+import type {SlashCommands} from './shared/command-deps.ts';
 
-export function createInitCommand(deps: MemoryDeps): Command {
+function createInitCommand(deps: MemoryDeps): Command {
   return {
     name: 'init',
     description: 'write an AGENTS.md: it tells agents about this project, /init [what matters]',
@@ -109,3 +110,5 @@ function describeProject(manifests: readonly Manifest[], folders: readonly strin
     '## Conventions\n\n- (to be filled in: style, tests, what agents must not touch)',
   ].join('\n\n')}\n`;
 }
+
+export const slashCommands: SlashCommands = ({memory}) => [createInitCommand(memory)];

@@ -3,10 +3,11 @@ import path from 'node:path';
 import type {MemoryDeps} from '../config/memory-files.ts';
 import type {Command, CommandContext, CommandResult} from '../core/contract/session-requests.ts';
 import {formatFileName} from '../core/util/paths.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
 const CHARS_PER_TOKEN = 4;
 
-export function createMemoryCommand(deps: MemoryDeps): Command {
+function createMemoryCommand(deps: MemoryDeps): Command {
   return {
     name: 'memory',
     description: 'memory files: what the model reads at the start; opens one in your editor, /memory [#]',
@@ -58,7 +59,7 @@ function formatMemory(items: ReturnType<MemoryDeps['readMemory']>, cwd: string):
   return `Memory files that the model reads, the nearest last:\n${rows.join('\n')}`;
 }
 
-export function createNoteCommand({listMemoryFiles, addNote}: MemoryDeps): Command {
+function createNoteCommand({listMemoryFiles, addNote}: MemoryDeps): Command {
   return {
     name: '#',
     description: 'add a note to a memory file',
@@ -75,3 +76,5 @@ export function createNoteCommand({listMemoryFiles, addNote}: MemoryDeps): Comma
     },
   };
 }
+
+export const slashCommands: SlashCommands = ({memory}) => [createMemoryCommand(memory), createNoteCommand(memory)];

@@ -6,8 +6,9 @@ import type {
   CommandResult,
   ProviderModels,
 } from '../core/contract/session-requests.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
-export const modelCommand: Command = {
+const modelCommand: Command = {
   name: 'model',
   description: 'choose the model: from a list, or by name, /model haiku',
   async run(context) {
@@ -47,3 +48,5 @@ function setModel(name: string, {info: {model: before}, request}: CommandContext
   }
   return {ok: true, text: model === before ? `Model: ${model}` : `Model: ${model} (was ${before})`};
 }
+
+export const slashCommands: SlashCommands = () => [modelCommand];

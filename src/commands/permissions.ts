@@ -5,6 +5,7 @@ import type {Command, CommandContext} from '../core/contract/session-requests.ts
 import {RULE_KINDS} from '../core/permissions/rules/rule.ts';
 import {formatMeant} from '../core/util/names.ts';
 import {toOneLine} from '../core/util/text.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
 const MODE_MEANING: Readonly<Record<PermissionMode, string>> = {
   default: 'asks before it writes, runs or fetches',
@@ -110,7 +111,7 @@ function formatSandbox({mode, kind, problem, warning, container, ...lists}: Sand
   ].join('\n');
 }
 
-export const addFolderCommand: Command = {
+const addFolderCommand: Command = {
   name: 'add-dir',
   description: 'work in a further folder: /add-dir FOLDER',
   run({args, info, request}) {
@@ -123,3 +124,5 @@ export const addFolderCommand: Command = {
     return {ok: true, text: `Agents work in:\n${list}\nA further folder: /add-dir FOLDER. At each start: --add-dir`};
   },
 };
+
+export const slashCommands: SlashCommands = () => [modeCommand, permissionsCommand, sandboxCommand, addFolderCommand];

@@ -10,8 +10,9 @@ import type {
   SessionSummary,
 } from '../core/contract/session-requests.ts';
 import {formatAge, formatCount, toShortLine} from '../core/util/text.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
-export const resumeCommand: Command = {
+const resumeCommand: Command = {
   name: 'resume',
   description: 'open an earlier session: /resume [ID]',
   async run(context) {
@@ -90,3 +91,5 @@ function formatInfo({id, at, messages, branch}: SessionSummary, now: number): st
 function failed(text: string): CommandResult {
   return {ok: false, text};
 }
+
+export const slashCommands: SlashCommands = () => [resumeCommand];

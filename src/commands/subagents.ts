@@ -10,6 +10,7 @@ import {formatRunList, formatState} from '../core/runs/run-table.ts';
 import {formatCost, getText} from '../core/util/messages.ts';
 import {formatCount, toShortLine} from '../core/util/text.ts';
 import {formatGaps, formatRestored} from './changes.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
 const FORMS = `/subagents [list]
 /subagents stop <id|#|all>
@@ -190,7 +191,7 @@ function failed(text: string): CommandResult {
   return {ok: false, text};
 }
 
-export const stopCommand: Command = {
+const stopCommand: Command = {
   name: 'stop',
   description: 'stop all work: the turn and every subagent started from it',
   async run({request}) {
@@ -210,3 +211,5 @@ export const backgroundCommand: Command = {
     return {ok: true, text: `In the background now: ${names}. The end of each will be announced.`};
   },
 };
+
+export const slashCommands: SlashCommands = () => [subagentsCommand, tasksCommand, stopCommand, backgroundCommand];

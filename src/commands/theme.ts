@@ -2,6 +2,7 @@
 import {THEME_NAMES, type ThemeName} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import {formatMeant} from '../core/util/names.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
 const MEANING: Readonly<Record<ThemeName, string>> = {
   terminal: 'the palette of the terminal',
@@ -12,7 +13,7 @@ const MEANING: Readonly<Record<ThemeName, string>> = {
 };
 
 /** @param save stores the theme in the user's settings and returns the path of the file */
-export function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Command {
+function createThemeCommand(save: (theme: ThemeName) => Promise<string>): Command {
   return {
     name: 'theme',
     description: `colours of the screen: /theme [auto|${THEME_NAMES.join('|')}]`,
@@ -45,3 +46,5 @@ export function createThemeCommand(save: (theme: ThemeName) => Promise<string>):
     },
   };
 }
+
+export const slashCommands: SlashCommands = ({saveTheme}) => [createThemeCommand(saveTheme)];

@@ -6,8 +6,9 @@ import type {Command, ContextUse, SessionUsage} from '../core/contract/session-r
 import {tokens} from '../core/runs/receipt.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {addUsage, formatCost, formatUsd, NO_USAGE} from '../core/util/messages.ts';
+import type {SlashCommands} from './shared/command-deps.ts';
 
-export const compactCommand: Command = {
+const compactCommand: Command = {
   name: 'compact',
   description: 'summarise what is old: /compact [what to keep above all]',
   async run({args, request}) {
@@ -18,7 +19,7 @@ export const compactCommand: Command = {
   },
 };
 
-export const contextCommand: Command = {
+const contextCommand: Command = {
   name: 'context',
   description: "what fills the window: the parts of the model's context",
   async run({request}) {
@@ -47,7 +48,7 @@ function formatContextUse({model, window, reserve, limit, isEstimate, parts}: Co
   ].join('\n');
 }
 
-export const costCommand: Command = {
+const costCommand: Command = {
   name: 'cost',
   description: 'what was used: by agent and model, and the budget',
   run: ({request}) => ({ok: true, text: formatUsage(request({type: 'usage'}))}),
@@ -94,7 +95,7 @@ function formatBudgetLine(budget: SessionUsage['budget']): string {
   return `\nBudget: ${formatUsd(spentUsd)} of ${formatUsd(limitUsd)} used (${Math.round((100 * spentUsd) / limitUsd)} %)${aside}.`;
 }
 
-export function createStatusCommand(version: string): Command {
+function createStatusCommand(version: string): Command {
   return {
     name: 'status',
     description: 'what this session is, and what it works with',
@@ -133,3 +134,10 @@ function formatWindow({window, parts}: ContextUse): string {
   const used = parts.reduce((sum, part) => sum + part.tokens, 0);
   return `${tokens(used)} of ${tokens(window)} tokens used (${Math.round((100 * used) / window)} %)`;
 }
+
+export const slashCommands: SlashCommands = ({version}) => [
+  compactCommand,
+  contextCommand,
+  costCommand,
+  createStatusCommand(version),
+];

@@ -7,7 +7,7 @@ import {INLINE_LABEL} from '../agents/catalog.ts';
 import {SKIPPED} from '../agents/folders.ts';
 import {LiveCatalog} from '../agents/live-catalog.ts';
 import type {ListableTools} from '../agents/tool-list.ts';
-import type {AgentsCommandDeps} from '../commands/agents.ts';
+import type {AgentsCommandDeps} from '../commands/agents/show.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
 import type {Settings} from '../config/settings.ts';
 import {type AgentDefinition, restrictCatalog} from '../core/agent-types.ts';

@@ -1,9 +1,9 @@
 /** Creates the slash commands of a session, and serves `mini-cc config …`. */
 import {realpathSync} from 'node:fs';
 import {version} from '../../package.json';
-import {formatSettings, type ShownSettings} from '../commands/config.ts';
+import {formatSettings} from '../commands/config.ts';
+import type {CommandDeps, ShownSettings, SlashCommands} from '../commands/shared/command-deps.ts';
 import {createUnknownVerb, printJson, type SubcommandArguments} from '../commands/shared/command-line.ts';
-import {createCommandTable} from '../commands/table.ts';
 import {getEffectiveSettings} from '../config/effective-settings.ts';
 import {settingsJsonSchema} from '../config/json-schema.ts';
 import {createMemoryDeps} from '../config/memory-files.ts';
@@ -20,7 +20,10 @@ import type {Project, Records} from './project.ts';
 import type {SessionTools} from './tools.ts';
 import {getEffectiveTrust} from './trust.ts';
 
-/** Creates the commands. One of the user or the project never hides one of mini-cc. */
+/** The slash commands of each file of `src/commands/`. The build lists the files. */
+const FILES = import.meta.glob<SlashCommands>('../commands/*.ts', {eager: true, import: 'slashCommands'});
+
+/** Creates the commands, sorted by name. One of the user or the project never hides one of mini-cc. */
 export function createCommands(
   {options, root, redactor, trusts}: Project,
   {store}: Records,
@@ -28,7 +31,7 @@ export function createCommands(
   {catalog}: SessionAgents,
 ): readonly Command[] {
   const {home} = options;
-  const own = createCommandTable({
+  const deps: CommandDeps = {
     version,
     agents: createAgentsCommandDeps(catalog, root, home, listable, () => mcp.list().map(({name}) => name)),
     examine: async () => (await import('./doctor.ts')).examine(options),
@@ -36,10 +39,19 @@ export function createCommands(
     exports: {store, redactor, root},
     readConfig: async () => readShownSettings(options),
     saveTheme: (theme) => saveUserSetting(home, 'theme', theme),
-    skills: createSkillsCommand(found.prompts, found.problems),
-  });
+    listCommands: () => own.filter(isSlashCommand),
+  };
+  const skills = createSkillsCommand(found.prompts, found.problems);
+  const own: readonly Command[] = [...Object.values(FILES).flatMap((create) => create(deps)), skills].sort(byName);
   const taken = own.map(({name}) => name);
   return [...own, ...createPromptCommands(found.prompts, taken)];
+}
+
+const byName = (a: Command, b: Command) => (a.name < b.name ? -1 : 1);
+
+/** Tells whether the command is typed after a slash. */
+export function isSlashCommand({name}: Pick<Command, 'name'>): boolean {
+  return /^\w/.test(name);
 }
 
 type ConfigOptions = Pick<SessionOptions, 'home' | 'cwd' | 'env' | 'settingsFile' | 'settingSources'>;

@@ -1,6 +1,7 @@
 /** Examines what works on this machine and what does not, for `mini-cc doctor` and `/doctor`. */
 import {realpathSync} from 'node:fs';
-import {type Finding, runDoctorCommandLine} from '../commands/doctor.ts';
+import {runDoctorCommandLine} from '../commands/doctor.ts';
+import type {Finding} from '../commands/shared/command-deps.ts';
 import type {CommandLineOutcome, SubcommandArguments} from '../commands/shared/command-line.ts';
 import {isModelConfigured} from '../config/environment.ts';
 import type {LoadedSettings, Settings} from '../config/settings.ts';

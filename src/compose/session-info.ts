@@ -3,7 +3,6 @@
  * start.
  */
 
-import {isSlashCommand} from '../commands/table.ts';
 import type {AgentCatalog} from '../core/agent-types.ts';
 import type {ForeignWord} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session-requests.ts';
@@ -12,6 +11,7 @@ import type {SessionMcp, SessionParts} from '../core/session/parts.ts';
 import {listTools} from '../core/tool-calls.ts';
 import {findLocalServers} from '../models/local-servers.ts';
 import {describeBrokenAgents} from './agents.ts';
+import {isSlashCommand} from './commands.ts';
 import {ALL_TOOLS} from './known-tools.ts';
 import {describeOffline, isOfflineByDefault} from './options.ts';
 import type {ComposedParts} from './runs.ts';

@@ -191,3 +191,6 @@ const SOURCE_LABELS: Readonly<Record<AgentSource, string>> = {
   'claude-project': '.claude of the project',
   'claude-user': '.claude of the user',
 };
+
+/** Dependencies that are not in the context of the command. */
+export type AgentsCommandDeps = Omit<AgentsDeps, 'ask' | 'say' | 'complete' | 'openEditor'>;

@@ -7,6 +7,13 @@ import {getRestoredMessages} from '../../storage/sessions/conversation.ts';
 import type {SessionStore} from '../../storage/sessions/session-store.ts';
 import {readTranscript, type TranscriptHeader} from '../../storage/sessions/transcript.ts';
 
+export interface ExportDeps {
+  readonly store: SessionStore;
+  readonly redactor: Redactor;
+  /** Folder in which relative paths begin. */
+  readonly root: string;
+}
+
 export interface StoredConversation {
   readonly header: TranscriptHeader;
   /** All lines except the first. */

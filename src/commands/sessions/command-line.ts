@@ -8,7 +8,8 @@ import {getRestoredMessages} from '../../storage/sessions/conversation.ts';
 import type {SessionStore, StoredSession} from '../../storage/sessions/session-store.ts';
 import {readTranscript} from '../../storage/sessions/transcript.ts';
 import {formatMarkdown} from '../export/markdown.ts';
-import {EXPORT_FORM, type ExportDeps, formatExport, parseTarget, writeExport} from '../export.ts';
+import type {ExportDeps} from '../export/stored-session.ts';
+import {EXPORT_FORM, formatExport, parseTarget, writeExport} from '../export.ts';
 import {
   type CommandLineOutcome,
   createUnknownVerb,
