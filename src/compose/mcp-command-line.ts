@@ -82,7 +82,7 @@ async function withServers<T>(
   const {rules} = createRules(options, loaded, {folder: getProjectFolder(options.home, root), root, redactor});
   const sandbox = createSessionSandbox(loaded.settings, options.home, loaded.trust.trusts);
   const emit = () => undefined;
-  const {servers, warnings} = createMcpServers({options, root, loaded, env, sandbox, rules, emit});
+  const {servers, warnings} = createMcpServers({options, root, loaded, env, sandbox, rules, emit, extraRoots: []});
   for (const line of [...loaded.trustWarnings, ...warnings]) say(`mini-cc: ${line}`);
   try {
     return await work(servers);

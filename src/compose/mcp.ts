@@ -3,7 +3,9 @@ import {isRead} from '../config/layers.ts';
 import type {LoadedSettings} from '../config/settings.ts';
 import type {Emit} from '../core/contract/events.ts';
 import type {Trusts} from '../core/contract/permission.ts';
+import type {Questions} from '../core/permissions/questions.ts';
 import type {RuleBook} from '../core/permissions/rules/rule-book.ts';
+import {toQuestion} from '../core/session/commands.ts';
 import {MiniCcError} from '../core/util/errors.ts';
 import {type EntrySource, joinEntries, readProjectEntries, readTypedEntries} from '../extensions/mcp/entry-files.ts';
 import type {ServerEntry} from '../extensions/mcp/server-entry.ts';
@@ -22,9 +24,14 @@ interface McpParts {
   readonly sandbox: Sandbox;
   readonly rules: RuleBook;
   readonly emit: Emit;
+  /** Absent on the command line, where no server is asked to do anything. */
+  readonly questions?: Questions;
+  /** Folders of the session besides `root`. */
+  readonly extraRoots: readonly string[];
 }
 
-export function createMcpServers({options, root, loaded, env, sandbox, rules, emit}: McpParts) {
+export function createMcpServers(parts: McpParts) {
+  const {options, root, loaded, env, sandbox, rules, emit, questions, extraRoots} = parts;
   const {entries, warnings} = readEntries(options, root, loaded);
   const servers = new McpServers({
     entries,
@@ -43,6 +50,16 @@ export function createMcpServers({options, root, loaded, env, sandbox, rules, em
     },
     isForbidden: (tool) => rules.forbids(tool),
     warn: (text) => emit({type: 'notice', level: 'warning', text}),
+    questions: {
+      getRoots: () => [root, ...extraRoots],
+      ...(questions &&
+        options.interactive && {
+          async ask(question, signal) {
+            const answer = await questions.ask(toQuestion(question), emit, signal);
+            return typeof answer === 'string' ? undefined : answer;
+          },
+        }),
+    },
   });
   return {servers, warnings};
 }

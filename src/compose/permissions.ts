@@ -8,7 +8,6 @@ import type {Emit} from '../core/contract/events.ts';
 import type {HookListing, HookSetting} from '../core/contract/hook.ts';
 import type {Denial, Workspace} from '../core/contract/permission.ts';
 import {PermissionPolicy} from '../core/permissions/policy.ts';
-import {Questions} from '../core/permissions/questions.ts';
 import {type AgentHooks, createToolHooks} from '../core/permissions/tool-hooks.ts';
 import type {SessionParts} from '../core/session/parts.ts';
 import {NO_HOOKS} from '../core/turn/run-hooks.ts';
@@ -27,8 +26,8 @@ export type SessionPermissions = ReturnType<typeof createPermissions>;
 
 /** @throws UsageError for an additional folder that does not exist */
 export function createPermissions({
-  project: {options, root, env, redactor, loaded, settings},
-  records: {store, emit},
+  project: {options, root, extraRoots, env, redactor, loaded, settings},
+  records: {store, emit, questions},
   tools: {rules, found, sandbox, sandboxControl},
   agents: {mainAgent},
   models: {state},
@@ -40,7 +39,6 @@ export function createPermissions({
   readonly models: SessionModels;
 }) {
   const skillFolders = found.prompts.filter(({kind}) => kind === 'skill').map(({folder}) => folder);
-  const questions = new Questions();
   const denials: Denial[] = [];
   const mode =
     options.permissionMode ?? loaded.mode ?? (loaded.isPlan ? 'plan' : mainAgent?.permissionMode) ?? 'default';
@@ -48,10 +46,6 @@ export function createPermissions({
     ownFolders: () => [store.sessionFolder(state.conversation.id), ...skillFolders],
     ...getZoneFolders(options.home),
   });
-  const extraRoots = [
-    ...(options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)),
-    ...loaded.directories,
-  ];
   const workspace: Workspace = {
     root,
     extraRoots,
@@ -83,7 +77,7 @@ export function createPermissions({
       if (!options.interactive) denials.push(redactor.values(denial));
     },
   };
-  return {policy, questions, denials, workspace, extraRoots, permits, hooks};
+  return {policy, questions, denials, workspace, permits, hooks};
 }
 
 export function createPermissionParts({
@@ -107,8 +101,9 @@ export function createPermissionParts({
 
 /** Manages the additional folders of a session. A new folder applies from the next call on. */
 export function createFolders(
-  root: string,
-  {extraRoots, policy, questions}: SessionPermissions,
+  {root, extraRoots}: Project,
+  {mcp}: SessionTools,
+  {policy, questions}: SessionPermissions,
 ): SessionParts['folders'] {
   return {
     list: () => [...extraRoots],
@@ -117,6 +112,7 @@ export function createFolders(
       if (added === root || extraRoots.includes(added)) throw new UsageError(`agents work in ${added} already`);
       extraRoots.push(added);
       policy.noteChange();
+      inBackground(mcp.noteRoots(), neverRejects);
       // An open question may not be needed any more.
       inBackground(questions.recheck(), neverRejects);
     },

@@ -6,6 +6,7 @@ import {version} from '../../package.json';
 import {listAgentKeyNames} from '../agents/catalog.ts';
 import {isRead} from '../config/layers.ts';
 import {describeSkippedFiles} from '../config/skipped-files.ts';
+import {Questions} from '../core/permissions/questions.ts';
 import type {EventBus} from '../core/session/event-bus.ts';
 import {keepOutPrograms} from '../core/util/programs.ts';
 import {createTemporaryHome, removeTemporaryHome} from '../storage/home.ts';
@@ -13,6 +14,7 @@ import {SessionStore} from '../storage/sessions/session-store.ts';
 import type {Telemetry} from '../telemetry/telemetry.ts';
 import {AGENT_TOOLS, ALL_TOOLS} from './known-tools.ts';
 import {createBus, createSecrets, type SessionOptions} from './options.ts';
+import {getExistingFolder} from './permission-settings.ts';
 import {openFirstConversation} from './sessions.ts';
 import {loadTrustedSettings} from './trust.ts';
 
@@ -45,7 +47,22 @@ export async function openProject(options: SessionOptions) {
     extra: options.agentsJson,
   });
   const {redactor, env} = createSecrets(options, [...loaded.keyNames, ...agentKeys], root, loaded.settings);
-  return {options, root, folders, loaded, settings: loaded.settings, trusts: loaded.trust.trusts, redactor, env};
+  const extraRoots = [
+    ...(options.addDirs ?? []).map((folder) => getExistingFolder(folder, root)),
+    ...loaded.directories,
+  ];
+  return {
+    options,
+    root,
+    /** Folders that agents work in besides `root`. `/add-dir` adds to them. */
+    extraRoots,
+    folders,
+    loaded,
+    settings: loaded.settings,
+    trusts: loaded.trust.trusts,
+    redactor,
+    env,
+  };
 }
 
 /**
@@ -62,7 +79,7 @@ export async function openRecords({options, root, redactor}: Project) {
     if (temporaryHome !== undefined) removeTemporaryHome(temporaryHome);
     await telemetry?.close();
   };
-  return {store, firstConversation, bus, telemetry, emit: bus.emitFor(MAIN), close};
+  return {store, firstConversation, bus, telemetry, emit: bus.emitFor(MAIN), questions: new Questions(), close};
 }
 
 /** Starts the spans of a session if the user names a collector. Without one, nothing of OpenTelemetry is loaded. */

@@ -91,7 +91,7 @@ async function createParts(composed: ComposedParts, fanOuts: FanOuts): Promise<S
     sandbox: createSandboxParts(tools.sandboxControl, permissions),
     limits: {contextTokens: agents.mainAgent?.contextTokens ?? settings.contextTokens, ...options.limits},
     findFiles: (query) => tools.files.find(query),
-    folders: createFolders(root, permissions),
+    folders: createFolders(project, tools, permissions),
     openConversation: (id, takeOver) => openAnother(store, redactor, id, takeOver),
     listSessions: () => store.summaries(),
     resolveModel: models.resolveModel,

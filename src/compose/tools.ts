@@ -19,7 +19,7 @@ import {SandboxControl} from './sandbox-control.ts';
 export type SessionTools = Awaited<ReturnType<typeof createTools>>;
 
 /** @throws UsageError for a wrong rule or MCP server of the command line, and for impossible settings of the sandbox */
-export async function createTools(project: Project, {store, emit}: Records, resolver: ModelResolver) {
+export async function createTools(project: Project, {store, emit, questions}: Records, resolver: ModelResolver) {
   const {options, root, settings, trusts, redactor, env} = project;
   const sandbox = createSessionSandbox(settings, options.home, trusts, path.join(options.home, 'cache'));
   const sandboxControl = await SandboxControl.open(settings, sandbox, options.sandboxMode);
@@ -32,7 +32,7 @@ export async function createTools(project: Project, {store, emit}: Records, reso
   const web = {mayReachPrivate: (host: string) => rules.namesHost(host), searches};
   const found = findPrompts(project.folders, trusts);
   const skillTool = createSkillTool(found.prompts);
-  const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...project, emit, sandbox, rules});
+  const {servers: mcp, warnings: mcpWarnings} = createMcpServers({...project, emit, sandbox, rules, questions});
   const baseTools = [
     ...createBaseTools({sandbox, web, getIndex: (place) => indexes.for(place)}),
     ...(skillTool ? [skillTool as Tool] : []),

@@ -1,8 +1,17 @@
 /** Connects to one server, from the handshake to the end. Only this module loads the MCP client. */
+import path from 'node:path';
+import {pathToFileURL} from 'node:url';
 import {
+  type AuthProvider,
   Client,
+  type ClientOptions,
+  type CreateMessageRequest,
+  type CreateMessageResult,
   type JsonSchemaValidator,
+  type PriorDiscovery,
+  type Progress,
   type Prompt,
+  ProtocolError,
   type Tool as ServerTool,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -12,8 +21,11 @@ import {version} from '../../../package.json';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {toOneLine} from '../../core/util/text.ts';
 import type {ServerProgram} from '../../sandbox/launch/run-server.ts';
+import {CallTimers} from './call-timers.ts';
+import {type AskPerson, elicit} from './elicitation.ts';
 import type {ServerConfig} from './server-entry.ts';
 import {StdioTransport} from './stdio-transport.ts';
+import {callAsTask} from './task-call.ts';
 
 export type {
   CallToolResult,
@@ -23,7 +35,26 @@ export type {
   Tool as ServerTool,
 } from '@modelcontextprotocol/client';
 
+/** What a server may ask of mini-cc. */
+export interface ServerQuestions {
+  /** Absent where no person can be asked. Elicitation is then not offered to servers. */
+  readonly ask?: AskPerson | undefined;
+  /** Returns the folders of the session. */
+  readonly getRoots: () => readonly string[];
+  /** Answers a server's question to a model. Absent unless the user allows it. */
+  readonly sample?: Sample | undefined;
+}
+
+export type Sample = (params: CreateMessageRequest['params'], signal: AbortSignal) => Promise<CreateMessageResult>;
+
 export interface ConnectOptions {
+  /** Name of the server for the person. */
+  readonly name: string;
+  readonly questions: ServerQuestions;
+  /** Present for a server at an address that the user logged in to, or may log in to. */
+  readonly authProvider?: AuthProvider | undefined;
+  /** Present when an earlier connection showed that the server knows only the older revisions. */
+  readonly prior?: PriorDiscovery | undefined;
   /** The entry, whose variables are replaced by values. */
   readonly config: ServerConfig;
   /** How a program starts. */
@@ -38,13 +69,33 @@ export interface ConnectOptions {
 
 export type Connection = Awaited<ReturnType<typeof connect>>;
 
+/** Milliseconds of the longest timer. `CallTimers` counts the time of calls. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Milliseconds that a hanging server has to answer a ping. */
 const PING_MS = 2_000;
 
 /** @throws MiniCcError `MCP_AUTH` when the server requires a login, `MCP_START` for every other failure, in one line */
-export async function connect({config, program, transport: given, connectMs, signal, onChange}: ConnectOptions) {
-  const transport = given ?? createTransport(config, program);
-  const client = createClient(onChange);
+export async function connect(options: ConnectOptions) {
+  const {config, transport: given} = options;
+  if (given || config.type === 'sse') return open(options, 'legacy');
+  if (config.type === 'http') return open(options, 'auto');
+  // Some programs start what they serve at the first question, so the one that all of them know comes first.
+  try {
+    return await open(options, 'legacy');
+  } catch (error) {
+    if (!(error instanceof Error && error.cause instanceof ProtocolError)) throw error;
+    return await open(options, 'auto').catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** @param mode `legacy`: `initialize` alone; `auto`: revision 2026-07-28 first, which costs one more round trip */
+async function open(options: ConnectOptions, mode: 'legacy' | 'auto') {
+  const {config, program, transport: given, authProvider, prior, connectMs, signal, onChange} = options;
+  const transport = given ?? createTransport(config, program, authProvider);
+  const timers = new CallTimers();
+  const client = createClient(options, mode, timers);
   let isOpen = true;
   client.onclose = () => {
     if (isOpen) onChange('end');
@@ -53,7 +104,7 @@ export async function connect({config, program, transport: given, connectMs, sig
   const limits = {timeout: connectMs, signal};
   const ending = () => (transport instanceof StdioTransport ? transport.ending : '');
   try {
-    await client.connect(transport, limits);
+    await client.connect(transport, {...limits, ...(prior && {prior})});
   } catch (error) {
     isOpen = false;
     await client.close().catch(() => undefined);
@@ -62,10 +113,14 @@ export async function connect({config, program, transport: given, connectMs, sig
   }
   const {name = '', version: its = ''} = client.getServerVersion() ?? {};
   return {
-    ...createRequests(client, limits),
+    ...createRequests(client, limits, timers),
     version: toOneLine(`${name} ${its}`),
+    /** True when the server answers `initialize`, so that the next connection need not try the new revision. */
+    isLegacy: client.getDiscoverResult() === undefined,
     ending,
     isOpen: () => isOpen,
+    /** Tells the server that the folders of the session changed. A server that does not listen is none the wiser. */
+    noteRoots: () => client.sendRootsListChanged().catch(() => undefined),
     async close() {
       isOpen = false;
       await client.close();
@@ -73,11 +128,18 @@ export async function connect({config, program, transport: given, connectMs, sig
   };
 }
 
-function createClient(onChange: ConnectOptions['onChange']): Client {
-  return new Client(
+function createClient({name, questions, onChange}: ConnectOptions, mode: 'legacy' | 'auto', timers: CallTimers) {
+  const {ask, getRoots, sample} = questions;
+  const capabilities: ClientOptions['capabilities'] = {
+    roots: {listChanged: true},
+    ...(ask && {elicitation: {form: {}, url: {}}}),
+    ...(sample && {sampling: {}}),
+  };
+  const client = new Client(
     {name: 'mini-cc', title: 'mini-cc', version},
     {
-      capabilities: {},
+      capabilities,
+      versionNegotiation: {mode},
       // The model reads the result as text, so it need not match the server's own schema.
       jsonSchemaValidator: {
         getValidator:
@@ -90,29 +152,47 @@ function createClient(onChange: ConnectOptions['onChange']): Client {
       },
     },
   );
+  client.setRequestHandler('roots/list', () => ({
+    roots: getRoots().map((folder) => ({uri: pathToFileURL(folder).href, name: path.basename(folder)})),
+  }));
+  if (ask) {
+    client.setRequestHandler('elicitation/create', ({params}, {mcpReq}) =>
+      timers.whilePaused(() => elicit(name, params, ask, mcpReq.signal)),
+    );
+  }
+  if (sample) {
+    client.setRequestHandler('sampling/createMessage', ({params}, {mcpReq}) => sample(params, mcpReq.signal));
+  }
+  return client;
 }
 
-function createRequests(client: Client, limits: {readonly timeout: number; readonly signal: AbortSignal}) {
+interface CallLimits {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (text: string) => void;
+}
+
+function createRequests(client: Client, limits: {timeout: number; signal: AbortSignal}, timers: CallTimers) {
   return {
     listTools: async (): Promise<ServerTool[]> =>
       client.getServerCapabilities()?.tools ? (await client.listTools(undefined, limits)).tools : [],
     listPrompts: async (): Promise<Prompt[]> =>
       client.getServerCapabilities()?.prompts ? (await client.listPrompts(undefined, limits)).prompts : [],
     /** Calls a tool. `onProgress` gets the server's progress messages, and each of them restarts the time limit. */
-    callTool: (
-      name: string,
-      input: Record<string, unknown>,
-      options: {timeoutMs: number; signal: AbortSignal; onProgress: (text: string) => void},
-    ) =>
-      client.callTool(
-        {name, arguments: input},
-        {
-          timeout: options.timeoutMs,
-          signal: options.signal,
-          resetTimeoutOnProgress: true,
-          onprogress: ({message}) => message !== undefined && options.onProgress(message),
-        },
-      ),
+    callTool: (tool: ServerTool, input: Record<string, unknown>, {timeoutMs, signal, onProgress}: CallLimits) =>
+      timers.limit(timeoutMs, signal, (limited, restart) => {
+        const options = {
+          timeout: MAX_TIMER_MS,
+          signal: limited,
+          onprogress({message}: Progress) {
+            restart();
+            if (message !== undefined) onProgress(message);
+          },
+        };
+        return tool.execution?.taskSupport === 'required'
+          ? callAsTask(client, tool.name, input, options)
+          : client.callTool({name: tool.name, arguments: input}, {...options, toolDefinition: tool});
+      }),
     getPrompt: (name: string, args: Record<string, string>, signal: AbortSignal) =>
       client.getPrompt({name, arguments: args}, {signal}),
     readResource: (uri: string, signal: AbortSignal) => client.readResource({uri}, {signal}),
@@ -127,16 +207,27 @@ function createRequests(client: Client, limits: {readonly timeout: number; reado
   };
 }
 
-function createTransport(config: ServerConfig, program: ConnectOptions['program']): Transport {
+function createTransport(
+  config: ServerConfig,
+  program: ConnectOptions['program'],
+  authProvider: AuthProvider | undefined,
+): Transport {
+  const authorization = authProvider && {authProvider};
   switch (config.type) {
     case 'stdio': {
       const {command, args, env} = config;
       return new StdioTransport({...program, command, args, env: {...program.env, ...env}});
     }
     case 'http':
-      return new StreamableHTTPClientTransport(new URL(config.url), {requestInit: {headers: {...config.headers}}});
+      return new StreamableHTTPClientTransport(new URL(config.url), {
+        requestInit: {headers: {...config.headers}},
+        ...authorization,
+      });
     case 'sse':
-      return new SSEClientTransport(new URL(config.url), {requestInit: {headers: {...config.headers}}});
+      return new SSEClientTransport(new URL(config.url), {
+        requestInit: {headers: {...config.headers}},
+        ...authorization,
+      });
     case 'sdk':
       throw new MiniCcError('MCP_START', 'the program that drives the session does not have it');
   }
@@ -161,8 +252,10 @@ function isLoginWanted(error: unknown): boolean {
   return status === 401 || error.name === 'UnauthorizedError' || /\b401\b|unauthorized/i.test(error.message);
 }
 
-/** Adds the cause to the message, because `fetch failed` alone says nothing. */
+/** Adds the first cause to the message, because `fetch failed` alone says nothing. */
 function explain(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return `${getErrorMessage(error)}${cause}`;
+  let first = error;
+  while (first instanceof Error && first.cause instanceof Error) first = first.cause;
+  const [message, cause] = [getErrorMessage(error), getErrorMessage(first)];
+  return message.includes(cause) ? message : `${message}: ${cause}`;
 }

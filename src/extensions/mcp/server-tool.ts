@@ -74,7 +74,7 @@ export function createServerTool(
         return errorResult(`The MCP server ${server.name} has no tool ${name}. It has: ${names || 'none'}`);
       }
       const onProgress = (text: string) => emit({type: 'tool_progress', callId, text: showControls(toOneLine(text))});
-      return toToolResult(await server.callTool(found.name, input, {signal, onProgress}));
+      return toToolResult(await server.callTool(found, input, {signal, onProgress}));
     },
   };
 }

@@ -5,7 +5,7 @@ import {compileAnswerSchema} from '../../core/turn/structured-answer.ts';
 import {inBackground, neverRejects, untilAborted} from '../../core/util/background.ts';
 import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
 import {showControls} from '../../core/util/text.ts';
-import type {CallToolResult, Connection, ConnectOptions, Prompt, ServerTool} from './connection.ts';
+import type {CallToolResult, Connection, ConnectOptions, Prompt, ServerQuestions, ServerTool} from './connection.ts';
 import {describeTarget, expandConfig, type ServerEntry, toServerId} from './server-entry.ts';
 
 export interface ServerDeps {
@@ -14,6 +14,7 @@ export interface ServerDeps {
   readonly getProgram: () => Promise<ConnectOptions['program']>;
   /** Creates the transport of a server in the process of the driver. */
   readonly createTransport?: ((server: string) => Transport) | undefined;
+  readonly questions: ServerQuestions;
   /** Both limits are in milliseconds. */
   readonly connectMs: number;
   readonly callMs: number;
@@ -33,6 +34,8 @@ export class McpServer {
   #prompts: readonly Prompt[] = [];
   #failure: {readonly status: McpStatus; readonly problem: string} | undefined;
   #isDisabled = false;
+  /** True once the server has answered in the way of the older revisions. It is then not asked in the new way again. */
+  #isLegacy = false;
   /** Aborts when the server is stopped. */
   #life = new AbortController();
 
@@ -112,7 +115,7 @@ export class McpServer {
   async #start(): Promise<Connection> {
     // The module is loaded when the first server is needed.
     const {connect} = await import('./connection.ts');
-    const {getProgram, createTransport, connectMs, env} = this.deps;
+    const {getProgram, createTransport, connectMs, env, questions} = this.deps;
     const {signal} = this.#life;
     let connection: Connection | undefined;
     try {
@@ -121,7 +124,18 @@ export class McpServer {
       const onChange: ConnectOptions['onChange'] = (what) => {
         if (what !== 'end' && connection) inBackground(this.#refresh(connection, what), neverRejects);
       };
-      connection = await connect({config, program: await getProgram(), transport, connectMs, signal, onChange});
+      connection = await connect({
+        name: this.name,
+        config,
+        program: await getProgram(),
+        transport,
+        questions,
+        prior: this.#isLegacy ? {kind: 'legacy'} : undefined,
+        connectMs,
+        signal,
+        onChange,
+      });
+      this.#isLegacy = connection.isLegacy;
       const [tools, prompts] = await Promise.all([connection.listTools(), connection.listPrompts()]);
       [this.#tools, this.#prompts] = [await withValidSchemas(tools), prompts];
       this.#connection = connection;
@@ -129,6 +143,7 @@ export class McpServer {
       return connection;
     } catch (error) {
       await connection?.close();
+      this.#isLegacy = false;
       const problem = getErrorMessage(error);
       this.#failure = {status: getErrorCode(error) === 'MCP_AUTH' ? 'needs-auth' : 'failed', problem};
       throw new MiniCcError('MCP_START', `The MCP server ${this.name} cannot be used: ${showControls(problem)}`, {
@@ -148,10 +163,10 @@ export class McpServer {
   }
 
   /** @throws MiniCcError when the server cannot be started, ends or hangs; the next call starts it again */
-  async callTool(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
+  async callTool(tool: ServerTool, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult> {
     const timeoutMs = this.entry.config?.timeoutMs ?? this.deps.callMs;
     return this.#use(
-      (connection) => connection.callTool(name, input, {...options, timeoutMs}),
+      (connection) => connection.callTool(tool, input, {...options, timeoutMs}),
       options.signal,
       timeoutMs,
     );
@@ -194,6 +209,11 @@ export class McpServer {
     if (await connection.answersPing()) return slow;
     await connection.close();
     return `${slow} It hangs and was ended. ${again}`;
+  }
+
+  /** Tells the server, if it runs, that the folders of the session changed. */
+  async noteRoots(): Promise<void> {
+    await this.#connection?.noteRoots();
   }
 
   async reconnect(): Promise<void> {

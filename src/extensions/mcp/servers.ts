@@ -11,7 +11,7 @@ import type {SessionMcp} from '../../core/session/parts.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {findNearest} from '../../core/util/names.ts';
 import {isObject} from '../../core/util/objects.ts';
-import type {ConnectOptions} from './connection.ts';
+import type {ConnectOptions, ServerQuestions} from './connection.ts';
 import {type DriverServers, DriverTransport} from './driver-transport.ts';
 import {joinEntries} from './entry-files.ts';
 import {createPromptCommand, findPromptName, listPromptCommands} from './prompts.ts';
@@ -31,6 +31,7 @@ export interface McpOptions {
   /** Tells whether a rule refuses all calls of the tool. */
   readonly isForbidden: (tool: string) => boolean;
   readonly warn: (text: string) => void;
+  readonly questions: ServerQuestions;
 }
 
 /** The fields of an agent's definition that decide which servers it has. */
@@ -62,12 +63,13 @@ export class McpServers implements SessionMcp {
   }
 
   #create(entry: ServerEntry, isConfined = false): McpServer {
-    const {env, driver, program, getConfine} = this.#options;
+    const {env, driver, program, getConfine, questions} = this.#options;
     const deps: ServerDeps = {
       env,
       // A confined server gets only those variables that the sandbox lets through and those of its entry.
       getProgram: async () => (isConfined ? {...program, env: {}, confine: await getConfine()} : program),
       ...(driver && {createTransport: (server) => new DriverTransport(driver, server)}),
+      questions,
       connectMs: toMs(env.MCP_TIMEOUT) ?? CONNECT_MS,
       callMs: toMs(env.MCP_TOOL_TIMEOUT) ?? CALL_MS,
     };
@@ -200,8 +202,17 @@ export class McpServers implements SessionMcp {
     throw new UsageError(`there is no MCP server ${JSON.stringify(name)} (did you mean ${findNearest(name, names)}?)`);
   }
 
+  /** Tells all servers that the folders of the session changed. */
+  async noteRoots(): Promise<void> {
+    await Promise.all(this.#running.map((server) => server.noteRoots()));
+  }
+
   async close(): Promise<void> {
-    await Promise.all([...this.#servers, ...this.#added, ...this.#others.values()].map((server) => server.stop()));
+    await Promise.all(this.#running.map((server) => server.stop()));
+  }
+
+  get #running(): readonly McpServer[] {
+    return [...this.#servers, ...this.#added, ...this.#others.values()];
   }
 }
 

@@ -32,6 +32,7 @@ export function openServers(servers: Record<string, unknown>, options: Partial<M
     program: {cwd: '/var/tmp', env: {PATH: process.env.PATH!}, processes: new ProcessGroups()},
     getConfine: () => Promise.reject(new Error('no sandbox')),
     isForbidden: () => false,
+    questions: {getRoots: () => ['/var/tmp']},
     warn: (text) => warnings.push(text),
     ...options,
   });

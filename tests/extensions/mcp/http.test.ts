@@ -30,6 +30,7 @@ async function serve(token: string) {
     const known = request.headers['mcp-session-id'];
     if (method !== 'initialize' && known !== String(session)) return response.writeHead(404).end();
     if (id === undefined) return response.writeHead(202).end();
+    if (!ANSWERS[method]) return response.writeHead(400).end();
     const body = JSON.stringify({jsonrpc: '2.0', id, result: ANSWERS[method]!(params)});
     // Both ways in which such a server may answer.
     const isStream = method === 'tools/call';

@@ -1,5 +1,6 @@
 // An MCP server for tests, over standard input and output, without any package. Words after its name say how it behaves:
-// `hang-start`, `flood-start`, `many`, `big`, `hostile`, `no-tools`. What it is asked goes to the file that LOG names.
+// `hang-start`, `flood-start`, `many`, `big`, `hostile`, `no-tools`, `newer` (it knows revision 2026-07-28 alone), `asking`
+// (its tools ask the client something). What it is asked goes to the file that LOG names.
 import {appendFileSync} from 'node:fs';
 import {createInterface} from 'node:readline';
 
@@ -45,7 +46,45 @@ if (how.has('hostile')) {
   );
 }
 
+const FORM = {
+  type: 'object',
+  properties: {
+    name: {type: 'string', title: 'Your name', minLength: 2},
+    color: {
+      type: 'string',
+      oneOf: [
+        {const: '#f00', title: 'red'},
+        {const: '#0f0', title: 'green'},
+      ],
+    },
+    age: {type: 'integer', minimum: 0, default: 7},
+    sure: {type: 'boolean'},
+    kinds: {type: 'array', items: {type: 'string', enum: ['small', 'large']}},
+  },
+  required: ['name', 'color', 'sure'],
+};
+if (how.has('asking')) {
+  tools.push(
+    tool('form', 'Asks for a form'),
+    tool('open', 'Asks to open an address'),
+    tool('folders', 'Asks for roots'),
+  );
+  tools.push({...tool('long', 'Is a task'), execution: {taskSupport: 'required'}});
+}
+/** Requests to the client that wait for an answer. */
+const asked = new Map();
+const ask = async (method, params) => {
+  const id = `asked-${asked.size}`;
+  const answer = new Promise((resolve) => asked.set(id, resolve));
+  write({id, method, params});
+  return text(JSON.stringify(await answer));
+};
+
 const CALLS = {
+  form: () => ask('elicitation/create', {mode: 'form', message: 'Who are you?', requestedSchema: FORM}),
+  open: () =>
+    ask('elicitation/create', {mode: 'url', message: 'Pay', url: 'https://pay.example/1', elicitationId: 'e1'}),
+  folders: () => ask('roots/list'),
   echo({text: said = ''}) {
     calls += 1;
     return text(`you said ${said} (${calls})`);
@@ -98,7 +137,36 @@ async function writeUnasked() {
   if (!write({id: 99_999, result: text(data)})) await new Promise((resolve) => process.stdout.once('drain', resolve));
 }
 
+const NEWER = {
+  'server/discover': () => ({
+    ...{resultType: 'complete', ttlMs: 0, cacheScope: 'private', supportedVersions: ['2026-07-28']},
+    capabilities: {tools: {}},
+  }),
+  'tools/list': () => ({resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools}),
+  'tools/call': ({name, arguments: input = {}, inputResponses}) => {
+    const inputRequests = {who: {method: 'elicitation/create', params: {message: 'Who?', requestedSchema: FORM}}};
+    if (name !== 'form') return {resultType: 'complete', ...CALLS[name](input)};
+    if (!inputResponses) return {resultType: 'input_required', inputRequests, requestState: 'kept'};
+    return {resultType: 'complete', ...text(JSON.stringify(inputResponses.who))};
+  },
+};
+
+/** The state of the one task, whose result is there at the third question about it. */
+const TASK = {taskId: 't1', createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2026-01-01T00:00:00Z', ttl: 1000};
+let finish;
+const finished = new Promise((resolve) => {
+  finish = resolve;
+});
+const TASKS = {
+  'tasks/get': () => {
+    finish();
+    return {...TASK, status: 'working', statusMessage: 'half of it'};
+  },
+  'tasks/result': () => finished.then(() => text('the result of the task')),
+};
+
 const HANDLERS = {
+  ...TASKS,
   initialize: ({protocolVersion}) => ({
     protocolVersion,
     capabilities: {tools: {listChanged: true}, prompts: {}, resources: {}},
@@ -106,7 +174,10 @@ const HANDLERS = {
   }),
   ping: () => ({}),
   'tools/list': () => ({tools: how.has('no-tools') ? [] : tools}),
-  'tools/call': ({name, arguments: input = {}}) => (CALLS[name] ?? (() => text(`${name} was called`)))(input),
+  'tools/call': ({name, task, arguments: input = {}}) =>
+    task
+      ? {task: {...TASK, status: 'working', pollInterval: 1}}
+      : (CALLS[name] ?? (() => text(`${name} was called`)))(input),
   'prompts/list': () => ({
     prompts: [
       {name: 'review', description: 'Reviews a file', arguments: [{name: 'file', required: true}, {name: 'focus'}]},
@@ -119,13 +190,17 @@ const HANDLERS = {
 };
 
 for await (const line of createInterface({input: process.stdin})) {
-  const {id, method, params = {}} = JSON.parse(line);
+  const {id, method, params = {}, result, error} = JSON.parse(line);
+  if (!method) {
+    asked.get(id)?.(result ?? error);
+    continue;
+  }
   log(`${method}${params.name ? ` ${params.name}` : ''}`);
   if (how.has('hang-start')) continue;
   if (how.has('flood-start')) await CALLS.flood();
   if (id === undefined || (method === 'tools/call' && params.name === 'slow')) continue;
   void (async () => {
-    const handle = HANDLERS[method];
+    const handle = (how.has('newer') ? NEWER : HANDLERS)[method];
     if (handle) write({id, result: await handle(params)});
     else write({id, error: {code: -32_601, message: 'no such method'}});
   })();
