@@ -3,6 +3,7 @@
 import type {UsageEntry} from '../core/contract/model.ts';
 import type {SandboxState} from '../core/contract/permission.ts';
 import type {Command, ContextUse, SessionUsage} from '../core/contract/session-requests.ts';
+import {formatSubagentSummary} from '../core/runs/delegation-log.ts';
 import {tokens} from '../core/runs/receipt.ts';
 import {hasEnded} from '../core/runs/run-record.ts';
 import {addUsage, formatCost, formatUsd, NO_USAGE} from '../core/util/messages.ts';
@@ -51,7 +52,11 @@ function formatContextUse({model, window, reserve, limit, isEstimate, parts}: Co
 const costCommand: Command = {
   name: 'cost',
   description: 'what was used: by agent and model, and the budget',
-  run: ({request}) => ({ok: true, text: formatUsage(request({type: 'usage'}))}),
+  run({request}) {
+    const {summary} = request({type: 'subagent_summary'});
+    const text = formatUsage(request({type: 'usage'}));
+    return {ok: true, text: summary ? `${text}\n${formatSubagentSummary(summary)}` : text};
+  },
 };
 
 const HEAD = ['agent', 'model', 'in', 'out', 'cache read', 'cache write', 'cost'];

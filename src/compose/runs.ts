@@ -1,8 +1,12 @@
 /** Creates the part of a session that runs subagents: their manager, what all runs share, and the workers. */
 
 import {memoryFiles, toolNotes} from '../config/memory-files.ts';
+import {LOWERS} from '../config/setting-keys.ts';
 import type {Settings} from '../config/settings.ts';
 import {restrictTools} from '../core/agent-types.ts';
+import type {Emit} from '../core/contract/events.ts';
+import type {Questions} from '../core/permissions/questions.ts';
+import type {AskPerson, PerPrompt} from '../core/runs/delegation.ts';
 import type {ManagerDeps, SubagentDeps} from '../core/runs/dispatch.ts';
 import {SubagentManager} from '../core/subagent-manager.ts';
 import {Inbox} from '../core/turn/inbox.ts';
@@ -41,7 +45,7 @@ export interface ComposedParts extends BaseParts {
 }
 
 export function createRuns(deps: BaseParts) {
-  const {project, records, models, changes} = deps;
+  const {project, records, models, permissions, changes} = deps;
   const {options, root, env, settings} = project;
   const {state, budget} = models;
   const inbox = new Inbox();
@@ -55,6 +59,8 @@ export function createRuns(deps: BaseParts) {
     bus: records.bus,
     budget,
     archiveAfterMinutes,
+    perPrompt: getPerPrompt(settings),
+    askPerson: options.interactive ? createAsk(permissions.questions, records.emit) : undefined,
     maxConcurrent: options.maxConcurrent ?? getPoolSizes(settings, env),
     store: records.store.runStore(() => state.conversation.id),
     fingerprint: () => fingerprint.take(),
@@ -99,6 +105,22 @@ function shareWithRuns(
       contextTokens: settings.contextTokens,
     },
     resultTokens: settings.subagents?.resultTokens ?? 500,
+  };
+}
+
+/** Applies the defaults. In the settings, `null` means no limit. */
+function getPerPrompt({subagents}: Settings): PerPrompt {
+  const given = subagents?.perPrompt;
+  if (given === null) return {};
+  const get = (key: keyof PerPrompt) =>
+    given?.[key] === undefined ? LOWERS[`subagents.perPrompt.${key}`] : given[key];
+  return {runs: get('runs') ?? undefined, tokens: get('tokens') ?? undefined, usd: get('usd') ?? undefined};
+}
+
+function createAsk(questions: Questions, emit: Emit): AskPerson {
+  return async (question, signal) => {
+    const answer = await questions.ask(question, emit, signal);
+    return typeof answer === 'string' ? undefined : answer.choice;
   };
 }
 

@@ -3,7 +3,7 @@
 import type {ToolFacts} from '../core/contract/tool-facts.ts';
 import {toToolName} from '../core/util/tool-names.ts';
 import type {Path} from './jsonc-file.ts';
-import {ADDS_UP, isAmong, NARROWS, WHOLE_ENTRIES} from './setting-keys.ts';
+import {ADDS_UP, isAmong, LOWERS, NARROWS, WHOLE_ENTRIES} from './setting-keys.ts';
 
 /** Values of `--setting-sources`. A source has settings, agents, skills, commands and memory. Default: all. */
 export const SETTING_SOURCES = ['user', 'project', 'local'] as const;
@@ -51,6 +51,7 @@ export function mergeLayers(layers: readonly Layer[], tools: readonly ToolFacts[
       let leaf: Leaf = {path, value, from: [from]};
       if (below && isAmong(path, ADDS_UP)) leaf = addUp(below, value, from);
       else if (isProjects && own && isAmong(path, NARROWS)) leaf = narrow(own, value, from, tools);
+      else if (isProjects && isLowered(path)) leaf = lower(own, leaf);
       leaves.set(id, leaf);
       if (!isProjects) usersOwn.set(id, leaf);
     }
@@ -63,7 +64,7 @@ export function toTree(leaves: readonly Leaf[]): Record<string, unknown> {
   for (const {path, value} of leaves) {
     let at = tree;
     for (const key of path.slice(0, -1)) {
-      if (!Object.hasOwn(at, key)) at[key] = {};
+      if (!Object.hasOwn(at, key) || at[key] === null) at[key] = {};
       at = at[key] as Record<string, unknown>;
     }
     at[path.at(-1)!] = value;
@@ -100,6 +101,17 @@ function narrow(
   const names = new Set(asked.map((name) => toToolName(name, tools)));
   const both = names.has('*') ? kept : kept.filter((name) => names.has(toToolName(name, tools)));
   return {path, value: kept.includes('*') ? asked : both, from: [...owners, from]};
+}
+
+function isLowered(path: Path): boolean {
+  return Object.keys(LOWERS).some((key) => `${key}.`.startsWith(`${path.join('.')}.`));
+}
+
+/** Returns the project's limit when it is lower than the user's own or the default, otherwise the latter. */
+function lower(own: Leaf | undefined, asked: Leaf): Leaf {
+  const most = own ? own.value : LOWERS[asked.path.join('.')];
+  const isLower = typeof asked.value === 'number' && (typeof most !== 'number' || asked.value < most);
+  return isLower ? asked : (own ?? {...asked, value: most});
 }
 
 function toList(value: unknown): string[] {

@@ -9,6 +9,7 @@ import {NOTIFY_KINDS, THEME_NAMES} from '../core/contract/events.ts';
 import {FAN_OUT_MODES, SPLITS} from '../core/contract/fan-out.ts';
 import {SANDBOX_MODES} from '../core/contract/permission.ts';
 import {mustBe} from '../core/util/problem.ts';
+import {LOWERS} from './setting-keys.ts';
 
 function text(what: string) {
   return z.string(mustBe(what)).regex(/\S/, {error: `must be ${what}, and is empty`});
@@ -96,12 +97,23 @@ const permissions = section({
   deny: rules('What is refused. Wins over ask and allow.'),
 });
 
+const ceiling = (schema: z.ZodNumber, what: string, key: string) =>
+  setting(schema.nullable(), `${what} null = no limit.`, {default: LOWERS[`subagents.perPrompt.${key}`]});
+
 const POOL_SIZE = '"auto" or a whole number from 1 to 64';
 const subagents = section({
   maxConcurrent: setting(
     z.union([z.literal('auto'), whole(1, 64, POOL_SIZE)], mustBe(POOL_SIZE)),
     'Runs at a time. auto: 8 for a hosted model, 3 for a model server on this machine.',
     {default: 'auto'},
+  ),
+  perPrompt: setting(
+    section({
+      runs: ceiling(whole(0), 'Runs that the model may start by Task and FanOut.', 'runs'),
+      tokens: ceiling(whole(1), 'Tokens that these runs may use, with the cache.', 'tokens'),
+      usd: ceiling(z.number(amount).positive(amount), 'US dollars that these runs may cost.', 'usd'),
+    }).nullable(),
+    'What one prompt may set off before the user is asked; null = no limit. A project can only lower it.',
   ),
   resultTokens: setting(whole(1), 'Tokens that a result should keep within; past twice that it is cut.', {
     default: 500,

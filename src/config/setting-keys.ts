@@ -40,6 +40,13 @@ export const USERS_OWN: readonly string[] = ['sandbox.container', 'claude.hooks'
 /** Lists of a project that can only narrow the user's own list: only entries that both have count. */
 export const NARROWS: readonly string[] = ['subagents.allowAgents', 'subagents.tools.allow'];
 
+/** Limits that a project can only lower, with their defaults. `null` means no limit. */
+export const LOWERS: Readonly<Record<string, number>> = {
+  'subagents.perPrompt.runs': 50,
+  'subagents.perPrompt.tokens': 3_000_000,
+  'subagents.perPrompt.usd': 10,
+};
+
 /** Entries that are replaced as a whole, so that an address from one file is never combined with a key from another. */
 export const WHOLE_ENTRIES: readonly string[] = ['providers', 'pricing', 'mcpServers'];
 

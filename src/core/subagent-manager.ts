@@ -10,11 +10,14 @@ import type {Model} from './contract/model.ts';
 import type {RunLimits, ToolResult} from './contract/results.ts';
 import type {RunSpec} from './contract/run-spec.ts';
 import type {RunRecord, SubagentResult} from './contract/runs.ts';
+import type {Budget} from './contract/tool.ts';
 import type {TranscriptEntry} from './contract/transcript.ts';
 import {createAnnouncement} from './runs/announcement.ts';
 import {RunArchive} from './runs/archive.ts';
 import {formatStarted, openCall} from './runs/background-call.ts';
 import {createReplayModel, type Deduplicated, TaskDedup} from './runs/dedup.ts';
+import {Delegation, NotStarted} from './runs/delegation.ts';
+import {DelegationLog} from './runs/delegation-log.ts';
 import {createSpec, getTaskKey, type ManagerDeps, type RunRequest, type RunRound} from './runs/dispatch.ts';
 import {getLimits} from './runs/limit-profiles.ts';
 import {LiveRun} from './runs/live-run.ts';
@@ -28,6 +31,8 @@ import {type ExecutionDeps, executeBackgroundCall, executeRun} from './subagent.
 import type {BackgroundCall, BackgroundCalls} from './tool-calls.ts';
 import {checkPrice} from './turn/budget.ts';
 import {History} from './turn/history.ts';
+import {formatReason} from './turn/run-ending.ts';
+import {inBackground, neverRejects} from './util/background.ts';
 import {getErrorMessage, MiniCcError} from './util/errors.ts';
 import {getText} from './util/messages.ts';
 
@@ -44,6 +49,10 @@ export class SubagentManager {
   readonly #dedup: TaskDedup<SubagentResult, LiveRun>;
   readonly #archive: RunArchive;
   readonly #emitMain: Emit;
+  /** What the current prompt sets off. */
+  #delegation!: Delegation;
+  /** What the runs of this process cost and brought. */
+  readonly log = new DelegationLog();
 
   constructor(private readonly deps: ManagerDeps) {
     const {clock} = deps.runs;
@@ -59,13 +68,16 @@ export class SubagentManager {
     const afterMs = deps.archiveAfterMinutes * 60_000;
     this.#archive = new RunArchive({clock, afterMs, store, registry, bus, mainAgentId});
     this.#emitMain = deps.bus.emitFor(mainAgentId);
+    this.beginPrompt();
   }
 
   /** Starts a run for the Task tool, without waiting for its end. The same task twice is one run. */
   async dispatch(request: RunRequest): Promise<Dispatched> {
     const key = getTaskKey(request, this.deps.store.sessionId);
     const isReusable = request.agent.readOnly && !request.endsForGood;
-    const dispatched = await this.#dedup.dispatch(key, isReusable, () => this.#start(request));
+    const dispatch = (start: () => LiveRun) => this.#dedup.dispatch(key, isReusable, start);
+    const dispatched = await this.#dispatchWithin(this.#delegation, key, request, dispatch);
+    if (dispatched.source === 'cached') this.log.count('cached');
     if (dispatched.source === 'cached' && request.background) {
       const model = createReplayModel(request.model, dispatched.result);
       return {source: 'run', started: this.#start({...request, model})};
@@ -76,6 +88,50 @@ export class SubagentManager {
       else this.#awaitBackgroundRun(dispatched.started, request.signal);
     }
     return dispatched;
+  }
+
+  /** Begins a prompt: what the model sets off from now on counts for it. */
+  beginPrompt(): void {
+    const {perPrompt = {}, askPerson: ask, budget} = this.deps;
+    this.#delegation = new Delegation({perPrompt, budget, ask});
+  }
+
+  /** Counts runs that the model starts by another tool than Task. @throws MiniCcError when they are too many */
+  async admitRuns(count: number, signal: AbortSignal): Promise<void> {
+    const delegation = this.#delegation;
+    await this.#countRefusal(() => delegation.admit(() => delegation.begin(count), signal));
+  }
+
+  /** Dispatches a task for a call of the model, within what its prompt may set off. */
+  #dispatchWithin(
+    delegation: Delegation,
+    task: string,
+    request: RunRequest,
+    dispatch: (start: () => LiveRun) => Promise<Dispatched>,
+  ): Promise<Dispatched> {
+    const start = () => {
+      delegation.begin();
+      const live = this.#start(request);
+      const note = ({result}: SubagentResult) => {
+        if (result.outcome === 'success') delegation.ended(task, undefined);
+        else if (result.outcome !== 'stopped') delegation.ended(task, formatReason(result));
+      };
+      inBackground(live.ended.then(note), neverRejects);
+      return live;
+    };
+    return this.#countRefusal(() => {
+      delegation.assertNotFailing(task);
+      return delegation.admit(() => dispatch(start), request.signal);
+    });
+  }
+
+  async #countRefusal<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof NotStarted) this.log.count('refused');
+      throw error;
+    }
   }
 
   /** Makes a call wait for a background run and return its end. The end is announced only if the wait is aborted. */
@@ -286,7 +342,8 @@ export class SubagentManager {
     const spec = createSpec(request, this.deps.runs.remote);
     const open = () => openRun(this.deps.store, this.#registry, spec, prompt, history);
     const parent = spec.background ? undefined : signal;
-    return this.#launch({agent, model, prompt, warnings}, spec, parent, open, endsForGood);
+    const {budget} = request.callId === undefined ? this.deps : this.#delegation;
+    return this.#launch({agent, model, prompt, warnings}, spec, parent, open, {budget, endsForGood});
   }
 
   #startCall(call: BackgroundCall): ToolResult {
@@ -301,11 +358,13 @@ export class SubagentManager {
     const background = parent === undefined;
     const revived = this.deps.revive(record);
     const next = {message, model: revived.model.name, background};
-    return this.#launch({...revived, prompt: message}, {limits: record.limits, background}, parent, () => {
+    const open = () => {
       const opened = openNextRound(this.deps.store, this.#registry, record, next);
       this.#archive.cancel(record.runId);
       return opened;
-    });
+    };
+    const asked = {limits: record.limits, background};
+    return this.#launch({...revived, prompt: message}, asked, parent, open, this.#delegation);
   }
 
   /** Follows a run that an earlier process left at a worker. Its end arrives as if the run had just been sent there. */
@@ -313,10 +372,11 @@ export class SubagentManager {
     const revived = this.deps.revive(record, true);
     this.#registry.add(record);
     const asked = {limits: record.limits, background: true};
-    this.#launch({...revived, prompt: '', isPending: true}, asked, undefined, () => {
+    const open = () => {
       const {spec, messages, ...transcript} = this.deps.store.reopen(record.runId);
       return {spec, round: record.round, transcript, history: new History(transcript.journal, messages)};
-    });
+    };
+    this.#launch({...revived, prompt: '', isPending: true}, asked, undefined, open, this.deps);
   }
 
   /**
@@ -329,13 +389,13 @@ export class SubagentManager {
     {limits: named, background}: Pick<RunSpec, 'limits' | 'background'>,
     parent: AbortSignal | undefined,
     open: () => OpenedRun,
-    endsForGood?: boolean,
+    {budget: above, endsForGood}: {readonly budget: Budget; readonly endsForGood?: boolean | undefined},
   ): LiveRun {
     const {agent, model, prompt, isPending = false} = round;
     const limits = getLimits(this.deps.runs.limits, agent, {...named, prompt, background});
     // What a run at a worker spends is spent already.
     if (!isPending) this.#assertAffordable(model, limits);
-    const budget = this.deps.budget.open(agent.name, limits);
+    const budget = above.open(agent.name, limits);
     const live = new LiveRun(open(), parent, endsForGood);
     const {pool, sized} = this.#pools.get(model);
     this.#work(live, async (execution) => {
@@ -374,6 +434,8 @@ export class SubagentManager {
     const record = this.#registry.get(runId);
     // There is nothing to do when the session was cleared, or when it ends and leaves the run at a worker.
     if (!record || live.isLeft) return;
+    const endedAt = Date.now();
+    if (!record.tool) this.log.add({startedAt: record.startedAt ?? endedAt, endedAt, result});
     const maxTokens = getMaxTokens(result, this.deps.runs.resultTokens);
     const announcement = createAnnouncement(record, result.text, result.durationMs, maxTokens);
     if (record.background) this.#registry.update(runId, {announcement: announcement ? 'waiting' : 'skipped'});

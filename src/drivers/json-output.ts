@@ -4,7 +4,7 @@ import type {AgentEvent} from '../core/contract/events.ts';
 import type {SubagentResults} from '../core/contract/fan-out.ts';
 import type {Usage, UsageEntry} from '../core/contract/model.ts';
 import type {RunResult} from '../core/contract/results.ts';
-import type {RunRecord} from '../core/contract/runs.ts';
+import type {RunRecord, SubagentMark, SubagentSummary} from '../core/contract/runs.ts';
 import type {Session, SubmitResult} from '../core/contract/session-requests.ts';
 import {formatEnding, NO_TOTALS} from '../core/turn/run-ending.ts';
 import {NO_MATCHING_ANSWER} from '../core/turn/structured-answer.ts';
@@ -90,6 +90,7 @@ interface Reported {
   readonly runs: number;
   readonly denials: number;
   readonly fanOuts: number;
+  readonly subagents?: SubagentMark;
   /** Usage of all models and agents. */
   readonly usage: Usage;
 }
@@ -99,6 +100,7 @@ export function countReported(session: Session): Reported {
     runs: session.request({type: 'runs'}).length,
     denials: session.request({type: 'denials'}).length,
     fanOuts: session.request({type: 'fan_outs'}).results.length,
+    subagents: session.request({type: 'subagent_summary'}).mark,
     usage: sumUsage(session.request({type: 'usage'}).current),
   };
 }
@@ -118,6 +120,7 @@ export function createResultObject(
   // Restored runs were in the result of an earlier process.
   const runs = session.request({type: 'runs'}).slice(reported.runs).filter(isOwn);
   const subagentResults = sumResults(session.request({type: 'fan_outs'}).results.slice(reported.fanOuts));
+  const {summary} = session.request({type: 'subagent_summary', ...(reported.subagents && {since: reported.subagents})});
   const {current} = session.request({type: 'usage'});
   const total = sumUsage(current);
   return {
@@ -151,6 +154,7 @@ export function createResultObject(
       })),
     subagents: runs.map(toSubagent),
     ...(subagentResults && {subagentResults}),
+    ...(summary && {subagent_summary: toSummaryObject(summary)}),
     uuid: randomUUID(),
   };
 }
@@ -172,6 +176,19 @@ function toSubagent(run: RunRecord) {
     transcript: run.transcript,
     ...(run.reason ? {reason: run.reason} : {}),
     ...(run.result?.warnings && {warnings: run.result.warnings}),
+  };
+}
+
+function toSummaryObject(summary: SubagentSummary) {
+  const {wallMs, sumMs, tokensRead, tokensReturned, usage, ...counts} = summary;
+  return {
+    ...counts,
+    wall_ms: wallMs,
+    sum_ms: sumMs,
+    tokens_read: tokensRead,
+    tokens_returned: tokensReturned,
+    cost: toCost(usage),
+    ...(usage.cost_estimated && {cost_estimated: true}),
   };
 }
 

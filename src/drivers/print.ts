@@ -4,6 +4,7 @@
  */
 import type {RunResult} from '../core/contract/results.ts';
 import type {Session} from '../core/contract/session-requests.ts';
+import {formatSubagentSummary} from '../core/runs/delegation-log.ts';
 import {formatEnding, getTotals} from '../core/turn/run-ending.ts';
 import {formatRetry, showControls, toShortLine} from '../core/util/text.ts';
 import {createInitObject, createResultObject, createStreamJson, toRunResult} from './json-output.ts';
@@ -74,6 +75,8 @@ export async function print(session: Session, options: PrintOptions): Promise<nu
   for (const {tool, title, reason} of session.request({type: 'denials'}).slice(0, MAX_DENIALS)) {
     stderr(showControls(`mini-cc: denied: ${toShortLine(`${tool} ${title}`, DENIED_CHARS)}: ${reason}`));
   }
+  const {summary} = session.request({type: 'subagent_summary'});
+  if (summary) stderr(formatSubagentSummary(summary));
   if (result.outcome !== 'success') stderr(`mini-cc: ${showControls(leaving ?? formatEnding(result).split('\n')[0]!)}`);
   return getExitCode(result);
 }

@@ -53,7 +53,7 @@ describe('print mode', () => {
     const run = await runCli(['-p', 'explain'], {server, cwd: (await project()).path});
     expect(run.stdout).toBe('It greets.\n');
     expect(run.stderr).toMatch(
-      /^> Task: explore codebase\n {2}\[explore\] explore codebase \.\.\. 0 tools, 0\.0s\n {2}\[explore\] explore codebase - done \(1 tool, \d+\.\ds\)\n$/,
+      /^> Task: explore codebase\n {2}\[explore\] explore codebase \.\.\. 0 tools, 0\.0s\n {2}\[explore\] explore codebase - done \(1 tool, \d+\.\ds\)\n1 subagent · \d+\.\ds · 1\.\dk tokens read, \d+ came back · est \$0\.\d+\n$/,
     );
   });
 
@@ -303,6 +303,7 @@ describe('print mode in a terminal', () => {
       '> Task: part b',
       expect.stringMatching(/^ {2}\[explore\] part b - done \(1 tool, \d\.\ds\)$/),
       'All read.',
+      expect.stringMatching(/^2 subagents · \d\.\ds side by side .* came back · est /),
     ]);
   });
 });

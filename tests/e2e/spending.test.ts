@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, {recursive: true}));
 function settings(maxConcurrent: number): string {
   const file = path.join(folder, `${maxConcurrent}.json`);
   const pricing = {m: {...PRICE, cacheRead: PRICE.input, cacheWrite: PRICE.input}};
-  writeFileSync(file, JSON.stringify({pricing, subagents: {maxConcurrent}}));
+  writeFileSync(file, JSON.stringify({pricing, subagents: {maxConcurrent, perPrompt: null}}));
   return file;
 }
 

@@ -6,7 +6,7 @@
 import type {AssistantBlock, Retry, StreamEvent, Usage, UserBlock} from './model.ts';
 import type {Outcome} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
-import type {RunRecord, RunState} from './runs.ts';
+import type {RunRecord, RunState, SubagentSummary} from './runs.ts';
 import type {ToolFacts} from './tool-facts.ts';
 import type {Announcement, CallEnd, RestoredMessage} from './transcript.ts';
 
@@ -145,6 +145,8 @@ export type AgentEventBody =
       /** Number of different files. `filesScanned` counts these and the files that searches listed. */
       readonly filesRead?: number;
       readonly filesScanned?: number;
+      /** Only for the main agent: what the subagents brought that ended since the turn before. */
+      readonly subagents?: SubagentSummary;
     };
 
 export type AgentEvent = EventBase & AgentEventBody;

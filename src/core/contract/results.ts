@@ -19,6 +19,8 @@ export interface RunTotals {
   readonly structured?: unknown;
   readonly usage: Usage;
   readonly usageByModel: Readonly<Record<string, Usage>>;
+  /** Output tokens of the reply that is the answer. Absent when there is none. */
+  readonly returnedTokens?: number;
   /** Number of model calls. */
   readonly turns: number;
   /** Model that answered last, which may be a fallback. Absent when none did. */

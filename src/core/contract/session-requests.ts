@@ -13,7 +13,7 @@ import type {PromptContent, Thinking, UsageEntry} from './model.ts';
 import type {Denial, PermissionState, RuleTexts, SandboxMode, SandboxState} from './permission.ts';
 import type {RunResult} from './results.ts';
 import type {RunSpec} from './run-spec.ts';
-import type {RunRecord, SubagentResult} from './runs.ts';
+import type {RunRecord, SubagentMark, SubagentResult, SubagentSummary} from './runs.ts';
 import type {RestoredMessage, TranscriptEntry} from './transcript.ts';
 
 /**
@@ -59,6 +59,11 @@ export interface Requests {
   agents(): readonly {readonly name: string; readonly description: string}[];
   /** Says what the session has used, by agent and model, and what is left of its budget. */
   usage(): SessionUsage;
+  /** Says what the subagents brought that ended after `since`, or all. The mark says where they end. */
+  subagent_summary(request: {readonly since?: SubagentMark}): {
+    readonly mark: SubagentMark;
+    readonly summary?: SubagentSummary | undefined;
+  };
   /** Lists the calls that were refused so far, when no person can be asked. */
   denials(): readonly Denial[];
 

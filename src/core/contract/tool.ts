@@ -124,7 +124,13 @@ export interface FileLedger {
 }
 
 /** Limits of what a run may use in all. An absent one means no limit. */
-export type BudgetLimits = Pick<NamedLimits, 'maxTokens' | 'maxBudgetUsd'>;
+export interface BudgetLimits extends Pick<NamedLimits, 'maxTokens' | 'maxBudgetUsd'> {
+  /**
+   * Setting of a ceiling, as the runs that reach it name it. No call reserves under a ceiling: it ends each run after the
+   * reply that reaches it, and it needs no prices.
+   */
+  readonly ceiling?: string;
+}
 
 export interface Budget {
   /**
@@ -138,6 +144,8 @@ export interface Budget {
   /** The run's own use, without the runs that it dispatched. */
   readonly usage: Usage;
   readonly usageByModel: Readonly<Record<string, Usage>>;
+  /** Its use, with that of the budgets below it. */
+  readonly totalUsage: Usage;
   /** US dollars: the run's own limit or that of the session. */
   readonly limitUsd: number | undefined;
   /** US dollars, including those of the runs that it dispatched. */

@@ -157,6 +157,7 @@ export class FanOuts {
   async run(approved: ApprovedFanOut, signal: AbortSignal, callId?: string): Promise<FanOutReport> {
     const {journal, clock, verifier, createChecker} = this.deps;
     const {plan, allowed, earlier} = approved;
+    if (callId !== undefined) await this.deps.manager.admitRuns(plan.parts.length, signal);
     const isSame = earlier?.session === this.deps.sessionId();
     const id = earlier && isSame ? earlier.stored.id : randomUUID();
     const work: FanOutWork = {id, plan, allowed, signal, ...(callId !== undefined && {callId})};

@@ -17,6 +17,7 @@ import type {GetSkill} from '../turn/system-prompt.ts';
 import type {Verifier} from '../verification/verifier.ts';
 import {getSessionKey} from './announcement.ts';
 import {hashTask} from './dedup.ts';
+import type {AskPerson, PerPrompt} from './delegation.ts';
 import type {LimitSettings} from './limit-profiles.ts';
 import type {PoolSizes} from './pool.ts';
 import {chooseWhere, type RemoteRuns} from './remote-runs.ts';
@@ -85,6 +86,10 @@ export interface ManagerDeps {
   readonly mainAgentId: string;
   /** Budget of the session. Its runs spend from it. */
   readonly budget: Budget;
+  /** What one prompt may set off. */
+  readonly perPrompt?: PerPrompt;
+  /** Absent where no person can be asked. */
+  readonly askPerson?: AskPerson | undefined;
   readonly runs: SubagentDeps;
   readonly store: RunStore;
   readonly bus: Emitters;

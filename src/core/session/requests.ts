@@ -86,6 +86,10 @@ function settingRequests(parts: SessionParts, emitInfo: () => void) {
     diff_session: () => parts.changes.diffAll(),
     denials: () => parts.denials,
     usage: () => getSessionUsage(parts),
+    subagent_summary({since}) {
+      const {log} = parts.manager;
+      return {mark: log.mark, summary: log.summarize(since)};
+    },
     // The session redacts every answer on its way out, and so this one.
     redact: ({text}) => text,
   } satisfies Partial<Requests>;

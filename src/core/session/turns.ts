@@ -6,6 +6,7 @@ import {randomUUID} from 'node:crypto';
 import {type AgentRun, appendDelivered, appendPrompt, runAgent} from '../agent-loop.ts';
 import type {Emit} from '../contract/events.ts';
 import type {RunResult} from '../contract/results.ts';
+import type {SubagentMark} from '../contract/runs.ts';
 import type {Prompt, Stopped, SubmitResult} from '../contract/session-requests.ts';
 import type {ApprovedFanOut} from '../fan-out/fan-outs.ts';
 import {getMentioningText, runEmbeddedCommands} from '../prompt-calls.ts';
@@ -71,6 +72,8 @@ export class Turns {
   #progress = new ProgressGuard();
   /** True when the last turn made no progress. Announcements then wait for the next prompt. */
   #isStuck = false;
+  /** Subagents that the end of a turn has told of. */
+  #shown: SubagentMark | undefined;
   /** Timer of a turn that is about to begin by itself. */
   #waking: NodeJS.Timeout | undefined;
 
@@ -175,6 +178,7 @@ export class Turns {
     // Limits apply to each prompt.
     this.#unattended = unattended;
     this.#progress = new ProgressGuard();
+    this.parts.manager.beginPrompt();
     const prompt = {content, typed, ...(fanOut && {fanOut}), ...(command && {command})};
     const first = await this.#begin((signal) => this.#runPrompt(prompt, signal, deadline), control);
     return {type: 'turn', result: (await this.settled()) ?? first};
@@ -330,6 +334,9 @@ export class Turns {
       this.parts.allowInTurn([]);
     }
     const {outcome, tools, durationMs, usage} = result;
+    const {log} = this.parts.manager;
+    const subagents = log.summarize(this.#shown);
+    this.#shown = log.mark;
     this.emit({
       type: 'run_end',
       outcome,
@@ -338,6 +345,7 @@ export class Turns {
       durationMs,
       usage,
       ...countFiles(tools),
+      ...(subagents && {subagents}),
     });
     this.#unattended?.turnEnded(result);
     this.#isStuck = outcome === 'limit' && result.limit === NO_PROGRESS;

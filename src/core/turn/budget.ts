@@ -19,6 +19,7 @@ import {
   countInputTokens,
   countTokens,
   formatBudget,
+  formatUsd,
   NO_USAGE,
   sumEntries,
 } from '../util/messages.ts';
@@ -147,7 +148,11 @@ class RunBudget implements Budget {
   }
 
   get limitUsd(): number | undefined {
-    return this.limits.maxBudgetUsd ?? this.parent?.limitUsd;
+    return (this.limits.ceiling ? undefined : this.limits.maxBudgetUsd) ?? this.parent?.limitUsd;
+  }
+
+  get totalUsage(): Usage {
+    return this.#total;
   }
 
   get spentUsd(): number {
@@ -232,18 +237,23 @@ class RunBudget implements Budget {
   /** Finds the first limit, from this budget upwards, for which the test is true with what is left of it. */
   #findLimit(test: (left: Amount, limits: BudgetLimits) => boolean): string | undefined {
     for (const budget of this.#path) {
-      const {maxBudgetUsd, maxTokens} = budget.limits;
+      const {maxBudgetUsd, maxTokens, ceiling} = budget.limits;
       const {usd, tokens} = budget.#getLeft();
       const NO_LIMIT = Number.POSITIVE_INFINITY;
-      if (maxTokens !== undefined && test({usd: NO_LIMIT, tokens}, {maxTokens})) return `${maxTokens} tokens`;
-      if (maxBudgetUsd !== undefined && test({usd, tokens: NO_LIMIT}, {maxBudgetUsd}))
-        return formatBudget(maxBudgetUsd);
+      if (maxTokens !== undefined && test({usd: NO_LIMIT, tokens}, {maxTokens})) {
+        return ceiling ? `${ceiling}.tokens (${maxTokens})` : `${maxTokens} tokens`;
+      }
+      if (maxBudgetUsd !== undefined && test({usd, tokens: NO_LIMIT}, {maxBudgetUsd})) {
+        return ceiling ? `${ceiling}.usd (${formatUsd(maxBudgetUsd)})` : formatBudget(maxBudgetUsd);
+      }
     }
     return undefined;
   }
 
+  /** Whether calls must fit into what is left. */
   get #hasLimit(): boolean {
-    return this.limits.maxBudgetUsd !== undefined || this.limits.maxTokens !== undefined;
+    const {maxBudgetUsd, maxTokens, ceiling} = this.limits;
+    return ceiling === undefined && (maxBudgetUsd !== undefined || maxTokens !== undefined);
   }
 
   /** @returns undefined when the call must wait. @throws BudgetReached when waiting is of no use */
@@ -297,6 +307,7 @@ class RunBudget implements Budget {
   /** Returns how many output tokens fit beside this input, and the limit that allows no more. */
   #getFit({usd, tokens}: Amount, outputPrice: number): {output: number; limit: string; isShared: boolean} {
     const {maxBudgetUsd = 0, maxTokens} = this.limits;
+    if (!this.#hasLimit) return {output: Number.POSITIVE_INFINITY, limit: '', isShared: false};
     const left = this.#getLeft(this.#reserved);
     const forOutput = left.usd - usd + EPSILON_USD;
     const paid = outputPrice > 0 ? Math.floor((forOutput * 1_000_000) / outputPrice) : Number.POSITIVE_INFINITY;
@@ -308,6 +319,7 @@ class RunBudget implements Budget {
 
   /** The limit that the spent and the reserved together exceed, if there is one. */
   get #exceeded(): string | undefined {
+    if (!this.#hasLimit) return undefined;
     const {usd, tokens} = this.#getLeft(this.#reserved);
     if (tokens < 0) return `${this.limits.maxTokens} tokens`;
     return usd < -EPSILON_USD ? formatBudget(this.limits.maxBudgetUsd!) : undefined;

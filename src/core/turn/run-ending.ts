@@ -82,11 +82,13 @@ export const NO_TOTALS: RunTotals = {
 };
 
 export function getTotals(result: RunResult): RunTotals {
-  const {text, structured, usage, usageByModel, turns, model, tools, durationMs, modelMs, warnings} = result;
+  const {text, structured, returnedTokens} = result;
+  const {usage, usageByModel, turns, model, tools, durationMs, modelMs, warnings} = result;
   const totals = {text, usage, usageByModel, turns, tools, durationMs, modelMs};
   return {
     ...totals,
     ...(model !== undefined && {model}),
+    ...(returnedTokens !== undefined && {returnedTokens}),
     ...(structured !== undefined && {structured}),
     ...(warnings && {warnings}),
   };

@@ -26,6 +26,9 @@ export class Tally {
   readonly #texts: string[] = [];
   #joinsNextText = false;
   #streamedText = '';
+  /** Output tokens of the last reply, and of the one that is the answer. */
+  #lastOutput = 0;
+  #returned = 0;
 
   constructor(private readonly clock: Clock) {
     this.#startedAt = clock.now();
@@ -68,7 +71,9 @@ export class Tally {
     this.#streamedText = '';
     this.#model = reply.model;
     this.#addUsage(reply.usage, reply.model);
+    this.#lastOutput = reply.usage.output_tokens;
     const text = getText(reply.content);
+    if (text !== '') this.#returned = this.#lastOutput;
     if (text !== '' && !this.#joinsNextText) this.#texts.push(this.#text);
     if (text !== '') this.setText(this.#joinsNextText ? this.#text + text : text);
     this.#joinsNextText = false;
@@ -95,6 +100,7 @@ export class Tally {
   setStructured(value: unknown): void {
     this.#structured = {structured: value};
     this.#text = JSON.stringify(value);
+    this.#returned = this.#lastOutput;
   }
 
   get text(): string {
@@ -129,6 +135,7 @@ export class Tally {
       ...this.#structured,
       usage: this.#usage,
       usageByModel: this.#usageByModel,
+      ...(this.#text !== '' && {returnedTokens: this.#returned}),
       turns: this.turns,
       model: this.#model,
       tools: this.#tools,

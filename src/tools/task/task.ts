@@ -59,10 +59,10 @@ export function createTaskTool(deps: TaskDeps): Tool<TaskInput> {
     title: (input) => input.description,
     access: (input) => [{kind: 'dispatch', agent: input.agent_type}],
     repair(input) {
-      return repairTaskInput(
-        input,
-        deps.agents.list().map((agent) => agent.name),
-      );
+      const names = deps.agents.list().map((agent) => agent.name);
+      const repaired = repairTaskInput(input, names);
+      if (repaired.notes.length > 0) deps.manager().log.count('repaired');
+      return repaired;
     },
     run: (input, context) => dispatchTask(input, context, deps),
   };

@@ -6,6 +6,7 @@
 import type {AgentEvent, SessionInfo} from '../../core/contract/events.ts';
 import type {AssistantBlock} from '../../core/contract/model.ts';
 import type {ToolFacts} from '../../core/contract/tool-facts.ts';
+import {formatSubagentSummary} from '../../core/runs/delegation-log.ts';
 import {formatSeconds} from '../../core/runs/progress-line.ts';
 import {tokens as formatTokens} from '../../core/runs/receipt.ts';
 import {addUsage, countInputTokens, getText} from '../../core/util/messages.ts';
@@ -225,10 +226,16 @@ function endTurn(state: UiState, event: AgentEvent & {type: 'run_end'}): UiState
     reply: NO_REPLY,
   };
   next = settleSubagents(next);
+  next = addEnding(next, event);
+  const {subagents} = event;
+  return subagents ? addItem(next, {kind: 'remark', text: formatSubagentSummary(subagents)}) : next;
+}
+
+function addEnding(next: UiState, event: AgentEvent & {type: 'run_end'}): UiState {
   const reason = screenText(event.reason ?? '');
   switch (event.outcome) {
     case 'success':
-      return addTime(next, event.at - state.busySince);
+      return addTime(next, event.at - next.busySince);
     case 'stopped':
       return addItem(next, {kind: 'notice', level: 'warning', text: 'interrupted'});
     case 'limit':

@@ -136,6 +136,7 @@ const toolRecord = z.object({
 const totals = {
   text,
   structured: z.unknown().optional(),
+  returnedTokens: count.optional(),
   usage,
   usageByModel: z.record(name, usage),
   turns: count,
