@@ -5,7 +5,7 @@ import {inBackground, neverRejects} from '../core/util/background.ts';
 import {tryOr, UsageError} from '../core/util/errors.ts';
 import {showControls} from '../core/util/text.ts';
 import type {Arguments} from './arguments.ts';
-import {createWriter, onSignals, type Pipes} from './process.ts';
+import {createWriter, onSignals, type Pipes, watchReader} from './process.ts';
 import type {Start} from './start.ts';
 
 /** @returns the exit code @throws UsageError without a prompt, and for wrong settings or names */
@@ -18,6 +18,8 @@ export async function runPrint(start: Start, parsed: Arguments, pipes: Pipes): P
   // These two modules load everything else, so they are loaded when there is a prompt.
   const [{compose}, {print}] = await Promise.all([import('../compose/session.ts'), import('../drivers/print.ts')]);
   const session = await compose({...parsed.session, env: process.env, home: start.home, interactive: false});
+  // Whoever reads each object when it comes drives this process. The other formats are read at the end.
+  if (parsed.format === 'stream-json') watchReader(pipes);
   return ending.during(session, () =>
     print(session, {
       prompt,
@@ -54,6 +56,8 @@ export async function runDriver(start: Start, parsed: Arguments, mayBypass: bool
       neverRejects,
     );
   };
+  // While the driver may send something, it is there.
+  process.stdin.once('end', () => watchReader(pipes));
   return ending.during(undefined, (opened) =>
     drive({
       mayBypass,

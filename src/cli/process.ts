@@ -45,6 +45,28 @@ export function watchPipes(): Pipes {
   return pipes;
 }
 
+/** Milliseconds between two looks at the reader. */
+const READER_CHECK_MS = 3_000;
+
+/**
+ * Tells `pipes` when nobody reads standard output any more, although nothing is written. Node notices it at a write
+ * alone, and a model that does not answer lets nothing be written. For the kernel, a pipe without a reader, and a socket
+ * whose other end is closed, can be read at once (`read -t 0` of bash 4 and later).
+ */
+export function watchReader(pipes: Pipes): void {
+  const stat = tryOr(() => fstatSync(1), undefined);
+  // A socket for both ways can be read as soon as the other side sends nothing more.
+  if (!stat?.isFIFO() && (!stat?.isSocket() || isSameFile(0, 1))) return;
+  const check = async () => {
+    const {startProcess} = await import('../core/util/processes.ts');
+    const {end} = await startProcess('bash', ['-c', 'read -t 0'], {stdio: [1, 'ignore', 'ignore']});
+    if ((await end).exitCode === 0) pipes.onClosed();
+    else wait();
+  };
+  const wait = () => setTimeout(() => inBackground(check(), neverRejects), READER_CHECK_MS).unref();
+  wait();
+}
+
 function isSameFile(one: number, other: number): boolean {
   const [a, b] = [fstatSync(one), fstatSync(other)];
   return a.dev === b.dev && a.ino === b.ino;
