@@ -82,6 +82,8 @@ export interface ToolFacts {
   readonly exitCode?: number;
   /** Time limit that ended the command, in seconds. */
   readonly timedOut?: number;
+  /** The command, in a few words, when the sandbox stopped it or a part of it. */
+  readonly stoppedBySandbox?: string;
 }
 
 export interface Todo {

@@ -20,7 +20,7 @@ import {isInside} from '../util/paths.ts';
 import {formatCount} from '../util/text.ts';
 import {type ComparedCheck, findNamedFiles, formatFailures} from '../verification/check-run.ts';
 import type {Verify} from '../verification/verifier.ts';
-import {type FanOutPlan, type FanOutSettings, formatPartPrompt, getPartLimits} from './plan.ts';
+import {type FanOutPlan, type FanOutSettings, formatPartPrompt, getPartLimits, nameFiles} from './plan.ts';
 
 export interface PartRunsDeps {
   readonly manager: SubagentManager;
@@ -100,7 +100,11 @@ export class PartRuns {
     await Promise.all(
       sent.map(({runId, files, checks}) => {
         const lines = checks.flatMap(({news}) => news);
-        return this.#resume(runId, formatFailures(checks, findNamedFiles(lines, files)));
+        return this.#resume(
+          runId,
+          `the repair of ${nameFiles(files)}`,
+          formatFailures(checks, findNamedFiles(lines, files)),
+        );
       }),
     );
     if (rest.length === 0) return;
@@ -112,9 +116,9 @@ export class PartRuns {
     });
   }
 
-  async #resume(runId: string, message: string): Promise<void> {
+  async #resume(runId: string, what: string, message: string): Promise<void> {
     try {
-      this.#count(await this.deps.manager.resume(runId, message, this.work.signal));
+      this.#count(await this.deps.manager.resume(runId, message, this.work.signal), what);
     } catch (error) {
       this.problems.push(`A run could not go on to repair: ${getErrorMessage(error)}`);
     }
@@ -156,14 +160,18 @@ export class PartRuns {
       const {model, warnings = []} = plan;
       const limits = getPartLimits(plan, task.scope.files.length);
       const request = {...task, limits, onlyTools, agent, model, warnings, runId, signal, callId};
-      return this.#count(await this.deps.manager.spawn(request));
+      return this.#count(await this.deps.manager.spawn(request), task.description);
     } catch (error) {
       return {outcome: 'error' as const, reason: getErrorMessage(error), text: '', durationMs: 0};
     }
   }
 
-  #count({result}: SubagentResult) {
+  /** @param what names the run for a person */
+  #count({result}: SubagentResult, what: string) {
     this.tokens += countTokens(result.usage);
+    for (const command of new Set(result.tools.flatMap(({facts}) => facts.stoppedBySandbox ?? []))) {
+      this.problems.push(`${what}: the sandbox stopped what a command tried beyond its files: ${command}`);
+    }
     return {outcome: result.outcome, reason: formatReason(result), text: result.text, durationMs: result.durationMs};
   }
 

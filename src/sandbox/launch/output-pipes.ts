@@ -8,7 +8,7 @@ import {closeSync, constants, mkdirSync, openSync, rmSync} from 'node:fs';
 import {Socket} from 'node:net';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
-import {getErrorCode, getErrorMessage, MiniCcError} from '../../core/util/errors.ts';
+import {getErrorCode, MiniCcError} from '../../core/util/errors.ts';
 import {NO_DESCRIPTORS} from '../../core/util/files/disk-fault.ts';
 import {runProgram} from '../../core/util/processes.ts';
 import type {SessionFolder} from '../view/session-folder.ts';
@@ -29,8 +29,11 @@ export class OutputPipes {
 
   constructor(private readonly folder: Pick<SessionFolder, 'getFile'>) {}
 
-  /** @throws MiniCcError `SPAWN` when no pipe can be made, as in a full temporary folder */
-  async take(): Promise<OutputPipe> {
+  /**
+   * @returns undefined where no pipe can be made, as in a full temporary folder: the command runs without one
+   * @throws MiniCcError `SPAWN` where mini-cc has no file descriptors left, with which no command can start
+   */
+  async take(): Promise<OutputPipe | undefined> {
     try {
       return await this.#take().catch((error: unknown) => {
         if (getErrorCode(error) === 'EMFILE') throw error;
@@ -39,8 +42,9 @@ export class OutputPipes {
         return this.#take();
       });
     } catch (error) {
-      const why = getErrorCode(error) === 'EMFILE' ? NO_DESCRIPTORS : getErrorMessage(error);
-      throw new MiniCcError('SPAWN', `Could not make a pipe for the output: ${why}. Nothing was run.`, {cause: error});
+      if (getErrorCode(error) !== 'EMFILE') return undefined;
+      const why = `Could not make a pipe for the output: ${NO_DESCRIPTORS}. Nothing was run.`;
+      throw new MiniCcError('SPAWN', why, {cause: error});
     }
   }
 

@@ -23,10 +23,13 @@ export class SessionFolder {
   constructor(private readonly home: string) {}
 
   /**
-   * Absolute, with links resolved, mode 0700. Confined commands must not write in it. @throws Error of the file system
+   * Absolute, with links resolved, mode 0700. Confined commands must not write in it. Another one takes its place when a
+   * command or a cleaner of temporary files has removed it. @throws Error of the file system
    */
   get path(): string {
-    if (this.#folder === undefined) {
+    if (this.#folder === undefined || !existsSync(path.join(this.#folder, TEMPORARY))) {
+      this.#stopListening?.();
+      if (this.#folder !== undefined) removeTemporaryFolder(this.#folder);
       this.#folder = createTemporaryFolder(this.home);
       mkdirSync(path.join(this.#folder, TEMPORARY), {mode: 0o700});
       this.#stopListening = onProcessExit(() => this.close());

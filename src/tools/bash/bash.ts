@@ -134,7 +134,11 @@ async function runBash(given: BashInput, context: ToolContext, launcher: Launche
   const text = [output.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n');
   return {
     content: text === '' ? '(no output)' : text,
-    facts: {exitCode: end.exitCode, ...(end.ended === 'timeout' && {timedOut: seconds!})},
+    facts: {
+      exitCode: end.exitCode,
+      ...(end.ended === 'timeout' && {timedOut: seconds!}),
+      ...(limit !== undefined && {stoppedBySandbox: formatTitle(given.command)}),
+    },
     ...((end.exitCode !== 0 || end.ended !== 'itself') && {isError: true, showsEnd: true}),
     ...(ending[0] !== undefined && {summary: ending[0]}),
     lines: capture.lines + notes.length,

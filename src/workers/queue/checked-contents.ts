@@ -130,6 +130,7 @@ const toolRecord = z.object({
     scanned: count.optional(),
     uncounted: line.optional(),
     exitCode: z.int().optional(),
+    stoppedBySandbox: line.optional(),
     timedOut: count.optional(),
   }),
 });

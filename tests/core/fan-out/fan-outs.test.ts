@@ -138,6 +138,15 @@ test.skipIf(!(await hasSandbox()))('bash of a part writes only the files of the 
   expect(results[3]).toContain('export const f1 = 1;');
   expect(await folder.git('status', '--short')).toBe(' M src/f000.ts\n');
   expect(getText(result)).toMatch(/3 ok · 1 file changed/);
+  const stopped = getText(result).match(/^part .* the sandbox stopped .*$/gm);
+  expect(stopped).toEqual(
+    commands
+      .slice(1, 3)
+      .map(
+        (command) =>
+          `part 1 of 3, 1 file: the sandbox stopped what a command tried beyond its files: ${command.slice(0, 79)}${command.length > 80 ? '…' : ''}`,
+      ),
+  );
 });
 
 test('a part has 50 turns, the greater of 60 s and 20 s a file, and 8192 tokens of context on a local model', async () => {
