@@ -1,5 +1,6 @@
 /** Creates the part of a session that runs subagents: their manager, what all runs share, and the workers. */
 
+import {createHash} from 'node:crypto';
 import {memoryFiles, toolNotes} from '../config/memory-files.ts';
 import {LOWERS} from '../config/setting-keys.ts';
 import type {Settings} from '../config/settings.ts';
@@ -63,7 +64,7 @@ export function createRuns(deps: BaseParts) {
     askPerson: options.interactive ? createAsk(permissions.questions, records.emit) : undefined,
     maxConcurrent: options.maxConcurrent ?? getPoolSizes(settings, env),
     store: records.store.runStore(() => state.conversation.id),
-    fingerprint: () => fingerprint.take(),
+    fingerprint: async () => JSON.stringify([readMemoryHash(project), await fingerprint.take()]),
     revive: createRevive(deps),
     runs: shareWithRuns(deps, {remote, verifier}),
   });
@@ -143,6 +144,13 @@ function createRevive({agents: {agents}, tools, models}: BaseParts): ManagerDeps
     const warnings = isLeft ? (found ? [] : [`${gone} meanwhile: this run had it as it was`]) : chosen.warnings;
     return {agent: narrowed, model: chosen.model, warnings};
   };
+}
+
+/** The memory of a subagent also comes from files that git ignores, or outside of the workspace. */
+function readMemoryHash(project: Project): string {
+  return createHash('sha256')
+    .update(JSON.stringify(readSubagentPromptContext(project).memory))
+    .digest('hex');
 }
 
 /** Subagents get notes on tools too. */

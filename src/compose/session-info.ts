@@ -7,6 +7,7 @@ import type {AgentCatalog} from '../core/agent-types.ts';
 import type {ForeignWord} from '../core/contract/events.ts';
 import type {Command} from '../core/contract/session-requests.ts';
 import type {FanOuts} from '../core/fan-out/fan-outs.ts';
+import {describeConversation} from '../core/session/conversation-requests.ts';
 import type {SessionMcp, SessionParts} from '../core/session/parts.ts';
 import {listTools} from '../core/tool-calls.ts';
 import {findLocalServers} from '../models/local-servers.ts';
@@ -62,7 +63,6 @@ export function listForeignWords({project: {options, loaded}, tools}: ComposedPa
 export async function listWarnings(parts: ComposedParts, fanOuts: FanOuts): Promise<readonly string[]> {
   const {project, records, tools, agents, models, permissions, changes} = parts;
   const {options, loaded, settings, redactor} = project;
-  const cutOff = [fanOuts.describeCutOff(), changes.changes.describeCutOff(models.state.conversation.rewindPoints)];
   const servers = isOfflineByDefault(options, settings) ? await findLocalServers() : [];
   return redactor.values([
     ...loaded.warnings,
@@ -73,7 +73,7 @@ export async function listWarnings(parts: ComposedParts, fanOuts: FanOuts): Prom
     ...permissions.hooks.warnings,
     ...describeBrokenAgents(agents.catalog),
     ...records.firstConversation.warnings,
-    ...cutOff.filter((text) => text !== undefined),
+    ...describeConversation(models.state.conversation, {changes: changes.changes, fanOuts}),
     ...(models.state.model.offline && !options.offline ? describeOffline(servers) : []),
   ]);
 }

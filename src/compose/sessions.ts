@@ -87,16 +87,7 @@ export async function openFirstConversation(
   }
   if (!store.exists(found.id)) warnings.push(`session ${found.id} is empty: it starts from the beginning`);
   // An empty transcript has nothing to continue.
-  const read = () => {
-    const opening = store.exists(found.id) ? readOpening(found.transcript, 'main') : undefined;
-    if (opening && opening.damaged > 0) {
-      const count = formatCount(opening.damaged, 'message');
-      warnings.push(
-        `session ${found.id} is damaged: ${count} of it cannot be read and is left out (${found.transcript})`,
-      );
-    }
-    return opening;
-  };
+  const read = () => (store.exists(found.id) ? readOpening(found.transcript, 'main') : undefined);
   const takeOver = options.takeOver || (await mayTakeOver(store.findForeignLock(found.id), options));
   return {...openConversation(store, found.id, redactor, read, {takeOver}), warnings};
 }
@@ -156,7 +147,9 @@ export function openConversation(
 ): Conversation {
   const {journal, transcript, output, close} = store.openSession(id, lock);
   try {
-    const {restored, announced, used} = read() ?? {restored: [], announced: new Set<string>(), used: []};
+    const opening = read() ?? {restored: [], announced: new Set<string>(), used: [], damaged: 0};
+    const {restored, announced, used, damaged} = opening;
+    const lost = `${formatCount(damaged, 'message')} of it cannot be read and is left out (${transcript})`;
     const history = new History(journal, restored);
     history.answerOpenCalls('Cut off: mini-cc ended before this call did.');
     const rewindPoints = () => readRewindPoints(transcript);
@@ -175,6 +168,7 @@ export function openConversation(
       earlierMessages: restored.length - shown.length,
       announced,
       usedBefore: used,
+      problems: damaged > 0 ? [`session ${id} is damaged: ${lost}`] : [],
       rewindPoints,
       messagesBefore,
       wholeConversation,

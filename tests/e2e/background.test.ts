@@ -1,8 +1,9 @@
 /** Background runs in print mode, with a scripted server. */
-import {realpathSync} from 'node:fs';
+import {realpathSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {type MessagesBody, say} from '../support/messages-server.ts';
-import {countReplies, getFirstPrompt, getToolResults} from '../support/request-facts.ts';
+import {countReplies, getFirstPrompt, getSystem, getToolResults} from '../support/request-facts.ts';
 import {runCli} from '../support/run-cli.ts';
 import {callTool, callTools, slow, status} from '../support/scripted-replies.ts';
 import {home, isSubagent, project, serve} from './fixture.ts';
@@ -122,6 +123,20 @@ describe('the first request', () => {
 });
 
 describe('the same task twice in one reply', () => {
+  it('is a new run when a memory file changed that is no part of the workspace', async () => {
+    const task = {name: 'Task', input: {description: 'a', prompt: 'look at it', agent_type: 'explore'}};
+    const place = await home();
+    const file = path.join(place.env.MINI_CC_HOME!, 'AGENTS.md');
+    const server = await serve((body) => {
+      if (isSubagent(body)) return say('seen');
+      if (countReplies(body) === 1) writeFileSync(file, 'Speak of rivers.');
+      return countReplies(body) < 3 ? callTools([task]) : say('done');
+    });
+    await runCli(['-p', 'go'], {server, home: place, cwd: (await project()).path});
+    const runs = server.requests.filter(({body}) => isSubagent(body));
+    expect(runs.map(({body}) => getSystem(body).includes('Speak of rivers.'))).toEqual([false, true]);
+  });
+
   it('is one model run, and both calls get its result; a later call gets it as [cached]', async () => {
     const task = {name: 'Task', input: {description: 'a', prompt: 'look at it', agent_type: 'explore'}};
     const server = await serve((body) => {

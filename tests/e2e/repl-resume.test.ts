@@ -2,9 +2,11 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {expect, it, onTestFinished} from 'vitest';
-import {say} from '../support/messages-server.ts';
+import {callTool, say} from '../support/messages-server.ts';
 import {answer, takesKeys} from '../support/questions.ts';
+import {countReplies} from '../support/request-facts.ts';
 import {runCli, startCli} from '../support/run-cli.ts';
+import {findTranscripts} from '../support/session-files.ts';
 import {home, project, serve} from './fixture.ts';
 import {idle, repl, send} from './repl-fixture.ts';
 
@@ -140,4 +142,28 @@ it('shows the share of the window and the cost of a conversation that continues 
   await terminal.waitFor(
     (now) => Number(/cost \$(\d+\.\d+)/.exec(now.screen().join('\n'))?.[1]) > Number(before) * 1.5,
   );
+});
+
+it('says of the session that it opens what is damaged, and which rewind was cut off', async () => {
+  const server = await serve((body) =>
+    JSON.stringify(body).includes('write it') && countReplies(body) === 0
+      ? callTool('write_file', {path: 'new.txt', content: 'new'})
+      : say('answered'),
+  );
+  const at = {server, home: await home(), cwd: (await project()).path};
+  await runCli(['-p', 'write it', '--session-id', ADA, '--permission-mode', 'acceptEdits'], at);
+  await runCli(['-p', '/rewind 1 files', '--resume', ADA], at);
+  const transcript = findTranscripts(at.home.path).find((file) => file.includes(ADA))!;
+  const whole = await readFile(transcript, 'utf8');
+  await writeFile(transcript, whole.replace(/"role":"assistant"(?=.*answered)/, '"role":"assist'));
+  // As a kill in the midst of it leaves them.
+  const changes = path.join(path.dirname(transcript), 'checkpoints', 'changes.jsonl');
+  const lines = (await readFile(changes, 'utf8')).trimEnd().split('\n');
+  expect(lines.at(-1)).toContain('"restored"');
+  await writeFile(changes, `${lines.slice(0, -1).join('\n')}\n`);
+  const terminal = await repl(at);
+  await send(terminal, '/resume 1111');
+  await terminal.waitFor('Session 11111111 is open.');
+  await terminal.waitFor(/is damaged: 1 message of it cannot be\s+read/);
+  await terminal.waitFor(/A rewind of 1 file was cut off .*: \/rewind 1\s+files\s+finishes it/);
 });

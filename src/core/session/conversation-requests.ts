@@ -50,6 +50,7 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
         turns.hooks.start('resume');
         const pending = manager.restore(next.announced);
         emit({type: 'resumed', info: getInfo()});
+        for (const text of describeConversation(next, parts)) emit({type: 'notice', level: 'warning', text});
         for (const {event, message} of pending) {
           emit(event);
           inbox.put(message);
@@ -59,6 +60,14 @@ export function conversationRequests(parts: SessionParts, turns: Turns, emit: Em
     },
     ...rewindRequests(parts, turns, emit),
   } satisfies Partial<Requests>;
+}
+
+/** Describes, one line each, what of a stored conversation is lost, and what was cut off and can be finished. */
+export function describeConversation(
+  {problems, rewindPoints}: Conversation,
+  {changes, fanOuts}: Pick<SessionParts, 'changes' | 'fanOuts'>,
+): readonly string[] {
+  return [...problems, fanOuts.describeCutOff() ?? [], changes.describeCutOff(rewindPoints) ?? []].flat();
 }
 
 function rewindRequests({state, changes}: SessionParts, turns: Turns, emit: Emit) {

@@ -132,6 +132,8 @@ export interface Conversation {
   readonly restored: readonly RestoredMessage[];
   /** Number of messages before `restored`, which no front end shows. */
   readonly earlierMessages?: number;
+  /** Says, one line each, what of a stored conversation cannot be read. */
+  readonly problems: readonly string[];
   /** Usage in the transcript from before it was opened, without the runs. */
   readonly usedBefore: readonly UsageEntry[];
   /** Ids of the announcements in its history, including dropped messages. */

@@ -25,7 +25,7 @@ function open(script: readonly ScriptedReply[] = [], change: Partial<SessionPart
 }
 
 const conversation = (change: Partial<Conversation> = {}): Conversation => ({
-  ...{id: 'session-2', transcript: '/t2', restored: [], announced: new Set<string>(), usedBefore: []},
+  ...{id: 'session-2', transcript: '/t2', restored: [], announced: new Set<string>(), usedBefore: [], problems: []},
   history: new History({append: () => undefined}),
   output: runFixture(new ScriptedModel([])).run.output,
   rewindPoints: () => [],

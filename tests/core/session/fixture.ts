@@ -20,7 +20,7 @@ export function sessionOver(
   change: Partial<SessionParts> = {},
 ) {
   const openConversation = () => ({
-    ...{id: 'session-1', transcript: '/t', restored: [], announced: new Set<string>(), usedBefore: []},
+    ...{id: 'session-1', transcript: '/t', restored: [], announced: new Set<string>(), usedBefore: [], problems: []},
     history: new History({append: () => undefined}),
     output: run.output,
     rewindPoints: () => [],
