@@ -2,7 +2,7 @@
  * Sends requests to model servers with Node's own HTTP client and reused connections. Only the packages for Bedrock and
  * Vertex use the global `fetch`, which gives up an answer that pauses for five minutes, as local models do.
  */
-import http, {type Agent, type ClientRequest, type IncomingMessage} from 'node:http';
+import type {Agent, ClientRequest, IncomingMessage, request as sendRequest} from 'node:http';
 import {pipeline, type Readable} from 'node:stream';
 
 const CONNECT_MS = 10_000;
@@ -12,7 +12,7 @@ const MAX_IDLE_MS = 60_000;
 const STALE_MS = 1_000;
 
 interface Client {
-  readonly request: typeof http.request;
+  readonly request: typeof sendRequest;
   readonly agent: Agent;
   /**
    * Closes connections that waited too long. Timers stop while the machine sleeps, so the connections' own limit is not
@@ -32,7 +32,7 @@ type Init = Omit<RequestInit, 'body'> & {readonly body?: unknown};
  * @returns a `fetch` that rejects like the global one: `TypeError: fetch failed` with its cause, or the signal's reason
  */
 export function createFetch(env: Environment = process.env): typeof fetch {
-  const clients = new Map<string, Promise<Client>>();
+  const clients = new Map<string, Client>();
   const getClient = (protocol: string) => {
     const known = clients.get(protocol) ?? createClient(protocol, env);
     clients.set(protocol, known);
@@ -41,7 +41,7 @@ export function createFetch(env: Environment = process.env): typeof fetch {
   const send = async (input: string | URL | Request, init: Init = {}): Promise<Response> => {
     const url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
     const signal = init.signal ?? undefined;
-    const client = await getClient(url.protocol);
+    const client = getClient(url.protocol);
     for (;;) {
       signal?.throwIfAborted();
       client.dropStale();
@@ -49,7 +49,7 @@ export function createFetch(env: Environment = process.env): typeof fetch {
       const request = client.request(url, {
         method: init.method ?? 'GET',
         agent: client.agent,
-        headers: Object.fromEntries(new Headers(init.headers)),
+        headers: toRecord(init.headers),
       });
       try {
         return toResponse(await exchange(request, init.body, signal), url, signal);
@@ -64,8 +64,14 @@ export function createFetch(env: Environment = process.env): typeof fetch {
   return send as typeof fetch;
 }
 
-async function createClient(protocol: string, env: Environment): Promise<Client> {
-  const {Agent, request} = protocol === 'https:' ? await import('node:https') : http;
+/** Does without `new Headers`, for which Node.js would load its whole fetch. */
+function toRecord(headers: HeadersInit = {}): Record<string, string> {
+  return Symbol.iterator in headers ? Object.fromEntries(headers as Iterable<[string, string]>) : {...headers};
+}
+
+function createClient(protocol: string, env: Environment): Client {
+  // An import would read all exports of these modules, also WebSocket, for which Node.js loads its whole fetch: 50 ms.
+  const {Agent, request} = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
   const agent = new Agent({keepAlive: true, timeout: MAX_IDLE_MS, proxyEnv: getProxyEnv(env)});
   const idleSince = new WeakMap<object, number>();
   agent.on('free', (socket: object) => idleSince.set(socket, Date.now()));
