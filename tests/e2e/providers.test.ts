@@ -239,38 +239,9 @@ describe('in print mode', () => {
   });
 });
 
-describe('a wrong provider or name', () => {
-  it.each([
-    [{providers: {x: {local: true}}}, [], /providers\.x\.baseURL: is missing/],
-    [{providers: {x: {baseURL: 'nonsense'}}}, [], /providers\.x\.baseURL: must be the address of a server/],
-    [
-      {providers: {x: {baseURL: 'http://127.0.0.1:1', apiKeyEnv: 'EMPTY'}}},
-      ['--model', 'x/m'],
-      /EMPTY.* is not set or empty/,
-    ],
-    [{}, ['--model', 'glm/glm-4.7'], /"glm\/glm-4\.7" cannot be used: there is no such provider/],
-    [{model: 'nosuch/m'}, [], /"nosuch\/m" cannot be used/],
-    [{}, ['--fallback-model', 'nosuch/m'], /fallback: .*"nosuch\/m" cannot be used/],
-    [{}, ['--effort', 'huge'], /effort/],
-    [{pricing: {'glm/glm-4.7': {input: -1, output: 2}}}, [], /pricing\."glm\/glm-4\.7"\.input: must be US dollars/],
-    [{providers: {x: {baseURL: 'http://127.0.0.1:1', api: 'soap'}}}, [], /providers\.x\.api: must be/],
-    [{}, ['--json-schema', '{"type": "strnig"}'], /--json-schema is no JSON Schema: /],
-    [{}, ['--json-schema', '7'], /--json-schema/],
-    [{}, ['--json-schema', 'missing.json'], /missing\.json/],
-    [{}, ['--max-budget-usd', '-1'], /max-budget-usd/],
-    [{agents: {explore: {thinking: 'much'}}}, [], /agents\.explore\.thinking: must be off, low, medium or high/],
-    [{roles: {explore: {thinking: 3}}}, [], /roles\.explore\.thinking: must be off, low, medium or high/],
-    [{}, [], /ANTHROPIC_BASE_URL is not a URL/, {ANTHROPIC_BASE_URL: 'nowhere'}],
-  ])(
-    '%j %j is one line, exit 2, before any call',
-    async (settings, args, words, env: Readonly<Record<string, string>> = {}) => {
-      const main = await serve([say('never')]);
-      const user = await userWith(settings);
-      const {stderr, code} = await run(['go', ...args], user, main, {EMPTY: '', ...env});
-      expect(code).toBe(2);
-      expect(stderr).toMatch(words);
-      expect(stderr.trim().split('\n')).toHaveLength(1);
-      expect(main.requests).toHaveLength(0);
-    },
-  );
+it('a model of a provider that there is not is one line, exit 2, before any call', async () => {
+  const main = await serve([say('never')]);
+  const {stderr, code} = await run(['go', '--model', 'glm/glm-4.7'], await home(), main);
+  expect({code, requests: main.requests.length}).toEqual({code: 2, requests: 0});
+  expect(stderr).toMatch(/^mini-cc: .*"glm\/glm-4\.7" cannot be used: there is no such provider.*\n$/);
 });

@@ -52,6 +52,8 @@ describe('a session in which model, tools and commands repeat keys', () => {
     expect(getKey(at.server.requests[0])).toBe(MODEL_KEY);
     if (format === 'json') expect(JSON.parse(run.stdout).permission_denials).not.toEqual([]);
 
+    // What is stored does not depend on the format of the output.
+    if (format !== 'text') return;
     for (const words of [['list'], ['list', '--json'], ...['show', 'export'].flatMap(eachFormat(at.home.path))]) {
       const output = await runCli(['sessions', ...words], at);
       expect(output.code).toBe(0);
