@@ -9,7 +9,7 @@ import {withoutModelKeys} from '../../core/secrets/known-secrets.ts';
 import {MiniCcError} from '../../core/util/errors.ts';
 import {findReadableRepository, getControlFiles} from '../../core/util/files/git-folder.ts';
 import {explainSkipped} from '../../core/util/files/project-file.ts';
-import {runProgram} from '../../core/util/processes.ts';
+import {runProgram, startProcess} from '../../core/util/processes.ts';
 import {getOwnSearchPath} from '../../core/util/programs.ts';
 
 interface GitAnswer {
@@ -101,6 +101,41 @@ const SUBMODULE_COMMANDS = new Set(['add', 'commit', 'diff', 'diff-files', 'diff
  * too much
  */
 export async function git(cwd: string, args: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
+  const prepared = await prepare(cwd, args, options);
+  return run(cwd, prepared.args, {...options, env: prepared.env});
+}
+
+/**
+ * Runs git, and reads its list while it is printed, so that a long one is never in memory as a whole.
+ * @returns names or lines that end with NUL, some at a time
+ * @throws MiniCcError `GIT_FAILED` also when git fails
+ */
+export async function* readNames(
+  cwd: string,
+  args: readonly string[],
+  options: GitOptions,
+): AsyncGenerator<readonly Buffer[]> {
+  const prepared = await prepare(cwd, args, options);
+  const {child, end} = await startProcess('git', ['--no-pager', ...prepared.args], {
+    cwd,
+    env: prepared.env,
+    signal: options.signal,
+    limitMs: options.limitMs ?? LONG_LIMIT_MS,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let rest = Buffer.alloc(0);
+  for await (const chunk of child.stdout ?? []) {
+    const listed = Buffer.concat([rest, chunk]);
+    const complete = listed.lastIndexOf(0) + 1;
+    yield splitNames(listed.subarray(0, complete));
+    rest = listed.subarray(complete);
+  }
+  const {exitCode, message} = await end;
+  if (exitCode !== 0) throw createError(args[0], message);
+}
+
+/** Makes the environment and the arguments by which the repository's settings run no program. */
+async function prepare(cwd: string, args: readonly string[], options: GitOptions) {
   // Filters and drivers of the user need no key of the model server.
   const env = {...createEnvironment(withoutModelKeys(process.env, [])), ...options.env};
   const [command = '', ...rest] = args;
@@ -108,10 +143,8 @@ export async function git(cwd: string, args: readonly string[], options: GitOpti
   const flags = DIFF_COMMANDS.has(command) ? ['--no-ext-diff', '--no-textconv'] : [];
   checkControlFiles(cwd, command);
   const overrides = await findOverrides(cwd, env, options.known);
-  return run(cwd, [command, ...flags, ...rest], {
-    ...options,
-    env: withSettings({...env, ...overrides.env}, [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])]),
-  });
+  const settings = [...FIXED_SETTINGS, ...overrides.pairs, ...(options.settings ?? [])];
+  return {args: [command, ...flags, ...rest], env: withSettings({...env, ...overrides.env}, settings)};
 }
 
 /**

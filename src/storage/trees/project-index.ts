@@ -1,12 +1,11 @@
 /**
- * Copies the project's index, with which the index of trees begins, so that files that git knows need not be read
+ * Copies and reads the project's index, with which the index of trees begins, so that files that git knows need not be read
  * again. A file counts as known when the project's git would say that it has not changed, and when git stored its bytes
  * unconverted.
  */
 import {lstatSync} from 'node:fs';
 import {copyFile, stat, utimes} from 'node:fs/promises';
-import {type GitOptions, git, gitOrThrow, parseSizes, splitNames} from './git.ts';
-import type {Repository} from './repository.ts';
+import {type GitOptions, git, gitOrThrow, parseSizes, readNames, splitNames} from './git.ts';
 
 /**
  * Attributes by which git stores other bytes than those of the file. Conversions of line ends show in the file's size.
@@ -24,49 +23,73 @@ export interface IndexEntry {
 
 export const REMOVED = {mode: '0', id: '0'.repeat(40)};
 
-interface ProjectIndex {
-  /** Entries of all files that trees contain, without the sizes and times that git knows. */
-  readonly taken: readonly IndexEntry[];
-  /** Entries that must be written into the copy: files that are not known, and files that trees do not contain. */
-  readonly changed: readonly IndexEntry[];
+/** `known`: git has its present content. `read`: its content must be read. `removed`: trees do not contain it. */
+interface ProjectEntry extends IndexEntry {
+  readonly how: 'known' | 'read' | 'removed';
 }
 
-/**
- * Copies the project's index.
- * @param isTaken whether trees contain the file
- * @returns undefined when the project has no index
- */
-export async function copyProjectIndex(
-  {top, index}: Pick<Repository, 'top' | 'index'>,
-  copy: string,
-  isTaken: (entry: IndexEntry) => boolean,
-  options: GitOptions,
-): Promise<ProjectIndex | undefined> {
+/** Number of entries that are in memory at the same time. */
+const ENTRIES_AT_ONCE = 10_000;
+
+/** @returns false when the project has no index */
+export async function copyIndex(index: string, copy: string): Promise<boolean> {
   // Read the time before the copy. Git compares the content of files that were written in the second of the index or
   // later.
   const writtenAt = await stat(index).catch(() => undefined);
-  if (!writtenAt) return undefined;
+  if (!writtenAt) return false;
   await copyFile(index, copy);
   const second = Math.floor(writtenAt.mtimeMs / 1000);
   await utimes(copy, second, second);
+  return true;
+}
+
+/**
+ * Reads the entries of an index of the project, some at a time. Those of one file come together, removals first.
+ * @param isTaken whether trees contain the file
+ */
+export async function* readProjectIndex(
+  top: string,
+  index: string,
+  isTaken: (entry: IndexEntry) => boolean,
+  options: GitOptions,
+): AsyncGenerator<readonly ProjectEntry[]> {
   const listing = ['ls-files', '-z', '--stage', '-v', '--full-name'];
-  const listed = await gitOrThrow(top, listing, {...options, env: {GIT_INDEX_FILE: copy}});
-  const found = {taken: [] as IndexEntry[], known: [] as IndexEntry[], changed: [] as IndexEntry[]};
-  const removed: IndexEntry[] = [];
-  for (const line of splitNames(listed.stdout)) {
-    // The format is `tag mode id stage`, a tab, and the name.
-    const end = line.indexOf('\t');
-    const [tag, mode = '', id = '', stage] = line.toString('latin1', 0, end).split(' ');
-    const entry = {name: line.subarray(end + 1), mode, id};
-    // During a merge a file has several entries; stage 2 is ours.
-    if ((stage === '0' || stage === '2') && isTaken(entry)) {
-      found.taken.push(entry);
-      // A tag other than H means that git does not check the file.
-      (tag === 'H' ? found.known : found.changed).push(entry);
-    } else removed.push({...REMOVED, name: entry.name});
+  let entries: ProjectEntry[] = [];
+  for await (const lines of readNames(top, listing, {...options, env: {GIT_INDEX_FILE: index}})) {
+    for (const line of lines) {
+      const entry = parseEntry(line, isTaken);
+      // During a merge a file has several entries.
+      if (entries.length >= ENTRIES_AT_ONCE && !entries.at(-1)?.name.equals(entry.name)) {
+        yield await markConverted(top, entries, options);
+        entries = [];
+      }
+      entries.push(entry);
+    }
   }
-  const converted = await findConverted(top, found.known, options);
-  return {taken: found.taken, changed: [...removed, ...found.changed, ...converted]};
+  yield await markConverted(top, entries, options);
+}
+
+/** @param line `tag mode id stage`, a tab, and the name */
+function parseEntry(line: Buffer, isTaken: (entry: IndexEntry) => boolean): ProjectEntry {
+  const end = line.indexOf('\t');
+  const [tag, mode = '', id = '', stage] = line.toString('latin1', 0, end).split(' ');
+  const entry = {name: line.subarray(end + 1), mode, id};
+  // Stage 2 is ours during a merge.
+  if ((stage !== '0' && stage !== '2') || !isTaken(entry)) return {...REMOVED, name: entry.name, how: 'removed'};
+  // A tag other than H means that git does not check the file.
+  return {...entry, how: tag === 'H' ? 'known' : 'read'};
+}
+
+async function markConverted(
+  top: string,
+  entries: readonly ProjectEntry[],
+  options: GitOptions,
+): Promise<readonly ProjectEntry[]> {
+  const pick = (how: ProjectEntry['how']) => entries.filter((entry) => entry.how === how);
+  const known = pick('known');
+  const converted = new Set<IndexEntry>(await findConverted(top, known, options));
+  const checked = known.map((entry) => (converted.has(entry) ? {...entry, how: 'read' as const} : entry));
+  return [...pick('removed'), ...pick('read'), ...checked];
 }
 
 /** Returns files whose bytes git may have stored in another form. */

@@ -18,12 +18,12 @@ import {existsSync} from 'node:fs';
 import {mkdtemp, readFile, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {setImmediate} from 'node:timers/promises';
-import {getErrorCode, ignoreMissing} from '../../core/util/errors.ts';
+import {getErrorCode} from '../../core/util/errors.ts';
 import {isInside} from '../../core/util/paths.ts';
 import {blobId, readContentSync, readEntrySync} from './file-state.ts';
 import {type GitOptions, gitOrThrow, type KnownSettings, parseSizes, splitNames} from './git.ts';
 import {type CaptureLimits, chooseFiles, type LeftOutFile, LIST_DIFFERING} from './listed-files.ts';
-import {copyProjectIndex, type IndexEntry, REMOVED} from './project-index.ts';
+import {copyIndex, type IndexEntry, REMOVED, readProjectIndex} from './project-index.ts';
 import {createGitDirectory, type Repository, type Settings} from './repository.ts';
 
 /** Mode of a path that does not exist. */
@@ -32,6 +32,8 @@ export const ABSENT = '000000';
 /** Number of files from which on new objects go into one pack, because single files take several times as long. */
 const MIN_PACKED = 200;
 const INTO_A_PACK = [['core.bigFileThreshold', '1']] as const;
+/** One process would wait for the disk at each file. */
+const IN_PARALLEL = [['checkout.workers', '4']] as const;
 /** Number of files that are compared before other work of the process gets its turn. */
 const FILES_AT_ONCE = 100;
 const SHA256_CHARS = 64;
@@ -264,7 +266,7 @@ export class Trees {
     readonly signal?: AbortSignal | undefined;
   } = {}): Promise<void> {
     if (tree !== undefined) await this.#git(['read-tree', tree], {signal});
-    await this.#git(['checkout-index', '--all', '--force', '-u'], {signal});
+    await this.#git(['checkout-index', '--all', '--force', '-u'], {signal, settings: IN_PARALLEL});
   }
 
   /** Begins with the project's index, so that unchanged files need not be read. */
@@ -285,26 +287,28 @@ export class Trees {
     // unchanged.
     const draft = `${this.index}.draft`;
     const env = {GIT_INDEX_FILE: draft};
-    const write = async (entries: readonly IndexEntry[]) => {
-      await this.#update(entries, env);
+    const remove = () => Promise.all([draft, `${draft}.lock`].map((file) => rm(file, {force: true})));
+    const write = async (index: string, skipped: 'known' | 'removed') => {
+      for await (const entries of readProjectIndex(project.top, index, isTaken, {known, signal, limitMs})) {
+        await this.#update(
+          entries.filter(({how}) => how !== skipped),
+          env,
+        );
+      }
       // Exit code 1 means that files differ, which is no error here.
       await this.#run(['update-index', '-q', '--refresh'], {env, signal}, top, [0, 1]);
+      await rename(draft, this.index);
     };
-    const remove = () => Promise.all([draft, `${draft}.lock`].map((file) => rm(file, {force: true})));
-    let taken: readonly IndexEntry[] = [];
     try {
       await remove();
-      const copied = await copyProjectIndex(project, draft, isTaken, {known, signal, limitMs});
-      if (!copied) return;
-      taken = copied.taken;
-      await write(copied.changed);
+      if (await copyIndex(project.index, draft)) await write(draft, 'known');
     } catch {
       signal?.throwIfAborted();
-      // Some indexes, for example one that is split in two files, cannot be used elsewhere. All files are read then.
+      // Some indexes, for example one that is split in two files, cannot be used elsewhere.
       await remove();
-      await write(taken);
+      await write(project.index, 'removed').catch(remove);
+      signal?.throwIfAborted();
     }
-    await rename(draft, this.index).catch(ignoreMissing);
   }
 
   async #list(root: string, signal?: AbortSignal): Promise<Buffer[]> {

@@ -21,7 +21,7 @@ import {
   readCopiedSettings,
   readHead,
 } from '../trees/repository.ts';
-import {Trees} from '../trees/trees.ts';
+import {ABSENT, Trees} from '../trees/trees.ts';
 import {bringBack, type DeliveryDeps, exportChanges, keepAll} from './bring-back.ts';
 import {keepCommits, readRefs} from './commit-bundle.ts';
 import type {CachedTree} from './tree-cache.ts';
@@ -177,18 +177,22 @@ async function createTree(
   const ownGit = path.join(top, '.git');
   await createGitDirectory(ownGit, {use: 'checkout', from: repository, settings});
   await copyHistory(ownGit, repository, head, options);
-  const missing = head.head === undefined ? [] : await readMissing(top, trees.index, signal);
+  const missing = head.head === undefined ? [] : await setIndex(trees, top, {head: head.head, start, signal});
   await skipLeftOut(missing, repository, top, signal);
   const left = leftOut.filter(({name}) => !missing.includes(name.replace(/\/$/, '')));
   return {trees, start, notes: formatNotes(left)};
 }
 
 /** Gives the worktree's git its index. @returns the files of the commit that are missing */
-async function readMissing(top: string, index: string, signal: AbortSignal): Promise<readonly string[]> {
-  const known: KnownSettings = {};
-  await copyFile(index, path.join(top, '.git', 'index'));
-  await gitOrThrow(top, ['read-tree', '--reset', 'HEAD'], {signal, known});
-  return splitNames((await gitOrThrow(top, ['ls-files', '-z', '--deleted'], {signal, known})).stdout).map(String);
+async function setIndex(
+  trees: Trees,
+  top: string,
+  {head, start, signal}: {readonly head: string; readonly start: string; readonly signal: AbortSignal},
+): Promise<readonly string[]> {
+  await copyFile(trees.index, path.join(top, '.git', 'index'));
+  const changed = await trees.diff(head, start);
+  if (changed.length > 0) await gitOrThrow(top, ['read-tree', '--reset', 'HEAD'], {signal});
+  return changed.filter(({newMode}) => newMode === ABSENT).map((change) => change.path);
 }
 
 /** Keeps git from reporting left-out files as deleted: files are marked, and submodules become empty folders. */

@@ -13,7 +13,7 @@ import {
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {expect, it} from 'vitest';
-import {copyProjectIndex} from '../../../src/storage/trees/project-index.ts';
+import {copyIndex, readProjectIndex} from '../../../src/storage/trees/project-index.ts';
 import {findRepository} from '../../../src/storage/trees/repository.ts';
 import {Trees} from '../../../src/storage/trees/trees.ts';
 import {workspace} from '../checkpoints/fixture.ts';
@@ -33,14 +33,12 @@ function given(files: Readonly<Record<string, string>>, settings: readonly strin
   git('add', '-A');
   git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'all');
   const copy = async () => {
-    const taken = await copyProjectIndex(
-      {top: root, index: path.join(root, '.git/index')},
-      path.join(root, '.git/copy'),
-      () => true,
-      {},
-    );
-    const changed = new Set(taken?.changed.map(({name}) => name.toString()));
-    return taken?.taken.map(({name}) => `${changed.has(name.toString()) ? 'read' : 'known'} ${name}`);
+    const [index, options] = [path.join(root, '.git/copy'), {}];
+    await copyIndex(path.join(root, '.git/index'), index);
+    const found: string[] = [];
+    for await (const entries of readProjectIndex(root, index, () => true, options))
+      found.push(...entries.map(({name, how}) => `${how} ${name}`));
+    return found;
   };
   /** Captures all files, and then again. @returns the differences, and the final contents */
   const capture = async () => {
@@ -90,7 +88,7 @@ it('reads what may have changed without a trace, and what git was told not to lo
   utimesSync(path.join(root, '.git/index'), then, then);
   write('new.ts', 'N\n');
   write('a.ts', 'A\n');
-  expect(await copy()).toEqual(['read a.ts', 'known b.ts', 'read c.ts', 'known new.ts']);
+  expect(await copy()).toEqual(['read a.ts', 'read c.ts', 'known b.ts', 'known new.ts']);
   const {text} = await capture();
   expect(['a.ts', 'b.ts', 'new.ts'].map(text)).toEqual(['A\n', 'b\n', 'N\n']);
 });
@@ -128,6 +126,27 @@ it('takes what it can of a split index, of one in the midst of a merge, and of n
   const broken = given({'a.ts': 'a\n'});
   writeFileSync(path.join(broken.root, '.git/index'), 'no index');
   expect((await broken.capture()).text('a.ts')).toBe('a\n');
+});
+
+it('reads a large index some thousand entries at a time, and never parts the entries of one file', async () => {
+  const {root, git} = given({'a.ts': 'a\n'});
+  const id = git('rev-parse', 'HEAD:a.ts').trim();
+  const COUNT = 25_000;
+  const input = Array.from({length: COUNT}, (_, file) =>
+    [1, 2, 3].map((stage) => `100644 ${id} ${stage}\tf${`${file}`.padStart(5, '0')}\n`).join(''),
+  ).join('');
+  execFileSync('git', ['update-index', '--index-info'], {cwd: root, input});
+  const sizes: number[] = [];
+  const seen = new Map<string, number>();
+  for await (const entries of readProjectIndex(root, path.join(root, '.git/index'), () => true, {})) {
+    sizes.push(entries.length);
+    for (const name of new Set(entries.map((entry) => `${entry.name}`))) seen.set(name, (seen.get(name) ?? 0) + 1);
+    const kinds = entries.map(({how}) => how);
+    expect(kinds.lastIndexOf('removed')).toBeLessThan(kinds.indexOf('read'));
+  }
+  expect(Math.max(...sizes)).toBeLessThan(10_010);
+  expect(seen.size).toBe(COUNT + 1);
+  expect([...seen.values()].every((times) => times === 1)).toBe(true);
 });
 
 it('begins anew when mini-cc was killed before the copy was complete', async () => {
