@@ -69,24 +69,45 @@ export function readFirstLine(file: string): string {
 /** Bytes of one read where a whole file is read. */
 const BLOCK = 1024 * 1024;
 
+/** Where a line is in its file, in bytes. */
+export interface LinePlace {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Number of bytes that are known of a line which may stay unread. */
+const START_BYTES = 256;
+
 /**
  * Yields all lines one by one, without their ends, because a file may be larger than memory. Text after the last end is
  * a line too. A line that is longer than `MAX_LINE` is empty.
+ * @param leave gets the first bytes of a line, in Latin-1. What it returns is yielded in place of the line, which is
+ * not read then
  */
-export function* readLines(file: string): Generator<string> {
+export function* readLines<T = never>(
+  file: string,
+  leave?: (start: string, place: LinePlace) => T | undefined,
+): Generator<string | T> {
   const fd = openRegularFile(file);
   try {
     const bytes = Buffer.allocUnsafe(BLOCK);
     const line = new PartialLine();
     for (let at = 0; ; ) {
       const block = bytes.subarray(0, readSync(fd, bytes, 0, BLOCK, at));
-      at += block.length;
       if (block.length === 0) break;
       let start = 0;
       for (let end = block.indexOf(NEWLINE); end >= 0; end = block.indexOf(NEWLINE, start)) {
-        yield line.end(block.subarray(start, end));
+        const left =
+          leave && line.isEmpty
+            ? leave(block.toString('latin1', start, Math.min(end, start + START_BYTES)), {
+                at: at + start,
+                length: end - start,
+              })
+            : undefined;
+        yield left ?? line.end(block.subarray(start, end));
         start = end + 1;
       }
+      at += block.length;
       if (start < block.length) line.add(block.subarray(start));
     }
     yield line.end(Buffer.alloc(0));
@@ -99,6 +120,10 @@ export function* readLines(file: string): Generator<string> {
 class PartialLine {
   #parts: Buffer[] = [];
   #length = 0;
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
 
   add(part: Buffer): void {
     this.#length += part.length;
@@ -114,6 +139,10 @@ class PartialLine {
     this.#length = 0;
     return text;
   }
+}
+
+export function readLineAt(file: string, {at, length}: LinePlace): string {
+  return withOpenFile(file, (fd) => readBytes(fd, at, length).toString('utf8'));
 }
 
 /** Returns the lines in the last `bytes` bytes of the file. The first one may be cut off. */

@@ -9,14 +9,13 @@ import type {RestoredMessage, TranscriptEntry} from '../../core/contract/transcr
 import {getAnnouncementId} from '../../core/runs/announcement.ts';
 import {UsageError} from '../../core/util/errors.ts';
 import {CUT_OFF, getText, sumEntries, withResultTexts} from '../../core/util/messages.ts';
-import {readLines} from '../json-lines.ts';
 import {
   describeMissingHeader,
   isHeader,
   type MessageLine,
-  parseEntry,
   streamEntries,
   type Transcript,
+  type UnreadResults,
   UsageOfCutReply,
 } from './transcript.ts';
 
@@ -34,26 +33,49 @@ export interface Opening {
 
 /** @param agent agent of the transcript. @throws UsageError when it has no header */
 export function readOpening(file: string, agent: string): Opening {
-  const announced = new Set<string>();
-  const used: UsageEntry[] = [];
-  const cut = new UsageOfCutReply();
-  const note = (entry: TranscriptEntry) => {
-    used.push(...cut.endBefore(entry).map((each) => ({...each, agent})), ...listUsed(entry, agent));
-    for (const id of listAnnounced(entry)) announced.add(id);
-  };
-  let damaged = 0;
-  const onDamaged = () => {
-    damaged += 1;
-  };
-  const {last} = readConversation(noteEach(streamBody(file, onDamaged), note), findRewound(file));
-  used.push(...cut.take().map((each) => ({...each, agent})));
-  return {restored: toRestored(last), announced, used: sumEntries(used), damaged};
+  let [damaged, announced, used] = [0, new Set<string>(), [] as UsageEntry[]];
+  const {last} = readPresent(file, new Set(), () => {
+    // The file may be read twice.
+    [damaged, announced, used] = [0, new Set(), []];
+    const cut = new UsageOfCutReply();
+    return {
+      note(entry) {
+        used.push(...cut.endBefore(entry).map((each) => ({...each, agent})));
+        if (entry.type === 'unread') return;
+        used.push(...listUsed(entry, agent));
+        for (const id of listAnnounced(entry)) announced.add(id);
+      },
+      end: () => used.push(...cut.take().map((each) => ({...each, agent}))),
+      onDamaged: () => {
+        damaged += 1;
+      },
+    };
+  });
+  const restored = toRestored(last);
+  return {restored, announced, used: sumEntries(used), damaged: damaged + toLinks(last).length - restored.length};
 }
 
-function* noteEach(
-  entries: Iterable<TranscriptEntry>,
-  note: (entry: TranscriptEntry) => void,
-): Generator<TranscriptEntry> {
+interface Reader {
+  readonly note: (entry: TranscriptEntry | UnreadResults) => void;
+  readonly end: () => void;
+  readonly onDamaged: () => void;
+}
+
+const NO_READER: Reader = {note: () => undefined, end: () => undefined, onDamaged: () => undefined};
+
+/**
+ * Reads the conversation of a file. When it was rewound to a message that was replaced, the file is read again.
+ * @param kept see `readConversation`
+ */
+function readPresent(file: string, kept: ReadonlySet<string>, createReader = () => NO_READER): Conversation {
+  const {note, end, onDamaged} = createReader();
+  const conversation = readConversation(noteEach(streamBody(file, onDamaged), note), kept);
+  end();
+  const missed = [...conversation.missed].filter((uuid) => !kept.has(uuid));
+  return missed.length === 0 ? conversation : readPresent(file, new Set([...kept, ...missed]), createReader);
+}
+
+function* noteEach<T>(entries: Iterable<T>, note: (entry: T) => void): Generator<T> {
   for (const entry of entries) {
     note(entry);
     yield entry;
@@ -61,21 +83,11 @@ function* noteEach(
 }
 
 /** Yields all lines except the header. @throws UsageError when there is none */
-function* streamBody(file: string, onDamaged?: () => void): Generator<TranscriptEntry> {
+function* streamBody(file: string, onDamaged?: () => void): Generator<TranscriptEntry | UnreadResults> {
   const entries = streamEntries(file, onDamaged);
   const {value: first} = entries.next();
-  if (!first || !isHeader(first)) throw new UsageError(describeMissingHeader(file));
+  if (!first || first.type === 'unread' || !isHeader(first)) throw new UsageError(describeMissingHeader(file));
   yield* entries;
-}
-
-/** Returns the messages to which the conversation was rewound. */
-function findRewound(file: string): Set<string> {
-  const found = new Set<string>();
-  for (const line of readLines(file)) {
-    const entry = line.startsWith('{"type":"rewind"') ? parseEntry(line) : undefined;
-    if (entry?.type === 'rewind') found.add(entry.to);
-  }
-  return found;
 }
 
 /** Returns the messages of the present conversation: without rewound ones, and with those that replaced others. */
@@ -85,13 +97,12 @@ export function getRestoredMessages({entries}: Transcript): RestoredMessage[] {
 
 /** Returns the messages before the one with this uuid, even when it was replaced. Empty when it was rewound. */
 export function readMessagesBefore(file: string, uuid: string): RestoredMessage[] {
-  const kept = findRewound(file).add(uuid);
-  return toRestored(readConversation(streamBody(file), kept).links.get(uuid)?.before);
+  return toRestored(readPresent(file, new Set([uuid])).links.get(uuid)?.before);
 }
 
 /** A message and the ones before it. A conversation that was rewound or compacted branches off from an earlier one. */
 interface Link {
-  readonly line: MessageLine;
+  readonly line: MessageLine | UnreadResults;
   readonly before: Link | undefined;
 }
 
@@ -99,26 +110,35 @@ interface Conversation {
   readonly last: Link | undefined;
   /** Links by uuid, in the order of the lines, including replaced messages but not rewound ones. */
   readonly links: ReadonlyMap<string, Link>;
+  /** Messages to which the conversation was rewound, and of which there was no link. */
+  readonly missed: ReadonlySet<string>;
 }
 
 /** @param kept uuids of replaced messages whose links stay. Default: all. */
-function readConversation(entries: Iterable<TranscriptEntry>, kept?: ReadonlySet<string>): Conversation {
+function readConversation(
+  entries: Iterable<TranscriptEntry | UnreadResults>,
+  kept?: ReadonlySet<string>,
+): Conversation {
   const links = new Map<string, Link>();
+  const missed = new Set<string>();
   let last: Link | undefined;
-  const append = (line: MessageLine) => {
+  const append = (line: MessageLine | UnreadResults) => {
     last = {line, before: last};
     links.set(line.uuid, last);
   };
   const letGo = () => {
     if (!kept) return;
-    const now = new Set(toLines(last).map(({uuid}) => uuid));
+    const now = new Set(toLinks(last).map(({line}) => line.uuid));
     for (const uuid of links.keys()) if (!now.has(uuid) && !kept.has(uuid)) links.delete(uuid);
   };
   for (const entry of withStreamedText(entries)) {
-    if (entry.type === 'message') append(entry);
+    if (entry.type === 'message' || entry.type === 'unread') append(entry);
     if (entry.type === 'rewind') {
       const to = links.get(entry.to);
-      if (!to) continue;
+      if (!to) {
+        missed.add(entry.to);
+        continue;
+      }
       last = to.before;
       const uuids = [...links.keys()];
       for (const uuid of uuids.slice(uuids.indexOf(entry.to))) links.delete(uuid);
@@ -140,11 +160,13 @@ function readConversation(entries: Iterable<TranscriptEntry>, kept?: ReadonlySet
       for (const line of lines) append({...line, message: withResultTexts(line.message, texts)});
     }
   }
-  return {last, links};
+  return {last, links, missed};
 }
 
 /** Yields the lines, with messages in place of the text of replies that were cut off while they streamed. */
-function* withStreamedText(entries: Iterable<TranscriptEntry>): Generator<TranscriptEntry> {
+function* withStreamedText<T extends TranscriptEntry | UnreadResults>(
+  entries: Iterable<T>,
+): Generator<T | MessageLine> {
   const streamed = new StreamedReply();
   for (const entry of entries) {
     yield* streamed.endBefore(entry);
@@ -169,7 +191,8 @@ class StreamedReply {
   #count = 0;
 
   /** @returns the text that was cut off, as messages, when this line shows that its whole message never came */
-  endBefore(entry: TranscriptEntry): MessageLine[] {
+  endBefore(entry: TranscriptEntry | UnreadResults): MessageLine[] {
+    if (entry.type === 'unread') return this.take();
     if (entry.type === 'partial') {
       this.#text = entry.start ? entry.text : this.#text + entry.text;
       this.#at = entry.at;
@@ -207,8 +230,9 @@ function toLinks(last: Link | undefined): Link[] {
   return links.reverse();
 }
 
+/** Reads these messages. Damaged ones are left out. */
 function toLines(last: Link | undefined): MessageLine[] {
-  return toLinks(last).map(({line}) => line);
+  return toLinks(last).flatMap(({line}) => (line.type === 'unread' ? (line.read() ?? []) : line));
 }
 
 function toRestored(last: Link | undefined): RestoredMessage[] {
@@ -264,7 +288,7 @@ export function readRewindPoints(file: string): readonly RewindPoint[] {
   const lines = [...readConversation(streamBody(file)).links.values()].map(({line}) => line);
   return lines
     .flatMap((line, index) => {
-      if (!line.prompt) return [];
+      if (line.type === 'unread' || !line.prompt) return [];
       const {uuid, at, message} = line;
       return [{uuid, at: Date.parse(at), text: getText(message.content), dropped: lines.length - index}];
     })

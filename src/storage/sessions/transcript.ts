@@ -12,7 +12,15 @@ import {describeReadError, UsageError} from '../../core/util/errors.ts';
 import {openPrivateFile} from '../../core/util/files/private-file.ts';
 import {countTokens, getText} from '../../core/util/messages.ts';
 import {isObject} from '../../core/util/objects.ts';
-import {appendLine, parseLine, readFirstAndLastLine, readFirstLine, readLines} from '../json-lines.ts';
+import {
+  appendLine,
+  type LinePlace,
+  parseLine,
+  readFirstAndLastLine,
+  readFirstLine,
+  readLineAt,
+  readLines,
+} from '../json-lines.ts';
 
 /** Name of a transcript that gets a new first line, until it is complete. */
 export const REPAIRED = 'session.jsonl.repaired';
@@ -39,20 +47,47 @@ export function readTranscript(file: string): Transcript {
 
 /** Returns all lines that can be read, with or without a header. */
 export function readEntries(file: string): TranscriptEntry[] {
-  return [...streamEntries(file)];
+  return Array.from(readLines(file), parseEntry).filter((entry) => entry !== undefined);
 }
 
 /** `TranscriptWriter` begins each line of a message with this. */
 const MESSAGE = '{"type":"message"';
 
+/** A message with results of calls, of which only the beginning is read: most of them are no longer needed. */
+export interface UnreadResults {
+  readonly type: 'unread';
+  readonly uuid: string;
+  /** Reads the line. Undefined when it is damaged. */
+  readonly read: () => MessageLine | undefined;
+}
+
+const RESULTS =
+  /^\{"type":"message","uuid":"([^"\\]+)","at":"[^"\\]+","message":\{"role":"user","content":\[\{"type":"tool_result"/;
+
 /**
  * Yields the same lines one by one, because the values of a long transcript do not fit into memory.
  * @param onDamaged called for each message that cannot be read, except at the end of the file, where a crash tears a line
  */
-export function* streamEntries(file: string, onDamaged: () => void = () => undefined): Generator<TranscriptEntry> {
+export function* streamEntries(
+  file: string,
+  onDamaged: () => void = () => undefined,
+): Generator<TranscriptEntry | UnreadResults> {
+  const leaveResults = (start: string, place: LinePlace): UnreadResults | undefined => {
+    const uuid = RESULTS.exec(start)?.[1];
+    const read = () => {
+      const entry = parseEntry(readLineAt(file, place));
+      return entry?.type === 'message' ? entry : undefined;
+    };
+    return uuid === undefined ? undefined : {type: 'unread', uuid, read};
+  };
   let isDamaged = false;
-  for (const line of readLines(file)) {
+  for (const line of readLines(file, leaveResults)) {
     if (isDamaged) onDamaged();
+    if (typeof line !== 'string') {
+      isDamaged = false;
+      yield line;
+      continue;
+    }
     const entry = parseEntry(line);
     isDamaged = !entry && line.startsWith(MESSAGE);
     if (entry) yield entry;
@@ -246,7 +281,8 @@ export class UsageOfCutReply {
   #used: UsedSoFar | undefined;
 
   /** @returns the usage that counts, when this line shows that the reply never ended */
-  endBefore(entry: TranscriptEntry): UsedSoFar[] {
+  endBefore(entry: TranscriptEntry | UnreadResults): UsedSoFar[] {
+    if (entry.type === 'unread') return this.take();
     if (entry.type === 'usage_so_far') this.#used = entry;
     if (entry.type === 'usage' && entry.agent === undefined) this.#used = undefined;
     if (entry.type !== 'message') return [];

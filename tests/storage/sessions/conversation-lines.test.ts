@@ -115,6 +115,18 @@ describe('the conversation that goes on', () => {
     expect(texts(readOpening(write(HEADER, prompt('one'), torn), 'main').restored)).toEqual(['one']);
   });
 
+  it('leaves out results that are damaged, and counts them while the conversation still has them', () => {
+    const damaged = JSON.stringify(results('r', 'long')).replace('"content":"long"', '"content":"lo');
+    const open = (...lines: readonly (object | string)[]) =>
+      readOpening(write(HEADER, prompt('one'), ...lines), 'main');
+    const present = open(reply('first'), damaged, prompt('two'));
+    expect([texts(present.restored), present.damaged]).toEqual([['one', 'first', 'two'], 1]);
+    const replaced = open(damaged, reply('first'), replace('one', 'first', 'short'), prompt('two'));
+    expect([texts(replaced.restored), replaced.damaged]).toEqual([['short', 'two'], 0]);
+    const rewound = open(damaged, reply('first'), replace('one', 'first', 'short'), rewind('first'));
+    expect([texts(rewound.restored), rewound.damaged]).toEqual([['one'], 1]);
+  });
+
   it('gives messages that were cut off ids that stay, each its own', () => {
     const lines = [HEADER, prompt('one'), piece('x'), prompt('two'), piece('y')];
     const ids = getRestoredMessages(readTranscript(write(...lines))).map(({uuid}) => uuid);
